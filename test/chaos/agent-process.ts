@@ -12,7 +12,7 @@ export interface AgentProcessOptions {
   cluster: { id: string; name: string; token: string };
 }
 
-/** The agent as a separate process, which can be killed at any time and restarted with its state. */
+/** The agent as a separate process, which can be killed at any time and restarted on the state it left. */
 export class AgentProcess {
   readonly #environment: Record<string, string>;
   #child: ChildProcess | null = null;
@@ -52,7 +52,7 @@ export class AgentProcess {
     this.#child = child;
   }
 
-  /** Sends SIGKILL; resolves when the process has ended. */
+  /** SIGKILL; the process is gone when it resolves. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }

@@ -5,7 +5,7 @@ import { runCampaign } from './campaign.ts';
 import { runControl } from './control.ts';
 import { openWorld, type World } from './world.ts';
 
-/** Short; use `node test/chaos/main.ts --faults 1000` for a long run. */
+/** Short by default; run `node test/chaos/main.ts --faults 1000` overnight. */
 const FAULTS = 15;
 const SEED = 20_260_101;
 

@@ -12,16 +12,16 @@ import { NAMESPACE, WORKER, type World } from './world.ts';
 export interface CampaignOptions {
   faults: number;
   seed: number;
-  /** Part of every name in the round, since several rounds share a world. */
+  /** Part of every name created in the round: several rounds share a world. */
   round?: string;
   signal: AbortSignal;
   /** Called before each fault with the number of commands in flight. */
   onFault?: (index: number, fault: FaultName, inFlight: number) => void;
-  /** Called at the start of each stage, to identify one that hangs. */
+  /** Called as each stage of the round begins, so that a hanging stage can be identified. */
   onStage?: (stage: string) => void;
-  /** Runs after the faults, while everything still works; the control plants its violations here. */
+  /** Runs after the faults, while everything still works: plants the control's errors. */
   interfere?: (commands: CommandRecord[]) => Promise<void>;
-  /** Pods without events, which need not be awaited. */
+  /** Pods without events, which need not be waited for. */
   unheard?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const SETTLE_MS = 240_000;
 const LONGEST_PAUSE_MS = 700;
 const COMMANDS_AT_ONCE = 8;
 
-/** Injects faults under load, then waits for recovery and compares the records of both sides. */
+/** Injects faults while everything works, lets it settle, then compares both sides. */
 export async function runCampaign(world: World, options: CampaignOptions): Promise<CampaignReport> {
   const { faults, seed, round = 'first', signal, onFault, interfere, unheard = [] } = options;
   const stage = options.onStage ?? (() => undefined);
@@ -55,7 +55,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
       await inflict(fault, world, random, () => agentKilledAtMs.push(Date.now()));
       inflicted += 1;
       await delay(50 + random() * LONGEST_PAUSE_MS, undefined, { signal }).catch(() => undefined);
-      // Most faults hit a working agent; some hit one that has not recovered from the previous fault.
+      // Most faults hit a working agent; some hit one that has not recovered from the last fault.
       if (random() < 0.7)
         await waitFor(() => world.api.isConnected(), { timeoutMs: SETTLE_MS, description: 'the agent' });
     }
@@ -79,7 +79,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
   return { findings: findingsOf(records), records, inflicted };
 }
 
-/** Waits until everything works once before breaking it. */
+/** Nothing can break before it has worked. */
 async function untilAllWorks({ api }: World, { commands, logs }: Workload): Promise<void> {
   await waitFor(() => logs.some(({ numbers }) => numbers.length > 5), { timeoutMs: SETTLE_MS, description: 'a log' });
   for (const kind of ['deploy', 'exec'] as const) {
@@ -89,12 +89,12 @@ async function untilAllWorks({ api }: World, { commands, logs }: Workload): Prom
   }
 }
 
-/** Pods have their own pace, so faults may follow one another faster on a quick machine. */
+/** Pods are created at their own pace; on a fast machine, faults follow each other sooner. */
 async function untilEnoughWork({ podsDeleted }: Observer, faults: number): Promise<void> {
   await waitFor(() => podsDeleted.size > faults, { timeoutMs: SETTLE_MS, description: 'more pods than faults' });
 }
 
-/** Anything still open after this is a finding, not an error. */
+/** Work still open after this is a finding, not an error. */
 async function quietly(condition: () => Promise<boolean>): Promise<void> {
   await waitFor(condition, { timeoutMs: SETTLE_MS, intervalMs: 200 }).catch(() => undefined);
 }
@@ -108,7 +108,7 @@ async function settleCommands({ api }: World, commands: readonly CommandRecord[]
       const known = command;
       await quietly(async () => {
         const seen = await api.command(id);
-        if (seen === null) return true; // unknown permanently
+        if (seen === null) return true; // unknown for good
         if (isFinished(seen)) known.seen = seen;
         return isFinished(seen);
       });

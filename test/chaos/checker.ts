@@ -2,10 +2,10 @@ import type { SeenCommand } from './platform-api.ts';
 import type { CommandRecord, LogRecord, Records } from './records.ts';
 import { COMMAND_SECONDS } from './workload.ts';
 
-/** As in the agent: a deploy that outlives more killed processes is lost. */
+/** The agent's own limit: a deploy during which more processes are killed is lost. */
 const MAX_RESUMES = 3;
 
-/** Returns every violation as one sentence; empty if there is none. */
+/** All violations, one sentence each; none = all is well. */
 export function findingsOf(records: Records): string[] {
   return [
     ...records.commands.flatMap((command) => commandFindings(command, records)),
@@ -18,7 +18,7 @@ export function findingsOf(records: Records): string[] {
 
 function commandFindings(command: CommandRecord, records: Records): string[] {
   const { kind, name, id, seen } = command;
-  if (id === null) return []; // never accepted, so nothing was promised; its effects still count
+  if (id === null) return []; // never accepted, so nothing was promised; its effect still counts
   if (seen === null) return [`${kind} ${name} (${id}): its result is lost`];
   const done = (kind === 'deploy' ? records.applied : records.journal).get(name) ?? 0;
   switch (seen.status) {
@@ -27,7 +27,7 @@ function commandFindings(command: CommandRecord, records: Records): string[] {
     case 'lost':
       return lossFindings(command, seen, records);
     case 'timed_out':
-      // A stored result still counts, since an overloaded machine is slow. It must not come early, though.
+      // Also a stored result: an overloaded machine gives it late, but it must not come early.
       return secondsOf(seen) < COMMAND_SECONDS ? [`${kind} ${name} (${id}): timed out after ${secondsOf(seen)} s`] : [];
     default:
       return [`${kind} ${name} (${id}): ${seen.status}: ${seen.error?.code ?? ''} ${seen.error?.message ?? ''}`];
@@ -38,9 +38,7 @@ function secondsOf({ created_at: createdAt, finished_at: finishedAt }: SeenComma
   return finishedAt === null ? 0 : Math.round((Date.parse(finishedAt) - Date.parse(createdAt)) / 1000);
 }
 
-/**
- * An exec interrupted by a kill has an unknown outcome; a deploy is finished by the next process, within its limit.
- */
+/** The progress of an interrupted exec is unknown; a deploy is finished by the next process, within its limit. */
 function lossFindings(command: CommandRecord, seen: SeenCommand, records: Records): string[] {
   const { kind, name, id } = command;
   const kills = killsDuring(command, seen, records);
@@ -58,7 +56,10 @@ function killsDuring(
   return agentKilledAtMs.filter((atMs) => atMs >= submittedAtMs && atMs <= finishedAtMs).length;
 }
 
-/** A deploy interrupted by a kill is applied again, which recreates its object, deleted as soon as it was seen. */
+/**
+ * A deploy during which an agent was killed is applied again, so its object, which is deleted once seen, is created
+ * again.
+ */
 function withoutResumed(records: Records): ReadonlyMap<string, number> {
   const resumed = records.commands.filter(
     (command) => command.kind === 'deploy' && command.seen !== null && killsDuring(command, command.seen, records) > 0,
@@ -81,7 +82,7 @@ function eventFindings({ podsCreated, podsDeleted, events, droppedEvents }: Reco
   return [...missing, ...repeated('event', events), ...dropped];
 }
 
-/** The container counts, so that gaps and repetitions show. */
+/** The container counts, so gaps and repetitions show. */
 function logFindings({ numbers, remarks }: LogRecord, index: number): string[] {
   const broken = numbers.findIndex((each, at) => at > 0 && each !== (numbers[at - 1] ?? 0) + 1);
   const gap = broken === -1 ? [] : [`log ${index}: ${numbers[broken]} follows ${numbers[broken - 1]}`];

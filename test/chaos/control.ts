@@ -6,7 +6,7 @@ import { NAMESPACE, WORKER, type World } from './world.ts';
 
 const UNHEARD = 'unheard';
 const UNKNOWN = 'cmd-000000000000';
-/** One per planted violation. */
+/** One for each planted error. */
 const EXPECTED: readonly RegExp[] = [
   new RegExp(`^exec line-unknown \\(${UNKNOWN}\\): its result is lost$`),
   /^object .* came 2 times$/,
@@ -15,8 +15,8 @@ const EXPECTED: readonly RegExp[] = [
 ];
 
 /**
- * A round without faults in which a result and an event are lost and two things are done twice. Returns the violations
- * that the checker missed and any others it found. Must be the last round, since its planted lines stay in the world.
+ * A round without faults in which a result and an event are lost and two things are done twice. Returns which of those
+ * the checker missed and what else it found. The planted lines stay in the world, so this must be the last round.
  */
 export async function runControl(
   world: World,
@@ -52,6 +52,6 @@ async function plant(world: World, commands: CommandRecord[]): Promise<void> {
   await client.create({ ...object, metadata: { name: deploy.name, namespace: NAMESPACE } });
   const again = `echo ${line.name} >> /tmp/journal`;
   await kubernetes.kubectl('-n', NAMESPACE, 'exec', WORKER, '--', 'sh', '-c', again);
-  await client.create(idlePod(UNHEARD, {})); // belongs to no project: the agent reports nothing about it
+  await client.create(idlePod(UNHEARD, {})); // belongs to no project: the agent does not report it
   commands.push({ ...line, name: 'line-unknown', id: UNKNOWN, seen: null });
 }

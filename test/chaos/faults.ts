@@ -3,7 +3,7 @@ import type { World } from './world.ts';
 
 export type FaultName = 'cut' | 'cuts' | 'stall' | 'half-open' | 'kill-agent' | 'kill-platform' | 'kill-both';
 
-/** Frequency of each fault. A half-open link takes half a minute to be detected. */
+/** Relative frequency of each fault. A half-open link costs half a minute until its ends notice. */
 const WEIGHTS: Readonly<Record<FaultName, number>> = {
   cut: 40,
   cuts: 12,
@@ -14,7 +14,7 @@ const WEIGHTS: Readonly<Record<FaultName, number>> = {
   'kill-both': 3,
 };
 
-/** Each fault at least once if there are enough, then by weight; deterministic by seed. */
+/** Each fault at least once if there are enough, then by weight; deterministic for a seed. */
 export function planFaults(howMany: number, random: () => number): FaultName[] {
   const names = Object.keys(WEIGHTS) as FaultName[]; // the keys of the table above
   const total = names.reduce((sum, name) => sum + WEIGHTS[name], 0);
@@ -30,7 +30,7 @@ export function planFaults(howMany: number, random: () => number): FaultName[] {
   return plan;
 }
 
-/** Injects one fault and restarts a killed process. */
+/** Injects one fault and restarts the process if one was killed. */
 export async function inflict(
   fault: FaultName,
   world: World,

@@ -8,14 +8,14 @@ interface Pair {
 
 /**
  * The network between an agent and its platform: passes bytes in order until a fault. The platform may return on
- * another port; the agent always finds it here.
+ * another port; the agent's address for it stays the same.
  */
 export class FaultyLink {
   /** Null while there is no platform: connections are refused. */
   target: { host: string; port: number } | null = null;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
-  /** Sockets whose other half is silently gone. */
+  /** Sockets whose peer has silently gone. */
   readonly #abandoned = new Set<Socket>();
 
   private constructor(server: Server) {
@@ -35,7 +35,7 @@ export class FaultyLink {
     return `http://127.0.0.1:${port}`;
   }
 
-  /** Resets both ends; bytes in flight are lost. */
+  /** Resets both ends; data in flight is lost. */
   cut(): number {
     const cut = [...this.#pairs];
     for (const { agent, platform } of cut) {
@@ -45,7 +45,7 @@ export class FaultyLink {
     return cut.length;
   }
 
-  /** Stops all traffic until the returned function is called; then everything passes in order. */
+  /** Holds all data until the returned function is called, then passes it on in order. */
   stall(): () => void {
     const stalled = [...this.#pairs];
     for (const { agent, platform } of stalled) {
@@ -59,7 +59,7 @@ export class FaultyLink {
     };
   }
 
-  /** Silently cuts both ends off from each other. */
+  /** Silently disconnects both ends from each other. */
   halfOpen(): number {
     const pairs = [...this.#pairs];
     this.#pairs.clear();

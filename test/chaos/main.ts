@@ -1,8 +1,8 @@
 /**
- * `node test/chaos/main.ts [--faults 1000] [--seed N] [--round 250] [--log FILE]`: injects random faults into the link
- * between an agent and its platform and into both processes, while commands, logs and events pass. Exit code 1 =
- * something was lost or done twice, or the final control shows that the checker would have missed it. SIGTERM and
- * SIGINT end the round, whose figures still count.
+ * `node test/chaos/main.ts [--faults 1000] [--seed N] [--round 250] [--log FILE]`: random faults on the link between an
+ * agent and its platform and on both processes, while commands, logs and events pass. Exit code 1 = something was lost
+ * or done twice, or the control at the end shows that the checker would have missed it. SIGTERM and SIGINT end the
+ * round, whose figures still count.
  */
 import { appendFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -49,7 +49,7 @@ function figuresOf({ records, inflicted, findings }: CampaignReport): Record<str
   };
 }
 
-/** Prints a line per this many faults: the rate, and whether anything was in flight. */
+/** Faults per progress line, which shows the pace and the commands in flight. */
 const FAULTS_IN_A_LINE = 25;
 
 await note({ seed, faults });
@@ -87,7 +87,7 @@ try {
   findings += control.missed.length + control.others.length;
   await note({ faults: done, findings });
 } catch (error) {
-  // A failed recovery is a finding too, and earlier findings still count.
+  // A world that never recovered is a finding too, and earlier findings still count.
   findings += 1;
   await note({ broke: String(error), agent_log: world.agent.log.slice(-20_000) });
 } finally {

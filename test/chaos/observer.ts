@@ -3,7 +3,7 @@ import { count } from './records.ts';
 import { isDeployed } from './workload.ts';
 import { NAMESPACE, type World } from './world.ts';
 
-/** The cluster's own view, by watches that no fault affects. */
+/** The cluster's own view, from separate watches that no fault affects. */
 export interface Observer {
   readonly applied: Map<string, number>;
   readonly podsCreated: Set<string>;
@@ -13,7 +13,7 @@ export interface Observer {
 
 const WATCH_SECONDS = 36_000;
 
-/** Deletes each object of a deploy as soon as it is seen, so that applying it again recreates it. */
+/** Deletes each deployed object once seen, so that a second apply creates it again. */
 export async function startObserver({ client }: World): Promise<Observer> {
   const abort = new AbortController();
   const applied = new Map<string, number>();
@@ -47,7 +47,7 @@ export async function startObserver({ client }: World): Promise<Observer> {
       }
     };
     const ended = follow();
-    ended.catch(() => undefined); // the end of the round awaits it and reports the error
+    ended.catch(() => undefined); // awaited at the end of the round, which reports why
     return { ended };
   }
 

@@ -22,7 +22,7 @@ export function isFinished({ status }: SeenCommand): boolean {
   return FINISHED.has(status);
 }
 
-/** The platform as used by a patient script: retries failures during downtime with the same key. */
+/** A client that retries with the same key while the platform is down. */
 export class PlatformApi {
   /** Null while it is down. */
   platform: ReadyLine | null = null;
@@ -58,7 +58,7 @@ export class PlatformApi {
     return null;
   }
 
-  /** Null if the platform does not know it. */
+  /** Null: unknown to the platform. */
   async command(id: string): Promise<SeenCommand | null> {
     try {
       return await this.#call('GET', `/v1/clusters/${this.#name}/commands/${id}`);
@@ -84,7 +84,7 @@ export class PlatformApi {
     return all;
   }
 
-  /** Returns the body of a followed log; rejects while the platform is down. */
+  /** The body of a followed log; rejects while the platform is down. */
   async logs(pod: string, namespace: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const { url, token } = this.#present();
     const path = `/v1/clusters/${this.#name}/logs?pod=${pod}&namespace=${namespace}&follow=true&tail_lines=0`;
@@ -117,7 +117,7 @@ export class PlatformApi {
     });
     const text = await response.text();
     if (!response.ok) throw new Refused(response.status, text);
-    return JSON.parse(text) as Answer; // the caller specifies the contract's shape
+    return JSON.parse(text) as Answer; // the caller names the contract's type
   }
 }
 

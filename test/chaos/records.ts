@@ -2,38 +2,38 @@ import type { SeenCommand } from './platform-api.ts';
 
 export interface CommandRecord {
   kind: 'deploy' | 'exec';
-  /** Name of its effect: an object, or a line in the worker's journal. */
+  /** Name of what it creates: an object, or a line in the worker's journal. */
   name: string;
   submittedAtMs: number;
-  /** The platform has responded, or its work is over. */
+  /** The platform has responded, or its work is done. */
   answered: boolean;
-  /** Null if the platform never accepted it. */
+  /** Null: never accepted by the platform. */
   id: string | null;
-  /** Null if the platform had none in the end. */
+  /** Null: missing on the platform at the end. */
   seen: SeenCommand | null;
 }
 
-/** Events from both sides: the platform's records and the cluster's own view. */
+/** What happened, from both sides: the platform's and the cluster's. */
 export interface Records {
   readonly commands: CommandRecord[];
-  /** How often each object of a deploy was created; it is deleted as soon as it is seen. */
+  /** How often each deployed object was created: it is deleted once seen. */
   readonly applied: Map<string, number>;
-  /** Lines of the journal that commands append to. */
+  /** Lines of the journal that commands write to. */
   readonly journal: Map<string, number>;
-  /** Created and deleted pods, as seen by a watch of the API server. */
+  /** Pods created and deleted, from a watch of the API server. */
   readonly podsCreated: Set<string>;
   readonly podsDeleted: Set<string>;
-  /** `event_type resource`, and how often the platform recorded it. */
+  /** `event_type resource` and how often the platform has it. */
   readonly events: Map<string, number>;
   readonly droppedEvents: number;
-  /** The numbers in each followed log, until it ended. */
+  /** The numbers of each followed log, until it ended. */
   readonly logs: LogRecord[];
   readonly agentKilledAtMs: readonly number[];
 }
 
 export interface LogRecord {
   numbers: number[];
-  /** Non-numeric lines: messages of the platform. */
+  /** Lines that are not numbers: messages of the platform. */
   remarks: string[];
 }
 

@@ -5,22 +5,22 @@ import { NAMESPACE, WORKER, type World } from './world.ts';
 
 const OBJECT_PREFIX = 'deployed-';
 const LABEL = 'svc.dev/project';
-/** A command that times out earlier is a finding; later, the machine was overloaded. */
+/** Timing out sooner than this is a finding; later, it means that the machine was overloaded. */
 export const COMMAND_SECONDS = 120;
-/** Keeps the agent below its limit of 1000 messages per minute; more would only measure that limit. */
+/** Keeps the agent below its limit of 1000 messages a minute: more would only measure that limit. */
 const COMMAND_PAUSE_MS = 1000;
 const POD_PAUSE_MS = 600;
 
 export interface Workload {
   readonly commands: CommandRecord[];
   readonly logs: LogRecord[];
-  /** Number of commands submitted and not known to be done. */
+  /** Commands submitted and not known to be done. */
   inFlight(): number;
   /** Resolves when everything has stopped after the signal. */
   readonly done: Promise<unknown>;
 }
 
-/** Runs deploys, commands, a followed log and pods concurrently until the signal aborts. */
+/** Runs deploys, commands, a followed log and short-lived pods, all at once, until the signal aborts. */
 export function startWorkload(world: World, round: string, random: () => number, signal: AbortSignal): Workload {
   const commands: CommandRecord[] = [];
   const logs: LogRecord[] = [];
@@ -38,7 +38,7 @@ export function startWorkload(world: World, round: string, random: () => number,
     followLogs(world, logs, signal),
   ];
   const done = Promise.all(work);
-  done.catch(() => undefined); // the end of the round awaits it and reports the error
+  done.catch(() => undefined); // awaited at the end of the round, which reports why
   const inFlight = (): number => commands.filter(({ answered }) => !answered).length;
   return { commands, logs, inFlight, done };
 }
@@ -47,12 +47,12 @@ export function isDeployed(name: string): boolean {
   return name.startsWith(OBJECT_PREFIX);
 }
 
-/** Returns the manifest of the deploy with this name. */
+/** The manifest of the object that this deploy creates. */
 export function manifestOf(name: string): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { of: name } });
 }
 
-/** A pod that no node accepts; it exists only in the API server. */
+/** A pod that is never scheduled: only the API server knows it. */
 export function idlePod(name: string, labels: Record<string, string> = { [LABEL]: 'events' }) {
   return {
     apiVersion: 'v1',
@@ -118,7 +118,7 @@ async function followLogs({ api }: World, logs: LogRecord[], signal: AbortSignal
       logs.push(record);
       await readNumbers(body, record);
     } catch (error) {
-      // The platform was killed or has no agent right now: the next attempt opens another log.
+      // The platform was killed or has no agent at the moment: the next attempt is another log.
       if (error instanceof Refused && error.status < 500 && error.status !== 429) throw error;
     }
     if (!signal.aborted) await delay(200);

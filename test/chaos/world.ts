@@ -11,10 +11,10 @@ import { PlatformApi } from './platform-api.ts';
 
 export const NAMESPACE = 'chaos';
 export const WORKER = 'worker';
-/** Its log counts up; commands append to its journal. */
+/** Its log counts; commands write to its journal. */
 const WORKER_SCRIPT = 'touch /tmp/journal; i=0; while true; do echo n-$i; i=$((i+1)); sleep 0.1; done';
 
-/** Lifts rate limits and retention, so that nothing is refused or deleted before it is checked. */
+/** Nothing is rate-limited, and nothing is pruned before it is checked. */
 const CLUSTERS = {
   connects_per_minute: 10_000,
   retention: { commands_per_cluster: 1_000_000, events_per_cluster: 1_000_000 },
@@ -23,7 +23,7 @@ const CLUSTERS = {
 /** A real cluster, a platform and an agent as separate processes, and the link between the two. */
 export interface World {
   readonly kubernetes: Kubernetes;
-  /** The cluster as seen independently of the agent. */
+  /** A client for the cluster, other than the agent. */
   readonly client: KubeClient;
   readonly link: FaultyLink;
   readonly agent: AgentProcess;

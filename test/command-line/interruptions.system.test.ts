@@ -122,7 +122,7 @@ describe('svc object when something interrupts it', () => {
         '--part-size',
         size,
       ]);
-      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('arrived damaged')]);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('was corrupted in transit')]);
       expect((await readdir(store.folder)).filter((name) => name === 'damaged' || name.endsWith('.part'))).toEqual([]);
     }
     expect(await svc.run(['object', 'cat', 'svc://interrupted/down'])).toMatchObject({ exitCode: 1 });

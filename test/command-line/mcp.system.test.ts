@@ -155,7 +155,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     expect((await readFile(join(store.folder, 'back'))).equals(bytes)).toBe(true);
     expect(await call('upload_file', { sandbox, local_path: '/etc/passwd', path: '/root/x' })).toMatchObject({
       isError: true,
-      text: expect.stringContaining('outside of the folder'),
+      text: expect.stringContaining('outside the folder'),
     });
   });
 

@@ -9,7 +9,7 @@ export interface BuiltProbe {
   remove(): Promise<void>;
 }
 
-/** Builds the probe as a static program, which runs here as in any sandbox. */
+/** Builds the probe as a static program that runs both on this host and in any sandbox. */
 export async function buildProbe(): Promise<BuiltProbe> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-probe-'));
   const file = join(folder, 'probe');

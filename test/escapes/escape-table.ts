@@ -11,8 +11,8 @@ import { processCases } from './process-cases.ts';
 import { resourceCases, type EmptyFiles } from './resource-cases.ts';
 
 /**
- * Runs every case against one driver, each with its control. `within`: attempts that succeed but reach only the sandbox
- * itself, with the reason.
+ * Runs every case against one driver, each with a control that proves it could have failed. `within`: attempts that
+ * succeed but affect only the sandbox itself, with the reason.
  */
 export function escapeTable(
   make: () => Promise<ContractSubject>,
@@ -20,7 +20,7 @@ export function escapeTable(
   within: Readonly<Record<string, string>> = {},
 ): void {
   let ground: Ground;
-  // Removed at the end in reverse order, even if some removals fail.
+  // Cleaned up at the end in reverse order, each regardless of the others' failures.
   const made: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {

@@ -12,7 +12,7 @@ const SECRET = 'a-secret-of-this-host';
 const ANSWER_LIMIT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Attacks through the files API: the platform asks the helper, and the sandbox controls the files. */
+/** Attacks through the files API: the platform calls the helper on files prepared by the sandbox. */
 export function fileCases(): EscapeCase[] {
   return [
     {
@@ -101,7 +101,7 @@ interface Answer {
   readonly content: Buffer;
 }
 
-/** Sends an operation with its data and a time limit; no response is the code BLOCKED. */
+/** Runs an operation with bounded data; BLOCKED stands for no answer. */
 async function ask(connection: AgentConnection, request: AgentRequest, input?: Buffer): Promise<Answer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -128,7 +128,7 @@ async function ask(connection: AgentConnection, request: AgentRequest, input?: B
   }
 }
 
-/** Succeeds if the operation is carried out or never answered. The control is the same operation on its own file. */
+/** Succeeds if the operation is carried out or gets no answer. The control runs it on the sandbox's own file. */
 function refused(title: string, setup: string, request: AgentRequest): EscapeCase {
   const tried = async (one: Sandbox, actual: AgentRequest): Promise<Outcome> => {
     const answer = await ask(one.connection, actual, request.op === 'file.write' ? Buffer.from('x') : undefined);
@@ -179,7 +179,7 @@ const HOSTILE_MEMBERS: readonly (readonly [what: string, entries: readonly TarEn
   ],
 ];
 
-/** Succeeds if anything outside of the target folder is created or changed. The control is tar in trusting mode. */
+/** Succeeds if anything outside the given folder is created or changed. The control is tar in trusting mode. */
 function archiveCase(what: string, entries: readonly TarEntry[]): EscapeCase {
   return {
     title: `leaves the folder of an upload by an archive with ${what}`,
@@ -203,7 +203,7 @@ function archiveCase(what: string, entries: readonly TarEntry[]): EscapeCase {
         const target = join(folder, 'root/in');
         await runCommand('mkdir', ['-p', target]);
         await writeFile(join(dirname(target), 'outside'), 'kept');
-        // Rewrite absolute paths, which must not actually leave the test's folder.
+        // Redirects absolute paths, so that they stay in the test's folder.
         const here = entries.map((entry) =>
           entry.name.startsWith('/') ? { ...entry, name: join(folder, entry.name) } : entry,
         );

@@ -8,7 +8,7 @@ import { runInSandbox, type RunResult } from '@svc/sandboxes/testing/run-in-sand
 import type { BuiltProbe } from './build-probe.ts';
 import type { Outside } from './outside.ts';
 
-/** Outcome of an attack; `done` means that it succeeded. */
+/** Result of an attempt; `done` means that it succeeded. */
 export interface Outcome {
   readonly done: boolean;
   readonly detail: string;
@@ -21,15 +21,15 @@ export interface Sandbox {
   shell(script: string): Promise<RunResult>;
 }
 
-/** Environment of the table: a driver's sandboxes, this host, and a neighbor. */
+/** The environment of the cases: a driver's sandboxes, this host, and a neighbour. */
 export interface Ground {
   readonly driver: SandboxDriver;
   readonly outside: Outside;
-  /** Returns a sandbox with the probe; the same one for the same name. */
+  /** A sandbox with the probe in it; the same one for the same name. */
   sandbox(name: string, changes?: Partial<SandboxSpec>): Promise<Sandbox>;
-  /** Runs the probe in its own namespaces on this host, with everything that a sandbox lacks. */
+  /** Runs the probe in new namespaces on this host, with all privileges that a sandbox lacks. */
   free(...args: string[]): Promise<Outcome>;
-  /** Runs the probe on this host itself. */
+  /** Runs the probe directly on this host. */
   host(...args: string[]): Promise<Outcome>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function groundOf({ driver, spec: specOf }: ContractSubject, outside: Out
     host: (...args) => run(probe.file, args),
     async close() {
       for (const each of await Promise.allSettled(sandboxes.values())) {
-        if (each.status === 'rejected') continue; // reported by its case; the driver's owner removes the rest
+        if (each.status === 'rejected') continue; // reported by its case; the driver's owner removes what is left
         await each.value.connection.close();
         await driver.remove(each.value.spec.id);
       }

@@ -4,7 +4,7 @@ import type { Outcome } from './ground.ts';
 
 const HELLO = frame(1, 0, '{"protocol":1,"pid":1}');
 
-/** Frames from a compromised helper, each after a valid greeting. */
+/** Input from a compromised helper, each after a valid greeting. */
 const HOSTILE: readonly (readonly [what: string, bytes: Buffer])[] = [
   ['a frame of 4 GiB', Buffer.from([0xff, 0xff, 0xff, 0xff, 3, 0, 0, 0, 1])],
   ['an unknown type', frame(0x7f, 1, 'x')],
@@ -32,12 +32,12 @@ function streamOf(...pieces: readonly Buffer[]): Duplex {
   return Duplex.from({ readable, writable: new PassThrough().resume() });
 }
 
-/** Succeeds if any of them is accepted: the connection must end at the first invalid frame. */
+/** Succeeds if any of it is accepted: the connection must end at the first invalid frame. */
 export async function hostileHelper(): Promise<Outcome> {
   const taken: string[] = [];
   for (const [what, bytes] of HOSTILE) {
     const connection = await AgentConnection.over(streamOf(HELLO, bytes), AbortSignal.timeout(5000)).catch(() => null);
-    if (connection === null) continue; // already cut
+    if (connection === null) continue; // already cut off
     const reason = await Promise.race([connection.closed, new Promise((resolve) => setTimeout(resolve, 2000, 'open'))]);
     if (reason === null || reason === 'open') taken.push(what);
     await connection.close();
@@ -45,7 +45,7 @@ export async function hostileHelper(): Promise<Outcome> {
   return { done: taken.length > 0, detail: taken.join(', ') };
 }
 
-/** The same with a valid frame: the connection stays open. */
+/** The same path with a valid frame: the connection stays open. */
 export async function politeHelper(open: (stream: Duplex) => Promise<AgentConnection>): Promise<Outcome> {
   const connection = await open(streamOf(HELLO, frame(9, 0, '')));
   const lost = connection.lost;

@@ -1,6 +1,6 @@
 import type { EscapeCase } from './escape-case.ts';
 
-/** Kernel attacks by a single syscall: refused inside, and allowed for root in its own namespaces. */
+/** Attacks on the kernel with a single call: refused inside, allowed for root in its own namespaces. */
 const CALLS: readonly (readonly [title: string, ...probe: string[]])[] = [
   ['mounts a file system', 'mount'],
   ['mounts a /proc without masks', 'mount-proc'],

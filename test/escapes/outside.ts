@@ -8,17 +8,17 @@ const NAMESPACE = 'svc-escapes';
 const LINK = 'svcesc0';
 const HERE = '11.11.12.1';
 
-/** The neighbor's response to every client. */
+/** Response of the neighbour to every client. */
 export const WORD = 'reached-by-somebody';
 export const PUBLIC_ADDRESS = '11.11.12.2';
 export const METADATA_ADDRESS = '169.254.169.254';
-/** One address from each RFC 1918 range, and from those of carriers and benchmarks. */
+/** One address from each range of RFC 1918, and of the carrier and benchmark ranges. */
 export const PRIVATE_ADDRESSES = ['10.99.0.2', '172.20.99.2', '192.168.99.2', '100.64.9.2', '198.18.9.2'];
 export const OUTSIDE_PORT = 8080;
 
 const OUTSIDE_ADDRESSES = [PUBLIC_ADDRESS, METADATA_ADDRESS, ...PRIVATE_ADDRESSES];
 
-/** One socket per address: a datagram is answered from its destination address. */
+/** One socket per address, so that a datagram is answered from its destination. */
 const SERVER = `
   const { createServer } = require('node:net');
   const { createSocket } = require('node:dgram');
@@ -32,9 +32,9 @@ const SERVER = `
 `;
 
 export interface Outside {
-  /** A port of this host on all addresses, like the platform's. */
+  /** A port on all addresses of this host, like the platform's. */
   readonly platformPort: number;
-  /** IPv4 addresses of this host without loopback. */
+  /** IPv4 addresses of this host, except loopback. */
   readonly hostAddresses: readonly string[];
   /** An abstract Unix socket of this host. */
   readonly abstractName: string;
@@ -42,8 +42,8 @@ export interface Outside {
 }
 
 /**
- * Starts a neighbor in a network namespace with a public address, private ones and that of metadata services, all
- * routed from this host, and servers on this host. Refusing an address that never responds would prove nothing.
+ * Starts a neighbour in a network namespace with a public address, private ones and the metadata address, all routed
+ * there from this host, and servers on this host. Without a responding target, a refusal would prove nothing.
  */
 export async function startOutside(): Promise<Outside> {
   const ip = async (line: string): Promise<unknown> => runCommand('ip', line.split(' '));

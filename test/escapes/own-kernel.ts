@@ -1,6 +1,7 @@
 /**
- * Attacks that succeed behind gVisor but not with other drivers, by case title, and why they are harmless: gVisor's
- * kernel responds, which serves only this sandbox. The suite fails if one is refused, so that the list stays accurate.
+ * What a gVisor sandbox can do although other drivers refuse it, by case title, and why it does not weaken isolation:
+ * the call is answered by gVisor's kernel, which serves only this sandbox. The suite fails if one of them is refused,
+ * so the list stays accurate.
  */
 export const WITHIN_GVISOR: Readonly<Record<string, string>> = {
   'opens a file system by the newer calls': 'gVisor answers that it has no such call',

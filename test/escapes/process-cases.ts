@@ -11,7 +11,7 @@ import { hostileHelper, politeHelper } from './hostile-frames.ts';
 
 const HELPER = '/.sandbox/agent';
 
-/** Attacks on other processes, on the helper and through it. */
+/** Attacks on other processes, on the helper, and through the helper. */
 export function processCases(): EscapeCase[] {
   return [
     {
@@ -33,7 +33,7 @@ export function processCases(): EscapeCase[] {
     {
       title: 'ends the helper',
       attempt: async ({ sandbox }) => {
-        const victim = await sandbox('victim'); // a separate one, since it may end with its helper
+        const victim = await sandbox('victim'); // a sandbox of its own, because it may end with its helper
         await victim.probe('kill', '1').catch(() => undefined);
         const stdout = await victim.shell('echo alive').then(
           (result) => result.stdout,
@@ -84,7 +84,7 @@ function killed({ exitCode }: { readonly exitCode: number | null }): Outcome {
   return { done: exitCode === 137, detail: `exit code ${exitCode}` };
 }
 
-/** Signals a host process by its host process id. */
+/** Signals a host process by its host pid. */
 function signalCase(): EscapeCase {
   const against = async (attack: (pid: string) => Promise<Outcome>): Promise<Outcome> => {
     const victim = spawn('sleep', ['300'], { stdio: 'ignore' });
@@ -103,7 +103,7 @@ function signalCase(): EscapeCase {
   };
 }
 
-/** A killed process ends a moment later. */
+/** A killed process ends with a delay. */
 async function isGone(pid: number): Promise<boolean> {
   for (let looks = 0; looks < 60; looks += 1) {
     const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
@@ -113,7 +113,7 @@ async function isGone(pid: number): Promise<boolean> {
   return false;
 }
 
-/** A host terminal that shows anything typed into it. */
+/** Types into a host terminal, whose line shows the input. */
 function terminalCase(): EscapeCase {
   const against = async (attack: (path: string) => Promise<Outcome>): Promise<Outcome> => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-terminal-'));
@@ -123,7 +123,7 @@ function terminalCase(): EscapeCase {
     const victim = spawn('script', ['--quiet', '--command', script, '/dev/null'], {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
-    const ended = once(victim, 'exit'); // it may exit on input
+    const ended = once(victim, 'exit'); // it may end by itself after input
     try {
       const name = await contentOf(join(folder, 'name'));
       const { detail } = await attack(name);
@@ -143,7 +143,7 @@ function terminalCase(): EscapeCase {
   };
 }
 
-/** Returns a file's content once it has some; empty if that never happens. */
+/** Waits for a file to have content; empty if it never does. */
 async function contentOf(file: string, attempts = 250): Promise<string> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const content = (await readFile(file, 'utf8').catch(() => '')).trim();

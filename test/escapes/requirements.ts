@@ -1,6 +1,6 @@
 import type { RequirementName } from '@svc/testing';
 
-/** Requirements of the table in addition to its driver's. */
+/** Requirements of the table beyond those of the driver. */
 export const ESCAPE_REQUIREMENTS: readonly RequirementName[] = [
   'linux',
   'root',

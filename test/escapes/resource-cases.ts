@@ -3,7 +3,7 @@ import type { EscapeCase } from './escape-case.ts';
 
 const SMALL: SandboxResources = { cpuMillis: 1000, memoryMb: 128, diskMb: 64, pids: 64 };
 
-/** Attempts to exceed the limits of a small sandbox, in one, and in a larger one where they are allowed. */
+/** Amounts above a small sandbox's limits, tried in one, and in a larger sandbox with sufficient limits. */
 const AMOUNTS: readonly (readonly [title: string, wider: Partial<SandboxResources>, ...probe: string[]])[] = [
   ['runs more processes than it was given (a fork bomb)', { pids: 512 }, 'take-processes', '150'],
   ['takes more memory than it was given', { memoryMb: 512 }, 'take-memory', '200'],
@@ -44,7 +44,7 @@ function resourceCase(
   return {
     title,
     attempt: async ({ sandbox }) => {
-      // A separate one each, since the attempt may end it.
+      // A sandbox per case, because the attempt may end it.
       const tight = await sandbox(`tight-${nameOf(probe)}`, { resources: narrow });
       const outcome = await tight.probe(...probe).catch((error: unknown) => ({ done: true, detail: String(error) }));
       const neighbour = await (await sandbox('one')).shell('echo fine');

@@ -19,7 +19,7 @@ metadata: { name: greeting }
 data: { hello: world }
 `;
 
-/** Values that the chart refuses, and the name in its error. */
+/** Values that the chart rejects, and the field that its error names. */
 const REFUSED_VALUES: readonly (readonly [value: string, named: string])[] = [
   ['agent.clusterName=Not_A_Name', '/agent/clusterName'],
   ['agent.clusterName=', '/agent/clusterName'],
@@ -41,7 +41,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
   beforeAll(async () => {
     delivery = await AgentDelivery.start();
     cluster = await delivery.register('production');
-  }, 20 * 60_000); // a machine without Helm builds it first
+  }, 20 * 60_000); // allows for building Helm on first use
   afterAll(() => delivery?.stop());
 
   const account = () => `system:serviceaccount:${delivery.namespace}:svc-agent`;
@@ -62,7 +62,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     const answers = await Promise.all(rights.map((right) => may(right, namespace)));
     return rights.filter((_, index) => answers[index] === false);
   };
-  /** Polls, since the API server applies a changed role a moment later. */
+  /** Polls, because the API server applies a changed role with a short delay. */
   const refusedAtLast = (rights: readonly string[], namespace?: string) =>
     expect.poll(() => refused(rights, namespace), { timeout: 60_000, interval: 500 });
   const limitationsAtLast = (matches: (features: string[]) => boolean): Promise<Record<string, string>> =>
@@ -91,7 +91,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
 
   it('is pulled by the runtime of a node from the platform itself, and runs from there', async () => {
     const repository = `${new URL(delivery.platform.ready.url).host}/svc-agent`;
-    // Without TLS, which a runtime allows only if told to: this tests the registry.
+    // Plain HTTP, which a runtime accepts only if told to: this test covers the registry, not TLS.
     const pulled = await delivery.onNode(`ctr -n k8s.io images pull --plain-http ${repository}:0.1.0`);
     expect(pulled).toMatchObject({ exitCode: 0 });
     const { exitCode, stderr } = await delivery.shell(
@@ -183,7 +183,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     },
   );
 
-  /** Real calls and commands instead of questions: the API server and the agent refuse them. */
+  /** Runs real calls and commands instead of checking rights: the API server and the agent must refuse them. */
   async function refusedForReal(profile: Profile): Promise<void> {
     const as = `--as=${account()}`;
     const secrets = await delivery.tryKubectl('get', 'secrets', as);
@@ -191,7 +191,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     if (profile !== 'admin') expect(secrets.stderr).toContain('Forbidden');
     const made = await delivery.tryKubectl('create', 'configmap', `of-${profile}`, as);
     expect(made.exitCode === 0).toBe(profile !== 'observer');
-    // An admin can grant its own permissions, and no others.
+    // An admin may grant the rights that it has, and no others.
     const role = ['create', 'role', `of-${profile}`, '--resource=pods', as];
     expect((await delivery.tryKubectl(...role, '--verb=impersonate')).exitCode).not.toBe(0);
     expect((await delivery.tryKubectl(...role, '--verb=get')).exitCode === 0).toBe(profile === 'admin');

@@ -26,7 +26,7 @@ export interface Outcome {
 const run = promisify(execFile);
 
 /**
- * A real cluster, a platform that its pods can reach and that has the agent's image, and the user's tools: helm and
+ * A real cluster, a platform that its pods can reach and that has the agent's image, and a user's tools: helm and
  * kubectl.
  */
 export class AgentDelivery {
@@ -83,7 +83,7 @@ export class AgentDelivery {
     }
   }
 
-  /** Registers a cluster on the platform; returns the printed commands. */
+  /** Registers a cluster on the platform and returns it with its install commands. */
   register(name: string): Promise<RegisteredCluster> {
     return this.api.post<RegisteredCluster>('/v1/clusters', { name });
   }
@@ -93,7 +93,7 @@ export class AgentDelivery {
     return this.#run('sh', ['-ec', lines]);
   }
 
-  /** Runs lines in a root shell on the node, which has `ctr`. */
+  /** Runs lines in a shell on the node, as root with `ctr`. */
   onNode(lines: string): Promise<Outcome> {
     const { shared } = this.kubernetes;
     if (shared === null) throw new Error('the cluster has no node here');
@@ -112,7 +112,7 @@ export class AgentDelivery {
     return this.#run('helm', args);
   }
 
-  /** Runs `kubectl -n NAMESPACE` and returns its exit code. */
+  /** `kubectl -n NAMESPACE`, with its exit code. */
   tryKubectl(...args: string[]): Promise<Outcome> {
     return this.#run('kubectl', ['-n', this.namespace, ...args]);
   }
@@ -129,12 +129,12 @@ export class AgentDelivery {
     await this.untilRolledOut();
   }
 
-  /** The agent's limitations according to its `/info`, with reasons. */
+  /** The limitations in the agent's `/info`, with their reasons. */
   async limitations(): Promise<Record<string, string>> {
     const script = "fetch('http://127.0.0.1:8080/info').then((answer) => answer.text()).then(console.log)";
     const place = ['exec', 'deploy/svc-agent', '--', '/usr/local/bin/node', '-e', script];
     const { stdout, stderr } = await this.tryKubectl(...place);
-    if (!stdout.startsWith('{')) return { unknown: `${stdout} ${stderr}` }; // a rollout may just be removing the pod
+    if (!stdout.startsWith('{')) return { unknown: `${stdout} ${stderr}` }; // a rollout may just be ending the pod
     const { limitations = [] } = JSON.parse(stdout) as { limitations?: { feature: string; reason: string }[] };
     return Object.fromEntries(limitations.map(({ feature, reason }) => [feature, reason]));
   }
@@ -165,7 +165,7 @@ export class AgentDelivery {
     try {
       return { exitCode: 0, ...(await run(program, [...args], options)) };
     } catch (error) {
-      const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string }; // from execFile
+      const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string }; // of execFile
       if (typeof code !== 'number') throw error;
       return { exitCode: code, stdout: stdout ?? '', stderr: stderr ?? '' };
     }

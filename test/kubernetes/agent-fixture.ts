@@ -3,10 +3,10 @@ import { startTestAgent, TestPlatform, type TestAgent } from '@svc/agent/testing
 import type { CommandResult, DeployCommand } from '@svc/protocol';
 import { startKubernetes, type Kubernetes, type StartOptions } from './index.ts';
 
-/** An image with a shell on every node of the test. */
+/** Image with a shell, present on every test node. */
 export const TEST_IMAGE = process.env['KUBERNETES_UNDER_TEST_IMAGE'] ?? 'localhost/busybox:1';
 
-/** A real cluster, a platform simulated by the test, and the agent between them. */
+/** A real cluster, a fake platform, and the agent between them. */
 export class AgentFixture {
   readonly kubernetes: Kubernetes;
   readonly platform: TestPlatform;
@@ -29,7 +29,7 @@ export class AgentFixture {
     return AgentFixture.#inCluster(await startKubernetes(cluster), true, environment, file);
   }
 
-  /** Starts another agent with its own platform and namespace in the same cluster. */
+  /** Another agent with its own platform and namespace in the same cluster. */
   beside(environment: Record<string, string> = {}): Promise<AgentFixture> {
     return AgentFixture.#inCluster(this.kubernetes, false, environment);
   }
@@ -75,12 +75,12 @@ export class AgentFixture {
     });
   }
 
-  /** Applies an object with kubectl, independently of the agent. */
+  /** `kubectl apply` of one object, by someone other than the agent. */
   async create(object: object): Promise<void> {
     await this.kubernetes.kubectl.withInput(JSON.stringify(object), '-n', this.namespace, 'apply', '-f', '-');
   }
 
-  /** Sends a deploy and waits for its single result. */
+  /** Sends a deploy and waits for its result. */
   async deploy(
     manifest: string | object | readonly object[],
     options: Partial<Omit<DeployCommand, 'manifest'>> = {},

@@ -140,7 +140,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         status: 'succeeded',
       });
       const before = String(fieldAt(await other.json('deployment', 'back'), 'metadata', 'uid'));
-      await other.inNamespace('delete', 'deployment', 'back', '--wait=false'); // also removes its autoscaler
+      await other.inNamespace('delete', 'deployment', 'back', '--wait=false'); // its autoscaler goes with it
       await waitFor(
         async () => {
           const names = ['deployment', 'hpa'].map((kind) => other.json(kind, 'back').catch(() => undefined));
@@ -152,7 +152,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         },
         { timeoutMs: 180_000, description: 'both, the one owned by the other' },
       );
-      // Objects removed by a deploy are not restored, even without pruning.
+      // An object removed by a deploy is not restored, even if the deploy prunes nothing.
       const options = { project_id: 'back', prune: false };
       expect(await other.deploy(workload('back', {}), options)).toMatchObject({ deploy: { summary: { pruned: 1 } } });
       await other.deploy(configMap('probe'), { ...options, project_id: 'probe' });
@@ -162,7 +162,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         ({ event_type: type, resource }) => type === 'drift_corrected' && resource === 'configmap/probe',
         180_000,
       );
-      await corrected; // after every earlier correction
+      await corrected; // all earlier corrections are done by then
       expect(await other.inNamespace('get', 'hpa', '-o', 'name')).toBe('');
     } finally {
       await other.stop();

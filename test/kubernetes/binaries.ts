@@ -17,7 +17,7 @@ const PROGRAMS = [
 
 export type KubernetesProgram = (typeof PROGRAMS)[number];
 
-/** Folder of the built programs: cached between runs, one per version. */
+/** Folder of the built programs: kept between runs, one per version. */
 export function binariesFolder(env: NodeJS.ProcessEnv = process.env): string {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   return join(cache, 'svc', `kubernetes-${KUBERNETES_VERSION}`);
@@ -36,8 +36,9 @@ export async function binariesAreBuilt(folder = binariesFolder()): Promise<boole
 }
 
 /**
- * Builds Kubernetes from its Go module, without a container registry: 5 to 10 minutes once on two cores. Finished
- * programs are moved into the cache one by one, so that an interrupted build never counts as complete.
+ * Builds Kubernetes from its Go module, which needs no container registry: 5 to 10 minutes once on two cores. The
+ * finished programs are moved into the cache one by one, so that an interrupted build is never mistaken for a complete
+ * one.
  */
 export async function ensureBinaries(say: (line: string) => void = () => undefined): Promise<string> {
   const folder = binariesFolder();
@@ -58,8 +59,8 @@ export async function ensureBinaries(say: (line: string) => void = () => undefin
 }
 
 /**
- * Kubernetes refers to its libraries by paths within its own repository, which don't exist for users of the module:
- * replace each with the release of the same minor version (v1.34.4 -> v0.34.4).
+ * Kubernetes refers to its libraries by paths inside its own repository, which do not exist when it is used as a
+ * module: replaces each with the release of the same minor version (v1.34.4 -> v0.34.4).
  */
 async function writeModule(go: string, work: string): Promise<void> {
   await writeFile(join(work, 'go.mod'), 'module svc.test/kubernetes\n');
@@ -67,7 +68,7 @@ async function writeModule(go: string, work: string): Promise<void> {
     cwd: work,
     env: goEnvironment(),
   });
-  const answer = JSON.parse(download.stdout) as { GoMod: string }; // the documented output of `go mod download -json`
+  const answer = JSON.parse(download.stdout) as { GoMod: string }; // documented output of `go mod download -json`
   const theirs = await readFile(answer.GoMod, 'utf8');
   const goLine = /^go \S+$/m.exec(theirs)?.[0] ?? 'go 1.24.0';
   const libraries = [...theirs.matchAll(/^\s*(?:replace\s+)?(k8s\.io\/[\w.-]+)\s+=>\s+\.\/staging\//gm)].map(
@@ -86,7 +87,7 @@ async function writeModule(go: string, work: string): Promise<void> {
       '',
     ].join('\n'),
   );
-  // `go mod tidy` keeps only imported modules, so import it.
+  // `go mod tidy` keeps what a file imports; this file exists only for that.
   await writeFile(
     join(work, 'needs.go'),
     `package main\n\nimport (\n${imports.map((path) => `\t_ "${path}"\n`).join('')})\n\nfunc main() {}\n`,

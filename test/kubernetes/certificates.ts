@@ -11,16 +11,16 @@ export interface Certificates {
   folder: string;
   authority: Identity;
   apiServer: Identity;
-  /** Identity of the API server for the kubelet. */
+  /** The API server's identity toward the kubelet. */
   kubeletClient: Identity;
-  /** Identity of the API server for aggregated APIs. */
+  /** The API server's identity toward aggregated APIs. */
   frontProxy: Identity;
   admin: Identity;
   node: Identity;
   serviceAccountKey: string;
 }
 
-/** Creates one authority and its signed identities for each cluster; returns paths of PEM files. */
+/** Creates a new authority and the identities it signs; paths of PEM files. */
 export async function makeCertificates(folder: string, addresses: readonly string[]): Promise<Certificates> {
   await mkdir(folder, { recursive: true });
   const authority = await makeAuthority(folder);
@@ -42,7 +42,7 @@ export async function makeCertificates(folder: string, addresses: readonly strin
   };
 }
 
-/** Writes a self-contained kubeconfig for any Kubernetes client. */
+/** A self-contained kubeconfig, readable by any Kubernetes client. */
 export async function writeKubeconfig(
   path: string,
   server: string,

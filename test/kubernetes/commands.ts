@@ -6,7 +6,7 @@ export interface CommandOutcome {
   stderr: string;
 }
 
-/** Runs a program to its end; an error's message contains the program's output. */
+/** Runs a program to its end; a failure's message contains the program's output. */
 export function runCommand(
   program: string,
   args: readonly string[],
@@ -24,12 +24,12 @@ export function runCommand(
           reject(new Error(`${program} ${args[0] ?? ''} failed: ${stderr.trim() || error.message}`, { cause: error }));
       },
     );
-    child.stdin?.on('error', () => undefined); // a program may exit without reading its input
+    child.stdin?.on('error', () => undefined); // a program may end without reading its input
     child.stdin?.end(input ?? '');
   });
 }
 
-/** Polls until the probe no longer throws; at the time limit, its last error is the cause. */
+/** Retries until the probe no longer throws; on timeout, its last error is the cause. */
 export async function untilReady(what: string, timeoutMs: number, probe: () => Promise<unknown>): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

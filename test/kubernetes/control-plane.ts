@@ -8,12 +8,12 @@ export interface ApiServerPlan {
   folder: string;
   binaries: string;
   certificates: Certificates;
-  /** Listening address of the API server. */
+  /** Listen address of the API server. */
   address: string;
   port: number;
   etcdPort: number;
   etcdPeerPort: number;
-  /** Address for pods; absent if there are none. */
+  /** Address that pods use; absent without pods. */
   advertiseAddress?: string;
 }
 

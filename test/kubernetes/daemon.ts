@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Runs the program next to a reader of a pipe held by this process. When this process ends for any reason, the pipe
+ * Runs the program beside a reader of a pipe held by this process. When this process ends for any reason, the pipe
  * closes and the program is killed: a crashed test leaves no daemon behind.
  */
 const GUARD = `exec 3<&0
@@ -20,9 +20,9 @@ kill "$guard" 2>/dev/null`;
 export interface Daemon {
   readonly name: string;
   readonly logFile: string;
-  /** Whether the process has ended. */
+  /** True once the process has ended. */
   exited(): boolean;
-  /** Sends TERM, then KILL after `graceMs`. */
+  /** TERM, then KILL after `graceMs`. */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function startDaemon(folder: string, name: string, program: string, args:
   const child = spawn('/bin/sh', ['-c', GUARD, name, program, ...args], {
     cwd: folder,
     stdio: ['pipe', log, log],
-    detached: true, // Ctrl-C reaches only this process, which then stops the daemons in order
+    detached: true, // a Ctrl-C at the terminal reaches only us, and we stop the daemons in order
   });
   closeSync(log);
   let exited = false;
@@ -44,7 +44,7 @@ export function startDaemon(folder: string, name: string, program: string, args:
   return { name, logFile, exited: () => exited, stop: (graceMs = 10_000) => stopChild(child, () => exited, graceMs) };
 }
 
-/** Throws with the end of the log if the daemon has exited, instead of waiting in vain. */
+/** Throws with the end of the log if the daemon has ended, instead of waiting in vain. */
 export async function assertRunning(daemon: Daemon): Promise<void> {
   if (!daemon.exited()) return;
   const log = await readFile(daemon.logFile, 'utf8');

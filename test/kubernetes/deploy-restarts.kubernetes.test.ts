@@ -31,7 +31,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await folder?.remove();
   });
 
-  /** Starts another process in place of the agent, with its state or without. */
+  /** Another process in place of the agent, with its state or with none. */
   async function secondAgent(platform: TestPlatform, stateDir?: string, kubeconfig = fixture.kubernetes.kubeconfig) {
     return startTestAgent({
       platformUrl: platform.url,
@@ -111,7 +111,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     };
     platform.send('deploy', payload, 'cmd-killed');
     await platform.waitForMessage('command_progress', ({ phase }) => phase === 'applying' || phase === 'waiting');
-    // A copy of the state as after a kill, since the running process locks its own folder.
+    // Copies the state that the first agent would leave if killed now; its own folder stays locked.
     await using left = await temporaryFolder();
     await cp(state.path, left.path, { recursive: true });
     const second = await secondAgent(next, left.path);

@@ -181,7 +181,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       error: { code: 'NOT_READY', details: { field: 'Deployment/stuck' } },
       deploy: { summary: { created: 1 }, partially_applied: false, resources: [{ health: 'degraded' }] },
     });
-    // The kubelet of a busy machine may not get to the pod in this time.
+    // On a busy machine, the kubelet may not have handled the pod yet.
     await waitFor(
       async () => {
         const again = deployment('stuck', { image: 'localhost/absent:1' });
@@ -235,7 +235,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const name = `not-${what.replaceAll(' ', '-')}`;
     const object = deployment(name) as { spec: { template: { spec: object } } };
     object.spec.template.spec = { terminationGracePeriodSeconds: 0, ...podSpec };
-    // Wait for the cluster: on a busy machine, the pod may not have started yet.
+    // Retries: on a busy machine, the pod may not even have started after the first deploy.
     await waitFor(
       async () => {
         const result = await fixture.deploy(object, { project_id: name, timeout_seconds: 3 });

@@ -40,7 +40,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return fixture.inNamespace('patch', 'configmap', name, '--type=merge', '-p', JSON.stringify({ data }));
   }
 
-  /** Waits until drift of a probe object is reported, so that all earlier changes were seen too. */
+  /** Waits until the drift of a probe object is reported, by when all earlier changes have been seen. */
   async function afterAllSeen(platform: TestPlatform, probe: string): Promise<void> {
     const before = drifts(platform, probe).length;
     await patch(probe, { probe: String(before) });
@@ -135,7 +135,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await driftOf(platform, 'put-back', 2, 'drift_corrected');
     expect(await fixture.json('configmap', 'put-back')).toMatchObject({ data: { a: '1' } });
     expect(drifts(platform, 'put-back')).toHaveLength(2);
-    // The restored object is a new one, but still the project's: it is pruned when the project drops it.
+    // The restored object is a new one but still belongs to the project: it is deleted when the project drops it.
     const id = platform.send('deploy', {
       project_id: 'put-back',
       namespace,

@@ -1,4 +1,4 @@
-/** One object of each kind that the profile deployer can deploy; none of them starts anything. */
+/** One object of each kind that the deployer profile can deploy; none starts anything. */
 const template = {
   metadata: { labels: { app: 'drifting' } },
   spec: { containers: [{ name: 'main', image: 'localhost/busybox:1', command: ['sleep', '1'] }] },
@@ -39,7 +39,7 @@ const documents = [...WATCHED, ['v1', 'Secret', { stringData: { a: '1' } }] as c
   JSON.stringify({ apiVersion, kind, metadata: { name: 'drifting' }, ...body }),
 );
 
-/** `objects` as `kind/name`: those whose drift the profile deployer can watch. It cannot watch Secrets. */
+/** `objects` as `kind/name`: those whose drift the deployer profile may watch, which is every kind except Secrets. */
 export const DRIFTING = {
   manifest: documents.join('\n---\n'),
   objects: WATCHED.map(([, kind]) => `${kind.toLowerCase()}/drifting`),

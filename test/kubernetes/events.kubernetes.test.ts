@@ -27,7 +27,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       .filter((event) => event.event_type === type && event.resource.search(resource) === 0);
   }
 
-  /** Returns the single event of this type about these objects. */
+  /** The only event of this type about these objects. */
   async function event(type: string, resource: string | RegExp): Promise<EventReport> {
     const [first] = await waitFor(
       () => {

@@ -56,7 +56,7 @@ export async function packImage(folder: string, name: string, root: string, opti
   return archive;
 }
 
-/** Creates a root folder with a static busybox and a link for each applet: shell, sleep, httpd, nc. */
+/** Creates a root folder with a static busybox and a link for each of its applets: shell, sleep, httpd, nc. */
 export async function makeBusyboxRoot(): Promise<string> {
   const busybox = await findProgram('busybox');
   if (busybox === null) throw new Error('busybox is missing; run: apt-get install -y busybox-static');

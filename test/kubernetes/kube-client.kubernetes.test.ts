@@ -122,7 +122,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('learns a version too old by its status 410', async () => {
     const watch = client.watch({ apiVersion: 'v1', kind: 'ConfigMap' }, { namespace, resourceVersion: '1' });
-    // New servers still remember version 1; then the watch simply starts there.
+    // New servers still remember version 1: the watch then starts there.
     const first = await watch.next().catch((error: unknown) => error);
     expect(first).toSatisfy(
       (value: { status?: number; value?: unknown }) => value.status === 410 || value.value !== undefined,

@@ -101,7 +101,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(result).toMatchObject({ status: 'cancelled', logs: { reason: 'cancelled', dropped_lines: 0 } });
     expect(new Set(starts()).size).toBe(starts().length);
     expect([...textOf(id).matchAll(/^end$/gm)].length).toBeGreaterThanOrEqual(2);
-    // During a restart, the kubelet may look for the log of a removed container.
+    // While it restarts, the kubelet may look for the log of a container that it has removed.
     await waitFor(async () => (await logs({ pod: 'again', previous: true })).lines.at(-1) === 'end' || undefined, {
       timeoutMs: 60_000,
       description: 'the log of the container before',

@@ -15,7 +15,7 @@ function programFolder(env: NodeJS.ProcessEnv = process.env): string {
   return join(cache, 'svc', `metrics-server-${METRICS_SERVER_VERSION}`);
 }
 
-/** Builds metrics-server from its Go module once, in two minutes on two cores. */
+/** Builds metrics-server from its Go module, once: two minutes on two cores. */
 export async function ensureMetricsServer(say: (line: string) => void = () => undefined): Promise<string> {
   const folder = programFolder();
   const program = join(folder, 'metrics-server');
@@ -35,9 +35,7 @@ export async function ensureMetricsServer(say: (line: string) => void = () => un
   return program;
 }
 
-/**
- * Serves metrics.k8s.io: a process next to the node, reachable through a Service whose endpoint is the node's address.
- */
+/** Serves metrics.k8s.io from a process beside the node, through a Service whose endpoint is the node's address. */
 export async function startMetricsServer(plan: NodePlan, program: string, kubectl: Kubectl): Promise<Daemon> {
   const { folder, namespace, adminKubeconfig: kubeconfig } = plan;
   const daemon = namespace.start(folder, 'metrics-server', program, [

@@ -7,9 +7,9 @@ import { runCommand, untilReady } from './commands.ts';
 import { startDaemon, type Daemon } from './daemon.ts';
 
 /**
- * First process of the namespaces. Container tools write to fixed folders of the machine; those writes go to memory
- * here and disappear with the namespace. The process then waits for the end of its input; with it end all processes
- * inside, their mounts, interfaces and firewall rules.
+ * First process of the namespaces. Container tools write to fixed system folders: here those are in memory and
+ * disappear with the namespace. It then waits for the end of its input; when it ends, so do all processes inside, their
+ * mounts, interfaces and firewall rules.
  */
 const FIRST_PROCESS = `set -e
 mount -t tmpfs tmpfs /run && mkdir -p /run/netns /run/lock
@@ -26,19 +26,19 @@ exec 3<&0
 cat <&3 >/dev/null &
 wait $!`;
 
-/** An isolated environment for one node, which does not affect the machine's network, mounts or processes. */
+/** An isolated environment for one node: nothing in it touches the machine's network, mounts or process list. */
 export interface NodeNamespace {
-  /** Address of the machine as seen from inside. */
+  /** Address of the machine, from inside. */
   readonly hostAddress: string;
-  /** Address of the inside as seen from the machine. */
+  /** Address of the inside, from the machine. */
   readonly nodeAddress: string;
-  /** Path below every cgroup hierarchy for processes inside. */
+  /** Path below every cgroup hierarchy for the processes inside. */
   readonly cgroup: string;
-  /** Process id of the first process inside, as seen by the machine; enter its namespaces to get inside. */
+  /** Host pid of the first process inside, for entering its namespaces. */
   readonly firstProcess: number;
   start(folder: string, name: string, program: string, args: readonly string[]): Daemon;
   run(program: string, args: readonly string[], input?: string): Promise<string>;
-  /** Kills everything inside and removes its cgroups outside. */
+  /** Kills everything inside and removes its cgroups. */
   destroy(): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ async function firstChildOf(pid: number): Promise<number> {
   return first;
 }
 
-/** Creates a pair of interfaces with two link-local addresses: the only connection. */
+/** A pair of interfaces with two link-local addresses: the only connection to the outside. */
 async function connect(pid: number): Promise<{ name: string; hostAddress: string; nodeAddress: string }> {
   const name = `svck${randomInt(0x1000000).toString(16).padStart(6, '0')}`;
   const [hostAddress, nodeAddress] = await freePair();
@@ -121,7 +121,7 @@ async function freePair(): Promise<[host: string, node: string]> {
   }
 }
 
-/** Returns the roots of the cgroup hierarchies: one folder per controller (version 1), or one for all (version 2). */
+/** The roots of the cgroup hierarchies: one folder per controller (version 1), or one for all (version 2). */
 async function hierarchies(): Promise<string[]> {
   if (existsSync('/sys/fs/cgroup/cgroup.controllers')) return ['/sys/fs/cgroup'];
   const entries = await readdir('/sys/fs/cgroup', { withFileTypes: true });

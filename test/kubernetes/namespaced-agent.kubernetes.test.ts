@@ -33,7 +33,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const { kubectl } = kubernetes;
     for (const namespace of [first, second, closed, foreign]) {
       await kubectl('create', 'namespace', namespace);
-      await kubectl('-n', namespace, 'create', 'serviceaccount', 'pods'); // without controllers there is no default one
+      await kubectl('-n', namespace, 'create', 'serviceaccount', 'pods'); // no controller creates a default one
     }
     const kubeconfig = join(folder.path, 'limited.json');
     await makeServiceAccount({ kubectl, namespace: first, name: 'limited', file: kubeconfig });
@@ -166,7 +166,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         features: (status?.limitations ?? []).map(({ feature }) => feature),
       };
     };
-    // Refused watches are retried within two minutes; counts are fetched each time.
+    // Watches of a refused kind are retried within two minutes; numbers are read each time.
     await expect.poll(async () => (await latest()).pods, { timeout: BUSY_MS, interval: 1000 }).toBeGreaterThan(0);
     const { features, health } = await latest();
     expect(health).toBe('healthy');

@@ -10,7 +10,7 @@ import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement();
 const title = 'numbers of an agent with rights in one namespace only';
-/** Metrics arrive every 15 seconds, and later on a busy machine. */
+/** Measurements arrive every 15 seconds, later on a busy machine. */
 const BUSY_MS = 180_000;
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
@@ -61,7 +61,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await kubectl('-n', namespace, 'create', 'rolebinding', name, `--role=${name}`, account);
   }
 
-  /** Returns the first report of a connection, which includes its status. */
+  /** The first report of a connection, which includes its status. */
   async function latest(): Promise<{ heartbeat: Heartbeat | undefined; health: string | undefined }> {
     const before = platform.messages('cluster_status').length;
     platform.connection.socket.terminate();

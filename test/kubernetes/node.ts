@@ -7,7 +7,7 @@ import { makeBusyboxRoot, packImage } from './images.ts';
 import type { NodeNamespace } from './namespace.ts';
 
 export const POD_SUBNET = '10.244.0.0/24';
-/** The node's address: a kubelet refuses loopback and link-local ones. */
+/** The node's own address: a kubelet rejects loopback and link-local ones. */
 export const NODE_ADDRESS = '10.244.0.1';
 const BRIDGE = 'pods0';
 
@@ -16,12 +16,12 @@ export interface NodePlan {
   binaries: string;
   certificates: Certificates;
   namespace: NodeNamespace;
-  /** Paths of the kubeconfigs for the kubelet and kube-proxy. */
+  /** Kubeconfig paths for the kubelet and kube-proxy. */
   nodeKubeconfig: string;
   adminKubeconfig: string;
 }
 
-/** Creates the bridge before the API server starts, since pods get its address. */
+/** Created before the API server starts, because pods use the bridge's address. */
 export async function makeBridge(namespace: NodeNamespace): Promise<void> {
   await namespace.run('ip', ['link', 'add', BRIDGE, 'type', 'bridge']);
   await namespace.run('ip', ['addr', 'add', `${NODE_ADDRESS}/24`, 'dev', BRIDGE]);
@@ -59,7 +59,7 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
   return daemon;
 }
 
-/** Imports the two base images into containerd: the pause image and a busybox. */
+/** Imports the two images that every cluster has: the pause image, which holds a pod's namespaces, and a busybox. */
 export async function importBaseImages(plan: NodePlan): Promise<void> {
   const root = await makeBusyboxRoot();
   try {
@@ -109,7 +109,7 @@ export function startProxy(plan: NodePlan): Daemon {
     `--kubeconfig=${plan.adminKubeconfig}`,
     '--hostname-override=node-1',
     '--proxy-mode=iptables',
-    // Pods share one bridge, so a response would go directly to the requesting pod and bypass address translation.
+    // Pods share one bridge, so a reply would go straight to the calling pod and miss the address translation.
     '--masquerade-all=true',
     '--conntrack-max-per-core=0',
     `--cluster-cidr=${POD_SUBNET}`,
@@ -126,7 +126,7 @@ function networkOf(folder: string): object {
         type: 'bridge',
         bridge: BRIDGE,
         isGateway: true,
-        // Outside of the pods' subnet they appear as the node: this machine has no route to their addresses.
+        // Outside their subnet, pods appear as the node: this machine has no route to their addresses.
         ipMasq: true,
         hairpinMode: true,
         ipam: { ...addresses, dataDir: `${folder}/cni/addresses` },

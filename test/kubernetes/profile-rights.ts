@@ -1,12 +1,12 @@
-/** `kubectl auth can-i VERB RESOURCE [--subresource …]`: the words after `can-i`. */
+/** The words after `can-i` in `kubectl auth can-i VERB RESOURCE [--subresource …]`. */
 export type Right = string;
 
 export type Profile = 'observer' | 'deployer' | 'operator' | 'admin';
 
-/** Each profile includes the permissions of the previous ones. */
+/** Each profile includes those before it. */
 export const PROFILES: readonly Profile[] = ['observer', 'deployer', 'operator', 'admin'];
 
-/** Permissions added by each profile; the previous ones are refused exactly those. */
+/** Rights that each profile adds; the profiles before it lack them. */
 export const GAINED: Readonly<Record<Profile, readonly Right[]>> = {
   observer: ['list pods', 'watch deployments.apps', 'get pods --subresource=log', 'list events', 'list nodes'],
   deployer: [
@@ -37,7 +37,7 @@ export const GAINED: Readonly<Record<Profile, readonly Right[]>> = {
   ],
 };
 
-/** Permissions that no profile has, since each of them leads to full control. */
+/** Rights that no profile may have: each leads to full control. */
 export const REFUSED_TO_ALL: readonly Right[] = [
   '* *',
   'create clusterroles.rbac.authorization.k8s.io',

@@ -2,8 +2,8 @@ import { binariesAreBuilt } from './binaries.ts';
 import { findProgram, missingPackages } from './system-packages.ts';
 
 /**
- * Null if a Kubernetes can be started here, otherwise one line with what is missing. Root installs packages and builds
- * itself, so only Go for the first build can be missing.
+ * Null if Kubernetes can be started here, else one line naming what is missing. As root, packages are installed and
+ * programs built automatically, so only what cannot be obtained is missing: Go for the first build.
  */
 export async function kubernetesRequirement(apiOnly = false): Promise<string | null> {
   if ((process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '') return null;

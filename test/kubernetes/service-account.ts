@@ -11,7 +11,7 @@ export interface ServiceAccountOptions {
   tokenFile?: string;
 }
 
-/** Creates a service account without permissions, and a kubeconfig with only its token; returns the token. */
+/** Creates a service account without rights, and a kubeconfig that holds only its token; returns the token. */
 export async function makeServiceAccount(options: ServiceAccountOptions): Promise<string> {
   const { kubectl, namespace, name, file, tokenFile } = options;
   await kubectl('-n', namespace, 'create', 'serviceaccount', name);

@@ -8,16 +8,14 @@ import { packImage } from './images.ts';
 import { kubectlFor } from './kubectl.ts';
 import type { Kubernetes } from './start.ts';
 
-/**
- * Identifies the cluster shared by all test files of a run; set by `node test/kubernetes/main.ts share -- COMMAND`.
- */
+/** Names the cluster shared by all test files of a run; set by `node test/kubernetes/main.ts share -- COMMAND`. */
 export const SHARED_CLUSTER_VARIABLE = 'SVC_TEST_KUBERNETES';
 
-/** What another process needs to use a cluster running on this machine: each start costs ten seconds and 400 MiB. */
+/** What another process needs to use a cluster that runs on this machine: each start costs ten seconds and 400 MiB. */
 export interface SharedCluster {
   readonly kubeconfig: string;
   readonly hostAddress: string;
-  /** First process of the node's namespaces, for importing images. */
+  /** First process of the node's namespaces, from which images are imported. */
   readonly nodeProcess: number;
   readonly containerdSocket: string;
 }
@@ -27,7 +25,7 @@ export function sharedCluster(): SharedCluster | null {
   return text === '' ? null : (JSON.parse(text) as SharedCluster); // written by `main.ts share`
 }
 
-/** Joins the cluster of the whole run. Each test uses its own namespaces and names; `stop` leaves it running. */
+/** The cluster shared by the whole run. Each test uses its own namespaces and names; `stop` leaves it running. */
 export function joinCluster(shared: SharedCluster): Kubernetes {
   const kubectl = join(binariesFolder(), 'kubectl');
   if (!existsSync(kubectl))

@@ -26,13 +26,13 @@ import { joinCluster, sharedCluster, type SharedCluster } from './shared-cluster
 import { ensurePackages } from './system-packages.ts';
 
 export interface StartOptions {
-  /** Folder for state and logs, created if absent and removed at the end; defaults to a temporary one. */
+  /** Folder for state and logs, created if missing and removed at the end; a temporary one by default. */
   dir?: string;
-  /** Only etcd and the API server: no controllers, no pods. Does not require root. */
+  /** Only etcd and the API server: no controllers, no pods. Needs no root. */
   apiOnly?: boolean;
-  /** Includes metrics.k8s.io, for `kubectl top` and autoscalers; not with `apiOnly`. */
+  /** Also metrics.k8s.io, for `kubectl top` and autoscalers; not with `apiOnly`. */
   metrics?: boolean;
-  /** A separate cluster even if the run shares one, for tests with cluster-wide changes. */
+  /** A separate cluster even if the run shares one: for tests that change cluster-wide state. */
   alone?: boolean;
   say?: (line: string) => void;
 }
@@ -40,19 +40,19 @@ export interface StartOptions {
 export interface Kubernetes {
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
-  /** Address of this machine as seen by pods; null for an external cluster or without pods. */
+  /** Address of this machine as seen by pods; null if the cluster is external or has no pods. */
   readonly hostAddress: string | null;
-  /** For other processes of this machine to join; null without a node or for an external cluster. */
+  /** How other processes on this machine join; null without a node, or if the cluster is external. */
   readonly shared: SharedCluster | null;
-  /** Imports a folder as an image on the node; pods use it with `imagePullPolicy: Never`. */
+  /** Builds an image from a folder on the node; pods use it with `imagePullPolicy: Never`. */
   importImage(name: string, root: string, command: readonly string[], user?: string): Promise<void>;
-  /** Imports the images of an archive on the node, under the names it contains. */
+  /** Imports the images of an archive on the node under the names in the archive. */
   importArchive(file: string): Promise<void>;
-  /** Stops and removes everything. Leaves an external cluster as it is. */
+  /** Ends and removes everything. An external cluster is left unchanged. */
   stop(): Promise<void>;
 }
 
-/** Starts a real Kubernetes, or uses that of `KUBECONFIG_UNDER_TEST` or of this run. */
+/** Starts a real Kubernetes, or uses the one named by `KUBECONFIG_UNDER_TEST` or shared by this run. */
 export async function startKubernetes(options: StartOptions = {}): Promise<Kubernetes> {
   const given = process.env['KUBECONFIG_UNDER_TEST'] ?? '';
   if (given !== '') return givenCluster(given);
@@ -98,7 +98,7 @@ async function startNode(folder: string, binaries: string, metricsServer: string
   const namespace = await createNamespace();
   const daemons: Daemon[] = [];
   const stop = once(async () => {
-    await namespace.destroy(); // also ends all processes inside
+    await namespace.destroy(); // ends all processes inside
     for (const daemon of daemons) await daemon.stop(0);
     await rm(folder, { recursive: true, force: true });
   });
@@ -170,7 +170,9 @@ async function bringUpApi(
   return kubeconfig;
 }
 
-/** Inside the namespace the API server is at the bridge's address; from outside, through the pair of interfaces. */
+/**
+ * Inside the namespace the API server is at the bridge's address; the outside one leads through the pair of interfaces.
+ */
 async function nodePlanOf(
   plan: ApiServerPlan,
   certificates: Certificates,

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { runCommand } from './commands.ts';
 
-/** Program (or file) -> Debian package. The API server alone requires only the first two. */
+/** Program (or file) -> Debian package. The API server alone needs only the first two. */
 const API_PACKAGES = { etcd: 'etcd-server', openssl: 'openssl' };
 const NODE_PACKAGES = {
   containerd: 'containerd',
@@ -16,7 +16,7 @@ const NODE_PACKAGES = {
   nsenter: 'util-linux',
 };
 
-/** Returns the Debian packages missing for this kind of cluster. */
+/** Debian packages missing on this machine for this kind of cluster. */
 export async function missingPackages(apiOnly: boolean): Promise<string[]> {
   const wanted = apiOnly ? API_PACKAGES : { ...API_PACKAGES, ...NODE_PACKAGES };
   const missing: string[] = [];
@@ -26,13 +26,13 @@ export async function missingPackages(apiOnly: boolean): Promise<string[]> {
   return missing;
 }
 
-/** Installs missing packages as root; otherwise throws with the install command. */
+/** Installs missing packages as root; otherwise fails with the command to run. */
 export async function ensurePackages(apiOnly: boolean): Promise<void> {
   const missing = await missingPackages(apiOnly);
   if (missing.length === 0) return;
   const install = ['install', '-y', '--no-install-recommends', ...missing];
   if (process.getuid?.() !== 0) throw new Error(`missing packages; run: apt-get ${install.join(' ')}`);
-  // RUNLEVEL=1 prevents maintainer scripts from starting daemons, since this harness starts its own.
+  // RUNLEVEL=1 keeps maintainer scripts from starting the packages' daemons: this harness starts its own.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   try {
     await runCommand('apt-get', install, { env });
@@ -42,7 +42,7 @@ export async function ensurePackages(apiOnly: boolean): Promise<void> {
   }
 }
 
-/** PATH first: the runner puts the required Go there, and Debian's own is years older. */
+/** PATH first: the runner puts its own Go there, and Debian's is years older. */
 function pathFolders(): string[] {
   return (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
 }

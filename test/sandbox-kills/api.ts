@@ -1,12 +1,12 @@
 import type { ReadyLine } from '../system/running-platform.ts';
 
-/** No request takes this long unless it hangs. */
+/** No request here takes longer, unless it hangs. */
 const ANSWER_LIMIT_MS = 120_000;
 
 export interface Answer {
   readonly status: number;
   readonly bytes: Buffer;
-  /** For JSON; empty for other bodies. */
+  /** Parsed JSON; empty for other bodies. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -15,7 +15,7 @@ export interface Call {
   readonly bytes?: Buffer;
 }
 
-/** Null: no response, so the outcome is unknown. */
+/** Null: there was no response, so the outcome is unknown. */
 export type Api = (method: string, path: string, call?: Call) => Promise<Answer | null>;
 
 export function apiOf({ url, token }: Pick<ReadyLine, 'url' | 'token'>): Api {
@@ -45,7 +45,7 @@ function fieldsOf(response: Response, bytes: Buffer): Readonly<Record<string, un
   return JSON.parse(bytes.toString('utf8')) as Record<string, unknown>; // every JSON body of this API is an object
 }
 
-/** The fields of a sandbox that the campaign checks. */
+/** The fields of a sandbox that the campaign reads. */
 export interface SandboxRecord {
   readonly id: string;
   readonly name: string;
@@ -74,9 +74,9 @@ export interface SnapshotRecord {
 export interface Records {
   readonly sandboxes: readonly SandboxRecord[];
   readonly snapshots: readonly SnapshotRecord[];
-  /** Prestarted sandboxes. */
+  /** Number of warm sandboxes. */
   readonly waiting: number;
-  /** Partially prepared starts. */
+  /** Number of prepared starts. */
   readonly prepared: number;
 }
 
@@ -95,13 +95,13 @@ async function listed<Each>(api: Api, path: string, field: string): Promise<Each
   do {
     const page = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : '';
     const { body } = await answered(api('GET', `${path}?page_size=200${page}`));
-    all.push(...(body[field] as Each[])); // as documented by the API
+    all.push(...(body[field] as Each[])); // as the API documents it
     cursor = body['next_cursor'];
   } while (typeof cursor === 'string');
   return all;
 }
 
-/** For requests that must be answered, since nothing is being killed. */
+/** For requests that must be answered because nothing is being killed. */
 export async function answered(asked: Promise<Answer | null>): Promise<Answer> {
   const answer = await asked;
   if (answer === null) throw new Error('the platform does not answer');

@@ -7,7 +7,7 @@ export interface Folders {
   readonly runFolder: string;
 }
 
-/** Returns orphaned files: remains of interrupted operations and of deleted objects. */
+/** Files that belong to nothing: leftovers of interrupted operations and of deleted sandboxes. */
 export function strayFiles(
   { dataFolder, runFolder }: Folders,
   kept: ReadonlySet<string>,
@@ -25,7 +25,7 @@ export function strayFiles(
       (path: string) => path.startsWith(join(data, 'images/')) && !/\/images\/(partial|work|leases|holds)\//.test(path),
       (path: string) => isHold(path, join(data, 'images/holds/'), kept, snapshots),
       (path: string) => /^\/(agent-[0-9a-f]+|launcher\.lock)$/.test(path.replace(runFolder, '')),
-      // Files of a running sandbox; whether it is running is not checked here.
+      // Files of a running sandbox; whether it runs is not checked here.
       (path: string) => path.startsWith(join(runFolder, 'sandboxes/')) && /\/(agent\.sock|state\.json)$/.test(path),
     ].some((matches) => matches(file));
   const folders = [join(data, 'disks'), join(data, 'snapshots')].flatMap((folder) =>
@@ -36,7 +36,7 @@ export function strayFiles(
   return [...found.filter((file) => !isExpected(file)), ...folders].map((path) => `${path} is left over`);
 }
 
-/** Matches a file of that name in the folder of an existing object. */
+/** Matches a file with one of the names in the folder of a kept item. */
 function own(folder: string, names: readonly string[], kept: ReadonlySet<string>): (path: string) => boolean {
   return (path) => {
     if (!path.startsWith(`${folder}/`)) return false;
@@ -45,7 +45,7 @@ function own(folder: string, names: readonly string[], kept: ReadonlySet<string>
   };
 }
 
-/** Matches the hold of an image by an existing holder. */
+/** Whether the holder of an image exists. */
 function isHold(path: string, holds: string, kept: ReadonlySet<string>, snapshots: ReadonlySet<string>): boolean {
   const holder = path.startsWith(holds) ? (path.split('/').at(-1) ?? '') : '';
   return holder === 'owner' || kept.has(holder) || snapshots.has(holder);
@@ -57,6 +57,6 @@ function filesBelow(folder: string): string[] {
       .filter((entry) => !entry.isDirectory())
       .map((entry) => join(entry.parentPath, entry.name));
   } catch {
-    return [`${folder}, which changes while it is read,`]; // a retry sees the new state
+    return [`${folder}, which changes while it is read,`]; // the next look sees its current state
   }
 }

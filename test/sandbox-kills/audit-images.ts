@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn } from './ground.ts';
 
-/** Returns stored image data without an image, name or holder, or the reverse. */
+/** Stored layers and images without a reference, and references to missing ones. */
 export function strayImages(dataFolder: string): string[] {
   const root = join(dataFolder, 'sandboxes/images');
   const read = (...path: readonly string[]): string => {
     try {
       return readFileSync(join(root, ...path), 'utf8');
     } catch {
-      return ''; // removed since it was listed; a retry sees the new state
+      return ''; // gone since it was listed; the next look sees its current state
     }
   };
   const images = new Map<string, readonly string[]>();
   for (const digest of namesIn(join(root, 'images'))) {
     const { layers } = JSON.parse(read('images', digest, 'image.json') || '{"layers":[]}') as {
-      layers: readonly { name: string }[]; // as written by the store
+      layers: readonly { name: string }[]; // as the store writes it
     };
     images.set(
       digest,

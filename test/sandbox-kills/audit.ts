@@ -25,22 +25,22 @@ import {
   type ProcessFacts,
 } from './machine.ts';
 
-/** Anything not repaired in this time never will be. */
+/** Time for the platform to settle; what is still wrong then stays wrong. */
 const REST_LIMIT_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 
 export interface Audited {
   readonly api: Api;
   readonly journal: Journal;
-  /** Process id of the current platform. */
+  /** Pid of the running platform. */
   readonly platformPid: number;
   readonly dataFolder: string;
   readonly runFolder: string;
 }
 
 /**
- * Returns what is wrong once there are no requests and the platform has had time to recover: compares records with the
- * machine, then both with the clients' knowledge, then file contents.
+ * Reports what is wrong once no requests are pending and the platform has had time to settle: compares records with the
+ * machine, then both with the answers clients received, then file contents.
  */
 export async function audit(audited: Audited): Promise<string[]> {
   const deadline = performance.now() + REST_LIMIT_MS;
@@ -51,7 +51,7 @@ export async function audit(audited: Audited): Promise<string[]> {
   }
 }
 
-/** At rest, records and machine agree; only then are they compared with the clients' knowledge. */
+/** At rest, records and machine agree; only then are they compared with what the clients know. */
 export async function look(audited: Audited): Promise<{ isAtRest: boolean; findings: string[] }> {
   const { api, journal } = audited;
   const records = await readRecords(api);
@@ -61,7 +61,7 @@ export async function look(audited: Audited): Promise<{ isAtRest: boolean; findi
   return { isAtRest: true, findings: [...lies, ...(await contents(audited))] };
 }
 
-/** Checks files of running sandboxes; skips paused ones, since access would resume them. */
+/** Checks files of running sandboxes; paused ones are skipped, because reading would resume them. */
 async function contents({ api, journal }: Audited): Promise<string[]> {
   const findings: string[] = [];
   for (const sandbox of journal.sandboxes) {
@@ -80,7 +80,7 @@ function compare(audited: Audited, { sandboxes, snapshots, waiting, prepared }: 
   const all = processes();
   const recorded = new Map(sandboxes.map((record) => [record.id, record]));
   const here = namesIn(join(runFolder, 'sandboxes'));
-  // A partially prepared start has no sandbox's disk.
+  // Prepared starts: their disks belong to no sandbox.
   const halves = new Set(here.filter((id) => stateOf(runFolder, id).prepared_disk !== undefined));
   const unrecorded = here.filter((id) => !recorded.has(id) && !halves.has(id));
   const running = new Set([
@@ -125,7 +125,7 @@ interface LauncherState {
   readonly prepared_disk?: string;
 }
 
-/** Returns the launcher's state of a sandbox; without a first process if there is none. */
+/** The launcher's state of a sandbox; pid 0 if there is none. */
 function stateOf(runFolder: string, id: string): LauncherState {
   const text = textOf(join(runFolder, 'sandboxes', id, 'state.json'));
   return text === '' ? { pid: 0 } : (JSON.parse(text) as LauncherState); // written by the launcher
@@ -139,14 +139,14 @@ function diskOf(dataFolder: string, id: string): string {
   return join(dataFolder, 'sandboxes', 'disks', id, 'disk.img');
 }
 
-/** Returns deleted snapshots that a sandbox still needs for its files. */
+/** Removed snapshots whose files a sandbox still needs. */
 function awaited(sandboxes: readonly SandboxRecord[], dataFolder: string): string[] {
   const hasFiles = (id: string): boolean => existsSync(join(dirname(diskOf(dataFolder, id)), 'sandbox.json'));
   const waiting = sandboxes.filter(({ id, started_at: startedAt }) => startedAt === null && !hasFiles(id));
   return waiting.flatMap(({ snapshot_id: snapshotId }) => snapshotId ?? []);
 }
 
-/** Compares in both directions, without duplicates. */
+/** Compares two multisets in both directions. */
 function differences(what: string, found: readonly string[], expected: Iterable<string>): string[] {
   const left = [...found];
   const missing: string[] = [];
@@ -158,7 +158,7 @@ function differences(what: string, found: readonly string[], expected: Iterable<
   return [...missing, ...left.map((each) => `${what} ${each} is left over`)];
 }
 
-/** Checks that a sandbox runs as recorded; a prestarted one has the default limits. */
+/** Checks that a sandbox runs as its record says; a warm one has the default limits. */
 function runs(
   id: string,
   record: SandboxRecord | undefined,
@@ -185,7 +185,7 @@ function runs(
   return findings;
 }
 
-/** Processes that see their sandbox's files; a prepared start still sees the machine's. */
+/** First processes that see their sandbox's files; a prepared start still sees the machine's. */
 function firstProcesses(
   running: ReadonlySet<string>,
   halves: ReadonlySet<string>,
@@ -214,7 +214,7 @@ function strayProcesses(
     ...(launchers.length === 1 && launchers[0]?.parentPid === platformPid
       ? []
       : [`launchers: ${launchers.map(({ pid, parentPid }) => `${pid} of ${parentPid}`).join(', ') || 'none'}`]),
-    // A prepared start holds the two namespaces that are prepared from outside.
+    // A prepared start holds two namespaces that are set up from outside.
     ...(descriptors.length === 2 * prepared ? [] : [`the launcher keeps ${descriptors.join(', ')} open`]),
   ];
 }
@@ -236,7 +236,7 @@ function strayLinks({ runFolder }: Audited, running: Set<string>, recorded: Map<
   for (const [slot, id] of taken) {
     const record = recorded.get(id);
     const name = `svcsb${slot}`;
-    // A prestarted sandbox has the configured network.
+    // A warm sandbox has the network of the configuration.
     if (running.has(id) && (record?.network ?? 'egress') === 'egress') expectedLinks.push(name);
     if (running.has(id) && (record?.egress_allow ?? null) !== null)
       expectedTables.push(`table inet svc_egress_${name}`);
@@ -251,7 +251,7 @@ function strayMounts(
   all: readonly ProcessFacts[],
   halves: ReadonlySet<string>,
 ): string[] {
-  // A prepared start still sees what its launcher sees.
+  // A prepared start still sees the same mounts as its launcher.
   const ahead = all.filter(({ sandboxId }) => halves.has(sandboxId ?? ''));
   const launchers = new Set([...launchersIn(all, runFolder), ...ahead].map(({ pid }) => pid));
   return mountsNaming([runFolder, dataFolder], all)

@@ -21,11 +21,11 @@ export interface CampaignOptions {
   readonly dataFolder: string;
   readonly configFile: string;
   readonly seed: number;
-  /** From the configuration; each is prepared on its first use. */
+  /** Images in the configuration, each prepared on first use. */
   readonly furtherImages: readonly string[];
 }
 
-/** Kills a platform while clients use it, and tracks what they know. */
+/** A platform that is killed under load, and what its clients know. */
 export class Campaign implements AsyncDisposable {
   readonly journal: Journal;
   readonly kills = new Map<Victim, number>();
@@ -59,7 +59,7 @@ export class Campaign implements AsyncDisposable {
     return this.#platform?.log() ?? '';
   }
 
-  /** Runs load with up to this many kills, then rest and an audit; returns its findings. */
+  /** Runs load with up to `mostKills` kills, lets it settle, and returns the findings of an audit. */
   async round(mostKills: number, stop: AbortSignal): Promise<string[]> {
     const api = await this.#running();
     const enough = new AbortController();
@@ -68,7 +68,7 @@ export class Campaign implements AsyncDisposable {
     const limit = this.killed + mostKills;
     const wanted = Math.min(mostKills, 1 + Math.floor(this.#random() * MOST_KILLS_IN_ROUND));
     for (let done = 0; done < wanted && !stop.aborted && this.#platform !== null; done += 1) {
-      await this.#someWork(stop); // the moment of the kill is random
+      await this.#someWork(stop); // randomizes the moment of the kill
       await this.#kill(drawVictim(this.#random));
     }
     enough.abort();
@@ -82,7 +82,7 @@ export class Campaign implements AsyncDisposable {
     return audit(await this.audited());
   }
 
-  /** Resolves when the platform is running. */
+  /** Resolves once the platform runs. */
   async audited(): Promise<Audited> {
     const api = await this.#running();
     const { dataFolder } = this.#options;
@@ -90,7 +90,7 @@ export class Campaign implements AsyncDisposable {
     return { api, journal: this.journal, platformPid, dataFolder, runFolder: this.#runFolder };
   }
 
-  /** Sends SIGTERM to the platform, which should exit by itself. */
+  /** Sends SIGTERM to the platform, which must end by itself. */
   async stopPlatform(): Promise<boolean> {
     const platform = this.#platform;
     this.#platform = null;
@@ -101,7 +101,7 @@ export class Campaign implements AsyncDisposable {
     await this.#platform?.kill();
   }
 
-  /** Waits until a few operations have completed, even on a busy machine, and another is in progress. */
+  /** Waits until some operations are answered, even on a busy machine, and then partway into the next one. */
   async #someWork(stop: AbortSignal): Promise<void> {
     const { journal } = this;
     const enough = journal.answeredTotal + Math.floor(this.#random() * MOST_OPERATIONS_BETWEEN);
@@ -112,7 +112,7 @@ export class Campaign implements AsyncDisposable {
 
   async #kill(victim: Victim): Promise<void> {
     if (victim === 'platform') {
-      // If only the platform is killed, its launcher completes its work; if both are, nothing does.
+      // A surviving launcher finishes its work; if both are killed, nothing does.
       if (this.#random() < 0.5) await this.#kill('launcher');
       const platform = this.#platform;
       this.#platform = null;
@@ -122,7 +122,7 @@ export class Campaign implements AsyncDisposable {
     this.kills.set(victim, (this.kills.get(victim) ?? 0) + 1);
   }
 
-  /** Sometimes also kills the platform during its next start. */
+  /** Sometimes kills the restarted platform during its start, too. */
   async #maybeKillStart(limit: number): Promise<void> {
     if (this.#platform !== null || this.killed >= limit || this.#random() > 0.2) return;
     this.#platform = startPlatformProcess(this.#options.dataFolder, this.#options.configFile);

@@ -14,11 +14,11 @@ export interface Client {
 /** The platform was killed before it responded. */
 export class Cut extends Error {}
 
-/** Outcome of an operation: answered as expected, or refused for a known reason. */
+/** The outcome of an answered operation: as expected, or refused for a known reason. */
 export type Outcome = { readonly answer: Answer; readonly isGood: boolean };
 
 /**
- * Sends a request and checks the response against the known state: a refusal is allowed only if a kill of the sandbox's
+ * Sends a request and checks the response against what is known: a refusal is only allowed if a kill of the sandbox's
  * own first process explains it. Throws `Cut` if there is no response.
  */
 export async function ask(
@@ -42,7 +42,7 @@ export function pathOf({ id }: KnownSandbox, rest = ''): string {
   return `/api/containers/${id}${rest}`;
 }
 
-/** Returns the state if it is certain, or null. */
+/** The known state of the sandbox, `doubtful` if uncertain; null unless the sandbox certainly exists. */
 export function surely({ states, isDoubtful, existence }: KnownSandbox): State | 'doubtful' | null {
   if (existence !== 'there') return null;
   const [state] = states;
@@ -50,7 +50,7 @@ export function surely({ states, isDoubtful, existence }: KnownSandbox): State |
   return state;
 }
 
-/** Adds possible states from now on. */
+/** Adds states that the sandbox may be in from now on. */
 export function mayBe(sandbox: KnownSandbox, ...states: readonly State[]): void {
   sandbox.states = new Set([...sandbox.states, ...states]);
 }

@@ -4,11 +4,11 @@ import { answered, readRecords, type SandboxRecord } from './api.ts';
 import type { Campaign } from './campaign.ts';
 import { CONTROLS, type Planted } from './planted-faults.ts';
 
-/** Anything not detected in this time is missed; other activity has ended by then. */
+/** Time limit for a fault to be seen; anything else in progress has ended by then. */
 const LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
-/** Plants every fault in turn on a platform at rest and returns those that the auditor misses. */
+/** Plants every fault in turn on an idle platform and returns those the auditor misses. */
 export async function proveControls(campaign: Campaign, say: (line: string) => void): Promise<string[]> {
   const missed: string[] = [];
   for (const { name, plant, expected } of CONTROLS) {
@@ -39,14 +39,14 @@ async function findingsWith(expected: RegExp, audited: Audited): Promise<string[
   }
 }
 
-/** Prepares a running sandbox with a file, and a stopped one. */
+/** Creates one running sandbox with a file, and one stopped sandbox. */
 async function prepare({ journal }: Campaign, audited: Audited): Promise<Planted> {
   const { api } = audited;
   const make = async (): Promise<string> => {
     const label = `control-${journal.nextNumber()}`;
     const json = { image: 'busybox', name: label, labels: { campaign: label } };
     const { body } = await answered(api('POST', '/api/containers?wait_ms=30000', { json }));
-    const record = body as unknown as SandboxRecord; // as documented by the API
+    const record = body as unknown as SandboxRecord; // as the API documents it
     const { network, egress_allow: egressAllow, resources } = record;
     const known = journal.beginSandbox(label, { name: label, network, egressAllow, resources });
     journal.made(known, record.id);

@@ -4,7 +4,7 @@ import type { KnownSandbox } from './journal.ts';
 
 const FILES = ['/root/one', '/root/two', '/srv/three'] as const;
 
-/** Records that access resumes a paused sandbox. */
+/** Accessing a paused sandbox resumes it. */
 function used(sandbox: KnownSandbox): void {
   if (sandbox.states.has('paused')) mayBe(sandbox, 'running');
 }
@@ -26,7 +26,7 @@ export async function writeFile(client: Client, sandbox: KnownSandbox): Promise<
   return true;
 }
 
-/** Writes all files at once; each must have either its old or its new content, whatever interrupts it. */
+/** Writes all files at once; each then has its old or its new content, whatever interrupts it. */
 export async function unpackArchive(client: Client, sandbox: KnownSandbox): Promise<boolean> {
   const { journal } = client;
   const sent = FILES.map((path) => ({ path, content: journal.nextNumber() }));
@@ -55,7 +55,7 @@ export async function readFile(client: Client, sandbox: KnownSandbox): Promise<b
   return wrong === null;
 }
 
-/** Returns what is wrong with a file of a running sandbox; its current content counts from then on. */
+/** Checks a file of a running sandbox; the content found is expected from then on. */
 export async function wrongContent(
   { api, journal }: Pick<Client, 'api' | 'journal'>,
   sandbox: KnownSandbox,
@@ -79,7 +79,7 @@ export async function wrongContent(
   return null;
 }
 
-/** Some leave a process behind, which must end with its sandbox. */
+/** Some commands leave a background process, which must end with its sandbox. */
 export async function execute(client: Client, sandbox: KnownSandbox): Promise<boolean> {
   const word = `said-${client.journal.nextNumber()}`;
   const background = client.random() < 0.3 ? '(sleep 1000 >/dev/null 2>&1 &); ' : '';

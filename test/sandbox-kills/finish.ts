@@ -5,7 +5,7 @@ import type { Campaign } from './campaign.ts';
 import { controlGroups, firewallTables, links, attachedFiles, processes, slots } from './machine.ts';
 import { namesIn } from './ground.ts';
 
-/** Starts everything to read all files, then deletes everything and stops the platform. */
+/** Starts every sandbox so that all files can be read, then deletes everything and stops the platform. */
 export async function finish(campaign: Campaign): Promise<string[]> {
   const { api, dataFolder } = await campaign.audited();
   const { journal } = campaign;
@@ -27,7 +27,7 @@ async function deleteAll(api: Api): Promise<void> {
   for (const { id } of snapshots) await answered(api('DELETE', `/api/snapshots/${id}`));
 }
 
-/** After the last platform has stopped, nothing may remain, including prestarted sandboxes. */
+/** What is left after the last platform ended, including warm sandboxes; must be empty. */
 function remains(dataFolder: string, runFolder: string): string[] {
   const own = new Set([1, process.pid]);
   const folders = ['disks', 'snapshots'].map((name) => join(dataFolder, 'sandboxes', name));

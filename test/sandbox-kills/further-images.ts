@@ -7,7 +7,7 @@ import { namesIn } from './ground.ts';
 const MOST = 64;
 const KILLS_FOR_EACH = 8;
 
-/** Each is prepared at its first use, so that kills can interrupt that. */
+/** Each image is prepared on first use, so that kills interrupt the preparation. */
 export function furtherImages(kills: number): readonly string[] {
   return Array.from({ length: Math.min(MOST, Math.ceil(kills / KILLS_FOR_EACH)) }, (_, index) => `further-${index}`);
 }
@@ -16,7 +16,7 @@ export function archiveOf(folder: string, image: string): string {
   return join(folder, `${image}.tar`);
 }
 
-/** Creates copies of busybox, each with a file that makes it a distinct image. Resolves when the first is ready. */
+/** Waits for the first image, busybox, and builds archives of it, each with a file that makes it a distinct image. */
 export async function makeArchives(folder: string, dataFolder: string, images: readonly string[]): Promise<void> {
   const kept = join(dataFolder, 'sandboxes/images');
   await waitFor(() => namesIn(join(kept, 'names')).length > 0, { timeoutMs: 120_000, description: 'the first image' });

@@ -14,21 +14,21 @@ export interface GroundOptions {
   readonly argv: readonly string[];
   readonly onLine: (line: string) => void;
   readonly onComplaint?: (text: string) => void;
-  /** Asks the program to finish, by closing its stdin. */
+  /** Asks the program to finish, by closing its standard input. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Runs a program in its own namespaces (processes, network and mounts) with its own cgroup in place of the machine's.
- * Everything it finds there is its own, whatever else the machine runs, and anything it fails to clean up ends with it.
- * Returns its exit code.
+ * Runs a program in new namespaces (processes, network and mounts), with a separate control group in place of the
+ * machine's. Everything it sees is its own, whatever else runs on the machine, and whatever it fails to clean up ends
+ * with it. Returns its exit code.
  */
 export async function runOnOwnGround(options: GroundOptions): Promise<number | null> {
   const groups = makeGroups(basename(options.folder));
   const binds = groups.map(({ own, point }) => `mount --bind ${own} ${point}`);
-  // The first process of the namespace adopts orphans, like a machine's init; its own child is the program.
+  // The namespace's first process adopts orphans, like a machine's init; the program is its child.
   const run = '"$@" <&3 3<&- & wait $! || code=$?';
-  // A frozen process ignores the end of its namespace, which would wait for it.
+  // A frozen process does not receive the kill when its namespace ends, and the namespace would wait for it.
   const thaw =
     'for each in /sys/fs/cgroup/freezer/svc-sandboxes/*/freezer.state; do echo THAWED >"$each" || true; done';
   const steps = [...binds, 'ip link set lo up', 'exec 3<&0', 'code=0', run, `{ ${thaw}; } 2>/dev/null`, 'exit $code'];
@@ -36,7 +36,7 @@ export async function runOnOwnGround(options: GroundOptions): Promise<number | n
   const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const child = spawn('unshare', [...namespaces, 'sh', '-ec', script, 'sh', ...options.argv], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // Ctrl-C must not end it before it has cleaned up
+    detached: true, // so that Ctrl-C does not end it before it has cleaned up
   });
   const end = (): void => void child.stdin.end();
   options.stop.addEventListener('abort', end, { once: true });
@@ -58,7 +58,7 @@ export async function runOnOwnGround(options: GroundOptions): Promise<number | n
   }
 }
 
-/** Removes what a failed program left outside of its namespaces; returns a list of it. */
+/** Removes what a failed program left outside its namespaces; returns what it found. */
 export function clearTraces(runFolder: string): string[] {
   const traces: string[] = [];
   for (const slot of namesIn(SLOTS)) {
@@ -72,9 +72,9 @@ export function clearTraces(runFolder: string): string[] {
 }
 
 interface Group {
-  /** Mount point of the hierarchy. */
+  /** Where the machine mounts the hierarchy. */
   readonly point: string;
-  /** The folder mounted in its place. */
+  /** The folder mounted over it. */
   readonly own: string;
 }
 
@@ -87,7 +87,7 @@ function makeGroups(name: string): Group[] {
   return groups;
 }
 
-/** Mount points of the hierarchies with sandbox cgroups: v1 and hybrid, otherwise v2. */
+/** Mount points of the hierarchies with sandbox groups: v1 and hybrid, else v2. */
 export function controllerMounts(): string[] {
   const points = new Set<string>();
   for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
@@ -104,7 +104,7 @@ async function removeTree(folder: string): Promise<void> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await removeTree(join(folder, entry.name));
   }
-  // The kernel releases ended processes a moment later.
+  // The kernel releases ended processes with a delay.
   await waitFor(
     () => {
       rmdirSync(folder);
@@ -118,7 +118,7 @@ export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // never created, or already gone
+    return []; // never created, or gone meanwhile
   }
 }
 

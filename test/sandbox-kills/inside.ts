@@ -8,11 +8,11 @@ import { configFileOf, dataFolderOf, runFolderFileOf, type Wanted } from './outs
 const TELL_EVERY = 25;
 const MOST_OF_A_LINE = 1_500;
 
-/** Runs the campaign in its own namespaces. Returns the exit code. */
+/** Runs the campaign inside its namespaces. Returns the exit code. */
 export async function runInside(wanted: Wanted): Promise<number> {
   const { folder, seed, say } = wanted;
   const stop = new AbortController();
-  // The parent closes our stdin to stop us, even if it was killed.
+  // The parent signals the end by closing our input, even when it is killed.
   process.stdin.once('end', () => stop.abort()).resume();
   await using campaign = new Campaign({
     dataFolder: dataFolderOf(folder),
@@ -61,7 +61,7 @@ function summary({ kills, killed, journal }: Campaign): string {
   return `${killed} kills (${each}), ${journal.answeredTotal} operations answered (${operations}), ${journal.open} cut off`;
 }
 
-/** Returns the warnings and errors among the request log. */
+/** Log lines other than those of ordinary requests. */
 function importantOf(log: string): string {
   const lines = log.split('\n').filter((line) => !line.includes('"level":"info"'));
   return lines

@@ -2,18 +2,18 @@ import type { SandboxRecord, SnapshotRecord } from './api.ts';
 
 export type State = 'running' | 'paused' | 'stopped' | 'error';
 
-/** Ids of a file's possible contents; null: no file. The last is the most recent write. */
+/** Possible content numbers of a file; null for no file. The last one was written last. */
 type Contents = readonly (number | null)[];
 
 export interface Wish {
-  /** Null: the platform generates one. */
+  /** Null for a generated name. */
   readonly name: string | null;
   readonly network: 'none' | 'egress';
   readonly egressAllow: readonly string[] | null;
   readonly resources: SandboxRecord['resources'];
 }
 
-/** Whether a requested object exists according to all responses: it does, it does not, or either is possible. */
+/** What the responses say about a requested item: it exists, it is gone, or either is possible. */
 export type Existence = 'there' | 'gone' | 'open';
 
 export interface KnownSandbox {
@@ -21,9 +21,9 @@ export interface KnownSandbox {
   readonly wish: Wish;
   id: string | null;
   existence: Existence;
-  /** A single state unless something is uncertain. */
+  /** A single state unless its outcome is open. */
   states: ReadonlySet<State>;
-  /** Its first process was killed, and its state afterwards is not known yet. */
+  /** Its first process was killed, and no later event has shown the result. */
   isDoubtful: boolean;
   files: ReadonlyMap<string, Contents>;
 }
@@ -38,18 +38,18 @@ export interface KnownSnapshot {
 
 const MOST_EVENTS = 20;
 
-/** Everything the clients of a campaign know, across all rounds. */
+/** What the clients of a campaign know, across all rounds. */
 export class Journal {
   readonly seed: number;
   readonly sandboxes: KnownSandbox[] = [];
   readonly snapshots: KnownSnapshot[] = [];
-  /** Killed first processes by sandbox id; the creating client may not know the id yet. */
+  /** Sandbox ids whose first process was killed; the client may not know the id yet. */
   readonly #killed = new Set<string>();
-  /** Responses that were wrong immediately. */
+  /** Responses that were wrong in themselves. */
   readonly findings: string[] = [];
   readonly events: string[] = [];
   readonly answered = new Map<string, number>();
-  /** Images not used yet. */
+  /** Images not requested yet. */
   readonly furtherImages: string[];
   open = 0;
   #lastNumber = 0;
@@ -66,7 +66,7 @@ export class Journal {
 
   bytesOf(content: number): Buffer {
     const line = `seed ${this.seed}, content ${content}\n`;
-    // Some take long enough for a kill to interrupt them.
+    // Some contents are large enough for a kill to interrupt the write.
     const times = content % 8 === 0 ? 16 : 1;
     return Buffer.from(line.repeat(times * (1 + ((content * 7919) % 4_000))));
   }
@@ -97,7 +97,7 @@ export class Journal {
     if (this.#killed.has(id)) sandbox.isDoubtful = true;
   }
 
-  /** Call before the kill, since its effect may show immediately. */
+  /** Call it before the kill, because its effect may be seen at once. */
   willKill(id: string): void {
     this.#killed.add(id);
     for (const sandbox of this.sandboxes) if (sandbox.id === id) sandbox.isDoubtful = true;
@@ -107,7 +107,7 @@ export class Journal {
     this.findings.push(finding);
   }
 
-  /** Logs an event, for investigating a finding. */
+  /** Context for people who investigate a finding. */
   note(event: string): void {
     this.events.push(`${new Date().toISOString()} ${event}`);
     if (this.events.length > MOST_EVENTS) this.events.shift();
@@ -121,13 +121,13 @@ export class Journal {
     return [...this.answered.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Compares with the records of a platform at rest; an allowed state counts from now on. */
+  /** Compares with the records of a platform at rest; allowed differences are adopted as the expected state. */
   judge(records: readonly SandboxRecord[], snapshots: readonly SnapshotRecord[]): string[] {
     const named = new Map(records.map((record) => [record.name, record]));
     const taken = new Set<string>();
     const findings: string[] = [];
     const asked = new Set(this.sandboxes.map(({ wish }) => wish.name));
-    // A fork has its source's labels, and always a name.
+    // A fork has the labels of its source, and always a name.
     const find = ({ label, wish }: KnownSandbox): SandboxRecord | undefined =>
       wish.name === null
         ? records.find((each) => each.labels['campaign'] === label && !asked.has(each.name))
@@ -174,7 +174,7 @@ function judgeSandbox(sandbox: KnownSandbox, record: SandboxRecord | undefined):
     if (found !== expected) findings.push(`${subject} has ${what} ${found}, expected ${expected}`);
   }
   if (state !== null) sandbox.states = new Set([state]);
-  // A killed paused sandbox ends only when resumed.
+  // A paused sandbox that was killed only ends when it is resumed.
   sandbox.isDoubtful &&= state === 'paused';
   return findings;
 }

@@ -10,10 +10,10 @@ const OTHERS = [
 ];
 const WAIT = 'wait_ms=30000';
 
-/** Default resources of a sandbox; equal to the campaign's configuration. */
+/** Resources of a sandbox whose request specifies none; the campaign's configuration uses the same. */
 export { DEFAULTS as DEFAULT_RESOURCES };
 
-/** Creates with the default limits, like prestarted ones, or with others that must be applied first. */
+/** Creates a sandbox with default limits, like a warm one, or with others that require an adjustment. */
 export async function create(client: Client): Promise<boolean> {
   const { random, journal, name } = client;
   const snapshot =
@@ -43,16 +43,16 @@ export async function create(client: Client): Promise<boolean> {
     resources,
   };
   const { answer, isGood } = await ask(client, null, 'POST', `/api/containers?${WAIT}`, { json });
-  if (isGood) noteMade(client, known, answer.body as unknown as SandboxRecord); // as documented by the API
+  if (isGood) noteMade(client, known, answer.body as unknown as SandboxRecord); // as the API documents it
   return isGood;
 }
 
-/** Returns the prepared image, or an unused one. */
+/** The prepared image, or one not requested yet. */
 function imageFor({ random, journal }: Client): string {
   return (random() < 0.3 ? journal.furtherImages.pop() : undefined) ?? 'busybox';
 }
 
-/** A start that fails without a cause of ours is a finding. */
+/** Records the result of a start; a failure without a kill that explains it is wrong. */
 export function noteMade({ journal }: Client, known: KnownSandbox, record: SandboxRecord): void {
   journal.made(known, record.id);
   const state = stateOf(record);
@@ -76,7 +76,7 @@ export async function stop(client: Client, sandbox: KnownSandbox): Promise<boole
   return isGood;
 }
 
-/** Starts from any state; resumes a paused sandbox. */
+/** Starts a sandbox in any state; a paused one is resumed. */
 export async function start(client: Client, sandbox: KnownSandbox): Promise<boolean> {
   mayBe(sandbox, 'running');
   const { answer, isGood } = await ask(client, sandbox, 'POST', pathOf(sandbox, `/start?${WAIT}`));

@@ -11,7 +11,7 @@ const MOST_SNAPSHOTS = 2;
 interface Operation {
   readonly share: number;
   readonly name: string;
-  /** False: there was nothing to do, or it was refused. */
+  /** Returns false if there was nothing to do or it was refused. */
   readonly perform: (client: Client, sandbox: KnownSandbox) => Promise<boolean>;
 }
 
@@ -28,7 +28,7 @@ const READ: Operation = { share: 10, name: 'read', perform: readFile };
 const EXECUTE: Operation = { share: 15, name: 'exec', perform: execute };
 const PAUSE: Operation = { share: 8, name: 'pause', perform: pause };
 
-/** Weight of each operation for a sandbox in that state. */
+/** Operations for a sandbox in each state; `share` is their relative frequency. */
 const MIX: Readonly<Record<State | 'doubtful', readonly Operation[]>> = {
   running: [WRITE, UNPACK, READ, EXECUTE, PAUSE, STOP, REMOVE, SNAPSHOT, FORK],
   paused: [START, WRITE, UNPACK, EXECUTE, STOP, REMOVE, SNAPSHOT, FORK],
@@ -37,7 +37,7 @@ const MIX: Readonly<Record<State | 'doubtful', readonly Operation[]>> = {
   doubtful: [START, STOP, REMOVE, EXECUTE],
 };
 
-/** Performs operations sequentially until the platform is gone or the signal aborts. */
+/** Runs one operation after another until the platform is gone or `enough` aborts. */
 export async function workUntil(client: Client, enough: AbortSignal): Promise<void> {
   while (!enough.aborted) {
     forget(client);
@@ -46,9 +46,9 @@ export async function workUntil(client: Client, enough: AbortSignal): Promise<vo
       client.sandboxes.filter((each) => surely(each) !== null),
     );
     const operation = next(client, sandbox);
-    if (operation === null) return; // all its objects are uncertain until the next audit
+    if (operation === null) return; // everything is open until the next audit
     try {
-      // `create` uses no sandbox.
+      // `create` ignores the sandbox.
       const done = await operation.perform(client, sandbox as KnownSandbox);
       if (done) client.journal.count(operation.name);
     } catch (error) {
@@ -73,7 +73,7 @@ function next(client: Client, sandbox: KnownSandbox | undefined): Operation | nu
   ]);
 }
 
-/** Removes deleted sandboxes from the client's list; the journal keeps them until the audit. */
+/** Removes deleted items from the client's lists; the journal keeps them until they are judged. */
 function forget(client: Client): void {
   for (const list of [client.sandboxes, client.snapshots]) {
     for (let index = list.length - 1; index >= 0; index -= 1)

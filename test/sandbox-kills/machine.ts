@@ -3,23 +3,23 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { controllerMounts, namesIn, textOf } from './ground.ts';
 
-/** Parent cgroup of all sandboxes, in every hierarchy. */
+/** The parent group of all sandboxes, in every hierarchy. */
 export const PARENT_GROUP = 'svc-sandboxes';
 
 export interface ProcessFacts {
   readonly pid: number;
   readonly parentPid: number;
   readonly command: string;
-  /** The sandbox whose cgroup contains the process. */
+  /** The sandbox whose control group it is in. */
   readonly sandboxId: string | null;
 }
 
-/** Returns all running processes, without zombies. */
+/** All running processes, excluding zombies. */
 export function processes(): ProcessFacts[] {
   const found: ProcessFacts[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    // The name in parentheses may contain anything; state and parent follow the last one.
+    // The name in parentheses may contain anything; the state and the parent follow the last one.
     const fields = textOf(`/proc/${name}/stat`).split(') ').at(-1)?.split(' ') ?? [];
     const [state = 'X', parent = '0'] = fields;
     if (state === 'Z' || state === 'X' || fields.length < 2) continue;
@@ -34,10 +34,7 @@ export function processes(): ProcessFacts[] {
   return found;
 }
 
-/**
- * Returns the launchers of a platform: they use this run folder. Their forks briefly look the same, but are in a
- * cgroup.
- */
+/** Launchers of a platform with this run folder. Their forks briefly look the same, but are in a group. */
 export function launchersIn(all: readonly ProcessFacts[], runFolder: string): ProcessFacts[] {
   return all.filter(
     ({ command, sandboxId }) =>
@@ -45,7 +42,7 @@ export function launchersIn(all: readonly ProcessFacts[], runFolder: string): Pr
   );
 }
 
-/** Returns the cgroups of sandboxes with their hierarchies, and all others that are not ours. */
+/** Control groups of sandboxes, with the hierarchies of each, and all others that are not ours. */
 export function controlGroups(): { of: Map<string, string[]>; others: string[]; hierarchies: readonly string[] } {
   const of = new Map<string, string[]>();
   const others: string[] = [];
@@ -67,7 +64,7 @@ function foldersIn(folder: string): string[] {
   }
 }
 
-/** Returns a file of a sandbox's cgroup, in whichever hierarchy has it. */
+/** A file of a sandbox's control group, in any hierarchy. */
 export function groupFile(sandboxId: string, ...names: readonly string[]): string {
   for (const point of controllerMounts()) {
     for (const name of names) {
@@ -83,7 +80,7 @@ export function isFrozen(sandboxId: string): boolean {
   return text === 'FROZEN' || /^frozen 1$/m.test(text);
 }
 
-/** Returns sandboxes by the slot that a platform with this run folder claimed for them. */
+/** Sandboxes by slot number, as claimed by a platform with this run folder. */
 export function slots(runFolder: string): Map<string, string> {
   const claims = new Map<string, string>();
   for (const slot of namesIn('/run/svc/slots')) {
@@ -93,7 +90,7 @@ export function slots(runFolder: string): Map<string, string> {
   return claims;
 }
 
-/** Network links of this namespace without loopback. */
+/** Links of this network namespace, except loopback. */
 export function links(): string[] {
   const lines = textOf('/proc/self/net/dev').split('\n').slice(2);
   return lines.map((line) => line.split(':')[0]?.trim() ?? '').filter((name) => name !== '' && name !== 'lo');
@@ -104,7 +101,7 @@ export function firewallTables(): string[] {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-/** Disk files attached to a block device, once per device. */
+/** Disk files attached to block devices, once per device. */
 export function attachedFiles(dataFolder: string): string[] {
   return readdirSync('/sys/block')
     .map((name) => textOf(`/sys/block/${name}/loop/backing_file`).trim())
@@ -117,10 +114,7 @@ export interface MountFacts {
   readonly type: string;
 }
 
-/**
- * Returns mounts that name one of the folders or hold a namespace, in every mount namespace, each with one of its
- * processes.
- */
+/** Mounts in these folders or of namespaces, in every mount namespace, each reported through one of its processes. */
 export function mountsNaming(folders: readonly string[], all: readonly ProcessFacts[]): MountFacts[] {
   const seen = new Set<string>();
   const found: MountFacts[] = [];
@@ -139,7 +133,7 @@ export function mountsNaming(folders: readonly string[], all: readonly ProcessFa
   return found;
 }
 
-/** Returns a process's open descriptors that keep a namespace alive. */
+/** Open descriptors of a process that keep namespaces alive. */
 export function namespaceDescriptors(pid: number): string[] {
   return namesIn(`/proc/${pid}/fd`)
     .map((descriptor) => linkTarget(`/proc/${pid}/fd/${descriptor}`) ?? '')
@@ -150,11 +144,11 @@ function linkTarget(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch {
-    return null; // it has ended
+    return null; // it ended meanwhile
   }
 }
 
-/** Returns remains of file transfers, as seen by these first processes; skips file systems that end with them. */
+/** Temporary files of transfers, as seen by these first processes, except on file systems that end with them. */
 export function halfTransfers(pids: readonly number[]): string[] {
   if (pids.length === 0) return []; // find would search the current folder
   const roots = pids.map((pid) => `/proc/${pid}/root/`);

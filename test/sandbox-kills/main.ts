@@ -14,7 +14,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '20260101' },
     log: { type: 'string' },
     controls: { type: 'boolean', default: false },
-    /** Runs inside the namespaces, with this folder prepared from outside. */
+    /** Runs inside the namespaces, on the folder that the outer process prepared. */
     inside: { type: 'string' },
   },
 });

@@ -14,7 +14,7 @@ export interface Wanted {
   readonly say: (line: string) => void;
 }
 
-/** No registry is used for images, and only the machine itself limits requests. */
+/** Uses no image registry, and no limits other than the machine's own. */
 const UNLIMITED = { sandbox_cpus: 'unlimited', sandbox_memory: 'unlimited', sandbox_disk: 'unlimited' };
 const CONFIGURATION = {
   services: ['sandboxes'],
@@ -42,19 +42,19 @@ export function configFileOf(folder: string): string {
   return join(folder, 'svc.yaml');
 }
 
-/** File with the platform's run folder, for the cleanup. */
+/** The file that records the platform's run folder, for the cleanup. */
 export function runFolderFileOf(folder: string): string {
   return join(folder, 'run-folder');
 }
 
-/** Prepares a folder, runs the campaign in its own namespaces, and cleans up. Returns its exit code. */
+/** Prepares a folder, runs the campaign in its own namespaces, and leaves nothing behind. Returns its exit code. */
 export async function runOutside(wanted: Wanted & { readonly stop: AbortSignal }): Promise<number> {
   const { folder, say, stop } = wanted;
   const images = wanted.controls ? [] : furtherImages(wanted.kills);
   writeFileSync(configFileOf(folder), JSON.stringify(configurationWith(folder, images))); // JSON is YAML
   const dataFolder = dataFolderOf(folder);
   mkdirSync(dataFolder, { mode: 0o700 });
-  // Install missing programs and create the data while there is a network.
+  // Install missing programs and create the data while there is still a network.
   await using first = await startPlatform({ dataFolder, flags: ['--config', configFileOf(folder)] });
   await makeArchives(folder, dataFolder, images);
   await first.stop();
@@ -70,7 +70,7 @@ export async function runOutside(wanted: Wanted & { readonly stop: AbortSignal }
   });
   const runFolder = existsSync(runFolderFileOf(folder)) ? readFileSync(runFolderFileOf(folder), 'utf8') : '';
   const traces = runFolder === '' ? [] : clearTraces(runFolder);
-  // After findings, keep everything else; the namespaces and their contents are gone.
+  // After a failed campaign, traces are expected and not reported; its namespaces are gone with all their contents.
   if (exitCode === 0 && traces.length > 0) say(`left outside: ${traces.join(', ')}`);
   return exitCode === 0 && traces.length > 0 ? 1 : (exitCode ?? 1);
 }

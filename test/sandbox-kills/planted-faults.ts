@@ -10,22 +10,22 @@ import type { KnownSandbox } from './journal.ts';
 import { isFrozen, launchersIn, PARENT_GROUP, processes } from './machine.ts';
 
 export interface Planted extends Audited {
-  /** Ids of a running sandbox with /root/one, and of a stopped one. */
+  /** Ids of a running sandbox, with /root/one, and of a stopped one. */
   readonly running: string;
   readonly stopped: string;
-  /** The journal's entry of the first. */
+  /** The journal's entry of the running sandbox. */
   readonly known: KnownSandbox;
 }
 
 export interface Control {
   readonly name: string;
-  /** The auditor's expected finding. */
+  /** What the auditor must report. */
   readonly expected: RegExp;
-  /** Plants the fault; returns a function that removes it. */
+  /** Returns the function that removes the fault. */
   readonly plant: (subject: Planted) => Promise<() => Promise<void> | void>;
 }
 
-/** Every violation the auditor must detect, each planted deliberately. */
+/** Every fault the auditor must detect, each planted on purpose. */
 export const CONTROLS: readonly Control[] = [
   {
     name: 'a process outside of any sandbox',
@@ -179,7 +179,7 @@ export const CONTROLS: readonly Control[] = [
     name: 'an image of which a layer is gone',
     expected: /layer planted is missing/,
     plant: async ({ dataFolder }) => {
-      // An unused one, since prestarted sandboxes may be created at any time.
+      // An unused image, because a warm sandbox may be created at any moment.
       const image = join(dataFolder, 'sandboxes/images/images/sha256-0');
       const undo = folder(image);
       writeFileSync(join(image, 'image.json'), JSON.stringify({ layers: [{ name: 'planted' }], settings: {} }));
@@ -211,7 +211,7 @@ export const CONTROLS: readonly Control[] = [
         writeFileSync(name, isV2 ? String(Number(state === 'FROZEN')) : state);
       };
       freeze('FROZEN');
-      await waitFor(() => isFrozen(running)); // each of its processes stops at its next step
+      await waitFor(() => isFrozen(running)); // each process stops at its next step
       return () => freeze('THAWED');
     },
   },
@@ -229,7 +229,7 @@ export const CONTROLS: readonly Control[] = [
     name: 'a record of something that does not run',
     expected: /is said to run, and has no first process/,
     plant: async ({ runFolder, running }) => {
-      // As written by the launcher, but with another process.
+      // As the launcher left it, but with another process.
       const name = join(runFolder, 'sandboxes', running, 'state.json');
       const before = readFileSync(name, 'utf8');
       writeFileSync(name, before.replace(/"pid":\d+/, '"pid":999999'));
@@ -292,7 +292,7 @@ function makeGroups(id: string): string[] {
   return groups;
 }
 
-/** `enter`: a program with arguments that runs the rest in the mount's target namespace. */
+/** `enter`: a program and arguments that run the mount in its target place. */
 function mount(place: string, enter: readonly [string, ...string[]]): () => void {
   const [program, ...options] = enter;
   mkdirSync(place);
@@ -317,7 +317,7 @@ function exists(name: string): boolean {
   try {
     return readFileSync(name, 'utf8') !== '';
   } catch {
-    return false; // in another hierarchy
+    return false; // another hierarchy has it
   }
 }
 

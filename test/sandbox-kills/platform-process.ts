@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { PROJECT_ROOT, type ReadyLine } from '../system/running-platform.ts';
 
 const LOG_LIMIT = 256 * 1024;
-/** Far longer than a start on a busy machine. */
+/** Far above a start on a busy machine; a start that takes this long has failed. */
 const START_LIMIT_MS = 240_000;
-/** A shutdown that takes this long hangs. */
+/** A shutdown that takes this long has failed. */
 const STOP_LIMIT_MS = 120_000;
 
-/** `svc up` in a process that can be killed at any time, even before it is ready. */
+/** `svc up` as a process that can be killed at any moment, even before it is ready. */
 export interface PlatformProcess {
   readonly pid: number;
   /** Rejects if the process ends first. */
   readonly ready: Promise<ReadyLine>;
   readonly log: () => string;
   kill(): Promise<void>;
-  /** Sends SIGTERM. Returns whether it exited by itself with 0. */
+  /** Sends SIGTERM. Returns whether it ended by itself, with exit code 0. */
   stop(): Promise<boolean>;
 }
 
@@ -48,7 +48,7 @@ export function startPlatformProcess(dataFolder: string, configFile: string): Pl
       fail(`ended with ${signal ?? code}`);
     });
   });
-  ready.catch(() => undefined); // after an early kill, nothing awaits it
+  ready.catch(() => undefined); // a caller that kills it early does not wait for it
   return {
     pid: child.pid ?? -1,
     ready,

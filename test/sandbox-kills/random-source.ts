@@ -1,4 +1,4 @@
-/** A small pseudo-random generator, deterministic by seed (mulberry32). */
+/** A small seeded pseudo-random generator (mulberry32). */
 export function randomSource(seed: number): () => number {
   let state = seed;
   return () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runOutside } from './outside.ts';
 import { CONTROLS } from './planted-faults.ts';
 
-/** Short; use `node test/sandbox-kills/main.ts --kills 1000` for a long run. */
+/** A short run; use `node test/sandbox-kills/main.ts --kills 1000` for a long one. */
 const KILLS = 16;
 const SEED = 20_260_101;
 

@@ -11,7 +11,7 @@ export async function snapshot(client: Client, sandbox: KnownSandbox): Promise<b
     json: { name: known.name },
   });
   if (!isGood) return false;
-  known.id = (answer.body as unknown as SnapshotRecord).id; // as documented by the API
+  known.id = (answer.body as unknown as SnapshotRecord).id; // as the API documents it
   known.existence = 'there';
   return true;
 }
@@ -36,7 +36,7 @@ export async function fork(client: Client, sandbox: KnownSandbox): Promise<boole
   const path = pathOf(sandbox, '/fork?wait_ms=30000');
   const { answer, isGood } = await ask(client, sandbox, 'POST', path, { json: { name: label, count: 1 } });
   if (!isGood) return false;
-  const [made] = answer.body['containers'] as readonly SandboxRecord[]; // as documented by the API
+  const [made] = answer.body['containers'] as readonly SandboxRecord[]; // as the API documents it
   if (made === undefined) throw new Error('a fork made nothing');
   noteMade(client, known, made);
   return true;

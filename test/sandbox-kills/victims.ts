@@ -22,7 +22,7 @@ export interface Ground {
   readonly random: () => number;
 }
 
-/** Kills a process other than the platform. Returns false if there is none right now. */
+/** Kills one process other than the platform. Returns false if there is none at the moment. */
 export function killOne(victim: Exclude<Victim, 'platform'>, { journal, runFolder, random }: Ground): boolean {
   const all = processes();
   if (victim === 'launcher') {
@@ -30,15 +30,15 @@ export function killOne(victim: Exclude<Victim, 'platform'>, { journal, runFolde
     journal.note(`launcher ${pid} is killed`);
     return kill(pid);
   }
-  // Skip frozen ones, which would die only when resumed, much later.
+  // A frozen process would only die on resume, long after the kill was recorded.
   const inside = all.filter(({ sandboxId }) => sandboxId !== null && !isFrozen(sandboxId));
-  // The helper is the first process of its sandbox, even during creation.
+  // The helper is the first process of its sandbox, even while that is being created.
   const isHelper = (pid: number, parentPid: number): boolean =>
     !inside.some((each) => each.pid === parentPid) && pid > 1;
   const candidates = inside.filter(({ pid, parentPid }) => isHelper(pid, parentPid) === (victim === 'helper'));
   const chosen = pick(random, candidates);
   if (chosen === undefined) return false;
-  // A sandbox's program may be the one a client is waiting for.
+  // A client may be waiting for a program in the sandbox.
   journal.willKill(chosen.sandboxId ?? '');
   journal.note(`${victim} ${chosen.pid} of ${chosen.sandboxId} is killed: ${chosen.command}`);
   return kill(chosen.pid);

@@ -24,7 +24,7 @@ export async function forwardPort(svc: CommandLine, name: string): Promise<Forwa
   const [line] = (await Promise.race([once(lines, 'line'), failed])) as [string];
   failed.catch(() => undefined); // from here on we end it
   return {
-    port: Number(/:(\d+) is /.exec(line)?.[1]),
+    port: Number(/:(\d+) to /.exec(line)?.[1]),
     pid: child.pid ?? 0,
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGINT');

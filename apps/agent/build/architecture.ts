@@ -1,15 +1,15 @@
-/** Processors that the agent is delivered for, by Node's names. */
+/** Processors that the agent is built for, by Node's names. */
 export type Architecture = 'x64' | 'arm64';
 
 export const ARCHITECTURES: readonly Architecture[] = ['x64', 'arm64'];
 
 export interface ArchitectureNames {
-  /** Of OCI images and of Go. */
+  /** Name in OCI images and Go. */
   oci: 'amd64' | 'arm64';
   debian: 'amd64' | 'arm64';
-  /** Folder of libraries, below `/lib`. */
+  /** Library folder below `/lib`. */
   triplet: string;
-  /** Where programs look for the loader: part of the ABI. */
+  /** Path at which programs expect the loader; part of the ABI. */
   loader: string;
 }
 
@@ -22,7 +22,7 @@ export function namesOf(architecture: Architecture): ArchitectureNames {
   return NAMES[architecture];
 }
 
-/** Under which a platform looks for the image. */
+/** File name under which a platform looks for the image. */
 export function archiveNameOf(architecture: Architecture): string {
   return `svc-agent-${namesOf(architecture).oci}.tar`;
 }

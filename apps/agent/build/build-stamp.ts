@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BuildInfo } from '../src/build-info.ts';
 import { runTool } from './run-tool.ts';
 
-/** The package's version, the commit and its date. The time of the build would make two builds differ. */
+/** The package's version, the commit and its date. Excludes the build time, which would make two builds differ. */
 export async function readBuildStamp(root: string): Promise<BuildInfo> {
   const text = await readFile(join(root, 'apps', 'agent', 'package.json'), 'utf8');
   const { version } = JSON.parse(text) as { version: string }; // our own file
@@ -14,7 +14,7 @@ export async function readBuildStamp(root: string): Promise<BuildInfo> {
     const buildDate = new Date(Number(seconds) * 1000).toISOString();
     return { version, gitCommit: changed ? `${commit}-modified` : commit, buildDate };
   } catch {
-    // A copy without its history, or a machine without git, builds as well.
+    // Without git or the history, build anyway.
     return { version, gitCommit: 'unknown', buildDate: new Date(0).toISOString() };
   }
 }

@@ -6,19 +6,19 @@ import type { BuildInfo } from '../src/build-info.ts';
 export interface AgentBundle {
   /** One CommonJS script, ASCII only. */
   code: string;
-  /** Licences of the packages whose code is inside, as they ask for. */
+  /** Licenses of the bundled packages. */
   notices: string;
 }
 
-/** Native parts that `ws` uses where they are installed; it does without. */
+/** Optional native parts of `ws`. */
 const NOT_BUNDLED: readonly string[] = ['bufferutil', 'utf-8-validate'];
-/** Our own files do no work when they are loaded (a law test holds them to it), so what is not used may go. */
+/** Our own files have no side effects on load (enforced by a law test), so unused code may be dropped. */
 const OWN_SOURCES = /[\\/](packages|apps)[\\/][a-z]+[\\/]src[\\/]/;
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)(\.|-|$)/i;
 
 /**
- * The whole agent in one file: Node reads one file instead of some 400, and what the agent does not use of its packages
- * costs no memory. CommonJS, since that is what a single executable application of Node 24 runs.
+ * Bundles the whole agent into one file: Node reads one file instead of some 400, and unused package code costs no
+ * memory. CommonJS, because single executable applications of Node 24 require it.
  */
 export async function bundleAgent(root: string, build: BuildInfo): Promise<AgentBundle> {
   const entry = join(root, 'apps', 'agent', 'src', 'main.ts');
@@ -40,7 +40,7 @@ export async function bundleAgent(root: string, build: BuildInfo): Promise<Agent
   }
 }
 
-/** V8 keeps a source with one character beyond Latin-1 as two bytes for each character. */
+/** V8 stores a source with a single non-Latin-1 character as two bytes per character. */
 function asciiOnly(code: string): string {
   return code.replaceAll(/[^\p{ASCII}]/gu, (character) =>
     Array.from(

@@ -6,15 +6,18 @@ import type { TarEntry } from '@svc/archive';
 
 export interface LibrariesOptions {
   architecture: Architecture;
-  /** Empty folder to work in; the entries refer to what is in it. */
+  /** Empty work folder; the returned entries refer to files in it. */
   workFolder: string;
-  /** Folder with the `.deb` files, instead of those of the distribution's archive. */
+  /** Folder with the `.deb` files, instead of the distribution's archive. */
   packagesFolder?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
 const PACKAGES: readonly string[] = ['libc6', 'libgcc-s1', 'libstdc++6'];
-/** What Node is linked with, and how glibc finds names; up to 2.33 the last three are not part of it. */
+/**
+ * Libraries that Node links against, and those glibc uses for name resolution; the last three are separate up to glibc
+ * 2.33.
+ */
 const LIBRARIES: readonly string[] = [
   'libc.so.6',
   'libm.so.6',
@@ -29,8 +32,8 @@ const LIBRARIES: readonly string[] = [
 ];
 
 /**
- * The files of a Debian system that Node needs, with their licences, and with what scanners read to know the versions.
- * For the own and for another architecture alike: packages are unpacked, nothing of them is run.
+ * The Debian files that Node needs, with their licenses and the metadata from which scanners read versions. Works for
+ * foreign architectures too: packages are unpacked and never run.
  */
 export async function debianLibraries(options: LibrariesOptions): Promise<TarEntry[]> {
   const { architecture, workFolder, signal } = options;
@@ -59,7 +62,7 @@ export async function debianLibraries(options: LibrariesOptions): Promise<TarEnt
   return entries;
 }
 
-/** With a state of its own, so that neither root nor the foreign architecture is needed on this machine. */
+/** Uses its own apt state, so this machine needs neither root nor the foreign architecture. */
 async function download({ architecture, workFolder, signal }: LibrariesOptions): Promise<string> {
   const state = join(workFolder, 'apt');
   const folder = join(workFolder, 'archive');
@@ -81,7 +84,7 @@ async function download({ architecture, workFolder, signal }: LibrariesOptions):
   try {
     await apt('update');
     await apt('download', ...PACKAGES);
-    // The licences of two of them are in a third one, whose name holds GCC's version.
+    // The licenses of two packages are in a third one, whose name contains GCC's version.
     const names = await readdir(folder);
     const compiler = names.find((name) => name.startsWith('libgcc-s1_')) ?? '';
     const depends = await runTool('dpkg-deb', ['-f', compiler, 'Depends'], { cwd: folder, signal });
@@ -96,7 +99,7 @@ async function download({ architecture, workFolder, signal }: LibrariesOptions):
   }
 }
 
-/** All packages of the architecture in a folder, sorted; refuses a folder that lacks one of those that are needed. */
+/** All packages of the architecture in a folder, sorted. Throws if a required one is missing. */
 async function packageFiles(folder: string, debian: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(`_${debian}.deb`)).toSorted();
   const missing = PACKAGES.filter((each) => !names.some((name) => name.startsWith(`${each}_`)));
@@ -112,7 +115,7 @@ async function copyrightOf(root: string, name: string): Promise<Buffer> {
   }
 }
 
-/** Behind its links, wherever this release of Debian has its libraries. */
+/** Resolves links, whichever folder this Debian release uses. */
 async function findLibrary(root: string, triplet: string, name: string): Promise<string> {
   for (const folder of [`lib/${triplet}`, `usr/lib/${triplet}`, 'lib', 'usr/lib', 'lib64', 'usr/lib64']) {
     const path = join(root, folder, name);

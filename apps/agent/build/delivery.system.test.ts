@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 const cacheFolder = join(root, '.cache');
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
-/** ELF `e_machine` (System V ABI): what processor a program is for. */
+/** ELF `e_machine` (System V ABI): the processor of a program. */
 const MACHINES = { x64: 62, arm64: 183 } as const;
 
 const VALID = { agent: { cluster_name: 'a' }, svc: { api_url: 'https://platform.example', token: 'c' } };
@@ -63,7 +63,7 @@ interface Descriptor {
   size: number;
 }
 
-/** Reads an archive and holds every hash and size in it against what it says. */
+/** Reads an archive and verifies every hash and size in it. */
 async function checkedImage(archive: string): Promise<{ digest: string; architecture: string; user: string }> {
   const entry = async (path: string): Promise<Buffer> => {
     const options = { encoding: 'buffer', maxBuffer: 256 * 1024 * 1024 } as const;

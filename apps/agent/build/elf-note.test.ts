@@ -16,7 +16,7 @@ describe('addElfNote', () => {
     await chmod(path, 0o755);
     expect(execFileSync(path, ['-p', '6 * 7'], { encoding: 'utf8' })).toBe('42\n');
 
-    // Asked of the running program, whose own maps say where its file is in memory.
+    // Checked in the running program, whose memory map shows where its file is loaded.
     const script = `
       const lines = require('node:fs').readFileSync('/proc/self/maps', 'utf8').split('\\n');
       const mapped = lines.filter((line) => line.endsWith(process.execPath)).map((line) => {

@@ -1,10 +1,10 @@
 /**
- * Puts a note into an ELF program, mapped at run time, as Node looks for the blob of a single executable application.
+ * Adds a note to an ELF program, mapped at run time, where Node looks for the blob of a single executable application.
  * Format: System V ABI, "Program Header" and "Note Section"; 64 bits, little-endian.
  *
- * There is no room for two more program headers where they are, so the whole table moves behind the end of the file
- * together with the note, into one new segment. Its distance from the file's start is the same in memory as in the file:
- * kernels before 5.18 tell a program where its headers are by that distance alone.
+ * There is no room for two more program headers in place, so the whole table moves to the end of the file together with
+ * the note, into a new segment. Its offset is the same in memory and in the file: kernels before 5.18 compute the
+ * headers' address from that offset alone.
  */
 export function addElfNote(program: Buffer, name: string, content: Buffer): Buffer {
   const header = readHeader(program);
@@ -29,7 +29,7 @@ export function addElfNote(program: Buffer, name: string, content: Buffer): Buff
   const moved = header.segments.map((each) => (each.type === PT_PHDR ? { ...each, ...place(0, tableSize) } : each));
   const lastLoad = moved.findLastIndex(({ type }) => type === PT_LOAD);
   const whole = { type: PT_LOAD, flags: READABLE, alignment: LARGEST_PAGE_BYTES, ...place(0, size) };
-  // Loaded segments stand in the order of their addresses, the new one last of them.
+  // Loaded segments are in address order; the new one is last.
   const segments = moved.toSpliced(lastLoad + 1, 0, whole);
   segments.push({ type: PT_NOTE, flags: READABLE, alignment: NOTE_ALIGNMENT, ...place(noteOffset, note.length) });
 
@@ -50,7 +50,7 @@ const PT_LOAD = 1;
 const PT_NOTE = 4;
 const PT_PHDR = 6;
 const READABLE = 4;
-/** arm64 kernels may be built with pages of 64 KiB. */
+/** arm64 kernels may use 64 KiB pages. */
 const LARGEST_PAGE_BYTES = 0x1_0000;
 const NOTE_ALIGNMENT = 4;
 
@@ -94,7 +94,7 @@ function writeSegment(program: Buffer, at: number, segment: Segment): void {
   program.writeUInt32LE(segment.type, at);
   program.writeUInt32LE(segment.flags, at + 4);
   const { offset, address, fileSize, memorySize, alignment } = segment;
-  // Twice the address: the second one is the physical address, which nobody uses.
+  // The address twice: the second one is the physical address, which is unused.
   [offset, address, address, fileSize, memorySize, alignment].forEach((value, index) =>
     program.writeBigUInt64LE(BigInt(value), at + 8 + index * 8),
   );

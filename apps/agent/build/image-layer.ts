@@ -16,11 +16,11 @@ export interface Blob {
 }
 
 export interface Layer extends Blob {
-  /** Of the archive before compression (OCI image-spec, "Layer DiffID"). */
+  /** Digest of the uncompressed archive (OCI image-spec, "Layer DiffID"). */
   diffId: string;
 }
 
-/** Writes the entries, and the folders that they are in, as a gzip-compressed layer; sorted, so that order is no input. */
+/** Writes the entries and their folders as a gzip-compressed layer, sorted so that input order does not matter. */
 export async function writeLayer(folder: string, entries: readonly TarEntry[], signal?: AbortSignal): Promise<Layer> {
   const sorted = withFolders(entries).toSorted((left, right) => (left.path < right.path ? -1 : 1));
   const plain = createHash('sha256');

@@ -16,12 +16,12 @@ import { fetchNodeProgram, type NodeProgram } from './node-program.ts';
 import { writeTar, type TarEntry } from '@svc/archive';
 
 export interface ImageOptions {
-  /** Folder of the project. */
+  /** Root folder of the project. */
   root: string;
   architecture: Architecture;
-  /** Archive that is written; never half of it. */
+  /** Archive to write; never left incomplete. */
   output: string;
-  /** Name that engines give the image; `localhost/svc-agent:VERSION` when absent. */
+  /** Image name in container engines; defaults to `localhost/svc-agent:VERSION`. */
   name?: string | undefined;
   cacheFolder: string;
   packagesFolder?: string | undefined;
@@ -30,20 +30,20 @@ export interface ImageOptions {
 
 export interface BuiltImage {
   name: string;
-  /** Of the image's manifest. */
+  /** Digest of the image's manifest. */
   digest: string;
   sizeBytes: number;
 }
 
-/** The user that nothing else on a node has; the same as in images known as distroless. */
+/** A user id that nothing else on a node uses; the same as in distroless images. */
 const USER = 65_532;
 const NODE_PATH = 'usr/local/bin/node';
 const PROGRAM_PATH = 'usr/lib/svc-agent/svc-agent.cjs';
 const OCI = 'application/vnd.oci.image';
 
 /**
- * Writes the agent's image as one archive that is an OCI image layout (image-spec v1) and has the file that
- * `docker load` looks for as well. The layers are cut by how often they change: libraries, Node, the agent.
+ * Writes the agent's image as one archive: an OCI image layout (image-spec v1) that also contains the file `docker
+ * load` needs. Layers are split by how often they change: libraries, Node, the agent.
  */
 export async function buildImage(options: ImageOptions): Promise<BuiltImage> {
   const { root, output, signal } = options;
@@ -113,7 +113,7 @@ function imageConfig(
     os: 'linux',
     config: {
       User: `${USER}:${USER}`,
-      // Few arenas: each thread of Node would keep freed memory in one of its own.
+      // Few arenas, because each Node thread would keep freed memory in its own.
       Env: ['PATH=/usr/local/bin', 'MALLOC_ARENA_MAX=2'],
       Entrypoint: [`/${NODE_PATH}`, ...AGENT_NODE_FLAGS, `/${PROGRAM_PATH}`],
       Cmd: ['run'],
@@ -151,7 +151,7 @@ function archiveOf(name: string, manifest: Blob, config: Blob, layers: readonly 
     mediaType: `${OCI}.index.v1+json`,
     manifests: [{ ...descriptor(`${OCI}.manifest.v1+json`, manifest), annotations }],
   };
-  // The format of `docker save`: engines older than 25 know no other.
+  // The `docker save` format; engines older than 25 support only this.
   const docker = [{ Config: pathOf(config), RepoTags: [name], Layers: layers.map(pathOf) }];
   const blobs = [config, manifest, ...layers].toSorted((left, right) => (left.digest < right.digest ? -1 : 1));
   return [

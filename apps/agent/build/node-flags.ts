@@ -1,2 +1,2 @@
-/** What the delivered agent starts Node with: a small young generation, since little here lives long (decision 0019). */
+/** Node flags of the packaged agent: a small young generation, because most data is short-lived (decision 0019). */
 export const AGENT_NODE_FLAGS: readonly string[] = ['--max-semi-space-size=1', '--optimize-for-size'];

@@ -12,18 +12,18 @@ export interface NodeProgram {
 
 export interface NodeProgramOptions {
   architecture: Architecture;
-  /** Where it is kept between builds. */
+  /** Cache between builds. */
   cacheFolder: string;
   signal?: AbortSignal | undefined;
 }
 
-/** What the launcher fetches, too: system, package, version and sha512 of each. */
+/** System, package, version and sha512 of each Node build; shared with the launcher. */
 const PINS = join(import.meta.dirname, '../../../.node-packages');
 
 /**
- * Node for an architecture, of the version that runs this: the blob of a single executable application is written by
- * one version and read by the same. It comes from the npm package that holds nothing but the program, whose hash is
- * pinned; nothing of another one is unpacked.
+ * Node for an architecture, in the version running this build: the blob of a single executable application must be
+ * written and read by the same version. It comes from the npm package that contains only the program; its hash is
+ * pinned and checked before unpacking.
  */
 export async function fetchNodeProgram(options: NodeProgramOptions): Promise<NodeProgram> {
   const { architecture, cacheFolder, signal } = options;
@@ -41,7 +41,7 @@ export async function fetchNodeProgram(options: NodeProgramOptions): Promise<Nod
     const name = `${pin.name}@${version}`;
     const packed = JSON.parse(await runTool('npm', ['pack', '--json', name], { cwd: work, signal })) as [
       { filename: string },
-    ]; // npm's documented answer
+    ]; // npm's documented output
     const archive = join(work, packed[0].filename);
     const hash = createHash('sha512')
       .update(await readFile(archive))
@@ -50,7 +50,7 @@ export async function fetchNodeProgram(options: NodeProgramOptions): Promise<Nod
       throw new Error(`${name} is not the package that .node-packages pins: its hash is sha512-${hash}`);
     }
     await runTool('tar', ['-xzf', archive, '-C', work], { signal });
-    // Two builds at once both have it whole; the second one's copy is not needed.
+    // Of two concurrent builds, the second discards its copy.
     await rename(join(work, 'package'), folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });

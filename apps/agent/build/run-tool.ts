@@ -7,7 +7,7 @@ export interface ToolOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Runs a program of the machine to its end; answers what it printed, and fails with its own words. */
+/** Runs a system program and returns its output; on failure, throws with its error output. */
 export function runTool(program: string, args: readonly string[], options: ToolOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(

@@ -10,20 +10,20 @@ import { fetchNodeProgram } from './node-program.ts';
 import { runTool } from './run-tool.ts';
 
 export interface BinaryOptions {
-  /** Folder of the project. */
+  /** Root folder of the project. */
   root: string;
   architecture: Architecture;
-  /** File that is written; never half of it. */
+  /** File to write; never left incomplete. */
   output: string;
   cacheFolder: string;
   signal?: AbortSignal | undefined;
 }
 
 const BLOB_NOTE = 'NODE_SEA_BLOB';
-/** Node looks for its blob only when the last character is a 1. */
+/** Node looks for its blob only if the last character is a 1. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:0';
 
-/** Writes the agent as one program that needs nothing but the C and C++ libraries of the machine. Answers its size. */
+/** Writes the agent as one program that needs only the machine's C and C++ libraries. Returns its size. */
 export async function buildBinary(options: BinaryOptions): Promise<{ sizeBytes: number }> {
   const { root, output, signal } = options;
   const bundle = await bundleAgent(root, await readBuildStamp(root));
@@ -39,12 +39,12 @@ export async function buildBinary(options: BinaryOptions): Promise<{ sizeBytes: 
   return { sizeBytes: program.length };
 }
 
-/** Without snapshot and code cache, which are of one processor: the same blob serves all. */
+/** Without snapshot and code cache, which are processor-specific: one blob serves all architectures. */
 async function makeBlob(code: string, notices: string, signal: AbortSignal | undefined): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-agent-binary-'));
   try {
     const configuration = {
-      // Relative to the folder: its name would otherwise stand in the blob, another one each time.
+      // Relative to the folder: an absolute path would end up in the blob and differ on each build.
       main: 'svc-agent.js',
       output: 'blob',
       disableExperimentalSEAWarning: true,

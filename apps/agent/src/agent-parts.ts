@@ -36,7 +36,7 @@ export interface AgentDependencies {
   pod: PodEnvironment;
 }
 
-/** What the parts share; whoever makes it closes it. */
+/** Resources shared by the parts; their creator closes them. */
 export interface Resources {
   startedAt: Date;
   metrics: AgentMetrics;
@@ -48,7 +48,7 @@ export interface Resources {
   limitations: Limitations;
 }
 
-/** What the agent does, connected. Nothing of it runs yet. */
+/** The assembled parts of the agent. Nothing is running yet. */
 export interface Parts {
   channel: PlatformChannel;
   delivery: Delivery;

@@ -22,18 +22,18 @@ import { connectParts, type AgentDependencies, type Parts, type Resources } from
 
 export interface Agent {
   readonly httpPort: number;
-  /** Null when metrics have no port of their own. */
+  /** Null if metrics have no port of their own. */
   readonly metricsPort: number | null;
-  /** The token or the configuration changed: a pause before the next attempt ends. */
+  /** Ends the pause before the next attempt, after a change of token or configuration. */
   reconnectNow(): void;
-  /** Cancels what runs, delivers what it can, closes every listener, socket and file. */
+  /** Cancels running commands, delivers what it can, and closes every listener, socket and file. */
   stop(): Promise<void>;
 }
 
 /** Time for the platform to confirm the last results and events before the connection closes. */
 const LAST_DELIVERY_MS = 3000;
 
-/** Puts the agent together and starts it; resolves when its endpoints listen. */
+/** Assembles and starts the agent; resolves when its endpoints are listening. */
 export async function startAgent(dependencies: AgentDependencies): Promise<Agent> {
   const { config, clock, log, pod } = dependencies;
   const startedAt = clock.now();
@@ -102,7 +102,7 @@ function createTunnel(
   return new AgentTunnel({ dial, kubernetes, config, clock, random, log, metrics, limitations });
 }
 
-/** What earlier processes of this cluster's agent left, in a folder that is ours alone until `close`. */
+/** Opens the state left by earlier processes of this cluster's agent. The folder is locked until `close`. */
 async function openState(
   { config, clock, log }: AgentDependencies,
   metrics: AgentMetrics,

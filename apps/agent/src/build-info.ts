@@ -8,7 +8,10 @@ export interface BuildInfo {
   buildDate: string;
 }
 
-/** What runs from a source tree: the package's version, the checked-out commit and the age of the entry file. */
+/**
+ * Build info of a source tree: the package's version, the checked-out commit and the modification time of the entry
+ * file.
+ */
 export function readBuildInfo(folder: string): BuildInfo {
   const root = join(folder, '..', '..', '..');
   return {
@@ -43,7 +46,7 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // the other place is looked into
+    return undefined; // the caller tries another place
   }
 }
 

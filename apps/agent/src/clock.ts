@@ -1,9 +1,9 @@
-/** Time as an argument, so that tests move it. */
+/** Time as a dependency, so that tests can control it. */
 export interface Clock {
   now(): Date;
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;
-  /** Runs the callback once; the answer cancels it. */
+  /** Runs the callback once; the returned function cancels it. */
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 
@@ -16,7 +16,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits, or ends early and without an error when the signal aborts. */
+/** Waits, or returns early without an error when the signal aborts. */
 export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {

@@ -2,15 +2,15 @@ import { inClusterAccess, kubeconfigAccess, type ClusterAccess } from '@svc/kube
 import type { Logger } from '@svc/telemetry';
 import type { AgentConfig } from './config/schema.ts';
 
-/** What a kubelet tells a pod about the API server. */
+/** The API server address that a kubelet passes to pods. */
 export interface PodEnvironment {
   host: string | undefined;
   port: string | undefined;
 }
 
 /**
- * The kubeconfig when one is configured, else the pod's service account. Without either the agent still starts and
- * says what is missing by its health: every call to the cluster fails with that reason and no packet is sent.
+ * Uses the configured kubeconfig, else the pod's service account. Without either, the agent still starts and its health
+ * reports what is missing: every call to the cluster fails with that reason and sends no packet.
  */
 export async function openClusterAccess(
   { kubeconfig, context }: AgentConfig['kubernetes'],

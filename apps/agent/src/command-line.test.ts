@@ -130,16 +130,16 @@ describe('svc-agent', () => {
     const published = await readFile(join(import.meta.dirname, '..', 'config.schema.json'), 'utf8');
     const { $schema, title, required, ...expected } = JSON.parse(published) as {
       properties: Record<'agent' | 'svc', { required?: unknown }>;
-    } & Record<string, unknown>; // held to the schema above
+    } & Record<string, unknown>; // validated by the schema above
     expect([typeof $schema, title, required]).toEqual(['string', expect.any(String), ['agent', 'svc']]);
-    // Name and address are values of the chart's own.
+    // The chart has its own values for name and address.
     delete expected.properties.agent.required;
     delete expected.properties.svc.required;
     expect(definitions.agentConfig).toEqual(expected);
   });
 });
 
-/** A process on a machine that is busy with others. */
+/** Allows for a busy machine. */
 const START_TIMEOUT_MS = 120_000;
 
 describe('the process', { timeout: 3 * START_TIMEOUT_MS }, () => {

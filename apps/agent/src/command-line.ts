@@ -13,13 +13,13 @@ import { watchFileForChange } from './config/watch-files.ts';
 export interface CommandLine {
   arguments: readonly string[];
   environment: Environment;
-  /** What is running; asked for only when it is told. */
+  /** Build info; read only when printed. */
   build: () => BuildInfo;
   print: (line: string) => void;
   printError: (line: string) => void;
-  /** Calls back for SIGHUP, SIGTERM and SIGINT; the answer ends that. */
+  /** Registers a listener for SIGHUP, SIGTERM and SIGINT; the returned function removes it. */
   onSignal: (listener: (name: 'SIGHUP' | 'SIGTERM' | 'SIGINT') => void) => () => void;
-  /** How often files are asked for a change. */
+  /** Polling interval for file changes. */
   fileCheckMs?: number;
 }
 
@@ -28,14 +28,14 @@ svc-agent validate [--config PATH]   check the configuration: file and environme
 svc-agent schema                     print the JSON Schema of the configuration file
 svc-agent version`;
 
-/** Lines of a valid configuration, as the contract has them. */
+/** Output for a valid configuration, as the contract specifies it. */
 export const VALID_LINES: readonly string[] = [
   '✓ Configuration is valid',
   '✓ All required fields present',
   '✓ All values within acceptable ranges',
 ];
 
-/** Runs one command to its end and answers the exit code. */
+/** Runs one command to its end and returns the exit code. */
 export async function runAgentCommand(line: CommandLine): Promise<number> {
   let parsed;
   try {
@@ -65,7 +65,7 @@ export async function runAgentCommand(line: CommandLine): Promise<number> {
   return verb === 'validate' ? validate(line, source) : run(line, source);
 }
 
-/** The JSON Schema that editors and charts use; the same rules as `validate`. */
+/** The JSON Schema for editors and charts; the same rules as `validate`. */
 export function publishedSchema(): Record<string, unknown> {
   return configJsonSchema(agentConfigSchema, { title: 'Configuration of svc-agent' });
 }
@@ -135,7 +135,9 @@ async function untilStopped(
   return 0;
 }
 
-/** The token itself is read at each attempt; this only ends the pause after a refusal. Follows the key when it changes. */
+/**
+ * The token is read at each attempt; this only ends the pause after a refusal. Follows changes of the configured path.
+ */
 function watchTokenFile(config: LiveConfig, intervalMs: number, changed: () => void): () => void {
   let watched: string | undefined;
   let end = (): void => undefined;

@@ -1,6 +1,6 @@
 import { defineErrors } from '@svc/errors';
 
-/** Refusals of the agent: over HTTP in the contract's body, in command results as `error`. */
+/** The agent's errors: over HTTP in the contract's body, in command results as `error`. */
 export const agentErrors = defineErrors({
   INVALID_REQUEST: [400, '{reason}'],
   NOT_FOUND: [404, '{what} was not found'],

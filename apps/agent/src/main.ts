@@ -2,12 +2,12 @@
 import { readBuildInfo, type BuildInfo } from './build-info.ts';
 import { runAgentCommand } from './command-line.ts';
 
-/** Written into the bundle of a delivered agent; in a source tree there is none. */
+/** Defined in the bundle of a packaged agent; undefined in a source tree. */
 declare const SVC_AGENT_BUILD: BuildInfo | undefined;
 
 const SIGNALS = ['SIGHUP', 'SIGTERM', 'SIGINT'] as const;
 
-// Nobody reads what it prints: that ends neither the schema with a stack trace nor an agent that runs.
+// If the reader of stdout is gone, neither crash the schema output with a stack trace nor end a running agent.
 process.stdout.on('error', () => undefined);
 
 let asked = false;
@@ -20,7 +20,7 @@ const ended = runAgentCommand({
   onSignal: (listener) => {
     const listeners = SIGNALS.map((name) => {
       const heard = (): void => {
-        if (name !== 'SIGHUP' && asked) process.exit(130); // the second Ctrl-C does not wait
+        if (name !== 'SIGHUP' && asked) process.exit(130); // a second Ctrl-C does not wait
         if (name !== 'SIGHUP') asked = true;
         listener(name);
       };
@@ -30,5 +30,5 @@ const ended = runAgentCommand({
     return () => listeners.forEach((off) => off());
   },
 });
-// No await here: the delivered agent is CommonJS. What is not caught ends the process with its stack, as everywhere.
+// No await: the packaged agent is CommonJS. An uncaught error ends the process with its stack, as usual.
 void ended.then((exitCode) => (process.exitCode = exitCode));

@@ -1,6 +1,6 @@
 import { createMetrics } from '@svc/telemetry';
 
-/** Prometheus text of the agent: the contract's thirteen and what an operator asks next. */
+/** The agent's Prometheus metrics: the contract's thirteen and further ones for operators. */
 export interface AgentMetrics {
   setConnected(connected: boolean): void;
   /** One request to the platform's API; `endpoint` is a route, never a path with ids. */
@@ -21,7 +21,7 @@ export interface AgentMetrics {
   render(): Promise<string>;
 }
 
-/** Causes that always have a line, so that an alert on their rate works from the start. */
+/** Causes that are always present, so that an alert on their rate works from the start. */
 const ERROR_TYPES: readonly string[] = [
   'unauthorized',
   'forbidden',

@@ -16,28 +16,28 @@ import { quotaCatalogue } from './quota-catalogue.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
 import { openMetadata } from './services/object-store.ts';
 
-/** For the operator of the data folder, beside a running platform or without one; the lock is not taken. */
+/** Works beside a running platform or without one; does not take the lock. */
 export async function resetPassword(config: PlatformConfig, email: string, password: string): Promise<void> {
   await withAccounts(config, (accounts) => accounts.resetPassword(email, password));
   const { ownerFile } = dataFolderPaths(config.data);
   const owner = await readOwnerFile(ownerFile);
-  // The generated password of the first start is no longer one: nobody should try it.
+  // The generated password of the first start is no longer valid.
   if (owner?.email.toLowerCase() === email.toLowerCase()) await writeOwnerFile(ownerFile, { ...owner, password: null });
 }
 
-/** A single-use link with which a user sets a password that the operator never learns. */
+/** Creates a single-use link with which a user sets a password that the operator never learns. */
 export function createPasswordLink(config: PlatformConfig, email: string): Promise<{ url: string; expiresAt: string }> {
   return withAccounts(config, (accounts) => accounts.createPasswordLink(email));
 }
 
-/** Makes a new key for access tokens. */
+/** Creates a new signing key for access tokens. */
 export function rotateTokenKeys(config: PlatformConfig): Promise<{ keyId: string }> {
   return withAccounts(config, async (accounts) => ({ keyId: await accounts.rotateKeys() }));
 }
 
 /**
- * Changes the master key: all that it wraps is wrapped under the new one, then the old one goes. Cut off at any moment it
- * goes on when it is run again; until then both keys are readable.
+ * Changes the master key: rewraps everything under the new one, then removes the old one. If interrupted, running it
+ * again continues; until then both keys are readable.
  */
 export async function changeMasterKey(config: PlatformConfig): Promise<{ id: string }> {
   const folder = dataFolderPaths(config.data);
@@ -48,12 +48,12 @@ export async function changeMasterKey(config: PlatformConfig): Promise<{ id: str
   return { id: masterKeyId(change.keys.current) };
 }
 
-/** Reads the whole audit log and computes every link. */
+/** Reads the whole audit log and recomputes every link. */
 export function verifyAudit(config: PlatformConfig, anchor?: ChainPoint): Promise<ChainReport> {
   return withAccounts(config, (accounts) => accounts.verifyAudit(anchor));
 }
 
-/** Stops a custom domain, whoever registers it, or lets it go on; a running platform sees it within a second. */
+/** Blocks or unblocks a custom domain, whoever registers it; takes effect on a running platform within a second. */
 export async function setDomainBlocked(config: PlatformConfig, host: string, blocked: boolean): Promise<string> {
   const hostname = normalizeHostname(host, []);
   await withDatabases(config, async (databases, folder) => {
@@ -67,13 +67,16 @@ export async function setDomainBlocked(config: PlatformConfig, host: string, blo
   return hostname;
 }
 
-/** A limit of one workspace (UUID) or one owner (e-mail), as an operator names it. */
+/** A quota scope as named by an operator: a workspace (UUID) or an owner (e-mail). */
 export interface QuotaTarget {
   readonly scope: QuotaScope;
   readonly subject: string;
 }
 
-/** Every quota with the limit that holds for the workspace or owner; without one, what the operator set anywhere. */
+/**
+ * Every quota with its effective limit for the workspace or owner; without a target, all limits that the operator has
+ * set.
+ */
 export function listQuotas(config: PlatformConfig, target: QuotaTarget | null): Promise<readonly QuotaRow[]> {
   return withAccounts(config, async ({ quotas }) => {
     const overrides = await quotas.list();
@@ -97,26 +100,26 @@ export function listQuotas(config: PlatformConfig, target: QuotaTarget | null): 
 export interface QuotaRow extends QuotaTarget {
   readonly quota: string;
   readonly limit: Limit;
-  /** The limit as people read it. */
+  /** The formatted limit. */
   readonly text: string;
   /** False: the default. */
   readonly isSet: boolean;
 }
 
-/** Takes effect on a running platform within a second. Answers the limit as people read it. */
+/** Takes effect on a running platform within a second. Returns the formatted limit. */
 export function setQuota(config: PlatformConfig, target: QuotaTarget, name: string, text: string): Promise<string> {
   return withAccounts(config, async ({ quotas, auditCommand }) => {
     const subject = await quotas.resolve(target.scope, target.subject);
     const quota = quotaCatalogue.find(name);
     const limit = quota === undefined ? null : parseLimit(quota.unit, text);
     if (limit === undefined) throw startErrors.INVALID_LIMIT({ details: { text, quota: name } });
-    const { amount } = await quotas.set(subject, name, limit); // refuses a name that is none
+    const { amount } = await quotas.set(subject, name, limit); // throws for an unknown name
     await auditCommand('quota:update', resourceOf(subject, name), { limit: amount });
     return formatAmount(quota?.unit ?? 'count', amount);
   });
 }
 
-/** The default holds again. */
+/** Restores the default. */
 export function unsetQuota(config: PlatformConfig, target: QuotaTarget, name: string): Promise<void> {
   return withAccounts(config, async ({ quotas, auditCommand }) => {
     const subject = await quotas.resolve(target.scope, target.subject);
@@ -139,7 +142,7 @@ async function withAccounts<Result>(
   work: (accounts: AccountsModule) => Promise<Result>,
   change?: MasterKeyChange,
 ): Promise<Result> {
-  // Without a public address the ports of the configuration count; what a running platform chose is not known here.
+  // Without a public address, use the configured ports; those chosen by a running platform are unknown here.
   const endpoints = new Endpoints(config);
   return await withDatabases(config, async (databases, folder) => {
     const load = change === undefined ? undefined : async () => change.keys;

@@ -34,11 +34,11 @@ import { VERSION } from './version.ts';
 export interface ComposeOptions {
   config: PlatformConfig;
   log: Logger;
-  /** Sees the app before its routes are registered. */
+  /** Called with the app before its routes are registered. */
   prepareApp?: (app: HttpApp) => void;
 }
 
-/** Every object of the platform, made and wired, with no listener open and no work begun. */
+/** Every object of the platform, created and wired, without open listeners or running work. */
 export interface Composition {
   folder: DataFolder;
   databases: Databases;
@@ -49,7 +49,7 @@ export interface Composition {
   upgrades: UpgradeRouter;
   clientOf: ClientOfRequest;
   endpoints: Endpoints;
-  /** Closes all of it, the newest first. */
+  /** Closes everything, newest first. */
   lifecycle: Lifecycle;
   startedAtMs: number;
 }
@@ -64,7 +64,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
   }
 }
 
-/** What accounts ask of parts that are made after them. */
+/** Parts that accounts depend on but that are created after it. */
 interface Holders {
   services?: Services;
   traffic?: WorkspaceTraffic;
@@ -127,7 +127,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   return composition;
 }
 
-/** Where a contract wants another error body than the flat one of accounts and sandboxes. */
+/** Prefixes whose contract requires an error body other than the flat one of accounts and sandboxes. */
 const errorFamilies = [
   { prefix: '/v1', render: renderNestedError },
   { prefix: '/v2', render: renderRegistryError },
@@ -156,14 +156,14 @@ async function registerAll(config: PlatformConfig, composition: Composition): Pr
   await app.ready();
 }
 
-/** Without an answer nothing is deleted: before the services stand, a workspace counts as full. */
+/** Until the services have started, a workspace counts as non-empty, so that nothing is deleted. */
 async function holdingsOf(services: Services | undefined, workspaceUuid: string): Promise<string[]> {
   if (services === undefined) return ['services that are still starting'];
   const all = await Promise.all(Object.values(services).map((service) => service.holdings(workspaceUuid)));
   return all.flat();
 }
 
-/** What is used in these workspaces together; each quota is counted in one place. */
+/** Total usage in these workspaces; each quota is counted by one module. */
 async function usageIn({ services, traffic }: Holders, workspaceUuids: readonly string[]): Promise<Usage> {
   const all = await Promise.all(Object.values(services ?? {}).map((service) => service.quotaUsage(workspaceUuids)));
   return Object.assign({}, traffic?.usage(workspaceUuids), ...all);

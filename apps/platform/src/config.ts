@@ -2,7 +2,7 @@ import { loadConfig, type Environment, type FlagValue, type LoadedConfig } from 
 import { accountsConfigSchema } from '@svc/accounts';
 import { clustersConfigSchema } from '@svc/clusters';
 import { objectStoreConfigSchema } from '@svc/object-store';
-import { quotasConfigSchema } from '@svc/quotas';
+import { quotasConfigSchema } from '@svc/quotas/config-schema';
 import { sandboxesConfigSchema } from '@svc/sandboxes';
 import { Type, type Static } from 'typebox';
 import { hostClashes } from './host-clashes.ts';
@@ -88,7 +88,7 @@ const ownerSchema = Type.Object({
   ),
 });
 
-/** Everything that can be configured: `svc config schema` prints it, `docs/configuration.md` is made from it. */
+/** The complete configuration: `svc config schema` prints it, and `docs/configuration.md` is generated from it. */
 export const platformConfigSchema = Type.Object({
   data: Type.String({ default: './data', minLength: 1, description: 'Folder for everything that is kept' }),
   host: Type.String({ default: '127.0.0.1', minLength: 1, description: 'Address that all listeners open' }),

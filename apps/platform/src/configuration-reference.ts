@@ -1,7 +1,7 @@
 import { configReference, type ReferenceRow } from '@svc/config';
 import { platformConfigSchema } from './config.ts';
 
-/** `docs/configuration.md`: every key of the configuration, from the schema alone. */
+/** Renders `docs/configuration.md`, every configuration key, from the schema alone. */
 export function renderConfigurationReference(): string {
   const rows = configReference(platformConfigSchema, 'SVC').map(renderRow);
   return [

@@ -57,7 +57,7 @@ describe('openDataFolder', () => {
     chmodSync(folder.path, 0o555);
     const script = `import { openDataFolder } from ${JSON.stringify(import.meta.resolve('./data-folder.ts'))};
       try { openDataFolder(${JSON.stringify(folder.path)}); } catch (error) { console.log(error.message); }`;
-    // Root may write anywhere, so root's test asks as nobody.
+    // Root may write anywhere, so as root run the check as the user nobody.
     const asNobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],

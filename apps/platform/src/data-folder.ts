@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { databaseFaultOf } from '@svc/sql/database-fault';
 import { startErrors } from './errors.ts';
 
-/** Where everything stands below the data folder. */
+/** Paths below the data folder. */
 export interface DataFolderPaths {
   readonly path: string;
   readonly databaseFile: string;
@@ -12,7 +12,7 @@ export interface DataFolderPaths {
   readonly sandboxesFolder: string;
   readonly keysFolder: string;
   readonly tlsFolder: string;
-  /** Made by `svc agent image --data`: not there before. */
+  /** Created by `svc agent image --data`; may not exist. */
   readonly agentImagesFolder: string;
   readonly ownerFile: string;
 }
@@ -36,8 +36,8 @@ export function dataFolderPaths(path: string): DataFolderPaths {
 }
 
 /**
- * Takes the folder for this process. The lock is an exclusive SQLite lock, so the kernel frees it with the process,
- * however that ends; a file with a pid alone would outlive a kill -9.
+ * Locks the folder for this process. An exclusive SQLite lock, which the kernel releases however the process ends; a
+ * pid file alone would survive a kill -9.
  */
 export function openDataFolder(path: string): DataFolder {
   const paths = dataFolderPaths(path);
@@ -60,8 +60,8 @@ export function openDataFolder(path: string): DataFolder {
 }
 
 /**
- * Parents first, one step at a time: Node's own recursive mkdir never returns where a file system refuses new folders
- * with ENOENT, as /proc does.
+ * Creates missing parents one at a time: Node's recursive mkdir never returns if a file system rejects new folders with
+ * ENOENT, as /proc does.
  */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -95,11 +95,11 @@ function holderOf(pidFile: string): string {
   try {
     return ` (pid ${readFileSync(pidFile, 'utf8').trim()})`;
   } catch {
-    return ''; // the other process has not written it yet; the lock alone decides
+    return ''; // the other process has not written it yet; only the lock counts
   }
 }
 
-/** The words of the operating system's refusals, for every step that writes under the data folder. */
+/** Maps operating system errors to catalogue errors, for every step that writes to the data folder. */
 export function explain(path: string, cause: unknown): Error {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const message = cause instanceof Error ? cause.message : String(cause);

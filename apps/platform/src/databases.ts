@@ -4,11 +4,11 @@ import type { PlatformConfig } from './config.ts';
 import { explain, type DataFolderPaths } from './data-folder.ts';
 
 export interface Databases {
-  /** Tables of all modules; on SQLite all but the object store's. */
+  /** Tables of all modules; on SQLite, except those of the object store. */
   readonly main: Database<unknown>;
 }
 
-/** Opens and migrates. A schema that is newer than this program is refused before anything is written. */
+/** Opens and migrates. Refuses a schema newer than this program before writing anything. */
 export async function openDatabases(config: PlatformConfig, folder: DataFolderPaths): Promise<Databases> {
   const url = config.database.url;
   if (url !== undefined) {
@@ -16,7 +16,7 @@ export async function openDatabases(config: PlatformConfig, folder: DataFolderPa
     await migrateOrClose(main, url.replace(/\/\/[^@]*@/, '//'), migrations);
     return { main };
   }
-  // The object store opens and migrates its own file, whose one writer groups commits.
+  // The object store opens and migrates its own file, whose single writer groups commits.
   return { main: await openSqlite(folder.databaseFile) };
 }
 

@@ -13,7 +13,7 @@ export interface DiskReserveDeps {
   metrics: Metrics;
 }
 
-/** The disk of the data folder, with the reserve that only the platform itself may use. Says when that is all there is. */
+/** The data folder's disk, with a reserve that only the platform may use. Logs when only the reserve is left. */
 export async function openDiskReserve({ config, folder, log, metrics }: DiskReserveDeps): Promise<DiskSpace> {
   const { disk_reserve_mb: reserveMb } = config;
   const disk = new DiskReserve({
@@ -28,7 +28,7 @@ export async function openDiskReserve({ config, folder, log, metrics }: DiskRese
   });
   const free = metrics.gauge('svc_disk_free_bytes', 'Free space on the disk of the data folder');
   const reserve = metrics.gauge('svc_disk_reserve_bytes', 'Part of it that writes of tenants do not take');
-  const figuresNow = () => disk.figures().catch(() => null); // a disk that does not answer has no figures
+  const figuresNow = () => disk.figures().catch(() => null); // an unresponsive disk has no figures
   Object.assign(free, {
     collect: async () => {
       const figures = await figuresNow();
@@ -36,11 +36,11 @@ export async function openDiskReserve({ config, folder, log, metrics }: DiskRese
       reserve.set(figures?.reserveBytes ?? Number.NaN);
     },
   });
-  await figuresNow(); // a start on a short disk says so
+  await figuresNow(); // logs if the disk is already short at startup
   return disk;
 }
 
-/** The disk for what adds rows and nothing else here: not limited where the database is on another machine. */
+/** The disk for data stored only as rows: unlimited if the database is on another machine. */
 export function diskForRows({ disk, databases }: { disk: DiskSpace; databases: Databases }): DiskSpace {
   return databases.main.dialect === 'postgres' ? unlimitedDisk : disk;
 }

@@ -5,11 +5,11 @@ export interface OpenPorts {
   http: number;
   https: number;
   s3: number;
-  /** Null where that listener is off. */
+  /** Null if that listener is off. */
   s3Https: number | null;
 }
 
-/** Where the platform is reached. With port 0 this is known only once the listeners are open, so it is asked, not kept. */
+/** The platform's URLs. With port 0 they are known only once the listeners are open, so read them on each use. */
 export class Endpoints {
   readonly #config: PlatformConfig;
   #ports: OpenPorts;
@@ -25,17 +25,17 @@ export class Endpoints {
     this.#ports = ports;
   }
 
-  /** The PEM of the local authority, when it is what certifies the TLS listener. */
+  /** Sets the PEM of the local authority if it certified the TLS listener. */
   certifiedBy(authority: string | null): void {
     this.#authority = authority;
   }
 
-  /** Where clients that insist on TLS reach the platform. */
+  /** URL for clients that require TLS. */
   get secureUrl(): string {
     return this.#isPublicSecure ? this.url : this.httpsUrl;
   }
 
-  /** What clients of `secureUrl` must trust; null when they do so anyway. */
+  /** The authority that clients of `secureUrl` must trust; null if they already do. */
   get certificateAuthority(): string | null {
     return this.#isPublicSecure ? null : this.#authority;
   }
@@ -48,7 +48,7 @@ export class Endpoints {
     return this.#config.public_url ?? this.localUrl;
   }
 
-  /** Without what a proxy in front makes of it. */
+  /** Ignores a proxy in front. */
   get localUrl(): string {
     if (this.#config.http !== 'serve') return this.httpsUrl;
     return `http://${hostInUrl(this.#config.host)}:${this.#ports.http}`;
@@ -62,7 +62,7 @@ export class Endpoints {
     return this.#config.s3_public_url ?? `http://${hostInUrl(this.#config.host)}:${this.#ports.s3}`;
   }
 
-  /** Null where S3 has no listener with TLS. */
+  /** Null if S3 has no TLS listener. */
   get s3HttpsEndpoint(): string | null {
     const { s3Https } = this.#ports;
     return s3Https === null ? null : `https://${hostInUrl(this.#config.host)}:${s3Https}`;

@@ -1,6 +1,9 @@
 import { defineErrors } from '@svc/errors';
 
-/** What keeps the platform from starting, or a request from it: each names the cause and the remedy in one line. */
+/**
+ * Errors that prevent the platform from starting, or refuse a request to it. Each names the cause and the remedy in one
+ * line.
+ */
 export const startErrors = defineErrors({
   DATA_FOLDER_NOT_WRITABLE: [500, 'the data folder {path} is not writable ({reason}); choose another with --data DIR'],
   DATA_FOLDER_IN_USE: [

@@ -16,8 +16,8 @@ const PREVIEWS = 'sandboxes.preview_domain';
 const OWN_DOMAIN = 'choose a domain of its own, such as objects.example-content.net';
 
 /**
- * Names that two parts of the platform would answer. Everything at and below the domains of public objects and of previews
- * is content of users: on a name of the console it would take the console's place, or share its cookies.
+ * Names claimed by two parts of the platform. The domains of public objects and previews, and all names below them,
+ * serve user content: on one of the console's names, it would replace the console or share its cookies.
  */
 export function hostClashes(config: PlatformConfig): ConfigFault[] {
   const { services, object_store: store, sandboxes } = config;
@@ -40,7 +40,7 @@ function takesConsole(zone: Name, name: Name): ConfigFault[] {
   return [{ path: zone.key, message }];
 }
 
-/** Browsers know each name below `localhost` as a site of its own. */
+/** Browsers treat each name below `localhost` as its own site. */
 function sharesSite(zone: Name, name: Name): ConfigFault[] {
   if (zone.host === name.host || name.host === 'localhost' || !isWithin(zone.host, name.host)) return [];
   const message = `is below the host of ${name.key} (${name.host}), so pages there could set cookies for the console; ${OWN_DOMAIN}`;
@@ -60,7 +60,7 @@ function consoleNames({ public_url: publicUrl, host }: PlatformConfig): Name[] {
   return names.map((name) => ({ ...name, host: name.host.toLowerCase() }));
 }
 
-/** Hosts of buckets on the S3 listener, and what custom domains point to. */
+/** Bucket hosts on the S3 listener, and the targets of custom domains. */
 function storeNames({ s3_public_url: publicUrl, object_store: store }: PlatformConfig): Name[] {
   const { domains, website_domains: websites, custom_domains: custom } = store;
   const parsed = publicUrl === undefined ? null : URL.parse(publicUrl);
@@ -76,7 +76,7 @@ function storeNames({ s3_public_url: publicUrl, object_store: store }: PlatformC
 
 const TUNNELS = 'clusters.tunnel.domain';
 
-/** Only names that begin with `tunnel-` directly below it are tunnels, so a domain of objects may be below it as well. */
+/** Only names directly below it that begin with `tunnel-` are tunnels, so a domain of objects may also be below it. */
 function tunnelNames({ services, clusters }: PlatformConfig): Name[] {
   return services.includes('clusters') ? [{ key: TUNNELS, host: clusters.tunnel.domain }] : [];
 }

@@ -3,7 +3,7 @@ import type { PlatformConfig } from './config.ts';
 import { dataFolderPaths } from './data-folder.ts';
 import { HELPER_FOLDER } from './project-folders.ts';
 
-/** The images of the configured data folder; its owner closes it. Works beside a running platform. */
+/** The images of the configured data folder; the caller closes it. Works beside a running platform. */
 export function openImages(config: PlatformConfig): Promise<ImageUpkeep> {
   return openImageUpkeep({
     config: config.sandboxes,

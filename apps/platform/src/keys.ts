@@ -18,9 +18,9 @@ import { startErrors } from './errors.ts';
 
 export interface PlatformKeys {
   master: MasterKeys;
-  /** Under the master key: what must open without a key service. */
+  /** Wraps with the master key, for data that must open without a key service. */
   local: KeyWrapper;
-  /** What the configuration names for the key ring of the object store. */
+  /** Wraps the object store's key ring, as configured. */
   ring: KeyWrapper;
 }
 
@@ -34,7 +34,7 @@ export function masterKeySource(config: PlatformConfig, folder: Pick<DataFolderP
   };
 }
 
-/** `load`: default, the keys that the source has now. */
+/** `load`: defaults to the source's current keys. */
 export async function openKeys(
   config: PlatformConfig,
   source: MasterKeySource,
@@ -59,7 +59,7 @@ export function createKeyRing(
   });
 }
 
-/** A ring that a key service wraps still opens what the master key wrapped before, and the other way round. */
+/** A ring wrapped by a key service still opens what the master key wrapped, and vice versa. */
 function ringWrapper(config: PlatformConfig, local: KeyWrapper): KeyWrapper {
   const { kind, vault } = config.object_store.key_service;
   const { address, token, token_path: tokenFile, ca_file: caFile } = vault;

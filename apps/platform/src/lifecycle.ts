@@ -6,8 +6,8 @@ interface Step {
 }
 
 /**
- * What was opened, in order; closed in reverse order. One step that fails or hangs never keeps the others from being
- * released: each has a deadline of its own.
+ * Opened resources, closed in reverse order. A step that fails or hangs never prevents the others from closing: each
+ * has its own deadline.
  */
 export class Lifecycle {
   readonly #steps: Step[] = [];

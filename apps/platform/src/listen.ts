@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { Listener } from '@svc/http';
 import { startErrors } from './errors.ts';
 
-/** What changes a port: a flag of the command, or a key of the configuration. */
+/** What sets a port: a command flag or a configuration key. */
 export type ListenFlag =
   | '--port'
   | '--https-port'
@@ -16,11 +16,11 @@ export type ListenFlag =
 export interface ListenAddress {
   port: number;
   host: string;
-  /** The flag that changes the port, named when it cannot be had. */
+  /** The flag that sets the port, named in the error if the port is unavailable. */
   flag: ListenFlag;
 }
 
-/** Opens the listener or says in one line which flag to change. */
+/** Opens the listener. The error is one line that names the flag to change. */
 export async function listenOn(listener: Listener, address: ListenAddress): Promise<number> {
   try {
     return await listener.listen(address.port, address.host);
@@ -33,7 +33,7 @@ export async function listenOn(listener: Listener, address: ListenAddress): Prom
   }
 }
 
-/** Throws one error that names every port that is in use. Any other fault is left to the listener that meets it. */
+/** Throws one error naming every port that is in use. Other errors are left to the listeners. */
 export async function assertPortsFree(addresses: readonly ListenAddress[]): Promise<void> {
   const taken: ListenAddress[] = [];
   for (const address of addresses) {
@@ -49,7 +49,7 @@ export async function assertPortsFree(addresses: readonly ListenAddress[]): Prom
 async function isInUse({ port, host }: ListenAddress): Promise<boolean> {
   const server = createServer();
   try {
-    const listening = once(server, 'listening'); // rejects with what `listen` meets
+    const listening = once(server, 'listening'); // rejects on a `listen` error
     server.listen(port, host);
     await listening;
   } catch (error) {
@@ -64,7 +64,7 @@ function listed(texts: readonly string[]): string {
   return new Intl.ListFormat('en-GB').format(texts);
 }
 
-/** An address as it stands in a URL: IPv6 in brackets, a wildcard as the loopback that always reaches it. */
+/** A listen address in URL form: IPv6 in brackets, a wildcard as the loopback address. */
 export function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -12,16 +12,16 @@ import type { PemPair } from './x509.ts';
 export interface TlsMaterial {
   key: string;
   cert: string;
-  /** The authority's certificate: what a kubeconfig or `curl --cacert` needs. */
+  /** The authority's certificate, for a kubeconfig or `curl --cacert`. */
   ca: string;
 }
 
 const RENEW_BEFORE_MS = 30 * 24 * 3600_000;
 
 /**
- * A certificate authority of this installation alone, made on first start, for the names that no public authority
- * certifies: localhost and its addresses, and `extraNames`, of which `*.` begins one for all names directly below. Its key
- * never leaves the data folder.
+ * A certificate authority for this installation only, created on the first start, for names that no public authority
+ * certifies: localhost with its addresses, and `extraNames`, where a `*.` prefix covers all names directly below. Its
+ * key never leaves the data folder.
  */
 export async function ensureLocalCertificate(
   folder: string,
@@ -55,7 +55,7 @@ export async function ensureLocalCertificate(
 async function makeCertificates(request: CertificateRequest): Promise<{ authority: PemPair; server: PemPair }> {
   const script = fileURLToPath(new URL('./certificates-main.ts', import.meta.url));
   const child = spawn(process.execPath, [script], { timeout: 30_000, stdio: ['pipe', 'pipe', 'pipe'] });
-  child.stdin.on('error', () => undefined); // it ended early; then its standard error says why
+  child.stdin.on('error', () => undefined); // it ended early; standard error has the reason
   child.stdin.end(JSON.stringify(request));
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   if (output === '') throw new Error(`the local certificate could not be made: ${errors}`);

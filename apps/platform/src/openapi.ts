@@ -6,7 +6,7 @@ import { createLogger } from '@svc/telemetry';
 import { compose } from './compose.ts';
 import { loadPlatformConfig } from './config.ts';
 
-/** The OpenAPI document of a platform with every service, from the routes themselves; opens no listener. */
+/** The OpenAPI document of a platform with every service, generated from its routes without opening a listener. */
 export async function renderOpenApi(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-openapi-'));
   try {
@@ -17,7 +17,7 @@ export async function renderOpenApi(): Promise<string> {
     try {
       return renderOpenApiDocument(composition.app);
     } finally {
-      // Nobody has started them, so nobody but this closes them.
+      // The services were never started, so close them here.
       for (const service of Object.values(composition.services)) {
         composition.lifecycle.own(service.name, () => service.close());
       }

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** The binaries of the sandboxes' helper come with the project. */
+/** Binaries of the sandbox helper, shipped with the project. */
 export const HELPER_FOLDER = folder('native/sandbox-agent/bin');
 
-/** So do chart and manifest of the agent in a cluster. */
+/** Chart and manifest of the cluster agent, shipped with the project. */
 export const DEPLOY_FOLDER = folder('deploy');
 
 function folder(path: string): string {

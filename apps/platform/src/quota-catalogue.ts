@@ -5,7 +5,7 @@ import { storeQuotas } from '@svc/object-store';
 import { createQuotaCatalogue } from '@svc/quotas';
 import { sandboxQuotas } from '@svc/sandboxes';
 
-/** Every quota of the product: each module declares its own, in the order in which they are shown. */
+/** All quotas of the product, declared by each module, in display order. */
 export const quotaCatalogue = createQuotaCatalogue([
   sandboxQuotas,
   storeQuotas,

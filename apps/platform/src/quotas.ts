@@ -9,15 +9,15 @@ import { sandboxQuotas } from '@svc/sandboxes';
 import type { PlatformConfig } from './config.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 
-/** Above what one CPU answers (about 3,000 small GETs a second): it stops floods, not work. */
+/** Above what one CPU serves (about 3,000 small GETs a second), so that it stops floods, not work. */
 const REQUESTS_PER_CPU = 10_000;
-/** So that one workspace at its limit leaves something to the others of its owner. */
+/** Leaves room for an owner's other workspaces if one is at its limit. */
 const OWNER_RATE_FACTOR = 2;
 const OWNER_FACTOR = 10;
 const CALLERS_PER_WORKSPACE = 5;
 const MIB = 1024 * 1024;
 
-/** What the defaults named `auto` follow from. */
+/** Basis of the `auto` defaults. */
 export interface Machine {
   readonly cpus: number;
   readonly memoryBytes: number;
@@ -50,7 +50,7 @@ function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig,
       return CALLERS_PER_WORKSPACE * sandboxes.max_per_caller;
     case sandboxQuotas.snapshots.name:
       return CALLERS_PER_WORKSPACE * sandboxes.max_snapshots_per_caller;
-    // Sandboxes rarely use all that they may: a machine holds more of them than its size says.
+    // Overcommit: sandboxes rarely use everything that they may.
     case sandboxQuotas.sandbox_cpus.name:
       return here(16 * cpus);
     case sandboxQuotas.sandbox_memory.name:

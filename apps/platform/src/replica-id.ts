@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Stable over the restarts of this data folder, different from every other replica's. */
+/** Stable across restarts of this data folder, and unique among replicas. */
 export function replicaIdOf(dataFolder: string, newId: () => string = randomUUID): string {
   const file = join(dataFolder, 'replica-id');
   try {

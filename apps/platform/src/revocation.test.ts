@@ -15,10 +15,10 @@ import {
 } from './testing/callers.ts';
 import { startHeldPlatform, type HeldPlatform, type OpenRequest, type Route } from './testing/held-platform.ts';
 
-/** A credential and how it is taken away; `ends` says what is gone then. */
+/** A credential and how it is revoked; `ends` says what is lost. */
 interface Scenario {
   readonly name: string;
-  /** `workspace`: the credential still stands, but what it reached is out of its reach. */
+  /** `workspace`: the credential stays valid but loses access to its workspace. */
   readonly ends: 'credential' | 'workspace';
   prepare(): Promise<{ caller: Caller; take: () => Promise<unknown> }>;
 }
@@ -26,7 +26,7 @@ interface Scenario {
 let platform: HeldPlatform;
 let issuer: Awaited<ReturnType<typeof startIssuer>>;
 let owner: Person;
-/** Every route that was open in one scenario at least. */
+/** Every route that was open in at least one scenario. */
 const covered = new Set<string>();
 
 beforeAll(async () => {
@@ -205,7 +205,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** Kinds of credentials and ways to lose them that are not above, and where they are tested. */
+/** Credentials and revocations not covered above, and where they are tested. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'a guest, expired':
     'lives a minute at least: modules/accounts/test/integration/access/recheck.test.ts moves its clock',
@@ -215,7 +215,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'an S3 key': 'the object store asks for its maker at each request: modules/object-store',
 };
 
-/** Parameters that decide what is reached; the others belong to handlers, which no request here gets to. */
+/** Parameters that decide what is accessed; the others belong to handlers, which no request here reaches. */
 function pathOf({ url }: Route, { workspace, team }: Caller): string {
   const path = url
     .replace(':workspace_uuid', workspace)
@@ -226,7 +226,7 @@ function pathOf({ url }: Route, { workspace, team }: Caller): string {
 
 const nameOf = ({ method, url }: Route): string => `${method} ${url}`;
 const isHeld = ({ scope, unheld }: Route): boolean => scope !== 'public' && unheld === null;
-/** What teams are asked for is decided behind the guard, by the team of the path: short answers, which never stream. */
+/** Team routes are decided behind the guard, by the team in the path: short responses, which never stream. */
 const isOfTeam = ({ url }: Route): boolean => url.startsWith('/api/v1/teams/:uuid');
 
 async function openAll({ ends }: Scenario, caller: Caller): Promise<OpenRequest[]> {
@@ -246,7 +246,7 @@ describe('what is open, on every route of the platform', () => {
     const open = opened.filter(({ isOpen }) => isOpen);
     for (const { route: each } of open) covered.add(nameOf(each));
     const refused = await Promise.all(opened.filter(({ isOpen }) => !isOpen).map(({ ended }) => ended));
-    // What this caller may never do is refused at once, for one reason only.
+    // Routes this caller may never use are refused at once, with a single status.
     expect(new Set([...refused, 403])).toEqual(new Set([403]));
     expect(open.length).toBeGreaterThan(0);
     await take();

@@ -15,18 +15,18 @@ import { VERSION } from './version.ts';
 export interface StartOptions {
   config: PlatformConfig;
   log: Logger;
-  /** The folder that the console's build made. */
+  /** The console's build folder. */
   consoleFolder: string;
 }
 
-/** The one line of `svc up --json`. */
+/** The output line of `svc up --json`. */
 export interface ReadyLine {
   url: string;
   https_url: string;
   s3_endpoint: string | null;
-  /** S3 with TLS; null where that listener is off. */
+  /** S3 with TLS; null if that listener is off. */
   s3_https_endpoint: string | null;
-  /** The owner's API token of this start. */
+  /** The owner's API token for this start. */
   token: string;
   workspace_uuid: string;
   tenant_id: string;
@@ -40,7 +40,10 @@ export interface RunningPlatform {
   close(): Promise<void>;
 }
 
-/** Composes, opens the listeners, begins the background work. Whatever fails on the way closes what was opened. */
+/**
+ * Composes the platform, opens the listeners and starts the background work. On failure, closes everything opened so
+ * far.
+ */
 export async function startPlatform(options: StartOptions): Promise<RunningPlatform> {
   const composition = await compose(options);
   try {
@@ -52,7 +55,7 @@ export async function startPlatform(options: StartOptions): Promise<RunningPlatf
 }
 
 const DRAIN_MS = 3_000;
-/** Metadata of an S3 object travels in headers. */
+/** S3 object metadata is sent in headers. */
 const S3_LIMITS = { maxHeaderSizeBytes: 64 * 1024 };
 
 async function startComposition(options: StartOptions, composition: Composition): Promise<RunningPlatform> {
@@ -61,7 +64,7 @@ async function startComposition(options: StartOptions, composition: Composition)
   try {
     await openListeners(options, composition);
   } finally {
-    // Closed before the listeners, so that agents and terminals hear of the end; and also when a port is taken.
+    // Closed before the listeners, so that agents and terminals are notified; also if a port is in use.
     for (const service of Object.values(services)) lifecycle.own(service.name, () => service.close());
   }
 
@@ -151,7 +154,7 @@ async function openListeners(options: StartOptions, composition: Composition): P
   endpoints.opened({ http, https, s3: s3Port, s3Https });
 }
 
-/** Every address that is about to be listened on. */
+/** Every address that will be listened on. */
 function addressesOf(config: PlatformConfig, { services }: Composition): ListenAddress[] {
   const { host, metrics } = config;
   const { s3, sites } = services.objectStore;
@@ -172,7 +175,7 @@ function addressesOf(config: PlatformConfig, { services }: Composition): ListenA
 
 type OpenListener = (listener: Listener, port: number, flag: ListenFlag, host: string) => Promise<number>;
 
-/** For scrapers alone, where one is configured. */
+/** A metrics-only listener, if configured. */
 async function openMetrics({ config, log }: StartOptions, composition: Composition, open: OpenListener): Promise<void> {
   const { port, host, token } = config.metrics;
   if (port === undefined) return;
@@ -180,7 +183,7 @@ async function openMetrics({ config, log }: StartOptions, composition: Compositi
   log.info({ host, port: await open(createListener({ handler }), port, 'metrics.port', host) }, 'metrics are served');
 }
 
-/** The operator's own certificate, else the one of the local authority. */
+/** The operator's certificate, else one from the local authority. */
 async function tlsMaterial(
   config: PlatformConfig,
   folder: string,

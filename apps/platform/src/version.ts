@@ -1,4 +1,4 @@
 import manifest from '../../../package.json' with { type: 'json' };
 
-/** The version of the product, the same for the platform, the command and the agent. */
+/** The product version, shared by platform, command and agent. */
 export const VERSION: string = manifest.version;

@@ -10,7 +10,7 @@ export interface PemPair {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const YEAR_MS = 365 * 24 * 3600_000;
-/** Clocks of clients that run a little late must not refuse a certificate made this second. */
+/** Clients whose clocks are slightly behind must accept a new certificate. */
 const BACKDATE_MS = 3600_000;
 
 export async function makeAuthority(now: Date): Promise<PemPair> {
@@ -31,7 +31,7 @@ export async function makeAuthority(now: Date): Promise<PemPair> {
   return { cert: certificate.toString('pem'), key: await exportKey(keys.privateKey) };
 }
 
-/** A server certificate for these host names and addresses (RFC 5280, subjectAltName), one year long. */
+/** Creates a server certificate for these host names and addresses (RFC 5280, subjectAltName), valid for one year. */
 export async function makeServerCertificate(authority: PemPair, names: readonly string[], now: Date): Promise<PemPair> {
   const issuer = new x509.X509Certificate(authority.cert);
   const keys = await makeKeys();

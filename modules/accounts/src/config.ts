@@ -52,7 +52,7 @@ const issuerSchema = Type.Object(
     issuer: Type.String({ minLength: 1, maxLength: 512, description: 'The exact `iss` of its tokens' }),
     audience: Type.String({ minLength: 1, maxLength: 512, description: 'The `aud` that its tokens for us carry' }),
     jwks_url: Type.String({
-      // Keys that came over a plain connection could be anybody's.
+      // Keys fetched over a plain connection could be forged.
       pattern: '^(https://|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])[:/])',
       maxLength: 2048,
       description: 'Where its public keys stand; https, or http on this machine',
@@ -76,7 +76,7 @@ const limitsSchema = Type.Object({
   workspaces_per_owner: count(100, 'Workspaces that one user owns'),
 });
 
-/** The section `accounts` of the platform's configuration. */
+/** The `accounts` section of the platform's configuration. */
 export const accountsConfigSchema = Type.Object({
   issuer: Type.String({ default: 'svc', minLength: 1, maxLength: 512, description: 'The `iss` of our own tokens' }),
   access_token_lifetime_seconds: Type.Integer({

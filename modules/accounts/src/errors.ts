@@ -1,7 +1,7 @@
 import { QUOTA_EXCEEDED_MESSAGE } from '@svc/quotas';
 import { defineErrors } from '@svc/errors';
 
-/** Every refusal of this module. Refusals of credentials and of foreign resources say as little as possible. */
+/** Errors of this module. Those about credentials and others' resources reveal as little as possible. */
 export const accountErrors = defineErrors({
   INVALID_REQUEST: [400, 'Invalid request: {reason}'],
   PASSWORD_UNSUITABLE: [400, 'The password {reason}'],

@@ -25,26 +25,26 @@ import { createWorkspaceDirectory, type WorkspaceDirectory } from './domain/work
 import type { WorkspaceHoldings } from './domain/workspaces/workspace-deletion.ts';
 
 export interface AccountsDependencies {
-  /** The main database, migrated. Whoever opened it closes it. */
+  /** The main database, migrated. The opener closes it. */
   database: Pick<Database<unknown>, 'kysely' | 'dialect'>;
   config: AccountsConfig;
-  /** Protects the key of the audit chain. It must not need a service that can be away: every change is audited. */
+  /** Encrypts the key of the audit chain. It must not depend on a service that may be down: every change is audited. */
   keyWrapper: KeyWrapper;
-  /** Signing keys stand below it, in `keys/jwt`, and the mark of the audit log, `keys/audit-begun`. */
+  /** Holds the signing keys in `keys/jwt` and the mark of the audit log in `keys/audit-begun`. */
   dataFolder: string;
   log: Logger;
   metrics: Metrics;
-  /** Where users reach the console, without a slash at its end; asked when a link is made. */
+  /** URL of the console, without a trailing slash; read whenever a link is created. */
   publicUrl: () => string;
-  /** What a workspace still holds, in words; a workspace that holds something is not deleted. Nothing by default. */
+  /** Describes what a workspace still contains; a workspace with contents is not deleted. Defaults to nothing. */
   workspaceHoldings?: WorkspaceHoldings;
-  /** Declarations, defaults and usage of all quotas. The module's own by default. */
+  /** Declarations, defaults and usage of all quotas. Defaults to the module's own. */
   quotas?: QuotaSource;
-  /** Clock, random numbers and ids; the real ones by default. */
+  /** Clock, random numbers and ids. Default to the real ones. */
   effects?: Partial<Effects>;
-  /** Waits between two purges; rejects when the signal says so. */
+  /** Waits between two purges; rejects when the signal aborts. */
   sleep?: (delayMs: number, signal: AbortSignal) => Promise<void>;
-  /** For the keys of trusted issuers. */
+  /** Fetches the keys of trusted issuers. */
   fetch?: Fetch;
 }
 
@@ -52,29 +52,33 @@ export interface AccountsModule {
   readonly access: Access;
   readonly audit: AuditLog;
   readonly directory: WorkspaceDirectory;
-  /** The limits that hold now, for every module that counts. */
+  /** The limits in force, for every module that counts. */
   readonly quotaLimits: QuotaLimits;
   /** Limits that the operator sets: `svc admin quota`. */
   readonly quotas: QuotaBook;
-  /** Writes an audit entry for a change made on the command line: without a caller, `by: svc admin` among its details. */
+  /**
+   * Writes an audit entry for a change made on the command line: without a caller, with `by: svc admin` in its details.
+   */
   auditCommand(this: void, action: Action, resource: string, details?: Record<string, unknown>): Promise<void>;
-  /** Begins the audit log, if need be: whatever serves requests writes to it. */
+  /** Also begins the audit log if needed, because requests write to it. */
   registerRoutes(app: HttpApp): Promise<void>;
-  /** Makes the owner on the first start; later starts change nothing. */
+  /** Creates the owner on the first start; later starts change nothing. */
   ensureOwner(wanted: { email?: string; password?: string }): Promise<OwnerAccount>;
   /** `svc admin reset-password`. Throws USER_NOT_FOUND and PASSWORD_UNSUITABLE. */
   resetPassword(email: string, password: string): Promise<{ userId: string; sessionsEnded: number }>;
   /** `svc admin password-link`: a single-use link that sets a user's password. Throws USER_NOT_FOUND. */
   createPasswordLink(email: string): Promise<{ url: string; expiresAt: string }>;
-  /** The owner's API token of this start; that of the previous start of the same instance is revoked. */
+  /** The owner's API token for this start; that of the same instance's previous start is revoked. */
   issueStartToken(instance?: string): Promise<StartToken>;
-  /** `svc admin rotate-keys`. Answers the id of the key that signs from now on. */
+  /** `svc admin rotate-keys`. Returns the id of the new signing key. */
   rotateKeys(): Promise<string>;
-  /** `svc admin verify-audit`: only reads, and so never begins the log. `anchor`: a head that an earlier report named. */
+  /**
+   * `svc admin verify-audit`: reads only, and so never begins the log. `anchor`: a head that an earlier report named.
+   */
   verifyAudit(anchor?: ChainPoint): Promise<ChainReport>;
-  /** Under the wrapper's newest key: the master key was changed. */
+  /** Rewraps the audit key under the wrapper's newest key after a change of the master key. */
   rewrapAuditKey(): Promise<void>;
-  /** Purges what is past its time, every few minutes, until the signal or `close`. */
+  /** Purges expired data every few minutes until the signal or `close`. */
   start(signal: AbortSignal): void;
   status(): { signing_key: string };
   close(): Promise<void>;
@@ -101,7 +105,10 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
   });
   const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;
   const purge = () => purgeExpired({ database, effects, sessions, audit, keys, deletion });
-  /** What the operator did on the command line: there is no request and no caller, only who may read the data folder. */
+  /**
+   * Records the operator's command-line changes: there is no request and no caller; access to the data folder is the
+   * permission.
+   */
   const auditCommand: AccountsModule['auditCommand'] = async (action, resource, details = {}) => {
     await services.beginAudit();
     await services.audit.record({
@@ -138,7 +145,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     async createPasswordLink(email) {
       const { user, secret, expiresAt } = await services.passwordLinks.create(email);
       await auditCommand('password-link:create', `user/${user.id}`);
-      // Behind the `#` the secret reaches no server, no proxy's log and no Referer header.
+      // After the `#`, the secret reaches no server, proxy log or Referer header.
       return { url: `${deps.publicUrl()}/set-password#${secret}`, expiresAt };
     },
     issueStartToken: (instance = 'svc up') => services.owners.issueStartToken(instance),
@@ -157,7 +164,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
   };
 }
 
-/** Ends with the signal, never with an error: a run that failed is told and tried again. */
+/** Ends with the signal, never with an error: a failed run is logged and retried. */
 async function repeat(
   purge: () => Promise<number>,
   sleep: (delayMs: number, signal: AbortSignal) => Promise<void>,

@@ -5,7 +5,7 @@ const count = (value: number, description: string) => Type.Integer({ default: va
 const seconds = (value: number, description: string) =>
   Type.Integer({ default: value, minimum: 1, maximum: 31_536_000, description });
 
-/** The slice `clusters` of the platform's configuration. */
+/** The `clusters` section of the platform's configuration. */
 export const clustersConfigSchema = Type.Object({
   max_clusters_per_workspace: count(1000, 'Most clusters in one workspace'),
   max_open_commands: count(200, 'Most unfinished commands of one cluster; more are refused with 429'),

@@ -1,7 +1,9 @@
 import { defineErrors } from '@svc/errors';
 import { QUOTA_EXCEEDED_MESSAGE } from '@svc/quotas';
 
-/** What the routes of clusters refuse with. Every answer has the contract's body; `details` says `field` and `reason`. */
+/**
+ * Errors of the cluster routes. Every response has the contract's body; `details` names the `field` and the `reason`.
+ */
 export const clusterErrors = defineErrors({
   INVALID_REQUEST: [400, 'Invalid request: {reason}'],
   UNAUTHORIZED: [401, 'Missing or invalid token'],

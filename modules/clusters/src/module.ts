@@ -37,26 +37,26 @@ import { registerLinkRoutes, type LinkRouteOptions } from './routes/tunnel/link-
 export interface ClustersModule {
   registerRoutes(app: HttpApp): Promise<void>;
   registerUpgrades(router: UpgradeRouter): void;
-  /** Requests to services behind tunnels; to be asked before any other handler of a listener. */
+  /** Handles requests to services behind tunnels; a listener calls it before any other handler. */
   readonly tunnels: {
-    /** Takes the request when it is for a tunnel. */
+    /** Returns true if the request is for a tunnel and has been taken. */
     handle(request: IncomingMessage, response: ServerResponse): boolean;
-    /** Whether it took the request: then its body may come as slowly as it likes. */
+    /** Returns true if it took the request; the body then has no time limit. */
     owns(request: IncomingMessage): boolean;
   };
-  /** Begins the work that has no caller; ends with the signal or with `close`. */
+  /** Starts the background work, which ends with the signal or on `close`. */
   start(signal: AbortSignal): Promise<void>;
-  /** Sends agents away in waves, ends streams, and resolves when nothing is open and everything is written. */
+  /** Disconnects agents in waves, ends streams, and resolves when everything is closed and written. */
   close(): Promise<void>;
   readiness(): Promise<string>;
   status(workspaceUuid: string): Promise<ClusterCounts>;
-  /** What these workspaces use together, by name of the quota. */
+  /** Combined usage of these workspaces by quota name. */
   quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
-  /** For the deletion of a workspace: its clusters, their history and their connections. */
+  /** Deletes a workspace's clusters with their history and closes their connections. */
   removeWorkspace(workspaceUuid: string): Promise<void>;
 }
 
-/** The platform's side of clusters, assembled. Opens nothing until an app and a router are given. */
+/** Assembles the platform side of clusters. Opens nothing until an app and a router are given. */
 export async function createClustersModule(dependencies: ClustersModuleDependencies): Promise<ClustersModule> {
   const { config, clock, replicaId } = dependencies;
   const foundation = createFoundation(dependencies);
@@ -87,7 +87,7 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
     await shells.drain();
     const graceMs = config.drain_seconds * 1000;
     await Promise.all([tunnels.drain(graceMs), connections.drain(connections.count === 0 ? 0 : graceMs)]);
-    await maintenance.stop(); // until now there were leases to renew
+    await maintenance.stop(); // leases had to be renewed until now
     await parts.dispatcher.idle();
     await reports.idle();
     await parts.inspector.close();
@@ -146,7 +146,7 @@ function registerAll(app: HttpApp, kubernetes: KubernetesRouteOptions, links: Li
 async function registerDelivery(app: HttpApp, delivery: AgentDelivery, folder: string): Promise<void> {
   const sender = new ImageSender();
   registerDeliveryRoutes(app, { folder, delivery, sender });
-  // Apart, since clients of registries read errors in a form of their own.
+  // Separate, because registry clients expect their own error format.
   await app.register(async (part) => registerRegistryRoutes(part, { images: delivery.images, sender }));
 }
 

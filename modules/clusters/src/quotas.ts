@@ -1,6 +1,6 @@
 import { defineQuotas } from '@svc/quotas';
 
-/** What a workspace and an owner may have of clusters and ask of their agents. */
+/** Quotas on clusters and agent commands, per workspace and per owner. */
 export const clusterQuotas = defineQuotas({
   clusters: {
     title: 'Clusters',

@@ -106,7 +106,7 @@ const warmPoolSchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** Section `sandboxes` of the configuration. */
+/** The `sandboxes` section of the configuration. */
 export const sandboxesConfigSchema = Type.Object({
   driver: Type.Union([Type.Literal('local'), Type.Literal('docker')], {
     default: 'local',

@@ -1,7 +1,7 @@
 import { defineErrors } from '@svc/errors';
 import { QUOTA_EXCEEDED_MESSAGE } from '@svc/quotas';
 
-/** Every refusal of this module. The second group are also the cause codes of a sandbox in the state `error`. */
+/** All errors of this module. Some are also cause codes of a sandbox in the state `error`; see `CauseCode`. */
 export const sandboxErrors = defineErrors({
   INVALID_FIELD: [400, 'Invalid {field}: {reason}'],
   UNKNOWN_IMAGE: [400, 'Unknown image {image}'],

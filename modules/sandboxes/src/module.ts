@@ -44,31 +44,31 @@ import { observeWarmPool, warmPoolOf } from './assembly/warm-pool-assembly.ts';
 export interface SandboxesModule {
   registerRoutes(app: HttpApp): Promise<void>;
   registerUpgrades(router: UpgradeRouter): void;
-  /** Answers requests for previews of ports, and says whether it did: to be asked first, by every listener. */
+  /** Handles preview requests and returns whether it did. Every listener must call it first. */
   handlePreview(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Finds out what this machine can do, adopts what runs, and looks after it until `close`. */
+  /** Detects what this machine supports, adopts running sandboxes, and supervises them until `close`. */
   start(signal: AbortSignal): Promise<void>;
-  /** Lets go of everything but the sandboxes, which run on and are adopted at the next start. */
+  /** Releases all resources except the sandboxes, which keep running and are adopted at the next start. */
   close(): Promise<void>;
   readiness(): { ready: boolean; reason: string | null };
-  /** Why the feature is off, with the command that installs what is missing, or what runs it. */
+  /** Why sandboxes are unavailable, with the command that installs what is missing; or the details of the driver. */
   status(): DriverStatus;
   /**
-   * What sandboxes are isolated by here: those that ask for nothing, and what they may ask for. `reason`: why the former
-   * share the kernel, or cannot be made; null behind gVisor.
+   * Isolation of sandboxes on this machine: the default and the allowed values. `reason` says why the default shares
+   * the kernel or is unavailable; null with gVisor.
    */
   isolation(): { readonly default: Isolation; readonly reason: string | null; readonly allowed: readonly Isolation[] };
-  /** Sandboxes that wait for somebody on this replica, of each image of `sandboxes.warm_pool`. */
+  /** Warm sandboxes on this replica, per image of `sandboxes.warm_pool`. */
   warmPool(): readonly ShelfFigures[];
-  /** Makes the image now instead of at its first use. */
+  /** Prepares the image now instead of on first use. */
   prepareImage(name: string, signal: AbortSignal): Promise<{ digest: string }>;
-  /** Asks the image's sources again: a newer one may be there. Sandboxes keep what they were made of. */
+  /** Checks the image's sources for a newer version. Existing sandboxes keep theirs. */
   pullImage(name: string, signal: AbortSignal): Promise<{ digest: string; changed: boolean }>;
-  /** How many sandboxes a workspace has: one that has any is not deleted. */
+  /** Number of sandboxes in a workspace; a workspace with sandboxes cannot be deleted. */
   countInWorkspace(workspaceUuid: string): Promise<number>;
-  /** How many of them run, and how many are paused. */
+  /** Number of running and of paused sandboxes. */
   activeInWorkspace(workspaceUuid: string): Promise<{ running: number; paused: number }>;
-  /** What these workspaces use together, by name of the quota. */
+  /** Combined usage of these workspaces, by quota name. */
   quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
 }
 
@@ -103,7 +103,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
 
 type Parts = Awaited<ReturnType<typeof assemble>>;
 
-/** What the services stand on: records, events, images, the driver and what is shared around it. */
+/** Builds what the services depend on: records, events, images, the driver and the shared context. */
 async function assembleBase(deps: SandboxesDependencies) {
   const effects: Effects = { ...systemEffects, ...deps.effects };
   const { config, log } = deps;
@@ -199,7 +199,7 @@ async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<vo
   for (const each of [parts.sweeper, parts.diskGuard, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
 }
 
-/** In this order: who asks, who watches, what runs on, and what all of them stand on. */
+/** Order matters: requests first, then observers, running work, and what they all depend on. */
 async function close(parts: Parts): Promise<void> {
   const { context } = parts;
   parts.events.endStreams();

@@ -2,7 +2,7 @@ import { defineQuotas } from '@svc/quotas';
 
 const ELSEWHERE = 'unlimited where sandboxes do not run on this machine';
 
-/** What sandboxes of a workspace and of an owner may take together. */
+/** Quotas for all sandboxes of a workspace and of an owner. */
 export const sandboxQuotas = defineQuotas({
   sandboxes: {
     title: 'Sandboxes',

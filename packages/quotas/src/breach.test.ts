@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { breachDetails, findBreach } from './breach.ts';
-import { createQuotaCatalogue, defaultLimits, quotasConfigSchema } from './catalogue.ts';
+import { createQuotaCatalogue, defaultLimits } from './catalogue.ts';
+import { quotasConfigSchema } from './config-schema.ts';
 import type { Limits } from './limits.ts';
 import { defineQuotas } from './quota.ts';
 

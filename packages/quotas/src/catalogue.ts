@@ -1,5 +1,5 @@
-import { type Static, type TObject, Type } from 'typebox';
-import { MAX_LIMIT, type DefaultLimit, type Limit, type Quota, type QuotaScope } from './quota.ts';
+import type { QuotasConfig } from './config-schema.ts';
+import type { Limit, Quota, QuotaScope } from './quota.ts';
 
 /** Every quota of the product, in display order. */
 export interface QuotaCatalogue {
@@ -15,34 +15,6 @@ export function createQuotaCatalogue(groups: readonly Readonly<Record<string, Qu
     byName.set(quota.name, quota);
   }
   return { all: [...byName.values()], find: (name) => byName.get(name) };
-}
-
-const amountSchema = Type.Union([
-  Type.Number({ minimum: 0, maximum: MAX_LIMIT }),
-  Type.Literal('unlimited'),
-  Type.Literal('auto'),
-]);
-
-type ScopeSchema = TObject<Record<string, typeof amountSchema>>;
-type QuotasSchema = TObject<Record<QuotaScope, ScopeSchema>>;
-
-export type QuotasConfig = Static<QuotasSchema>;
-
-/** Schema of the configuration section `quotas`: defaults for workspaces and owners without their own limits. */
-export function quotasConfigSchema({ all }: QuotaCatalogue): QuotasSchema {
-  return Type.Object({ workspace: scopeSchema('workspace', all), owner: scopeSchema('owner', all) });
-}
-
-function scopeSchema(scope: QuotaScope, all: readonly Quota[]): ScopeSchema {
-  const holder = scope === 'workspace' ? 'of one workspace' : 'of all workspaces of one owner together';
-  const meant = all.filter(({ only }) => only === undefined || only === scope);
-  return Type.Object(Object.fromEntries(meant.map((quota) => [quota.name, limitSchema(quota, quota[scope], holder)])));
-}
-
-function limitSchema(quota: Quota, value: DefaultLimit, holder: string): typeof amountSchema {
-  const auto = quota.auto === undefined ? '' : `; auto: ${quota.auto}`;
-  const description = `${quota.description}, ${holder}; a number or unlimited${auto}`;
-  return Type.Union(amountSchema.anyOf, { default: value, description });
 }
 
 /** Returns the limits that apply unless the operator sets others. `auto` computes a quota's limit from the machine. */

@@ -8,13 +8,7 @@ export {
   type Demand,
   type Usage,
 } from './breach.ts';
-export {
-  createQuotaCatalogue,
-  defaultLimits,
-  type QuotaCatalogue,
-  quotasConfigSchema,
-  type QuotasConfig,
-} from './catalogue.ts';
+export { createQuotaCatalogue, defaultLimits, type QuotaCatalogue } from './catalogue.ts';
 export { gateSubjects, passQuotaGate } from './gate.ts';
 export { scopeUsage, sumUsage, zeroUsage } from './scope-usage.ts';
 export { isLimited, limitIn, type Limits, type QuotaLimits, unlimitedQuotas } from './limits.ts';

@@ -10,7 +10,7 @@ function workload(
   return {
     apiVersion: 'apps/v1',
     kind,
-    // What YAML gives may be a number where a string belongs: that is one of the cases.
+    // YAML may give a number where a string is required; one of the cases.
     metadata: { name: 'web', annotations: prefixed(own) as Record<string, string> },
     spec: { template: { metadata: { annotations: prefixed(template) } } },
   };

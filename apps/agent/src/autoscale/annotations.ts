@@ -1,11 +1,11 @@
 import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
 import { agentErrors } from '../errors.ts';
 
-/** What the annotations of one workload ask for. */
+/** The autoscaling requested by a workload's annotations. */
 export interface AutoScaleWish {
   minReplicas: number;
   maxReplicas: number;
-  /** Percent of the requested processor time. */
+  /** Percent of the requested CPU time. */
   targetCpu: number;
 }
 
@@ -15,8 +15,8 @@ const SCALABLE: ReadonlySet<string> = new Set(['apps/v1/Deployment', 'apps/v1/St
 const TEMPLATE = ['spec', 'template', 'metadata', 'annotations'] as const;
 
 /**
- * Null when nothing is asked for. The workload's own annotation wins over that of its pod template, key by key. What
- * cannot be meant is refused with the annotation's path before anything is changed.
+ * Null if autoscaling is not requested. A workload's own annotation overrides its pod template's, key by key. Invalid
+ * values are refused with the annotation's path before anything is changed.
  */
 export function autoScaleWish(object: KubeObject, field: string, keyPrefix: string): AutoScaleWish | null {
   const read = (name: string): Annotation | null => annotationOf(object, field, `${keyPrefix}/${name}`);
@@ -40,8 +40,8 @@ export function autoScaleWish(object: KubeObject, field: string, keyPrefix: stri
 }
 
 /**
- * Names of the containers that request no processor time: without it a share of it means nothing. An autoscaler counts
- * init containers that run beside the others, as it does in Kubernetes since 1.29.
+ * Names of the containers that request no CPU, without which a utilization target is meaningless. Includes sidecar init
+ * containers, which autoscalers count since Kubernetes 1.29.
  */
 export function containersWithoutRequests(object: KubeObject): string[] {
   const spec = fieldAt(object, 'spec', 'template', 'spec');
@@ -49,7 +49,7 @@ export function containersWithoutRequests(object: KubeObject): string[] {
   const beside = Array.isArray(initial) ? initial.filter((each) => fieldAt(each, 'restartPolicy') === 'Always') : [];
   return [...(Array.isArray(containers) ? containers : []), ...beside]
     .filter((each) => fieldAt(each, 'resources', 'requests', 'cpu') === undefined)
-    .filter((each) => fieldAt(each, 'resources', 'limits', 'cpu') === undefined) // a limit is a request too
+    .filter((each) => fieldAt(each, 'resources', 'limits', 'cpu') === undefined) // a limit is also a request
     .map((each) => String(fieldAt(each, 'name')));
 }
 

@@ -3,8 +3,8 @@ import { agentErrors } from '../errors.ts';
 import { AUTOSCALER, ownedBy } from './plan-auto-scale.ts';
 
 /**
- * An autoscaler of ours as the property of its workload as that is now, which may be another object than the one it was
- * made for; an owner that is gone would take it along. Everything else as it is.
+ * Makes an autoscaler of ours owned by the live workload, which may have been recreated since: a missing owner would
+ * have the autoscaler garbage-collected. Other objects are returned unchanged.
  */
 export async function withLiveOwner(
   client: Pick<KubeClient, 'get'>,

@@ -41,7 +41,7 @@ it('asks once for the autoscalers of a namespace, however many workloads the man
     yield { items: options?.namespace === 'shop' ? [autoscaler('b')] : [], resourceVersion: '1' };
   });
   expect(asked).toEqual(['shop', 'other']);
-  // Only the one that we scaled until now gives its replicas back.
+  // Only the workload that we scaled until now takes its replicas back.
   expect(result.filter(({ takesReplicas }) => takesReplicas === true)).toEqual([
     { ...planned[1], takesReplicas: true },
   ]);

@@ -11,19 +11,22 @@ export interface AutoScaleRequest {
   projectId: string;
   keyPrefix: string;
   fieldManager: string;
-  /** Of the manifest so far; with those of the annotations they end it before the cluster is asked. */
+  /**
+   * Faults of the manifest so far; together with those of the annotations they end the deploy before the cluster is
+   * asked.
+   */
   faults: Faults;
   signal: AbortSignal;
 }
 
-/** A workload that asked for it and does not get it. */
+/** A workload that requested autoscaling and does not get it. */
 export interface SkippedAutoScale {
   workload: KubeObject;
   reason: string;
 }
 
 export interface AutoScalePlan {
-  /** The objects of the manifest, with autoscalers and without the replicas that those decide. */
+  /** The objects of the manifest, with autoscalers added and the replicas that those control removed. */
   planned: PlannedObject[];
   skipped: SkippedAutoScale[];
 }
@@ -31,8 +34,8 @@ export interface AutoScalePlan {
 export const AUTOSCALER = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' } as const;
 
 /**
- * An autoscaler for each workload that asks for one. Annotations are judged first, all of them; then the cluster is
- * asked whether it can: metrics are served, processor time is requested, nobody else scales the workload.
+ * Plans an autoscaler for each workload that requests one. Checks all annotations first, then the cluster: metrics are
+ * served, CPU is requested, and no other autoscaler targets the workload.
  */
 export async function planAutoScale(request: AutoScaleRequest): Promise<AutoScalePlan> {
   const { planned, keyPrefix, faults } = request;
@@ -49,7 +52,7 @@ export async function planAutoScale(request: AutoScaleRequest): Promise<AutoScal
     const looked = wish === undefined ? await lookForOld(request, known, each) : await look(request, known, each);
     const reason = wish === undefined ? null : await obstacle(request, each, looked);
     if (wish === undefined || reason !== null) {
-      // If it has an autoscaler, that goes with this deploy: the replicas of the manifest count again.
+      // If it has an autoscaler of ours, this deploy removes it and the manifest's replicas apply again.
       plan.planned.push(looked.own === null ? each : { ...each, takesReplicas: true });
       if (reason !== null) plan.skipped.push({ workload: each.object, reason });
       continue;
@@ -61,13 +64,13 @@ export async function planAutoScale(request: AutoScaleRequest): Promise<AutoScal
 }
 
 interface Look {
-  /** The workload as it is; null when it is new. */
+  /** The live workload; null if it is new. */
   live: KubeObject | null;
-  /** Our autoscaler of it, from an earlier deploy. */
+  /** Our autoscaler from an earlier deploy. */
   own: KubeObject | null;
-  /** Somebody else's. */
+  /** An autoscaler that is not ours. */
   foreign: KubeObject | null;
-  /** Our last apply decided the replicas: leaving them out would set them back to 1. */
+  /** Our last apply set the replicas: omitting them now would reset them to 1. */
   ownsReplicas: boolean;
 }
 
@@ -100,7 +103,7 @@ async function lookForOld(
     return await lookAtAutoscalers(request, known, object, null);
   } catch (error) {
     request.signal.throwIfAborted();
-    if (isStatusError(error)) return NOTHING; // an agent that may not read autoscalers never made one
+    if (isStatusError(error)) return NOTHING; // an agent that may not read autoscalers never created one
     throw error;
   }
 }
@@ -141,7 +144,7 @@ async function obstacle(request: AutoScaleRequest, each: PlannedObject, looked: 
   if (other !== null) return `HorizontalPodAutoscaler ${other.metadata.name} scales it already`;
   const without = containersWithoutRequests(each.object);
   if (without.length > 0) return `no cpu is requested by ${without.join(', ')}`;
-  // One that is there stays there: metrics that are away for a minute are no reason to take it off.
+  // Keep an existing autoscaler: a short outage of the metrics is no reason to remove it.
   if (looked.own !== null || (await metricsAreServed(client, signal))) return null;
   return 'the cluster serves no metrics (metrics.k8s.io)';
 }
@@ -179,7 +182,7 @@ function autoscalerFor(
   };
 }
 
-/** Goes when its workload goes, whoever deletes that. */
+/** Ties the object to its workload, so that deleting the workload deletes it too. */
 export function ownedBy(object: KubeObject, owner: KubeObject): KubeObject {
   const { apiVersion, kind, metadata } = owner;
   const reference = { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true };
@@ -187,7 +190,7 @@ export function ownedBy(object: KubeObject, owner: KubeObject): KubeObject {
 }
 
 function withoutReplicas(object: KubeObject): KubeObject {
-  const { replicas: _replicas, ...spec } = Object(object['spec']) as Record<string, unknown>; // plan.ts has seen its template
+  const { replicas: _replicas, ...spec } = Object(object['spec']) as Record<string, unknown>; // checked in plan.ts
   return { ...object, spec };
 }
 

@@ -1,6 +1,6 @@
 import { fieldAt, isStatusError, type KubeClient } from '@svc/kube';
 
-/** True when somebody answers for metrics.k8s.io; an API service without a living server behind it does not count. */
+/** True if metrics.k8s.io responds; a registered API service without a live backend does not count. */
 export async function metricsAreServed(client: Pick<KubeClient, 'raw'>, signal: AbortSignal): Promise<boolean> {
   try {
     await client.raw('/apis/metrics.k8s.io/v1beta1', signal);
@@ -11,7 +11,7 @@ export async function metricsAreServed(client: Pick<KubeClient, 'raw'>, signal: 
   }
 }
 
-/** Whether a deploy could make an autoscaler that works: metrics are served, and we may write autoscalers. */
+/** True if a deploy could create a working autoscaler: metrics are served and the agent may write autoscalers. */
 export async function canAutoScale(client: Pick<KubeClient, 'raw' | 'create'>, signal: AbortSignal): Promise<boolean> {
   if (!(await metricsAreServed(client, signal))) return false;
   const review = await client.create(

@@ -3,12 +3,12 @@ import type { AppliedObject } from '../deploy/apply.ts';
 import { detailsOf, type ClusterEvent } from '../events/cluster-event.ts';
 import { AUTOSCALER, type SkippedAutoScale } from './plan-auto-scale.ts';
 
-/** What the result of the deploy says about each workload that is not scaled although it asked for it. */
+/** Warnings in the deploy result for workloads that requested autoscaling but did not get it. */
 export function skipWarnings(skipped: readonly SkippedAutoScale[]): string[] {
   return skipped.map(({ workload, reason }) => `${nameOf(workload)} is not auto-scaled: ${reason}`);
 }
 
-/** One event for each autoscaler that was made or changed, and for each that could not be. */
+/** One event per autoscaler created or changed, and per autoscaler that could not be created. */
 export function autoScaleEvents(
   applied: readonly AppliedObject[],
   skipped: readonly SkippedAutoScale[],

@@ -5,21 +5,21 @@ export interface BackoffRange {
   maxMs: number;
 }
 
-/** Pause of an agent that was told to stay away: replaced by another one, limited, or its cluster was deleted. */
+/** Pause of an agent that was replaced by another one, was rate-limited, or whose cluster was deleted. */
 const SLOW_MIN_MS = 30_000;
 const SLOW_MAX_MS = 60_000;
 const SPREAD_AFTER_DRAIN_MS = 1000;
 
 /**
- * Full jitter: anywhere between nothing and a limit that doubles with each failed attempt. Agents that lost the same
- * platform at the same instant thus come back spread out. `random` gives 0..1.
+ * Full jitter: a random delay up to a limit that doubles with each failed attempt, so that agents that lose the
+ * platform at the same moment reconnect spread out. `random` returns 0..1.
  */
 export function backoffDelayMs(attempt: number, range: BackoffRange, random: () => number): number {
   const limitMs = Math.min(range.maxMs, range.minMs * 2 ** Math.min(attempt + 1, 30));
   return Math.round(random() * limitMs);
 }
 
-/** The pause after a close, by what its code advises. `attempt` counts failures since the last stable connection. */
+/** The pause that a close code calls for. `attempt` counts failures since the last stable connection. */
 export function delayAfterClose(
   advice: ReconnectAdvice,
   attempt: number,

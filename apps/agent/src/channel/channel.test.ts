@@ -28,7 +28,7 @@ async function connectAgent(environment: Record<string, string> = {}): Promise<T
   return test;
 }
 
-/** Moves the clock on until the condition holds: pauses between attempts pass at once. */
+/** Advances the clock until the condition holds, so that pauses between attempts take no time. */
 function sooner<Value>(condition: () => Value): ReturnType<typeof waitFor<Value>> {
   return waitFor(async () => {
     await clock.advance(500);
@@ -67,7 +67,7 @@ describe('the channel', () => {
   });
 
   it('says how far the clock of the platform is away, once, and works all the same', async () => {
-    const test = await start(); // the clock of the test stands months before that of its platform
+    const test = await start(); // the test's clock is months behind its platform's
     await platform.waitForMessage('heartbeat');
     const told = () => test.logLines.filter((line) => line.includes('differs from ours'));
     const skew = (await (await test.get('/metrics')).text()).match(/^svc_agent_clock_skew_seconds (\d+)$/m)?.[1];
@@ -89,7 +89,7 @@ describe('the channel', () => {
     platform.send('exec', { pod: 'web', namespace: 'default', container: 'web', command: ['ls'] }, 'cmd-1');
     expect(await platform.result('cmd-1')).toMatchObject({ status: 'failed', command: 'exec' });
     expect(test.logLines.join('')).toContain('"mode":"contract"');
-    // What left for such a platform counts as delivered once its silence is proof: it never confirms anything.
+    // Messages to such a platform count as delivered once its silence is proof: it never confirms any.
     await sooner(async () => (await (await test.get('/metrics')).text()).includes('svc_agent_outbox_messages 0'));
     await sooner(() => {
       const [last] = platform.messages('hello').slice(-1);
@@ -135,7 +135,7 @@ describe('the channel', () => {
     await start();
     await platform.waitForMessage('heartbeat');
     const [first] = platform.connections;
-    first?.socket.pause(); // still connected, but neither reads nor answers
+    first?.socket.pause(); // still connected, but neither reads nor responds
     await clock.advance(15_000);
     await clock.advance(10_000);
     await sooner(() => platform.connections.length === 2);
@@ -183,7 +183,7 @@ describe('the channel', () => {
     await waitFor(() => platform.messages('command_result').length >= 3);
     expect(platform.messages('command_result').at(-1)).toEqual(result);
     platform.send('result_ack', { command_ids: ['cmd-1'] });
-    // Messages are read in their order: the answer to this one says that the acknowledgement was read.
+    // Messages are read in order: the reply to this one shows that the acknowledgement was read.
     platform.sendText(JSON.stringify({ type: 'gossip', id: 'g', timestamp: new Date().toISOString(), payload: {} }));
     await platform.waitForMessage('error');
     platform.connection.socket.terminate();
@@ -213,7 +213,7 @@ describe('the channel', () => {
     await platform.waitForMessage('event', ({ event_type: type }) => type === 'agent_started');
     const told = platform.messages('event').map(({ seq, event_type: type }) => [seq, type]);
     expect(told).toEqual([
-      [2, 'agent_stopping'], // the first start is replaced by the second one
+      [2, 'agent_stopping'], // the second start replaces the first
       [3, 'agent_started'],
     ]);
     await second.stop();

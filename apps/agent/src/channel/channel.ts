@@ -32,28 +32,28 @@ export interface ChannelOptions {
   decoder: MessageDecoder<PlatformMessage>;
   log: Logger;
   metrics: AgentMetrics;
-  /** All of hello but what the channel knows itself. */
+  /** Fields of the hello, except those that the channel knows itself. */
   hello: () => Omit<Hello, 'epoch' | 'session_id'>;
   handlers: ChannelHandlers;
 }
 
 export interface ChannelHandlers {
-  /** A connection is there and it is known whom we speak to. */
+  /** Called when a connection is open and the peer's protocol is known. */
   connected(session: Session): void;
-  /** The platform is one of ours: it introduced itself, in time or late. */
+  /** Called when the platform sends its welcome, in time or late. */
   welcomed(): void;
   message(session: Session, message: PlatformMessage): void;
   refused(session: Session, envelope: Envelope, error: AppError): void;
 }
 
-/** After so long a connection counts as stable: the next failure starts with a short pause again. */
+/** A connection that lasts this long is stable: the next failure starts with a short pause again. */
 const STABLE_MS = 60_000;
-/** After so many without a welcome, the platform may be an older one now, which knows only the contract. */
+/** After this many connections without a welcome, the platform may now be an older one that knows only the contract. */
 const MOST_UNWELCOMED = 2;
-/** A difference of clocks that is worth a word; a slow handshake makes some seconds. */
+/** Clock differences below this are not logged; a slow handshake adds a few seconds. */
 const TOLD_SKEW_SECONDS = 60;
 
-/** The one connection to the platform, made again for as long as the agent lives. */
+/** The connection to the platform, re-established for the agent's lifetime. */
 export class PlatformChannel {
   readonly #options: ChannelOptions;
   #current: Session | null = null;
@@ -62,9 +62,9 @@ export class PlatformChannel {
   #toldSkewSeconds = 0;
   #sessionId: string | undefined;
   #clusterId: string | undefined;
-  /** The attempt to have another connection before this one ends. */
+  /** The attempt to open another connection before this one ends. */
   #replacement: Promise<void> = Promise.resolve();
-  /** Connections in a row that ended without a welcome. */
+  /** Consecutive connections that ended without a welcome. */
   #unwelcomed = 0;
   #stopped: AbortSignal = AbortSignal.abort();
   #wake = new AbortController();
@@ -86,17 +86,17 @@ export class PlatformChannel {
     return connected ? { ...this.#health, connectedUntilMs: this.#options.clock.nowMs() } : this.#health;
   }
 
-  /** The connection of now; null while there is none. */
+  /** The current connection; null if there is none. */
   get session(): Session | null {
     return this.#current;
   }
 
-  /** As the platform calls this cluster; undefined while it has not said so. */
+  /** The cluster id assigned by the platform; undefined until the platform has sent it. */
   get clusterId(): string | undefined {
     return this.#clusterId;
   }
 
-  /** Rejects with UNAVAILABLE while there is no connection. */
+  /** Rejects with UNAVAILABLE if there is no connection. */
   send<Type extends AgentMessageType>(type: Type, payload: AgentPayloads[Type]): Promise<void> {
     if (this.#current === null) {
       return Promise.reject(agentErrors.UNAVAILABLE({ details: { reason: 'the platform is not connected' } }));
@@ -104,7 +104,7 @@ export class PlatformChannel {
     return this.#current.send(type, payload);
   }
 
-  /** Resolves when there is a connection to a peer that is known; rejects with the reason when the signal aborts. */
+  /** Resolves once there is a connection whose peer is known; rejects with the abort reason when the signal aborts. */
   async connected(signal: AbortSignal): Promise<void> {
     const aborted = Promise.withResolvers<never>();
     const abort = (): void => aborted.reject(signal.reason);
@@ -119,7 +119,7 @@ export class PlatformChannel {
     }
   }
 
-  /** Ends a pause early: the token or the configuration changed. */
+  /** Ends a pause early, after a change of token or configuration. */
   retryNow(): void {
     this.#wake.abort();
   }
@@ -155,7 +155,7 @@ export class PlatformChannel {
     this.#epoch += 1;
     const session: Session = new Session({
       socket,
-      // Who has once said welcome will say it again, also behind a proxy that drops what was announced.
+      // A platform that has sent a welcome before will send it again, even behind a proxy that drops the announcement.
       announced: announced || (this.#sessionId !== undefined && this.#unwelcomed < MOST_UNWELCOMED),
       clock,
       decoder,
@@ -175,7 +175,7 @@ export class PlatformChannel {
         received: (type) => metrics.messageReceived(type),
       },
     });
-    // Here and not where it is served: a successor is there before its predecessor is gone.
+    // Registered here rather than in #serve, because a successor exists before its predecessor ends.
     const stop = (): void => session.close(CLOSE_CODES.goingAway, 'the agent stops');
     signal.addEventListener('abort', stop, { once: true });
     void session.ended.then(() => signal.removeEventListener('abort', stop));
@@ -183,7 +183,7 @@ export class PlatformChannel {
     return session;
   }
 
-  /** Serves one connection to its end. A drain opens the next one first; then that one's end is what counts. */
+  /** Serves one connection to its end. A drain first opens the next one, whose end then counts. */
   async #serve(first: Session, signal: AbortSignal): Promise<SessionEnd> {
     const { clock, metrics, log, handlers } = this.#options;
     let session = first;
@@ -221,11 +221,11 @@ export class PlatformChannel {
     this.#options.handlers.welcomed();
   }
 
-  /** Nothing depends on the two being equal; but whoever compares times of both must know. */
+  /** The clocks need not agree, but anyone comparing times of both sides must know the difference. */
   #compareClocks(welcome: Welcome): void {
     const { clock, metrics, log } = this.#options;
     const skewSeconds = Math.round((Date.parse(welcome.server_time) - clock.nowMs()) / 1000);
-    if (Number.isNaN(skewSeconds)) return; // the schema leaves room for a 99th month
+    if (Number.isNaN(skewSeconds)) return; // the schema allows a 99th month
     metrics.setClockSkew(skewSeconds);
     const told = Math.abs(skewSeconds - this.#toldSkewSeconds) < TOLD_SKEW_SECONDS;
     if (told) return;
@@ -287,7 +287,7 @@ export class PlatformChannel {
     else this.#options.handlers.message(session, message);
   }
 
-  /** Make before break: the successor is connected, then the old one is closed. */
+  /** Make before break: connects the successor, then closes the old connection. */
   #drain(session: Session, { reconnect_within_ms: withinMs, reason }: Drain): void {
     const { clock, random, log } = this.#options;
     log.info({ reason, within_ms: withinMs }, 'the platform asks for a new connection');

@@ -3,10 +3,10 @@ import type { Clock } from '../clock.ts';
 import type { Session } from './session.ts';
 
 /**
- * A platform of the contract acknowledges nothing: what left for it counts as delivered. One of ours says in the handshake
- * that it will introduce itself, but a proxy may drop that header, and then a slow one is as silent as one of the
- * contract. So silence proves something only after the time in which ours would have been given up, counted over
- * connections; until then everything is kept. A welcome, however late, undoes the proof.
+ * A platform that knows only the contract never acknowledges, so messages sent to it count as delivered. A newer
+ * platform announces its welcome in the handshake, but a proxy may drop that header, and a slow platform is then as
+ * silent as a contract one. Silence therefore counts as proof only after the time that a welcome may take, summed over
+ * connections; until then everything is kept. A welcome, however late, refutes the proof.
  */
 export class ContractProof {
   readonly #clock: Clock;
@@ -24,7 +24,7 @@ export class ContractProof {
     this.#leftMs = PROTOCOL_TIMES.announcedTimeoutMs;
   }
 
-  /** Counts the silence of a connection; calls back when it has become proof. */
+  /** Adds the silence of a connection; calls back once it amounts to proof. */
   watch(session: Session, onProven: () => void): void {
     if (session.mode !== 'contract' || this.holds) return;
     const beganMs = this.#clock.nowMs();

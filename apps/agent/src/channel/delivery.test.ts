@@ -34,7 +34,7 @@ async function start(options: TestPlatformOptions, stateDir?: string): Promise<T
   return test;
 }
 
-/** Moves the clock on until the condition holds. */
+/** Advances the clock until the condition holds. */
 function sooner<Value>(condition: () => Value): ReturnType<typeof waitFor<Value>> {
   return waitFor(async () => {
     await clock.advance(500);
@@ -42,7 +42,7 @@ function sooner<Value>(condition: () => Value): ReturnType<typeof waitFor<Value>
   });
 }
 
-/** So many events that an earlier agent left in the folder. */
+/** Stores events as if an earlier agent had left them in the folder. */
 async function remember(folder: string, count: number, details: Record<string, unknown> = {}): Promise<void> {
   const state = await openEventState({ folder, clock, log: createLogger({ level: 'silent', name: 'test' }) });
   for (let index = 0; index < count; index += 1) {
@@ -112,6 +112,6 @@ describe('a platform that is silent', () => {
     options.mode = 'contract';
     platform.connection.socket.terminate();
     await sooner(() => test.logLines.some((line) => line.includes('"mode":"contract"')));
-    expect(platform.connections.length).toBeGreaterThanOrEqual(4); // one with a welcome, two that waited for it
+    expect(platform.connections.length).toBeGreaterThanOrEqual(4); // one with a welcome, two that waited for one
   });
 });

@@ -16,10 +16,10 @@ export interface DeliveryOptions {
   log: Logger;
 }
 
-/** A result that was sent and not acknowledged goes again after this time, also on the same connection. */
+/** An unacknowledged result is resent after this time, also on the same connection. */
 const RESEND_MS = 30_000;
 
-/** Brings results and events to the platform until it says that it has stored them, over any number of connections. */
+/** Delivers results and events to the platform until it confirms storing them, over any number of connections. */
 export class Delivery {
   readonly #options: DeliveryOptions;
   #session: Session | null = null;
@@ -27,7 +27,7 @@ export class Delivery {
   #eventsAsked = false;
   #toldOfUnsent = false;
   readonly #proof: ContractProof;
-  /** What left over this connection for a platform that may or may not be one of the contract. */
+  /** Messages sent over this connection to a platform that may know only the contract. */
   #presumed = { seq: 0, commandIds: new Set<string>() };
   #cancelResend: (() => void) | undefined;
 
@@ -36,7 +36,7 @@ export class Delivery {
     this.#proof = new ContractProof(options.clock);
   }
 
-  /** A connection came to be: everything unacknowledged goes over it. */
+  /** Called on a new connection: sends everything unacknowledged over it. */
   begin(session: Session): void {
     this.#session = session;
     this.#presumed = { seq: 0, commandIds: new Set() };
@@ -49,7 +49,7 @@ export class Delivery {
     });
   }
 
-  /** The platform introduced itself: what it has is what it acknowledges. */
+  /** Called on the platform's welcome: from here on, only its acknowledgements count. */
   welcomed(): void {
     this.#proof.refute();
   }
@@ -59,13 +59,13 @@ export class Delivery {
     this.#session = null;
   }
 
-  /** A new result stands in the journal. */
+  /** Called when the journal has a new result. */
   resultReady(result: CommandResult): void {
     void this.#sendResult(result);
     this.#scheduleResend();
   }
 
-  /** The outbox has something new that may be sent, or there is a connection to send it over. */
+  /** Called when the outbox has new events to send or a connection is available. */
   eventsWaiting(): void {
     this.#eventsAsked = true;
     if (this.#sendingEvents) return;
@@ -77,13 +77,15 @@ export class Delivery {
     await this.#options.journal.acknowledge(ack.command_ids);
   }
 
-  /** What was never given to the platform, it cannot have stored: such numbers delete nothing. */
+  /**
+   * Acknowledges events. The platform cannot have stored what was never sent, so such sequence numbers delete nothing.
+   */
   eventsStored(ack: EventAck): void {
     const { instanceId, events, log } = this.#options;
     if (ack.instance_id !== instanceId) return;
     const { givenSeq } = events.outbox;
     if (ack.seq > givenSeq && !this.#toldOfUnsent) {
-      this.#toldOfUnsent = true; // a platform that does it once does it always
+      this.#toldOfUnsent = true; // log once; it will happen every time
       log.warn({ seq: ack.seq, sent: givenSeq }, 'the platform confirms events that were never sent');
     }
     events.acknowledge(Math.min(ack.seq, givenSeq));
@@ -120,13 +122,13 @@ export class Delivery {
     }, RESEND_MS);
   }
 
-  /** Whoever asks while it runs is heard: it looks again before it ends. */
+  /** A request made while it runs is not lost: it checks again before it ends. */
   async #sendEvents(): Promise<void> {
     while (this.#eventsAsked) {
       this.#eventsAsked = false;
       await this.#sendWaiting();
     }
-    this.#sendingEvents = false; // in the same turn as the last look
+    this.#sendingEvents = false; // same tick as the last check
   }
 
   async #sendWaiting(): Promise<void> {
@@ -138,15 +140,15 @@ export class Delivery {
       try {
         await session.send('event', event);
       } catch (error) {
-        if (!isAppError(error) || error.code !== 'FRAME_TOO_LARGE') return; // the connection ended: the next one goes on
-        // All that comes after it would wait for ever. That it happened arrives in any case: it fits into any frame.
+        if (!isAppError(error) || error.code !== 'FRAME_TOO_LARGE') return; // the next connection continues
+        // All later events would wait forever. Send this one without its details, which fits into any frame.
         log.warn(
           { event_type: event.event_type, resource: event.resource },
           'an event is larger than the platform takes',
         );
         await session.send('event', { ...event, details: { truncated: true } }).catch(() => undefined);
       }
-      if (this.#session !== session) continue; // a newer connection sends it again, from its own place
+      if (this.#session !== session) continue; // a newer connection sends it again, from its own position
       outbox.markSent(event);
       if (session.mode !== 'contract') continue;
       this.#presumed.seq = event.seq ?? 0;
@@ -154,7 +156,7 @@ export class Delivery {
     }
   }
 
-  /** A platform that knows only the contract never acknowledges: what left for it counts as delivered. */
+  /** A platform that knows only the contract never acknowledges, so sent messages count as delivered. */
   #settlePresumed(): void {
     const { journal, events, log } = this.#options;
     const { seq, commandIds } = this.#presumed;

@@ -115,7 +115,7 @@ describeRequiring(['command:openssl'], 'TLS on the way', () => {
     const { get, logLines: lines } = test;
     await waitFor(() => lines.some((line) => line.includes('"kind":"tls"') && line.includes('self-signed')));
     await waitFor(() => lines.some((line) => line.includes('no tunnel to the platform')));
-    const metrics = await (await get('/metrics')).text(); // both connections count it as what it is
+    const metrics = await (await get('/metrics')).text(); // both connections count it with its real cause
     expect(metrics).toMatch(/^svc_api_errors_total\{type="connection"\} 0$/m);
     expect(metrics).toMatch(/^svc_api_errors_total\{type="tls"\} [1-9]/m);
   });

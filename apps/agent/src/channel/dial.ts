@@ -10,7 +10,7 @@ import type { AgentConfig } from '../config/schema.ts';
 import { shakeHands, type Handshake } from './handshake.ts';
 import { bypassesProxy, proxyAgent } from './proxy.ts';
 
-/** Opens one connection to the platform with the configuration and the token of now. */
+/** Opens one connection to the platform with the current configuration and token. */
 export type Dial = (signal: AbortSignal) => Promise<Handshake>;
 
 export const CHANNEL_PATH = '/v1/agent/connect';
@@ -49,7 +49,10 @@ async function clientOptions(config: AgentConfig, url: URL, timeoutMs: number): 
   return { ...limits, ...(await connectionOptions(config, url, timeoutMs)) };
 }
 
-/** TLS and proxy of one connection to the platform (`ws:` or `wss:`), as `ws` and `node:http` take them. */
+/**
+ * TLS and proxy options of one connection to the platform (`ws:` or `wss:`), in the form that `ws` and `node:http`
+ * take.
+ */
 export async function connectionOptions(
   config: AgentConfig,
   url: URL,
@@ -65,7 +68,7 @@ export async function connectionOptions(
 
 type TlsOptions = Pick<ConnectionOptions, 'minVersion' | 'rejectUnauthorized' | 'ca' | 'cert' | 'key'>;
 
-/** Read for every attempt: rotated certificates take effect without a restart. */
+/** Read for every attempt, so that rotated certificates take effect without a restart. */
 async function tlsOptions(tls: AgentConfig['svc']['tls']): Promise<TlsOptions> {
   const { ca_cert: authority, client_cert: certificate, client_key: key, insecure_skip_verify: insecure } = tls;
   return {

@@ -22,7 +22,7 @@ afterEach(async () => {
   await platform.close();
 });
 
-/** Waits for the agent to hear of it, then lets the time pass in which it spreads its new attempt. */
+/** Waits until the agent has received the drain, then advances past the spread of its new attempt. */
 async function drain(withinMs: number): Promise<void> {
   platform.send('drain', { reason: 'restart', reconnect_within_ms: withinMs });
   await waitFor(() => test.logLines.some((line) => line.includes('asks for a new connection')));
@@ -44,9 +44,9 @@ describe('an ordered change of the connection', () => {
 
   it('ends both when the agent stops between the one and the other', async () => {
     const [first] = platform.connections;
-    first?.socket.pause(); // it never answers that it is closed
+    first?.socket.pause(); // never confirms the close
     await drain(1);
-    // An acknowledgement over it says that the second one is the one of now.
+    // An acknowledgement over the second connection shows that it is the current one.
     await waitFor(() => {
       platform.send('exec', { pod: 'a', namespace: 'b', command: ['c'] });
       return platform.connections[1]?.received.some(({ type }) => type === 'command_ack');
@@ -69,7 +69,7 @@ describe('an ordered change of the connection', () => {
       heartbeat_interval_seconds: 30,
       limits: { messages_per_minute: 1000, messages_burst: 100, frame_size_bytes: 1_048_576 },
     };
-    options.mode = 'contract'; // slow: it says welcome when the test does
+    options.mode = 'contract'; // slow: the test sends its welcome
     platform.send('drain', { reason: 'restart', reconnect_within_ms: 0 });
     await waitFor(async () => {
       await clock.advance(0);

@@ -13,13 +13,13 @@ export interface HandshakeOptions {
 
 export interface Handshake {
   socket: WebSocket;
-  /** The platform said that it will say welcome. */
+  /** The platform has announced a welcome. */
   announced: boolean;
 }
 
-/** Why no connection came to be: the HTTP answer when there was one, else the network's or the certificate's fault. */
+/** Why connecting failed: the HTTP response if there was one, else the network or certificate error. */
 export class HandshakeError extends Error {
-  /** 0 when no answer came. */
+  /** 0 without a response. */
   readonly status: number;
   readonly retryAfterSeconds: number | null;
   readonly kind: string;
@@ -36,7 +36,9 @@ export class HandshakeError extends Error {
 const MAX_BODY_BYTES = 2048;
 const LONGEST_RETRY_AFTER_SECONDS = 3600;
 
-/** An open connection, or a `HandshakeError` with the status and the words of whoever refused. */
+/**
+ * Resolves with an open connection, or rejects with a `HandshakeError` carrying the status and message of the refusal.
+ */
 export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
   const { url, headers, client, timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
@@ -58,7 +60,7 @@ export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
         (error: unknown) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
       );
     });
-    // Stays after the handshake as well: an `error` nobody hears would end the process; `close` follows it.
+    // Stays after the handshake as well: an unhandled `error` would end the process; `close` follows it.
     socket.on('error', (cause) =>
       settle(() => reject(new HandshakeError(cause.message, kindOfFailure(cause), 0, null, cause))),
     );
@@ -80,13 +82,13 @@ async function refusalOf(response: IncomingMessage, credentials = ''): Promise<H
   );
 }
 
-/** Pages for faults like to show the request; the token of a platform that is not ours has no prefix to know it by. */
+/** Error pages may echo the request, and another platform's token has no known prefix to redact by. */
 function withoutToken(words: string, credentials: string): string {
   const token = credentials.replace(/^Bearer /, '');
   return token === '' ? words : words.replaceAll(token, REDACTED);
 }
 
-/** Seconds, or a date as proxies and maintenance pages write it (RFC 9110, 10.2.3), against the clock of whoever wrote it. */
+/** Seconds, or a date as sent by proxies and maintenance pages (RFC 9110, 10.2.3), compared with the sender's clock. */
 function retryAfterOf({ 'retry-after': told = '', date }: IncomingHttpHeaders): number | null {
   const now = date === undefined ? Date.now() : Date.parse(date);
   const seconds = /^\d+$/.test(told) ? Number(told) : Math.ceil((Date.parse(told) - now) / 1000);
@@ -110,7 +112,7 @@ async function firstBytes(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8', 0, MAX_BODY_BYTES);
 }
 
-/** A refusal in one word, as `svc_api_errors_total` counts it. */
+/** One-word reason for a refusal, as counted by `svc_api_errors_total`. */
 export function kindOfStatus(status: number): string {
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'forbidden';
@@ -118,7 +120,7 @@ export function kindOfStatus(status: number): string {
   return status >= 500 ? 'server' : 'connection';
 }
 
-/** What kept an answer from coming, in one word. */
+/** One-word reason for a missing response. */
 export function kindOfFailure(error: Error): string {
   const code = 'code' in error ? String(error.code) : '';
   if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED')) return 'tls';

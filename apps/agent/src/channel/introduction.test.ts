@@ -8,7 +8,7 @@ describe('a platform that announced its welcome', () => {
   let test: TestAgent;
   beforeEach(async () => {
     clock = fakeClock();
-    platform = await TestPlatform.start({ mode: 'contract', announces: true }); // it never says it
+    platform = await TestPlatform.start({ mode: 'contract', announces: true }); // never sends the welcome
     test = await startTestAgent({ platformUrl: platform.url, clock, random: () => 0.5 });
   });
   afterEach(async () => {

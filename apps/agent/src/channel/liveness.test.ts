@@ -10,7 +10,7 @@ it('keeps a link on which no pings get through, as long as messages do', async (
   await clock.advance(10_000);
   for (let round = 1; round <= 4; round += 1) {
     await clock.advance(5000); // the ping
-    await clock.advance(5000); // the message that asks the same
+    await clock.advance(5000); // the message that checks the same
     const answered = `svc_agent_messages_total{direction="received",type="pong"} ${round}`;
     await waitFor(async () => (await (await test.get('/metrics')).text()).includes(answered));
     await clock.advance(5000);

@@ -7,7 +7,7 @@ function event(resource: string, type = 'pod_ready'): EventReport {
   return { event_type: type, namespace: 'default', resource, details: {} };
 }
 
-/** An event that is on disk at once. */
+/** Adds an event that is on disk at once. */
 function add(outbox: Outbox, name: string): void {
   outbox.stored(outbox.add(event(name)).event.seq);
 }

@@ -21,7 +21,7 @@ export interface Dropped {
 
 export interface Added {
   event: NumberedEvent;
-  /** Number of the waiting event in whose place it came. */
+  /** Sequence of the waiting event that this one replaced. */
   replaced: number | null;
 }
 
@@ -31,13 +31,13 @@ const DEFAULT_LIMITS: OutboxLimits = {
 };
 
 /**
- * Events in the order they happened, kept until the platform acknowledged them; none is given out before `stored` says
- * that it is on disk. When the bound is reached the oldest go, and one `events_dropped` with their count and range takes
- * their place. While nothing was sent of it, an event replaces an earlier one of the same type, object and reason.
+ * Events in order, kept until the platform acknowledges them. An event is sent only after `stored` confirms that it is
+ * on disk. At the limit, the oldest events are dropped and replaced by one `events_dropped` with their count and range.
+ * An unsent event is replaced by a later one of the same type, object and reason.
  */
 export class Outbox {
   readonly #limits: OutboxLimits;
-  /** By number; insertion order is number order. */
+  /** By sequence; insertion order is sequence order. */
   readonly #entries = new Map<number, Entry>();
   /** Unsent events by type and object, for coalescing. */
   readonly #unsent = new Map<string, number>();
@@ -45,7 +45,7 @@ export class Outbox {
   #id = '';
   #nextSeq = 1;
   #sentSeq = 0;
-  /** Newest number that was given out over this connection, or that its platform had before. */
+  /** Newest sequence sent over this connection, or stored by its platform before. */
   #givenSeq = 0;
   #storedSeq = 0;
   #sizeBytes = 0;
@@ -56,7 +56,7 @@ export class Outbox {
     this.#limits = limits;
   }
 
-  /** Its numbers count within this id, over restarts of the process; empty before `begin`. */
+  /** Sequences are relative to this id, also across process restarts; empty before `begin`. */
   get id(): string {
     return this.#id;
   }
@@ -81,14 +81,14 @@ export class Outbox {
     return this.#sizeBytes;
   }
 
-  /** Numbers of the oldest and newest event kept; null when there is none. */
+  /** Sequences of the oldest and newest event kept; null if there is none. */
   get range(): { first: number; last: number } | null {
     if (this.length === 0) return null;
     const oldest = this.#entries.keys().next().value ?? this.#nextSeq;
     return { first: Math.min(this.#dropped?.fromSeq ?? oldest, oldest), last: this.#nextSeq - 1 };
   }
 
-  /** An empty outbox, or the one that an earlier process left. */
+  /** Starts an empty outbox, or the one left by an earlier process. */
   begin(id: string, nextSeq: number, dropped: Dropped | null): void {
     this.#id = id;
     this.#nextSeq = nextSeq;
@@ -105,7 +105,7 @@ export class Outbox {
     return { event: numbered, replaced };
   }
 
-  /** An event that has its number already. */
+  /** Restores an event that already has its sequence. */
   restore(event: NumberedEvent): void {
     const sizeBytes = Buffer.byteLength(JSON.stringify(event));
     this.#entries.set(event.seq, { event, sizeBytes });
@@ -116,17 +116,17 @@ export class Outbox {
     this.#changed();
   }
 
-  /** Everything up to this number is on disk and may be sent. */
+  /** Everything up to this sequence is on disk and may be sent. */
   stored(seq: number): void {
     this.#storedSeq = Math.max(this.#storedSeq, seq);
   }
 
-  /** Newest number that the platform can know of. */
+  /** Newest sequence that the platform can know of. */
   get givenSeq(): number {
     return this.#givenSeq;
   }
 
-  /** The next event that this connection has not sent and that is on disk; null when there is none. */
+  /** The next event that is on disk and not yet sent over this connection; null if there is none. */
   next(): EventReport | null {
     const event = this.#next();
     this.#givenSeq = Math.max(this.#givenSeq, event?.seq ?? 0);
@@ -150,8 +150,8 @@ export class Outbox {
   }
 
   /**
-   * A new connection: everything that is not acknowledged goes again. True when the platform has more than we ever
-   * numbered (our folder is an older copy): then what waits was numbered anew, behind that.
+   * Resends everything unacknowledged over a new connection. Returns true if the platform has sequences beyond ours
+   * (our folder is an older copy): waiting events are then renumbered after them.
    */
   rewind(receivedSeq: number): boolean {
     const behind = receivedSeq >= this.#nextSeq;
@@ -162,7 +162,7 @@ export class Outbox {
     return behind;
   }
 
-  /** The platform stored everything up to this number. */
+  /** The platform has stored everything up to this sequence. */
   acknowledge(seq: number): void {
     for (const known of this.#entries.keys()) {
       if (known > seq) break;
@@ -211,7 +211,7 @@ export class Outbox {
   }
 }
 
-/** Two warnings about one pod are two: the reason belongs to the key. */
+/** The reason is part of the key, so two different warnings about one pod stay separate. */
 function keyOf({ event_type: type, namespace, resource, details }: Omit<EventReport, 'seq'>): string {
   const reason = details['reason'];
   return `${type} ${namespace}/${resource} ${typeof reason === 'string' ? reason : ''}`;

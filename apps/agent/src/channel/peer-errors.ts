@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 const MAX_IN_A_MINUTE = 10;
 const MAX_REMEMBERED_TYPES = 64;
 
-/** Tells the peer what could not be used, without letting it make us talk: few a minute, unknown types once each. */
+/** Reports unusable messages to the peer at a limited rate: a few per minute, and each unknown type once. */
 export class PeerErrors {
   readonly #clock: Clock;
   readonly #send: (error: ErrorMessage) => void;

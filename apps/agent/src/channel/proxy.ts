@@ -3,7 +3,10 @@ import { request as secureRequest } from 'node:https';
 import { BlockList, isIP, Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
-/** True when the host is reached without a proxy: `*`, `name`, `.suffix`, an address or a block, each with or without a port. */
+/**
+ * True if the host bypasses the proxy: matches `*`, `name`, `.suffix`, an address or a block, each with or without a
+ * port.
+ */
 export function bypassesProxy(host: string, port: string, noProxy: string): boolean {
   const name = host.replace(/^\[|\]$/g, '').toLowerCase();
   return noProxy
@@ -40,7 +43,7 @@ function coversAddress(entry: string, address: string): boolean {
   return block.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** An agent whose connections go through an HTTP proxy by `CONNECT` (RFC 9110, 9.3.6), with TLS to the target inside. */
+/** An agent that connects through an HTTP proxy with `CONNECT` (RFC 9110, 9.3.6), with TLS to the target inside. */
 export function proxyAgent(proxy: URL, secureTarget: boolean, tls: ConnectionOptions, timeoutMs: number): Agent {
   return new ConnectAgent(proxy, secureTarget, tls, timeoutMs);
 }
@@ -53,7 +56,7 @@ class ConnectAgent extends Agent {
 
   constructor(proxy: URL, secureTarget: boolean, tls: ConnectionOptions, timeoutMs: number) {
     super({ keepAlive: false });
-    // What `https.request` looks for in the agent it is given.
+    // `https.request` checks this property of the agent.
     Object.assign(this, { protocol: secureTarget ? 'https:' : 'http:' });
     this.#proxy = proxy;
     this.#secureTarget = secureTarget;
@@ -75,7 +78,7 @@ class ConnectAgent extends Agent {
       }
       const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
       const secured = connectTls({ ...this.#tls, ...name, socket, host });
-      // Nobody else watches it: the request's own time begins when it gets the socket.
+      // The TLS handshake needs its own timeout: the request's starts only when it gets the socket.
       secured.setTimeout(this.#timeoutMs, () => secured.destroy(new Error('the TLS handshake timed out')));
       secured.once('secureConnect', () => {
         secured.setTimeout(0);
@@ -87,7 +90,7 @@ class ConnectAgent extends Agent {
   }
 }
 
-/** Callbacks and not a promise, since `createConnection` of an agent speaks callbacks. With an error the socket is dead. */
+/** Uses callbacks because an agent's `createConnection` does. On error, the socket is destroyed. */
 function openTunnel(
   proxy: URL,
   target: string,

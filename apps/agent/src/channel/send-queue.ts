@@ -5,9 +5,9 @@ import { agentErrors } from '../errors.ts';
 export interface SendQueueOptions {
   budget: MessageBudget;
   clock: Clock;
-  /** Resolves when the frame left for the network. */
+  /** Resolves when the frame has been written to the network. */
   write: (text: string) => Promise<void>;
-  /** More waits than may wait: the peer does not read. */
+  /** Called when the queue is full: the peer is not reading. */
   overflow: () => void;
   maxMessages: number;
 }
@@ -18,19 +18,22 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** After so many control frames one of the rest goes: answers to many short commands must not end all logs and events. */
+/**
+ * One bulk frame is sent after this many control frames, so that replies to many short commands do not hold up all logs
+ * and events.
+ */
 const CONTROL_IN_A_ROW = 3;
 
 /**
- * Frames on their way out, in two lanes: control first, the rest when the budget leaves room or its turn has come. One
- * frame is written at a time, so that a slow network is felt by whoever awaits `send`.
+ * Outgoing frames in two lanes: control frames first, bulk frames when the budget leaves room or their turn has come.
+ * Frames are written one at a time, so callers that await `send` feel a slow network.
  */
 export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #control: Waiting[] = [];
   readonly #bulk: Waiting[] = [];
   #cancelTimer: (() => void) | undefined;
-  /** Control frames since one of the rest went. */
+  /** Control frames since the last bulk frame. */
   #controlInARow = 0;
   #writing = false;
   #closedBy: Error | undefined;
@@ -51,7 +54,7 @@ export class SendQueue {
     }
     return new Promise((resolve, reject) => {
       (control ? this.#control : this.#bulk).push({ text, resolve, reject });
-      if (control) this.#stopWaiting(); // the timer may be that of a bulk frame, which needs more room
+      if (control) this.#stopWaiting(); // the timer may belong to a bulk frame, which needs more room
       this.#advance();
     });
   }

@@ -25,7 +25,7 @@ import { SendQueue } from './send-queue.ts';
 
 export interface SessionOptions {
   socket: WebSocket;
-  /** The platform will say welcome: until then it is neither of one mode nor of the other. */
+  /** The platform has announced a welcome; until it arrives, the mode is undecided. */
   announced: boolean;
   hello: Hello;
   clock: Clock;
@@ -35,20 +35,20 @@ export interface SessionOptions {
 }
 
 export interface SessionHandlers {
-  /** Every message but `welcome` and `error`, in their order. */
+  /** Called for every message except `welcome` and `error`, in order. */
   message(message: PlatformMessage): void;
-  /** A known type whose payload breaks its schema. */
+  /** Called for a known type whose payload violates its schema. */
   refused(envelope: Envelope, error: AppError): void;
-  /** The platform introduced itself, in time or late. */
+  /** Called on the platform's welcome, in time or late. */
   welcomed(welcome: Welcome): void;
-  /** The platform could not use one of ours. */
+  /** Called when the platform could not use one of our messages. */
   peerError(code: string, message: string): void;
   pong(): void;
   sent(type: string): void;
   received(type: string): void;
 }
 
-/** `svc` once a welcome came; `contract` when none did: a platform that knows only the contract's types. */
+/** `svc` after a welcome; `contract` without one: the platform knows only the contract's types. */
 export type SessionMode = 'waiting' | 'svc' | 'contract';
 
 export interface SessionEnd {
@@ -59,10 +59,10 @@ export interface SessionEnd {
 const SEND_QUEUE_MESSAGES = 1024;
 const MAX_MALFORMED = 50;
 const CLOSE_GRACE_MS = 2000;
-/** Whoever takes less cannot be spoken to. */
+/** Minimum frame size; a smaller limit of the peer is ignored. */
 const SMALLEST_FRAME_BYTES = 64 * 1024;
 
-/** One connection from its handshake to its end: frames, rate, liveness, hello and welcome. */
+/** One connection from handshake to close: frames, rate, liveness, hello and welcome. */
 export class Session {
   readonly #options: SessionOptions;
   readonly #queue: SendQueue;
@@ -107,7 +107,7 @@ export class Session {
       deaf: () => this.#paused,
       onDead: () => {
         this.close(CLOSE_CODES.timedOut, 'no answer to a ping');
-        socket.terminate(); // a dead peer answers no close either
+        socket.terminate(); // a dead peer does not answer a close either
       },
     });
     this.#listen();
@@ -135,12 +135,12 @@ export class Session {
     return Math.max(SMALLEST_FRAME_BYTES, Math.min(told, PROTOCOL_LIMITS.frameSizeBytes));
   }
 
-  /** Frames that wait for the rate or the network. */
+  /** Frames waiting for the rate or the network. */
   get waiting(): number {
     return this.#queue.length;
   }
 
-  /** Settles when it is known whom we speak to; also when the connection ended before. */
+  /** Settles once the peer is known, or when the connection ends before that. */
   get introduced(): Promise<void> {
     return this.#introduced.promise;
   }
@@ -149,7 +149,7 @@ export class Session {
     return this.#ended.promise;
   }
 
-  /** Resolves when the frame left; rejects when the connection ends first, or when it is larger than a frame. */
+  /** Resolves when the frame is written; rejects if the connection ends first or the frame is too large. */
   async send<Type extends AgentMessageType>(type: Type, payload: AgentPayloads[Type]): Promise<void> {
     const { clock, newMessageId, handlers } = this.#options;
     const timestamp = clock.now().toISOString();
@@ -162,7 +162,7 @@ export class Session {
     if (this.#closing) return;
     const { socket, clock } = this.#options;
     this.#stop();
-    socket.resume(); // a paused socket never reads the peer's half of the closing handshake
+    socket.resume(); // a paused socket never reads the peer's close frame
     socket.close(code, reason);
     this.#cancelCut = clock.setTimer(() => socket.terminate(), CLOSE_GRACE_MS);
   }
@@ -209,7 +209,7 @@ export class Session {
     const { handlers } = this.#options;
     handlers.received(message.type);
     if (message.type === 'welcome') {
-      if (this.#welcome !== null) return; // it has said everything
+      if (this.#welcome !== null) return; // already welcomed
       this.#welcome = message.payload;
       const { messages_per_minute: perMinute, messages_burst: burst } = message.payload.limits;
       this.#sendBudget.setRate(Math.min(perMinute, CONTRACT_RATE.perMinute), Math.min(burst, CONTRACT_RATE.burst));
@@ -236,7 +236,9 @@ export class Session {
     if (this.#malformed > MAX_MALFORMED) this.close(CLOSE_CODES.malformed, 'too many frames that are no envelopes');
   }
 
-  /** Above the rate we stop reading until there is room again: nothing is dropped, the sender feels it. */
+  /**
+   * Above the rate, stops reading until there is room again: nothing is dropped, and backpressure reaches the sender.
+   */
   #slowDown(): void {
     const waitMs = this.#receiveBudget.take(true);
     if (waitMs === 0 || this.#paused) return;
@@ -263,7 +265,7 @@ export class Session {
   }
 
   #sendQuietly<Type extends AgentMessageType>(type: Type, payload: AgentPayloads[Type]): void {
-    this.send(type, payload).catch(() => undefined); // the connection ended: its end is reported once, by `ended`
+    this.send(type, payload).catch(() => undefined); // the connection's end is reported once, by `ended`
   }
 
   #stop(): void {

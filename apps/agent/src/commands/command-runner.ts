@@ -35,13 +35,16 @@ export interface CommandRunnerOptions {
   metrics: AgentMetrics;
 }
 
-/** More than a platform keeps open for one cluster (200 by default): what was queued while we were away comes at once. */
+/**
+ * More than a platform keeps open for one cluster (200 by default): commands queued while the agent was offline arrive
+ * all at once.
+ */
 const MAX_RUNNING = 512;
 const MAX_WAITING_FOR_PROGRESS = 64;
-/** A deploy in which the agent ends as often as this is likely to be the reason. */
+/** A deploy during which the agent has ended this often is probably the cause. */
 const MAX_RESUMES = 3;
 
-/** Runs each command id once: acknowledged, journalled, run, and answered by exactly one result. */
+/** Runs each command id once: acknowledges, journals and runs it, and sends exactly one result. */
 export class CommandRunner {
   readonly #options: CommandRunnerOptions;
   readonly #running = new Map<string, RunningCommand>();
@@ -52,14 +55,14 @@ export class CommandRunner {
     this.#options = options;
   }
 
-  /** Ids for hello: running, or finished and not yet acknowledged. */
+  /** Ids for the hello: running, or finished and not yet acknowledged. */
   get openCommandIds(): string[] {
     return [...new Set([...this.#running.keys(), ...this.#options.journal.unacknowledgedIds()])];
   }
 
   /**
-   * What the last process left unfinished. Applying is idempotent, so deploys go on, in their order and before anything
-   * new is received; the effects of anything else cannot be known, and its one result is `lost`.
+   * Settles what the last process left unfinished. Applying is idempotent, so deploys resume, in order and before any
+   * new command is received; the effects of other commands are unknown, so their result is `lost`.
    */
   async settleInterrupted(): Promise<void> {
     for (const interrupted of this.#options.journal.interrupted()) {
@@ -75,18 +78,18 @@ export class CommandRunner {
     }
   }
 
-  /** Never rejects: every way it can end is a message. */
+  /** Never rejects: every outcome is sent as a message. */
   receive<Name extends CommandName>(command: Name, commandId: string, payload: PlatformPayloads[Name]): void {
     if (this.#running.has(commandId)) {
       this.#acknowledge({ command_id: commandId, command, state: 'duplicate' });
       return;
     }
-    // Somebody follows logs over this process: without a word, the next one is asked for them.
+    // A reader follows these logs: without a reply, the platform asks the next process for them.
     if (this.#stopped && 'follow' in payload && payload.follow) return;
     this.#begin(commandId, 0, (running) => this.#run(command, running, payload));
   }
 
-  /** A command whose payload breaks its schema: refused, with a result, as every other one. */
+  /** Refuses a command whose payload violates its schema, with a result like any other. */
   refuse(command: CommandName, envelope: Envelope, error: AppError): void {
     const { field, reason } = error.details;
     const refusal = agentErrors.INVALID_REQUEST({ details: { field, reason: `${String(field)} ${String(reason)}` } });
@@ -106,7 +109,7 @@ export class CommandRunner {
     for (const { command_id: id, seq } of outputs) this.#running.get(id)?.outputStored(seq);
   }
 
-  /** Another connection: what the platform may not have got goes over it. */
+  /** Called on a new connection: resends what the platform may not have received. */
   reconnected(): void {
     for (const running of this.#running.values()) running.reconnected();
   }
@@ -115,7 +118,7 @@ export class CommandRunner {
     this.#running.get(commandId)?.input(input);
   }
 
-  /** Takes no more, cancels what runs and waits until each has its result in the journal. */
+  /** Accepts no more commands, cancels running ones and waits until each has its result in the journal. */
   async stop(): Promise<void> {
     this.#stopped = true;
     const reason = agentErrors.CANCELLED({ details: { reason: 'the agent stops' } });
@@ -134,7 +137,7 @@ export class CommandRunner {
       connected: (signal) => channel.connected(signal),
       acknowledgesOutput: () => channel.session?.welcome?.acknowledges_output === true,
     });
-    this.#running.set(commandId, running); // before anything is awaited: the same id may be in the next frame
+    this.#running.set(commandId, running); // before any await: the same id may be in the next frame
     const work = run(running)
       .catch((error: unknown) => this.#options.log.error({ err: error, command_id: commandId }, 'a command broke'))
       .finally(() => {
@@ -233,20 +236,20 @@ export class CommandRunner {
     try {
       await journal.finish(result);
     } catch (error) {
-      // A full disk must not also cost the answer: it goes out once, though nobody can repeat it after a restart.
+      // If the disk is full, still send the result once; it cannot be repeated after a restart.
       log.error({ err: error, command_id: commandId }, 'the result is not in the journal');
     }
     delivery.resultReady(result);
   }
 
-  /** News of a moment: when much waits already it would only come too late, and what must arrive later still. */
+  /** Progress is only useful when fresh: with a long queue it would arrive late and delay messages that matter. */
   #sendProgress(progress: CommandProgress): void {
     const { channel } = this.#options;
     if ((channel.session?.waiting ?? 0) > MAX_WAITING_FOR_PROGRESS) return;
     channel.send('command_progress', progress).catch(() => undefined);
   }
 
-  /** Not before the platform said whether it confirms output. */
+  /** Not before the platform has said whether it confirms output. */
   #sendOutput(output: CommandOutput): Promise<void> {
     const { channel } = this.#options;
     if (channel.session?.mode !== 'waiting') return channel.send('command_output', output);
@@ -254,11 +257,11 @@ export class CommandRunner {
   }
 
   #acknowledge(ack: CommandAck): void {
-    this.#options.channel.send('command_ack', ack).catch(() => undefined); // the result will say more than the ack
+    this.#options.channel.send('command_ack', ack).catch(() => undefined); // the result supersedes the ack
   }
 }
 
-/** What an audit line may hold: names, never contents. */
+/** Fields for an audit line: names, never contents. */
 function describe(payload: object): Record<string, unknown> {
   const { namespace, project_id: project, pod, actor } = { ...payload } as Record<string, unknown>;
   return { namespace, project_id: project, pod, actor };

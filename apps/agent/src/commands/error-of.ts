@@ -4,7 +4,7 @@ import type { MessageError } from '@svc/protocol';
 
 const MAX_MESSAGE_CHARACTERS = 4000;
 
-/** Any failure as the `error` of a message. Refusals of Kubernetes keep their status and reason. */
+/** Converts any failure to the `error` of a message. Kubernetes errors keep their status and reason. */
 export function messageErrorOf(error: unknown, field?: string): MessageError {
   if (isStatusError(error)) {
     return {

@@ -1,9 +1,12 @@
 import { PROTOCOL_LIMITS, type CommandResult } from '@svc/protocol';
 
-/** Room for the envelope and for what JSON adds. */
+/** Room for the envelope and JSON overhead. */
 const ROOM_BYTES = 16_384;
 
-/** A result must fit into one frame, or it could never arrive: the least important goes first, and it says so. */
+/**
+ * A result must fit into one frame to be delivered: drops the least important parts first and marks the result as
+ * truncated.
+ */
 export function fitIntoFrame(
   result: CommandResult,
   frameSizeBytes: number = PROTOCOL_LIMITS.frameSizeBytes,
@@ -22,7 +25,7 @@ export function fitIntoFrame(
   return outlineOf(withoutWords, limitBytes);
 }
 
-/** What failed is named before what did not, as much of it as there is room for. */
+/** Lists failed resources before the others, as many as fit. */
 function outlineOf({ exec, deploy, ...result }: CommandResult, limitBytes: number): CommandResult {
   if (exec !== undefined) {
     const { stdout: _stdout, stderr: _stderr, encoding: _encoding, ...numbers } = exec;

@@ -2,20 +2,23 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../state/replace-file.ts';
 
-/** Where a line stands in the file, to read it again without keeping it. */
+/** Position of a line in the file, to read it again without keeping it in memory. */
 export interface LinePlace {
   offset: number;
   sizeBytes: number;
 }
 
-/** An append-only file of lines, each on disk before `append` resolves. A torn last line is cut off when it is opened. */
+/**
+ * An append-only file of lines; `append` resolves once the line is on disk. Opening it cuts off an incomplete last
+ * line.
+ */
 export class JournalFile {
   readonly #path: string;
   #handle: FileHandle;
   #sizeBytes: number;
-  /** An append failed: behind the last line stands an unknown part of the one that was refused. */
+  /** An append failed: part of the rejected line may follow the last one. */
   #torn = false;
-  /** Appends one after the other: two at once would not know where they stand. */
+  /** Serializes appends: concurrent ones would not know their positions. */
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, handle: FileHandle, sizeBytes: number) {
@@ -24,7 +27,7 @@ export class JournalFile {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** Opens or creates; `visit` sees each whole line in its order. */
+  /** Opens or creates the file; `visit` receives each complete line in order. */
   static async open(path: string, visit: (line: string, place: LinePlace) => void): Promise<JournalFile> {
     const handle = await open(path, 'a+', 0o600);
     try {
@@ -46,7 +49,7 @@ export class JournalFile {
     return this.#inOrder(async () => {
       const bytes = Buffer.from(`${line}\n`);
       const place = { offset: this.#sizeBytes, sizeBytes: bytes.length - 1 };
-      if (this.#torn) await this.#handle.truncate(this.#sizeBytes); // or the next line would be the end of that part
+      if (this.#torn) await this.#handle.truncate(this.#sizeBytes); // otherwise the next line would follow that part
       this.#torn = true;
       await this.#handle.appendFile(bytes);
       await this.#handle.datasync();
@@ -61,8 +64,8 @@ export class JournalFile {
   }
 
   /**
-   * Replaces the whole content by these lines: new text, or lines of the file as it is. Answers where each of them
-   * stands now. The old file stays whole until the new one is on disk.
+   * Replaces the whole content with these lines: new text, or lines of the current file. Returns their new positions.
+   * The old file stays intact until the new one is on disk.
    */
   rewrite(lines: Iterable<string | LinePlace>): Promise<LinePlace[]> {
     return this.#inOrder(async () => {
@@ -79,7 +82,7 @@ export class JournalFile {
         }
         await next.sync();
       } catch (error) {
-        await rm(draft, { force: true }); // half a copy would keep a full disk full
+        await rm(draft, { force: true }); // a partial copy would keep a full disk full
         throw error;
       } finally {
         await next.close();
@@ -112,7 +115,7 @@ export class JournalFile {
   }
 }
 
-/** Returns the size up to the last whole line. */
+/** Returns the size up to the last complete line. */
 async function visitLines(handle: FileHandle, visit: (line: string, place: LinePlace) => void): Promise<number> {
   const chunk = Buffer.alloc(65_536);
   let pending = Buffer.alloc(0);

@@ -6,28 +6,28 @@ import { agentErrors } from '../errors.ts';
 import { JournalFile, type LinePlace } from './journal-file.ts';
 import { UnfinishedDeploys } from './unfinished-deploys.ts';
 
-/** What the journal knows of a command id. */
+/** The journal's knowledge of a command id. */
 export type KnownCommand = { state: 'running' } | { state: 'finished'; result: CommandResult };
 
 /**
- * Remembers on disk which commands began and how they ended, so that no id runs twice and no result is lost, also when
- * the agent is killed in between. It is a file beside the agent and not an object in the cluster: it works while the
- * API server is away, costs no write to etcd for each command, and needs no permission. Where the file itself is lost
- * (a new pod without a volume), deploys are still told apart by the id in their inventory.
+ * Records on disk which commands began and how they ended, so that no id runs twice and no result is lost, even if the
+ * agent is killed in between. A file beside the agent rather than an object in the cluster: it works while the API
+ * server is down, costs no etcd write per command, and needs no permission. If the file is lost (a new pod without a
+ * volume), deploys are still recognized by the id in their inventory.
  */
 export interface CommandJournal {
   find(commandId: string): Promise<KnownCommand | null>;
-  /** On disk when it resolves; with the deploy, which the next process then finishes if this one is killed. */
+  /** On disk when it resolves. A stored deploy is finished by the next process if this one is killed. */
   begin(commandId: string, command: CommandName, deploy?: DeployCommand): Promise<void>;
-  /** The deploy that an earlier process began; null when it is not known. Counted on disk before it resolves. */
+  /** The deploy that an earlier process began; null if unknown. Its resume count is on disk before it resolves. */
   resume(commandId: string): Promise<DeployCommand | null>;
   /** On disk when it resolves. */
   finish(result: CommandResult): Promise<void>;
   acknowledge(commandIds: readonly string[]): Promise<void>;
-  /** Results that the platform has not confirmed, the oldest first. */
+  /** Results that the platform has not confirmed, oldest first. */
   unacknowledged(): Promise<CommandResult[]>;
   unacknowledgedIds(): string[];
-  /** Ids that began before this process did and have no result. */
+  /** Commands that began before this process and have no result. */
   interrupted(): readonly InterruptedCommand[];
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface InterruptedCommand {
   commandId: string;
   command: CommandName;
   startedAt: string;
-  /** How often a later process went on with it and was killed as well. */
+  /** How many later processes resumed it and were killed as well. */
   resumes: number;
 }
 
@@ -51,7 +51,7 @@ interface Entry {
   startedAt: string;
   resumes: number;
   atMs: number;
-  /** Where the result stands; null while it runs. */
+  /** Position of the result; null while it runs. */
   result: LinePlace | null;
   acknowledged: boolean;
 }
@@ -72,7 +72,7 @@ export async function openJournal(folder: string, clock: Clock): Promise<Command
       try {
         apply(entries, text, place);
       } catch {
-        // Without the parser's words: they quote the line, which may be the output of a command.
+        // Omit the parser's message: it quotes the line, which may contain command output.
         throw new Error(`line ${lines} of ${FILE} is damaged; move the file away, then what ran before is not known`);
       }
     });
@@ -103,7 +103,7 @@ class FileJournal implements CommandJournal {
   readonly #interrupted: readonly InterruptedCommand[];
   #lines: number;
   #rewriteAboveBytes = REWRITE_ABOVE_BYTES;
-  /** One after the other: a rewrite moves what a read is about to look at. */
+  /** Serializes access: a rewrite moves the lines that a read refers to. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ file, deploys, entries, lines, clock }: FileJournalDeps) {
@@ -185,7 +185,7 @@ class FileJournal implements CommandJournal {
     return this.#inOrder(() => this.#file.close());
   }
 
-  /** Forgets what nobody can ask for any more; rewrites the file when it has grown. */
+  /** Forgets entries that can no longer be asked for; rewrites the file once it has grown. */
   async #tidy(): Promise<void> {
     this.#forget();
     if (this.#file.sizeBytes < this.#rewriteAboveBytes && this.#lines < REWRITE_ABOVE_LINES) return;
@@ -198,7 +198,7 @@ class FileJournal implements CommandJournal {
     this.#rewriteAboveBytes = Math.max(REWRITE_ABOVE_BYTES, 2 * this.#file.sizeBytes);
   }
 
-  /** Acknowledged results go by age and number; what nobody confirmed stays, up to ten times as many. */
+  /** Drops acknowledged results by age and count; keeps unconfirmed ones, up to ten times as many. */
   #forget(): void {
     const oldestMs = this.#clock.nowMs() - MAX_AGE_MS;
     let surplus = this.#entries.size - MAX_RESULTS;
@@ -219,7 +219,7 @@ class FileJournal implements CommandJournal {
   }
 
   async #read(place: LinePlace): Promise<CommandResult> {
-    const line = JSON.parse(await this.#file.read(place)) as Line; // this class wrote it
+    const line = JSON.parse(await this.#file.read(place)) as Line; // written by this class
     if (line.state !== 'finished') throw new Error('the journal points at a line that is no result');
     return line.result;
   }
@@ -247,7 +247,7 @@ function linesOf(id: string, entry: Entry): (string | LinePlace)[] {
 }
 
 function apply(entries: Map<string, Entry>, text: string, place: LinePlace): void {
-  const line = JSON.parse(text) as Line; // whole lines are only ever written by this module
+  const line = JSON.parse(text) as Line; // complete lines are written only by this module
   const atMs = Date.parse(line.at);
   const entry = entries.get(line.id);
   switch (line.state) {

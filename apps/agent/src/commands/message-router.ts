@@ -10,7 +10,7 @@ export interface MessageRouterOptions {
   log: Logger;
 }
 
-/** Each message of the platform to whoever it is for. */
+/** Routes each platform message to its handler. */
 export function routeMessage({ runner, delivery, log }: MessageRouterOptions, message: PlatformMessage): void {
   switch (message.type) {
     case 'deploy':
@@ -49,11 +49,11 @@ export function routeMessage({ runner, delivery, log }: MessageRouterOptions, me
     case 'ping':
     case 'pong':
     case 'error':
-      return; // the session and the channel have used them
+      return; // handled by the session and the channel
   }
 }
 
-/** Known types with a payload that breaks its schema: a command still gets its one result. */
+/** Handles known types whose payload violates its schema: a command still gets its one result. */
 export function routeRefusal(runner: CommandRunner, envelope: Envelope, error: AppError): void {
   const { type } = envelope;
   if (type === 'deploy' || type === 'exec' || type === 'logs') runner.refuse(type, envelope, error);

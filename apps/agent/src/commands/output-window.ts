@@ -2,28 +2,28 @@ import { isAppError } from '@svc/errors';
 import type { CommandOutput } from '@svc/protocol';
 
 export interface OutputWindowOptions {
-  /** Rejects when the connection ends first, or there is none. */
+  /** Rejects if the connection ends first or there is none. */
   send(output: CommandOutput): Promise<void>;
   /** Resolves when there is a connection again; rejects when the signal aborts. */
   connected(signal: AbortSignal): Promise<void>;
-  /** Whether this connection's platform says which output it has. Of another one, what left counts as stored. */
+  /** True if this connection's platform acknowledges output. Otherwise, sent output counts as stored. */
   acknowledges(): boolean;
   signal: AbortSignal;
   maxWaiting: number;
 }
 
 /**
- * Output on its way, in its order. A frame that left may still be lost with the connection, so each piece is kept until
- * the platform says that it has it, and goes again over the next connection with its number.
+ * Outgoing output, in order. A sent frame may still be lost with the connection, so each piece is kept until the
+ * platform acknowledges it, and is resent with the same sequence over the next connection.
  */
 export class OutputWindow {
   readonly #options: OutputWindowOptions;
   readonly #pieces: CommandOutput[] = [];
-  /** How many of the pieces left over this connection. */
+  /** Number of pieces sent over this connection. */
   #sent = 0;
   #waiting = 0;
   #pumping = false;
-  /** Counts connections: what a send of an earlier one says does not count any more. */
+  /** Counts connections, to ignore the outcome of sends on earlier ones. */
   #connection = 0;
   #failure: unknown = undefined;
   #changed = Promise.withResolvers<void>();
@@ -33,26 +33,27 @@ export class OutputWindow {
     options.signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
-  /** Resolves when there is room for another piece; rejects when it can never be sent. */
+  /** Resolves when there is room for another piece; rejects if it can never be sent. */
   async add(output: CommandOutput): Promise<void> {
     const { signal, maxWaiting } = this.#options;
     if (this.#failure !== undefined) throw this.#failure;
     this.#pieces.push(output);
     this.#waiting += output.data.length;
     this.#pump();
-    // It has left at least: a platform that is away holds the source back. A cancelled command need not wait for room.
+    // Wait until it is sent, so that an offline platform holds the source back. A cancelled command need not wait for
+    // room.
     const left = (): boolean => !this.#pieces.includes(output, this.#sent);
     await this.#until(() => left() && (this.#waiting <= maxWaiting || signal.aborted));
   }
 
-  /** A new connection: everything that is not stored goes over it. */
+  /** Resends everything that is not stored over a new connection. */
   reconnected(): void {
     this.#connection += 1;
     this.#sent = 0;
     this.#pump();
   }
 
-  /** The platform has everything up to this number. */
+  /** The platform has everything up to this sequence. */
   stored(seq: number): void {
     while ((this.#pieces[0]?.seq ?? Number.POSITIVE_INFINITY) <= seq) this.#forgetFirst();
     this.#wake();

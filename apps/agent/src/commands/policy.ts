@@ -2,7 +2,7 @@ import type { CommandName } from '@svc/protocol';
 import type { AgentConfig } from '../config/schema.ts';
 import { agentErrors } from '../errors.ts';
 
-/** What the cluster's owner allows, whoever asks: looked at before anything else. Throws FORBIDDEN. */
+/** Enforces the cluster owner's policy, for all callers and before any other check. Throws FORBIDDEN. */
 export function assertAllowed(
   policy: AgentConfig['policy'],
   command: CommandName,

@@ -5,25 +5,25 @@ import { OutputWindow } from './output-window.ts';
 
 export interface RunningCommandOptions {
   commandId: string;
-  /** How many processes before this one were killed over it. */
+  /** Number of earlier processes that were killed while running it. */
   resumes: number;
   clock: Clock;
   sendProgress(progress: CommandProgress): void;
   sendOutput(output: CommandOutput): Promise<void>;
   /** Resolves when there is a connection again; rejects when the signal aborts. */
   connected(signal: AbortSignal): Promise<void>;
-  /** Whether the platform of now says which output it has. */
+  /** True if the current platform acknowledges output. */
   acknowledgesOutput(): boolean;
 }
 
 const PROGRESS_INTERVAL_MS = 1000;
-/** Numbers go on rising when a command is resumed: the platform stores each once. */
+/** Sequences keep increasing when a command is resumed: the platform stores each only once. */
 const SEQUENCES_OF_A_RUN = 1_000_000;
 const MAX_PENDING_INPUTS = 256;
-/** Output that left and is not stored, in UTF-16 units. */
+/** Limit of output that is sent but not stored, in UTF-16 units. */
 const MAX_UNSTORED = 4 * PROTOCOL_LIMITS.outputChunkSizeBytes;
 
-/** One command while it runs: its signal, its numbered progress and output, its input. */
+/** A running command: its signal, its numbered progress and output, its input. */
 export class RunningCommand implements CommandContext {
   readonly commandId: string;
   readonly resumed: boolean;
@@ -72,7 +72,7 @@ export class RunningCommand implements CommandContext {
     });
   }
 
-  /** A piece that did not arrive goes again over the next connection, with its number. */
+  /** A lost piece is resent with its sequence over the next connection. */
   output(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void> {
     return this.#window.add({ command_id: this.commandId, seq: ++this.#sequence, ...piece });
   }
@@ -85,7 +85,7 @@ export class RunningCommand implements CommandContext {
     this.#window.reconnected();
   }
 
-  /** Resolves when the platform has all output, or the command was cancelled: its result must not come before that. */
+  /** Resolves when the platform has all output or the command was cancelled: the result must not arrive earlier. */
   outputSettled(): Promise<void> {
     return this.#window.settled();
   }
@@ -95,7 +95,7 @@ export class RunningCommand implements CommandContext {
     for (const input of this.#pending.splice(0)) listener(input);
   }
 
-  /** Input that came before anybody listens waits, up to a bound. False = it was dropped. */
+  /** Queues input until a listener is registered, up to a limit. Returns false if it was dropped. */
   input(input: CommandInput): boolean {
     if (this.#listener !== undefined) {
       this.#listener(input);

@@ -7,8 +7,8 @@ import { replaceFile } from '../state/replace-file.ts';
 const FOLDER = 'deploys';
 
 /**
- * Deploys that began and have no result, each in a file of its own. They stand beside the journal and not in it, since a
- * manifest may hold secrets: its file goes with the result, while a line of the journal stays until the next rewrite.
+ * Deploys that began and have no result, one file each. Kept outside the journal because a manifest may contain
+ * secrets: its file is deleted with the result, whereas a journal line stays until the next rewrite.
  */
 export class UnfinishedDeploys {
   readonly #folder: string;
@@ -17,7 +17,7 @@ export class UnfinishedDeploys {
     this.#folder = folder;
   }
 
-  /** Removes what is not of these commands: a process was killed between the result and the removal. */
+  /** Removes files of other commands: a process was killed between the result and the removal. */
   static async open(stateFolder: string, commandIds: readonly string[]): Promise<UnfinishedDeploys> {
     const folder = join(stateFolder, FOLDER);
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -35,7 +35,7 @@ export class UnfinishedDeploys {
 
   async read(commandId: string): Promise<DeployCommand | null> {
     try {
-      return JSON.parse(await readFile(this.#path(commandId), 'utf8')) as DeployCommand; // written whole by `write`
+      return JSON.parse(await readFile(this.#path(commandId), 'utf8')) as DeployCommand; // written by `write`
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
       throw error;
@@ -51,7 +51,7 @@ export class UnfinishedDeploys {
   }
 }
 
-/** An id may hold any printable character, a slash too. */
+/** An id may contain any printable character, even a slash. */
 function fileName(commandId: string): string {
   return `${createHash('sha256').update(commandId).digest('hex')}.json`;
 }

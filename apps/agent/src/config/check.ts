@@ -11,7 +11,7 @@ export const TOKEN_FAULT: Fault = {
   message: 'is required; set it in the file, by SVC_TOKEN or by svc.token_file',
 };
 
-/** Rules over several keys, and those that a schema cannot say. */
+/** Rules that span several keys, and those that a schema cannot express. */
 export function checkTogether(config: AgentConfig): Fault[] {
   const faults: Fault[] = [];
   const { token, token_file: tokenFile, tls, api_url: apiUrl } = config.svc;
@@ -48,7 +48,7 @@ function forwardFaults(config: AgentConfig): Fault[] {
   return faults;
 }
 
-/** Above a day a timer of Node would overflow and fire at once. */
+/** Longer durations would overflow Node's timers, which then fire immediately. */
 function durationFaults({ svc, deploy }: AgentConfig): Fault[] {
   const { interval, max_interval: maxInterval } = svc.reconnect;
   const faults = [

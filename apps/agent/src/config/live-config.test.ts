@@ -87,7 +87,7 @@ describe('a reload', () => {
     const config = new LiveConfig(initial, () => ({ config: changed, warnings: [] }), log);
     config.reload('SIGHUP');
     for (const section of RELOADABLE_SECTIONS) {
-      expect(valueAt(initial, section), section).not.toEqual(valueAt(changed, section)); // the case covers each
+      expect(valueAt(initial, section), section).not.toEqual(valueAt(changed, section)); // the case covers each section
       expect(valueAt(config.current, section), section).toEqual(valueAt(changed, section));
     }
     expect(config.current).toMatchObject({

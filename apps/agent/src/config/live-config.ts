@@ -4,7 +4,7 @@ import type { Logger } from '@svc/telemetry';
 import type { LoadedAgentConfig } from './load.ts';
 import { RELOADABLE_SECTIONS, type AgentConfig } from './schema.ts';
 
-/** The configuration of now. Who needs it asks each time, so that a reload reaches everyone. */
+/** The current configuration. Read it on each use, so that a reload takes effect everywhere. */
 export class LiveConfig {
   #current: AgentConfig;
   readonly #load: () => LoadedAgentConfig;
@@ -25,7 +25,7 @@ export class LiveConfig {
     this.#listeners.push(listener);
   }
 
-  /** Reads everything again. A faulty configuration changes nothing and is reported with all its faults. */
+  /** Reloads the configuration. An invalid one changes nothing and is logged with all its faults. */
   reload(cause: string): void {
     let loaded: LoadedAgentConfig;
     try {
@@ -41,7 +41,7 @@ export class LiveConfig {
       return;
     }
     const waiting = changed.filter((path) => !isReloadable(path));
-    this.#current = mergeReloadable(this.#current, loaded.config) as AgentConfig; // both of them are
+    this.#current = mergeReloadable(this.#current, loaded.config) as AgentConfig; // both are
     const applied = changed.filter(isReloadable);
     this.#log.info({ cause, changed: applied }, 'the configuration was reloaded');
     if (waiting.length > 0) this.#log.warn({ keys: waiting }, 'these changes take effect after a restart');
@@ -66,7 +66,7 @@ function isSection(value: unknown, path: string): value is Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value) && path !== 'agent.labels';
 }
 
-/** What was read, but with the values from before wherever a restart is needed. */
+/** The new configuration, with the old values of keys that require a restart. */
 function mergeReloadable(before: unknown, after: unknown, path = ''): unknown {
   if (isReloadable(path)) return after;
   if (!isSection(before, path) || !isSection(after, path)) return before;

@@ -5,7 +5,7 @@ import { temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { loadAgentConfig } from './load.ts';
 
-/** What the contract shows, and nothing of ours. */
+/** The contract's example, without our own keys. */
 const CONTRACT_FILE = `
 agent:
   cluster_name: production

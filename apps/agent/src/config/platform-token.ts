@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { agentErrors } from '../errors.ts';
 import type { LiveConfig } from './live-config.ts';
 
-/** Names in a mounted Secret, the contract's first. */
+/** Keys in a mounted Secret, the contract's first. */
 const SECRET_KEYS: readonly string[] = ['SVC_TOKEN', 'token'];
 const MAX_TOKEN_CHARACTERS = 16_384;
 
-/** The platform token of now: from its file when one is configured, else from the configuration. Never logged. */
+/** The current platform token: from its file if configured, else from the configuration. Never logged. */
 export interface PlatformToken {
   read(): Promise<string>;
 }

@@ -68,7 +68,7 @@ const platformSection = Type.Object({
       default: '500ms',
       env: 'SVC_RECONNECT_INTERVAL',
     }),
-    // Less than 30 s, in which all agents are to be back after a restart of the platform: a pause may just have begun.
+    // Below the 30 s in which all agents must reconnect after a platform restart: a pause may have just begun.
     max_interval: durationSchema({ description: 'Longest pause', default: '20s', env: 'SVC_RECONNECT_MAX_INTERVAL' }),
   }),
   tls: Type.Object({
@@ -138,7 +138,7 @@ const eventsSection = Type.Object({
   warnings: flag('Report Warning events of Kubernetes as well', true),
 });
 
-/** The agent's whole configuration: the contract's sections and ours. Every key has a default or is required. */
+/** The agent's complete configuration: the contract's sections and ours. Every key has a default or is required. */
 export const agentConfigSchema = Type.Object({
   agent: agentSection,
   svc: platformSection,
@@ -185,7 +185,7 @@ export const agentConfigSchema = Type.Object({
     }),
   }),
   proxy: Type.Object({
-    // A secret, since its address may carry a password.
+    // Secret, because the URL may contain a password.
     https: Type.Optional(
       Type.String({
         description: 'HTTP proxy for connections to the platform',
@@ -219,7 +219,7 @@ export const agentConfigSchema = Type.Object({
 
 export type AgentConfig = Static<typeof agentConfigSchema>;
 
-/** Keys that take effect without a restart; a change of any other one is logged as waiting for it. */
+/** Keys that take effect without a restart; changes of other keys are logged as requiring one. */
 export const RELOADABLE_SECTIONS: readonly string[] = [
   'agent.labels',
   'svc.token',

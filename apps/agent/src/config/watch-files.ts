@@ -1,8 +1,8 @@
 import { unwatchFile, watchFile } from 'node:fs';
 
 /**
- * Calls back when a file was replaced or written. It is asked for its time every few seconds: notifications of the
- * kernel miss the way Kubernetes replaces a mounted ConfigMap, which is a change of a symbolic link two levels up.
+ * Calls back when a file is replaced or written. Polls its modification time every few seconds: kernel notifications
+ * miss the way Kubernetes replaces a mounted ConfigMap, which changes a symbolic link two levels up.
  */
 export function watchFileForChange(path: string, intervalMs: number, changed: () => void): () => void {
   const listener = (now: { mtimeMs: number; size: number }, before: { mtimeMs: number; size: number }): void => {

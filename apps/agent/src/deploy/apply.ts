@@ -14,7 +14,7 @@ export interface ApplyRequest {
   signal: AbortSignal;
 }
 
-/** What the server would make of each object; `null` where a dry run could not be asked. */
+/** The dry-run result of each object; `null` if a dry run was not possible. */
 export type DryRun = ReadonlyMap<PlannedObject, { object: KubeObject; created: boolean } | null>;
 
 export interface DryRunOutcome {
@@ -25,7 +25,7 @@ export interface DryRunOutcome {
 
 export interface AppliedObject {
   planned: PlannedObject;
-  /** As the server has it now. */
+  /** The live object on the server. */
   object: KubeObject;
   result: ResourceResult;
 }
@@ -33,14 +33,14 @@ export interface AppliedObject {
 export interface ApplyOutcome {
   applied: AppliedObject[];
   failure: ResourceResult | null;
-  /** Behind the failure: not touched. */
+  /** Objects after the failure; not touched. */
   skipped: ResourceResult[];
   warnings: string[];
 }
 
 const DRY_RUNS_AT_ONCE = 4;
 
-/** Asks the server about every object before the first one is changed: validation, admission, quotas, conflicts. */
+/** Dry-runs every object before the first one is changed: validation, admission, quotas, conflicts. */
 export async function dryRunAll(request: ApplyRequest, objects: readonly PlannedObject[]): Promise<DryRunOutcome> {
   const results = new Map<PlannedObject, { object: KubeObject; created: boolean } | null>();
   const failures: ResourceResult[] = [];
@@ -60,7 +60,7 @@ export async function dryRunAll(request: ApplyRequest, objects: readonly Planned
       } catch (error) {
         request.signal.throwIfAborted();
         failures.push(failedResource(planned.object, error, planned.field));
-        // An API server that does not answer would be asked for each of the others until its time is up.
+        // Skip the others, each of which would wait for its full timeout.
         if (isAppError(error) && error.code === 'KUBERNETES_UNREACHABLE') waiting.length = 0;
       }
     }
@@ -69,7 +69,7 @@ export async function dryRunAll(request: ApplyRequest, objects: readonly Planned
   return { results, failures, warnings: [...warnings] };
 }
 
-/** Wave after wave, one object after the other; the first failure ends it. `progress` hears how far it is. */
+/** Applies wave by wave, one object at a time; stops at the first failure. `progress` receives the number done. */
 export async function applyAll(
   request: ApplyRequest,
   objects: readonly PlannedObject[],
@@ -123,10 +123,10 @@ async function applyOne(
   };
 }
 
-/** A plan whose object was completed by what came into being before it. */
+/** A plan whose object was completed with the uid of an owner applied before it. */
 type OwnedPlan = PlannedObject & { original?: PlannedObject };
 
-/** A new workload has its uid only now. */
+/** A new workload has a uid only now. */
 function withOwner(planned: PlannedObject, applied: readonly AppliedObject[]): OwnedPlan {
   const { ownerKind, object } = planned;
   if (ownerKind === undefined) return planned;
@@ -140,7 +140,7 @@ function withOwner(planned: PlannedObject, applied: readonly AppliedObject[]): O
   return owner === undefined ? planned : { ...planned, object: ownedBy(object, owner.object), original: planned };
 }
 
-/** Replicas that an autoscaler wrote are taken from it, and nothing else from anybody. */
+/** Takes over replicas that an autoscaler wrote. Any other conflict requires `force`. */
 async function applyPlanned(
   { client, fieldManager, force, signal }: ApplyRequest,
   { takesReplicas }: PlannedObject,
@@ -159,8 +159,8 @@ async function applyPlanned(
 }
 
 /**
- * A field that its only owner leaves out of an apply goes back to its default: a running workload would shrink to one
- * replica. A second owner of the same value lets it stay, and never stands in an autoscaler's way.
+ * Omitting a field resets it to its default if the applier is its only owner: a running workload would shrink to one
+ * replica. A second owner of the same value preserves it, and does not conflict with an autoscaler.
  */
 async function shareReplicas({ client, fieldManager, signal }: ApplyRequest, object: KubeObject): Promise<void> {
   const live = await client.get(referenceOf(object), signal);

@@ -6,7 +6,7 @@ import { agentErrors } from '../errors.ts';
 const TIMEOUT_MS = 30_000;
 const INTERVAL_MS = 250;
 
-/** Objects of a custom kind can be applied once the server says that it serves it. */
+/** Waits until the server serves a custom kind, before which its objects cannot be applied. */
 export async function waitEstablished(client: KubeClient, name: string, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + TIMEOUT_MS;
   const reference = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name };

@@ -19,12 +19,12 @@ export interface DeployHandlerOptions {
   clock: Clock;
   log: Logger;
   report(event: ClusterEvent): void;
-  /** Resolves when the API server answers, or when it is not worth waiting any longer. */
+  /** Resolves when the API server responds, or when waiting longer is pointless. */
   reachable(signal: AbortSignal): Promise<void>;
   drift: Pick<DriftWatch, 'deploying' | 'applied' | 'putBackUid'>;
 }
 
-/** `deploy` commands: one at a time for each project and namespace. */
+/** `deploy` commands: one at a time per project and namespace. */
 export function createDeployHandler(options: DeployHandlerOptions): CommandHandler<'deploy'> {
   const locks = new ProjectLocks();
   return {
@@ -34,7 +34,7 @@ export function createDeployHandler(options: DeployHandlerOptions): CommandHandl
         const release = await locks.acquire(keyOf(payload), context.signal);
         const judge = options.drift.deploying(projectOf(payload));
         try {
-          // Right after the start of a machine; whoever sends a new deploy is rather told at once.
+          // The machine may have just booted. A new deploy does not wait: its caller gets the error at once.
           if (context.resumed) await options.reachable(context.signal);
           return await deployOnce(options, payload, context);
         } finally {
@@ -61,7 +61,7 @@ function deployOnce(
   }
   const applied: DeployRun['applied'] = (objects, whole, deleted) =>
     drift.applied({ ...projectOf(payload), objects, whole, deleted }).catch((error: unknown) => {
-      // The deploy went through: that its drift is not watched until the next one must not make it a failure.
+      // The deploy succeeded: being unable to watch for drift until the next one must not make it fail.
       log.error({ err: error, command_id: context.commandId }, 'what is expected cannot be stored');
     });
   const keyPrefix = agent.key_prefix;

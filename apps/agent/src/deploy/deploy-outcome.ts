@@ -8,10 +8,10 @@ import type { PlannedObject } from './plan.ts';
 import { noteHealth, type ReadinessEnd } from './readiness.ts';
 import { resourceResult } from './resource-result.ts';
 
-/** Objects of this manifest and of the one before it. */
+/** Objects of this manifest and the previous one. */
 const MAX_RESULTS = 2000;
 
-/** The dry run found what the cluster would refuse: nothing was changed. */
+/** The dry run failed: nothing was changed. */
 export function refusedOutcome(
   payload: DeployCommand,
   planned: readonly PlannedObject[],
@@ -30,7 +30,7 @@ interface FailedRun {
   context: CommandContext;
 }
 
-/** An object could not be applied, or the deploy was cancelled in between: what went before it stays. */
+/** An apply failed, or the deploy was cancelled midway: objects applied before that stay. */
 export function failedOutcome(
   { payload, context }: FailedRun,
   outcome: ApplyOutcome,
@@ -47,7 +47,7 @@ export function failedOutcome(
   return { status: 'failed', error: firstError(failures, 'an object could not be applied'), deploy };
 }
 
-/** The first object that keeps the deploy from being ready, in the words of its kind; null when none does. */
+/** The first object that is not ready, with the reason; null if all are. */
 export function readinessError(end: ReadinessEnd, applied: readonly AppliedObject[]): MessageError | null {
   if (end === 'ready') return null;
   const first = applied.find(({ result }) => result.health !== 'ready');
@@ -56,7 +56,7 @@ export function readinessError(end: ReadinessEnd, applied: readonly AppliedObjec
   return messageErrorOf(agentErrors.NOT_READY({ details: { field: resource, reason } }));
 }
 
-/** Null when everything that is not wanted any more went. */
+/** Null if everything no longer wanted was deleted. */
 export function pruneError(results: readonly ResourceResult[]): MessageError | null {
   const failures = results.filter(({ action }) => action === 'failed');
   return failures.length === 0 ? null : firstError(failures, 'an object could not be deleted');
@@ -67,7 +67,7 @@ function firstError(failures: readonly ResourceResult[], otherwise: string): Mes
   return error ?? messageErrorOf(agentErrors.APPLY_FAILED({ details: { field: 'manifest', reason: otherwise } }));
 }
 
-/** What the platform stores and shows of a deploy, within the bounds of a message. */
+/** The deploy result for the platform, within the limits of a message. */
 export function deployResult(
   payload: DeployCommand,
   resources: ResourceResult[],

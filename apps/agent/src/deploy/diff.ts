@@ -5,7 +5,7 @@ type Difference = NonNullable<ResourceResult['diff']>[number];
 
 const MAX_DIFFERENCES = 256;
 const MAX_SHOWN_CHARACTERS = 1024;
-/** Written by servers at every change: they would stand in each diff and say nothing. */
+/** Fields that servers write on every change; noise in a diff. */
 const NOISE: ReadonlySet<string> = new Set([
   '.status',
   '.metadata.managedFields',
@@ -15,7 +15,7 @@ const NOISE: ReadonlySet<string> = new Set([
   '.metadata.creationTimestamp',
 ]);
 
-/** Field paths that differ between what is there and what a dry run made of it. Values of Secrets are not shown. */
+/** Field paths that differ between the live object and its dry run. Values of Secrets are hidden. */
 export function differencesBetween(before: KubeObject | null, after: KubeObject): Difference[] {
   const differences: Difference[] = [];
   compare(before ?? undefined, after, '', differences, after.kind === 'Secret');
@@ -38,11 +38,11 @@ function compare(before: unknown, after: unknown, path: string, out: Difference[
   }
   if (before === after) return;
   if (before === undefined && (path === '' || path === '.metadata') && isRecord(after)) {
-    // A new object, field by field: what the server writes into its metadata is noise there too.
+    // List a new object field by field; server-written metadata is noise there too.
     for (const name of Object.keys(after)) compare(undefined, after[name], `${path}.${name}`, out, secret);
     return;
   }
-  // Annotations too: kubectl keeps the whole object in one of them, as it was applied.
+  // Annotations too: kubectl stores the whole applied object in one.
   const hidden = secret && /^\.(data|stringData|metadata\.annotations)\b/.test(path);
   out.push({
     path: path.slice(0, MAX_SHOWN_CHARACTERS),

@@ -3,7 +3,7 @@ import { agentErrors } from '../errors.ts';
 
 const MAX_TOLD = 50;
 
-/** What is wrong with a manifest: all of it is told at once, since each round trip to its writer costs more than a look. */
+/** Collects all faults of a manifest, to report them at once and save the author round trips. */
 export class Faults {
   readonly #found: AppError[] = [];
   #count = 0;
@@ -13,7 +13,7 @@ export class Faults {
     if (this.#found.length < MAX_TOLD) this.#found.push(fault);
   }
 
-  /** What the check gives, or undefined after it refused. What is no refusal goes on as it is. */
+  /** Returns the check's value, or undefined if it refused. Other exceptions are rethrown. */
   try<Value>(check: () => Value): Value | undefined {
     try {
       return check();
@@ -32,7 +32,7 @@ export class Faults {
     }
   }
 
-  /** Throws one refusal with all of them: the first one's field, every reason, and each under `issues`. */
+  /** Throws one error for all faults: the first one's field, every reason, and each under `issues`. */
   assertNone(): void {
     const [first] = this.#found;
     if (first === undefined) return;
@@ -45,7 +45,7 @@ export class Faults {
     const reason = `${this.#count} faults: ${reasons.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
     const issues = this.#found.map(({ details }) => ({ field: details['field'], issue: details['reason'] }));
     const details = { field: first.details['field'], reason, issues };
-    // Forbidden is said only where permission is all that is missing.
+    // FORBIDDEN only if every fault is a missing permission.
     const isForbidden = this.#found.every(({ code }) => code === 'FORBIDDEN');
     throw isForbidden ? agentErrors.FORBIDDEN({ details }) : agentErrors.INVALID_REQUEST({ details });
   }

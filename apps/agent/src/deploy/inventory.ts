@@ -3,13 +3,13 @@ import { fieldAt, identityOf, isRecord, type KubeClient, type KubeObject, type O
 import { agentErrors } from '../errors.ts';
 
 export interface InventoryEntry extends ObjectReference {
-  /** Known once it was applied: what is deleted must still be this object. */
+  /** Known once applied: only this very object may be deleted. */
   uid?: string;
 }
 
 export interface Inventory {
   entries: readonly InventoryEntry[];
-  /** Ids of the last deploys, the newest last: one that is here ran before, whatever else was forgotten. */
+  /** Ids of the last deploys, newest last: an id listed here has already run, even if the journal was lost. */
   commandIds: readonly string[];
   revision?: string;
 }
@@ -29,7 +29,10 @@ export interface InventoryPlace {
 
 const REMEMBERED_COMMANDS = 20;
 
-/** The objects of one project in one namespace, kept in a ConfigMap there: it goes with the namespace, and survives us. */
+/**
+ * The objects of one project in one namespace, stored in a ConfigMap there: deleted with the namespace, and independent
+ * of the agent.
+ */
 export function inventoryStore(place: InventoryPlace): InventoryStore {
   const { client, namespace, projectId, keyPrefix, fieldManager } = place;
   const reference: ObjectReference = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: inventoryName(projectId) };
@@ -58,7 +61,7 @@ export function inventoryStore(place: InventoryPlace): InventoryStore {
   };
 }
 
-/** Project ids may hold what names of objects may not; the hash keeps two of them apart that look alike. */
+/** Project ids may contain characters that object names may not; the hash keeps similar ids apart. */
 export function inventoryName(projectId: string): string {
   const readable = projectId
     .toLowerCase()
@@ -68,7 +71,7 @@ export function inventoryName(projectId: string): string {
   return `svc-inventory-${readable === '' ? 'project' : readable}-${hash}`;
 }
 
-/** Old and new together: written before anything is applied, so that nothing made can be forgotten by a crash. */
+/** Old and new entries together: written before anything is applied, so that a crash cannot orphan an object. */
 export function unionOf(old: readonly InventoryEntry[], wanted: readonly InventoryEntry[]): InventoryEntry[] {
   const union = new Map(old.map((entry) => [identityOf(entry), entry]));
   for (const entry of wanted) {
@@ -78,7 +81,7 @@ export function unionOf(old: readonly InventoryEntry[], wanted: readonly Invento
   return [...union.values()];
 }
 
-/** What was there and is not wanted any more. */
+/** Entries that are no longer wanted. */
 export function withoutThese(old: readonly InventoryEntry[], wanted: readonly ObjectReference[]): InventoryEntry[] {
   const kept = new Set(wanted.map(identityOf));
   return old.filter((entry) => !kept.has(identityOf(entry)));

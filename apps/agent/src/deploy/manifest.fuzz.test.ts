@@ -66,7 +66,7 @@ describeFuzz({
         Array.from({ length: 3 }, () => 'string'),
       );
       expect(Object.getPrototypeOf(object)).toBe(Object.prototype);
-      // What goes to the API server: finite, and without anything that JSON cannot carry.
+      // What is sent to the API server must be finite and representable in JSON.
       expect(JSON.stringify(object).length).toBeLessThan(10_000_000);
     }
   },

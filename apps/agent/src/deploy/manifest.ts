@@ -4,7 +4,7 @@ import { isCollection, parseAllDocuments, visit, type Document, type ScalarTag }
 import { agentErrors } from '../errors.ts';
 import type { Faults } from './faults.ts';
 
-/** One object of a manifest and where it stands in it: `manifest[2]`. */
+/** One object of a manifest and its position: `manifest[2]`. */
 export interface ManifestObject {
   object: KubeObject;
   field: string;
@@ -19,7 +19,10 @@ const MAX_ALIASES = 1000;
 const MAX_DEPTH = 100;
 const NAME = /^[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?$/;
 
-/** Kubernetes reads YAML 1.1: `0644` is a file mode and `yes` a boolean. Anything else would deploy something else. */
+/**
+ * Kubernetes reads YAML 1.1: `0644` is a file mode and `yes` a boolean. Parsing otherwise would deploy different
+ * values.
+ */
 const OCTAL: ScalarTag = {
   identify: () => false,
   default: true,
@@ -35,13 +38,13 @@ const OLD_BOOLEAN: ScalarTag = {
   resolve: (text) => /^(yes|on)$/i.test(text),
 };
 
-/** All objects of all documents; what is wrong with the others is added to the faults. */
+/** All objects of all documents. Invalid ones are added to the faults. */
 export function parseManifest(text: string, limits: ManifestLimits, faults: Faults): ManifestObject[] {
   const documents = readDocuments(text, limits.maxDocuments);
   const objects: ManifestObject[] = [];
   for (const [index, document] of documents.entries()) {
     const field = `manifest[${index}]`;
-    // An empty document, as between two separators, is none.
+    // Empty documents, as between two separators, are skipped.
     collectObjects(
       faults.try(() => valueOf(document, field)),
       field,
@@ -77,7 +80,9 @@ function readDocuments(text: string, maxDocuments: number): Document[] {
   return documents;
 }
 
-/** Bounds that a small text can break: aliases that multiply, depth, and a key given twice, of which one would be lost. */
+/**
+ * Refuses what a small text can abuse: alias expansion, deep nesting, and duplicate keys, of which one would be lost.
+ */
 function assertHarmless(document: Document, field: string): void {
   let aliases = 0;
   visit(document, {
@@ -124,16 +129,16 @@ function collectObjects(value: unknown, field: string, objects: ManifestObject[]
   for (const [index, item] of items.entries()) collectObjects(item, `${field}.items[${index}]`, objects, faults);
 }
 
-/** Of a `List`, or of a list of one kind such as `ConfigMapList`, whose items need not say what they are; else null. */
+/** Items of a `List` or of a typed list such as `ConfigMapList`, whose items may omit their kind; otherwise null. */
 function itemsOf({ apiVersion, kind, items, metadata }: Record<string, unknown>): unknown[] | null {
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return null;
   if (kind === 'List') return items;
-  if (isRecord(metadata) && metadata['name'] !== undefined) return null; // an object of a kind that is called so
+  if (isRecord(metadata) && metadata['name'] !== undefined) return null; // an object whose kind ends in List
   const missing = { apiVersion, kind: kind.slice(0, -'List'.length) };
   return items.map((item: unknown) => (isRecord(item) ? { ...missing, ...item } : item));
 }
 
-/** Null after its faults were added. */
+/** Null after adding its faults. */
 function checkedObject(value: Record<string, unknown>, field: string, faults: Faults): KubeObject | null {
   let isSound = true;
   const refuse = (path: string, reason: string): void => {
@@ -145,7 +150,7 @@ function checkedObject(value: Record<string, unknown>, field: string, faults: Fa
   if (typeof kind !== 'string' || kind === '') refuse('kind', 'must be a text');
   if (isRecord(metadata)) checkMetadata(metadata, refuse);
   else refuse('metadata', 'must be a map');
-  return isSound ? (value as KubeObject) : null; // the fields that the type names were looked at above
+  return isSound ? (value as KubeObject) : null; // the fields that the type names were checked above
 }
 
 type Refuse = (path: string, reason: string) => void;

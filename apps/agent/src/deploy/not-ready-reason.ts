@@ -11,8 +11,8 @@ const MAX_PODS = 20;
 const MAX_EVENTS = 50;
 
 /**
- * Why a workload is not ready, as far as the cluster tells: a container that cannot run, else the last warning about a
- * pod that is not ready (a probe that fails), else why there is no pod at all. Null when it says nothing.
+ * Why a workload is not ready: a container that cannot run, else the last warning about a pod that is not ready (a
+ * failing probe), else why it has no pods. Null if the cluster gives no reason.
  */
 export async function notReadyReason(asked: Asked, object: KubeObject): Promise<string | null> {
   const pods = await podsOf(asked, object);
@@ -42,7 +42,7 @@ async function podsOf({ client, signal }: Asked, object: KubeObject): Promise<Ku
   return [];
 }
 
-/** Of the events about this very object; those of one that had its name before do not count. */
+/** Considers only events about this object, not those of an earlier one with the same name. */
 async function lastWarning({ client, signal }: Asked, { metadata }: KubeObject): Promise<string | null> {
   const { uid, namespace } = metadata;
   if (uid === undefined || namespace === undefined) return null;

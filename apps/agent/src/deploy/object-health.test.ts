@@ -75,7 +75,7 @@ describe('the health of an object', () => {
     expect(reasonOf([loop])).toBe(
       'container web waits: CrashLoopBackOff; before that it exited with code 3 (Error): no disk',
     );
-    // An init container that did its work is none that stops it.
+    // A completed init container does not block the pod.
     expect(reasonOf([creating], [{ name: 'setup', state: ended(0) }])).toBeNull();
     expect(reasonOf([creating], [{ name: 'setup', state: ended(1) }])).toMatch(/^container setup exited with code 1/);
     expect(waitingReason(object('v1', 'Pod', { status: {} }))).toBeNull();

@@ -8,14 +8,14 @@ export interface ObjectHealth {
   message: string;
 }
 
-/** A container that is on its way. */
+/** Waiting reasons of a container that is still starting. */
 const STARTING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
 interface Numbers {
   (...path: string[]): number;
 }
 
-/** Whether an object does what its manifest wants, from its own status, as the kind's controller writes it. */
+/** The health of an object, from the status that its controller writes. */
 export function healthOf(object: KubeObject): ObjectHealth {
   if (object.metadata.deletionTimestamp !== undefined) return { health: 'progressing', message: 'is being deleted' };
   const observed = fieldAt(object, 'status', 'observedGeneration');
@@ -83,7 +83,7 @@ function daemonSetHealth(number: Numbers): ObjectHealth {
   return ready();
 }
 
-/** A job need not end within a deploy: one that runs is what was wanted. */
+/** A job need not finish within a deploy: a running one is ready. */
 function jobHealth(object: KubeObject, number: Numbers): ObjectHealth {
   const failure = conditionOf(object, 'Failed');
   if (failure?.['status'] === 'True') {
@@ -109,7 +109,7 @@ function claimHealth(object: KubeObject): ObjectHealth {
   const phase = fieldAt(object, 'status', 'phase');
   if (phase === 'Bound') return ready();
   if (phase === 'Lost') return { health: 'failed', message: 'lost its volume' };
-  // A volume is often made only when a pod first uses it: waiting for that here would wait for nothing.
+  // A volume is often created only when a pod first uses it, so waiting for it here would never end.
   return { health: 'ready', message: 'is not bound yet' };
 }
 
@@ -121,14 +121,14 @@ function serviceHealth(object: KubeObject): ObjectHealth {
     : progressing('has no address of its load balancer yet');
 }
 
-/** Other kinds are fine unless they say otherwise by the usual conditions. */
+/** Other kinds are ready unless the usual conditions say otherwise. */
 function otherHealth(object: KubeObject): ObjectHealth {
   const condition = conditionOf(object, 'Ready') ?? conditionOf(object, 'Available');
   if (condition === undefined || condition['status'] === 'True') return ready();
   return progressing(textOf(condition['message']) || 'is not ready');
 }
 
-/** The first reason of a container that cannot run, or of a pod that finds no node; null when nothing stops it. */
+/** The first reason why a container cannot run or a pod cannot be scheduled; null if there is none. */
 export function waitingReason(pod: KubeObject): string | null {
   const initial = recordsAt(pod, 'status', 'initContainerStatuses').filter(
     (status) => fieldAt(status, 'state', 'terminated', 'exitCode') !== 0,
@@ -142,7 +142,7 @@ export function waitingReason(pod: KubeObject): string | null {
   return scheduled?.['status'] === 'False' ? textOf(scheduled['message']).slice(0, 500) || 'is not scheduled' : null;
 }
 
-/** What a controller says that cannot make its pods: a quota, an admission, a service account that is not there. */
+/** The reason of a controller that cannot create its pods: quota, admission or a missing service account. */
 export function controllerReason(object: KubeObject): string | null {
   const failure = conditionOf(object, 'ReplicaFailure');
   return failure?.['status'] === 'True' ? textOf(failure['message']).slice(0, 500) : null;

@@ -1,6 +1,6 @@
 import type { PlannedObject } from './plan.ts';
 
-/** Waves: what others need comes first. Kinds that are not named come after the workloads. */
+/** Waves: dependencies first. Unlisted kinds come after the workloads. */
 const WAVES: readonly (readonly string[])[] = [
   ['Namespace'],
   ['CustomResourceDefinition'],
@@ -20,7 +20,7 @@ const WAVES: readonly (readonly string[])[] = [
   ['Pod', 'ReplicationController', 'ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'],
 ];
 
-/** Groups of objects to be applied one after the other; inside a wave the manifest's order is kept. */
+/** Groups of objects to apply in sequence; within a wave, the manifest's order is kept. */
 export function inWaves(objects: readonly PlannedObject[]): PlannedObject[][] {
   const waves: PlannedObject[][] = Array.from({ length: WAVES.length + 1 }, () => []);
   for (const each of objects) {

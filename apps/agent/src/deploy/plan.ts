@@ -11,13 +11,13 @@ export interface PlannedObject {
   object: KubeObject;
   field: string;
   namespaced: boolean;
-  /** Its kind or namespace comes with the same manifest, so that a dry run before it cannot succeed. */
+  /** The same manifest creates its kind or namespace, so a dry run before that cannot succeed. */
   dependsOnManifest: boolean;
-  /** An autoscaler: it becomes the property of the workload of this kind with its name. */
+  /** For an autoscaler: the kind of the workload with its name that becomes its owner. */
   ownerKind?: string;
-  /** We decided the replicas until now and leave them to an autoscaler: the number must outlive that. */
+  /** Replicas pass from us to an autoscaler: their number must be preserved. */
   keepsReplicas?: boolean;
-  /** An autoscaler decided the replicas until now: they are taken back from it. */
+  /** Replicas pass from an autoscaler back to us. */
   takesReplicas?: boolean;
 }
 
@@ -32,7 +32,10 @@ export interface PlanRequest {
   signal: AbortSignal;
 }
 
-/** Where each object goes and whether it may, or a fault of the manifest: kinds are looked up, namespaces filled in and guarded, marks added. */
+/**
+ * Plans where each object goes and whether it is allowed: looks up kinds, fills in and checks namespaces, adds marks.
+ * Collects the manifest's faults.
+ */
 export async function planDeploy(request: PlanRequest): Promise<PlannedObject[]> {
   const definedKinds = kindsOfManifest(request.objects);
   const ownNamespaces = new Set(
@@ -115,7 +118,9 @@ function guardedNamespace(
   throw agentErrors.FORBIDDEN({ details: { field: `${field}.metadata.namespace`, reason } });
 }
 
-/** Fields that only a server writes: they stand in manifests that were copied from a cluster, and it refuses them. */
+/**
+ * Removes fields that only servers write: manifests copied from a cluster contain them, and the server rejects them.
+ */
 function withoutServerFields(object: KubeObject, namespace: string | undefined): KubeObject {
   const { status: _status, ...rest } = object;
   const {

@@ -9,16 +9,16 @@ interface Lock {
   waiting: Waiting | null;
 }
 
-/** One deploy at a time for each project; of those that wait only the newest is worth anything. */
+/** One deploy at a time per project; a newer waiting one supersedes the older. */
 export class ProjectLocks {
   readonly #locks = new Map<string, Lock>();
 
-  /** 0 = free; 1 = one runs. A waiting one does not count: it would be superseded. */
+  /** 0 = free; 1 = one is running. A waiting one does not count, because it would be superseded. */
   position(key: string): number {
     return this.#locks.has(key) ? 1 : 0;
   }
 
-  /** Resolves with the function that gives it back. Rejects with SUPERSEDED when a newer one came, or when aborted. */
+  /** Resolves with the release function. Rejects with SUPERSEDED when a newer one arrives, or when aborted. */
   acquire(key: string, signal: AbortSignal): Promise<() => void> {
     const held = this.#locks.get(key);
     if (held === undefined) {

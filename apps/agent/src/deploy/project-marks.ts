@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from '@svc/kube';
 
-/** Kind -> path of its pod template. A pod is its own. */
+/** Kind -> path of its pod template. A pod is its own template. */
 const POD_TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Pod', []],
   ['Deployment', ['spec', 'template']],
@@ -14,13 +14,15 @@ const POD_TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
 
 const BUILT_IN_GROUPS: ReadonlySet<string> = new Set(['v1', 'apps/v1', 'batch/v1', 'batch/v1beta1']);
 
-/** The label `<prefix>/project` on the object and its pods, and `SVC_PROJECT_ID` in every container's environment. */
+/**
+ * Sets the label `<prefix>/project` on the object and its pods, and `SVC_PROJECT_ID` in every container's environment.
+ */
 export function markForProject(object: KubeObject, projectId: string, keyPrefix: string): KubeObject {
   const label = { [`${keyPrefix}/project`]: projectId };
   const labelled = { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...label } } };
   const path = BUILT_IN_GROUPS.has(object.apiVersion) ? POD_TEMPLATES.get(object.kind) : undefined;
   if (path === undefined) return labelled;
-  return changeAt(labelled, path, (template) => markTemplate(template, label, projectId)) as KubeObject; // same kind of object
+  return changeAt(labelled, path, (template) => markTemplate(template, label, projectId)) as KubeObject; // same kind
 }
 
 function markTemplate(
@@ -52,7 +54,7 @@ function containersWith(spec: Record<string, unknown>, list: string, projectId: 
   return { [list]: containers.map((container: unknown) => withProject(container, projectId)) };
 }
 
-/** Replaces a value that the manifest gave it: the platform's word counts. */
+/** Overrides a value from the manifest: the platform decides. */
 function withProject(container: unknown, projectId: string): unknown {
   if (!isRecord(container)) return container;
   const given = Array.isArray(container['env']) ? container['env'] : [];

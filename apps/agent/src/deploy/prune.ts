@@ -8,18 +8,18 @@ export interface PruneRequest {
   client: KubeClient;
   projectId: string;
   keyPrefix: string;
-  /** Protected kinds that the cluster's owner lets go all the same. */
+  /** Protected kinds that the cluster's owner allows to be pruned. */
   allowedKinds: readonly string[];
   signal: AbortSignal;
 }
 
 export interface PruneOutcome {
   results: ResourceResult[];
-  /** Still there and still ours: they stay in the inventory. */
+  /** Still present and still ours: they stay in the inventory. */
   retained: InventoryEntry[];
 }
 
-/** What holds data or other objects is never deleted by being left out of a manifest. */
+/** Kinds that hold data or other objects; leaving them out of a manifest never deletes them. */
 const PROTECTED_KINDS: readonly string[] = [
   'Namespace',
   'CustomResourceDefinition',
@@ -27,7 +27,10 @@ const PROTECTED_KINDS: readonly string[] = [
   'PersistentVolume',
 ];
 
-/** Deletes what the last manifest had and this one has not, if it is still the same object and still carries our label. */
+/**
+ * Deletes objects of the previous manifest that this one no longer has, if each is still the same object and still
+ * carries our label.
+ */
 export async function pruneAll(request: PruneRequest, entries: readonly InventoryEntry[]): Promise<PruneOutcome> {
   const outcome: PruneOutcome = { results: [], retained: [] };
   for (const entry of [...entries].toReversed()) {
@@ -40,7 +43,7 @@ export async function pruneAll(request: PruneRequest, entries: readonly Inventor
   return outcome;
 }
 
-/** Null when it is gone already, or is not ours any more. */
+/** Null if it is already gone or no longer ours. */
 async function pruneOne(request: PruneRequest, entry: InventoryEntry): Promise<ResourceResult | null> {
   const { client, projectId, keyPrefix, allowedKinds, signal } = request;
   try {
@@ -63,9 +66,9 @@ async function pruneOne(request: PruneRequest, entry: InventoryEntry): Promise<R
     return gone ? row(entry, 'pruned', undefined) : null;
   } catch (error) {
     signal.throwIfAborted();
-    // Made anew by somebody in this moment: it is theirs now.
+    // It has just been recreated by someone else, who now owns it.
     if (isStatusError(error, 409)) return null;
-    // Its kind went before it, and the object with its kind.
+    // Its kind was deleted before it, and the object with it.
     if (isAppError(error) && error.code === 'UNKNOWN_KIND') return null;
     return { ...row(entry, 'failed', undefined), error: messageErrorOf(error) };
   }

@@ -18,7 +18,7 @@ export type ReadinessEnd = 'ready' | 'failed' | 'timed_out';
 
 const INTERVAL_MS = 1000;
 
-/** Looks at each object until it is ready, one has failed, or the time is over. Fills in health and message. */
+/** Polls each object until it is ready, one has failed, or time is up. Fills in health and message. */
 export async function waitUntilReady(
   request: ReadinessRequest,
   applied: readonly AppliedObject[],
@@ -39,7 +39,7 @@ export async function waitUntilReady(
   return 'ready';
 }
 
-/** One look, without waiting. */
+/** Checks once, without waiting. */
 export function noteHealth(applied: readonly AppliedObject[]): void {
   for (const each of applied) settle(each, healthOf(each.object), new Set());
 }
@@ -65,7 +65,7 @@ async function currentHealth({ client, signal, log }: ReadinessRequest, each: Ap
   }
 }
 
-/** Adds why: the words of the first pod that cannot run say more than a count of replicas. */
+/** Adds the reason: a message of the first failing pod says more than a count of replicas. */
 async function explained(
   request: ReadinessRequest,
   waiting: ReadonlySet<AppliedObject>,
@@ -73,7 +73,7 @@ async function explained(
 ): Promise<ReadinessEnd> {
   for (const each of waiting) {
     if (each.result.health === 'progressing' && end === 'timed_out') each.result.health = 'degraded';
-    const reason = await notReadyReason(request, each.object).catch(() => null); // an explanation is worth no failure
+    const reason = await notReadyReason(request, each.object).catch(() => null); // a missing explanation is no failure
     if (reason !== null) each.result.message = `${each.result.message ?? 'is not ready'}; ${reason}`.slice(0, 4096);
   }
   return end;

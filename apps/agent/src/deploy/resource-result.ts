@@ -2,7 +2,7 @@ import { KubernetesStatusError, isStatusError, type KubeObject } from '@svc/kube
 import type { MessageError, ResourceResult } from '@svc/protocol';
 import { messageErrorOf } from '../commands/error-of.ts';
 
-/** The row of one object in a deploy's result. */
+/** One object's entry in a deploy result. */
 export function resourceResult(
   object: KubeObject,
   outcome: Pick<ResourceResult, 'action' | 'health'> & Partial<ResourceResult>,
@@ -23,7 +23,7 @@ export function failedResource(object: KubeObject, error: unknown, field: string
   return resourceResult(object, { action: 'failed', health: 'unknown', message: reported.message, error: reported });
 }
 
-/** A refused apply: a conflict names the fields and who owns them, everything else the server's words. */
+/** Error of a refused apply: a conflict names the fields and their owners; otherwise the server's message. */
 export function applyError(error: unknown, field: string, resource: string): MessageError {
   if (!isStatusError(error)) return messageErrorOf(error, field);
   const conflicts = error.causes
@@ -51,16 +51,16 @@ function managerIn(message: string): string {
 
 const MAX_CAUSE_CHARACTERS = 300;
 
-/** The API server's refusal, said so that its reader sees what to change. */
+/** Rewrites the API server's error so that the reader can see what to change. */
 function readable(error: KubernetesStatusError): KubernetesStatusError {
   const { status, reason, message, causes } = error;
-  // It calls a field that its schema does not have a failure of its own (500) in a server-side apply.
+  // On a server-side apply, it reports a field missing from its schema as an internal error (500).
   if (status === 500 && message.includes('failed to create typed patch object')) {
     return new KubernetesStatusError({ status: 422, reason: 'Invalid', message, causes });
   }
   const [first] = causes;
   if (first === undefined || causes.every((cause) => cause.message.length <= MAX_CAUSE_CHARACTERS)) return error;
-  // It repeats the value that it refuses, such as a whole pod template with what stands in its environment.
+  // It repeats the rejected value, such as a whole pod template with its environment.
   const whose = message.slice(0, Math.max(0, message.indexOf(first.field)));
   const told = causes.map((cause) => `${cause.field}: ${withoutLongValue(cause.message)}`).join(', ');
   return new KubernetesStatusError({ status, reason, message: whose + told, causes });

@@ -41,14 +41,17 @@ export interface DeployRun {
   log: Logger;
   rules: AgentConfig['deploy'];
   keyPrefix: string;
-  /** For readiness; the apply before it has bounds of its own in each request. */
+  /** Timeout for readiness; the requests of the apply have their own. */
   timeoutMs: number;
   payload: DeployCommand;
   context: CommandContext;
   report(event: ClusterEvent): void;
-  /** Of what we put back ourselves since the last deploy: it is as much the project's as what was there before. */
+  /**
+   * Uid of an object that drift correction recreated since the last deploy; it belongs to the project like the
+   * original.
+   */
   putBackUid(object: ObjectReference): string | undefined;
-  /** What was applied and what was deleted; `whole` = there is nothing else in the project now. */
+  /** What was applied and deleted; `whole` = the project now has no other objects. */
   applied(objects: readonly AppliedByDeploy[], whole: boolean, deleted: readonly ObjectReference[]): Promise<void>;
 }
 
@@ -56,8 +59,8 @@ const MAX_OBJECTS = 1000;
 const SECOND_RUN = 'The agent restarted during this deploy and ran it again: the actions are those of the second run';
 
 /**
- * Validate all, dry-run all, write down what will be ours, apply in order, prune, wait. Nothing is changed before every
- * document was accepted; nothing is deleted after any apply failed.
+ * Validates all, dry-runs all, records the future inventory, applies in order, prunes, waits. Changes nothing before
+ * every document is accepted; deletes nothing after a failed apply.
  */
 export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
   const { client, context, payload, rules } = run;
@@ -107,7 +110,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
   return settle(run, store, inventory, applied, dryRun.warnings);
 }
 
-/** After the last apply: prune, wait, and write down what is really ours now. */
+/** After the last apply: prunes, waits, and records the actual inventory. */
 async function settle(
   run: DeployRun,
   store: InventoryStore,
@@ -139,7 +142,7 @@ async function settle(
   return { status: end === 'timed_out' ? 'timed_out' : 'failed', error, deploy };
 }
 
-/** Of a workload that does not ask for it any more: it goes also when nothing is pruned, or it would scale on. */
+/** The autoscaler of a workload that no longer requests one. Deleted even without pruning, or it would keep scaling. */
 function isOldAutoscaler({ kind, name, namespace }: InventoryEntry, applied: readonly AppliedObject[]): boolean {
   if (kind !== AUTOSCALER.kind) return false;
   return applied.some(
@@ -148,7 +151,7 @@ function isOldAutoscaler({ kind, name, namespace }: InventoryEntry, applied: rea
   );
 }
 
-/** Everything is applied by now: a cancelled wait still has a whole result. */
+/** Everything is applied by now, so a cancelled wait still has a complete result. */
 async function readinessOf(run: DeployRun, applied: AppliedObject[]): Promise<ReadinessEnd | 'cancelled'> {
   const { client, clock, log, context, payload, timeoutMs } = run;
   const { signal } = context;
@@ -177,8 +180,8 @@ function namesOf({ payload }: DeployRun): { namespace: string; projectId: string
 }
 
 /**
- * The cluster itself remembers the ids, also when the agent's folder is gone. To apply the newest one again changes
- * nothing that is done already and finishes what is not; an older one would undo what came after it.
+ * The cluster itself remembers the ids, even if the agent's folder is lost. Reapplying the newest deploy changes
+ * nothing already done and finishes the rest; reapplying an older one would undo later deploys.
  */
 function isSecondRun({ commandIds }: Inventory, commandId: string): boolean {
   if (!commandIds.includes(commandId)) return false;

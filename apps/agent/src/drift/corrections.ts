@@ -20,22 +20,25 @@ export interface Drift {
   project: ExpectedProject;
   object: ExpectedObject;
   details: Record<string, string>;
-  /** Somebody deploys the project: that is the newer word. */
+  /** True while the project is being deployed, which takes precedence. */
   superseded(): boolean;
 }
 
-/** Two who both insist would change an object for ever: after so many times in this time it is only told. */
+/**
+ * Two insistent parties would change an object forever: beyond this many corrections in this time, drift is only
+ * reported.
+ */
 const MOST_CORRECTIONS = 5;
 const WITHIN_MS = 10 * 60_000;
 const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 1000;
 
-/** Puts back what somebody changed: the object is applied again as its deploy applied it. */
+/** Reverts foreign changes: applies the object again as its deploy did. */
 export class Corrections {
   readonly #options: CorrectionsOptions;
-  /** When each object was put back, the newest last; forgotten when it counts no more. */
+  /** Correction times per object, newest last; dropped when they no longer count. */
   readonly #times = new Map<string, number[]>();
-  /** One after the other: drift is rare, and a storm of it must not become one of writes. */
+  /** Serialized: drift is rare, and a storm of it must not become a storm of writes. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: CorrectionsOptions) {
@@ -75,7 +78,7 @@ export class Corrections {
     const { field_manager: fieldManager } = deploy;
     for (let attempt = 1; object.intent !== null && !signal.aborted && !superseded(); attempt += 1) {
       try {
-        // Anew at each attempt: the workload of an autoscaler may be put back just before it.
+        // On each attempt: an autoscaler's workload may have been restored just before it.
         const intent = await withLiveOwner(client, object.intent, agent.key_prefix, signal);
         const { object: live } = await client.apply(intent, { fieldManager, force: true, signal });
         object.owned = ownedFields(live.metadata, fieldManager);

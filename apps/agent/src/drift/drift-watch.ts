@@ -27,7 +27,7 @@ export interface DriftWatchOptions {
   report(event: ClusterEvent): void;
 }
 
-/** What stays in memory of a watched object. */
+/** The in-memory part of a watched object. */
 interface Kept {
   identity: string;
   resourceVersion: string;
@@ -36,9 +36,9 @@ interface Kept {
 }
 
 export interface AppliedByDeploy {
-  /** As it was sent. */
+  /** As sent. */
   intent: KubeObject;
-  /** As the server answered. */
+  /** As returned by the server. */
   object: KubeObject;
 }
 
@@ -46,18 +46,18 @@ export interface AppliedProject {
   namespace: string;
   projectId: string;
   objects: readonly AppliedByDeploy[];
-  /** False: what else was expected of the project still is, since the deploy failed in between or pruned nothing. */
+  /** False: the project's other expectations remain, because the deploy failed midway or did not prune. */
   whole: boolean;
-  /** By the deploy itself: an autoscaler that is not wanted goes also when nothing else is pruned. */
+  /** Deleted by the deploy itself: an unwanted autoscaler is deleted even without pruning. */
   deleted: readonly ObjectReference[];
 }
 
-/** One kind in one namespace. */
+/** Watch of one kind in one namespace. */
 interface KindWatch {
   abort: AbortController;
   done: Promise<void>;
   reflector: Reflector<Kept>;
-  /** Name among the limitations when it may not be watched. */
+  /** Its name among the limitations if watching is not permitted. */
   feature: string;
 }
 
@@ -65,15 +65,15 @@ const MAX_WATCHES = 200;
 const TOO_MANY = 'drift of further kinds';
 
 /**
- * Watches the objects that deploys made, by their metadata alone: what somebody else changed is not ours in
- * `managedFields` any more. Kind by kind and namespace by namespace, so that a Role of one namespace is enough.
+ * Watches the objects that deploys created, by metadata alone: a field changed by another manager is no longer ours in
+ * `managedFields`. Watches per kind and namespace, so that a Role in one namespace suffices.
  */
 export class DriftWatch {
   readonly #options: DriftWatchOptions;
   readonly #corrections: Corrections;
   /** By kind and namespace. */
   readonly #watches = new Map<string, KindWatch>();
-  /** Projects that are being deployed: what is seen of them meanwhile is our own doing. */
+  /** Projects being deployed: changes to them are our own meanwhile. */
   readonly #deploying = new Map<string, number>();
   #signal: AbortSignal | null = null;
 
@@ -95,7 +95,7 @@ export class DriftWatch {
     await this.#corrections.settled();
   }
 
-  /** While one deploys a project, nobody judges it. The answer ends that. */
+  /** Suspends drift detection of a project during a deploy. The returned function resumes it. */
   deploying(project: Pick<ExpectedProject, 'namespace' | 'projectId'>): () => void {
     const key = keyOf(project);
     this.#deploying.set(key, (this.#deploying.get(key) ?? 0) + 1);
@@ -107,13 +107,13 @@ export class DriftWatch {
     };
   }
 
-  /** The uid of what was put back in place of an object that a deploy of the project made; undefined for all others. */
+  /** The uid of the object that replaced a deleted one of the project; undefined for all others. */
   putBackUid(project: Pick<ExpectedProject, 'namespace' | 'projectId'>, object: ObjectReference): string | undefined {
     const identity = identityOf(object);
     return this.#options.expectations.of(project).find((each) => identityOf(each) === identity)?.putBackUid;
   }
 
-  /** What a deploy applied is what the project should be from now on. */
+  /** Makes what a deploy applied the expected state of the project. */
   async applied({ namespace, projectId, objects, whole, deleted }: AppliedProject): Promise<void> {
     const { config, expectations } = this.#options;
     const project = { namespace, projectId };
@@ -127,7 +127,7 @@ export class DriftWatch {
     this.#adjust();
   }
 
-  /** Watches what is expected now, and nothing else. */
+  /** Watches exactly what is currently expected. */
   #adjust(): void {
     const { config, expectations, limitations, log } = this.#options;
     if (this.#signal === null || this.#signal.aborted) return;
@@ -171,7 +171,7 @@ export class DriftWatch {
         gone: ({ identity, resourceVersion }, sight) => this.#judge(identity, null, sight.version ?? resourceVersion),
         reached: (version) => {
           limitations.clear(feature);
-          if (version !== '') failed = false; // the next failure is news again
+          if (version !== '') failed = false; // log the next failure again
         },
         synced: () => this.#judgeAll(),
       },
@@ -199,7 +199,7 @@ export class DriftWatch {
     return kept;
   }
 
-  /** After a first list, or a deploy: all that is expected, also what is not there at all. */
+  /** After a first list or a deploy: checks all expected objects, including missing ones. */
   #judgeAll(): void {
     const { expectations } = this.#options;
     for (const [key, { reflector }] of this.#watches) {
@@ -229,7 +229,7 @@ export class DriftWatch {
     expectations
       .save(project)
       .catch((error: unknown) => log.error({ err: error }, 'what is expected cannot be stored'));
-    if (drift === '') return; // somebody put it right
+    if (drift === '') return; // already restored
     const details = detailsOf({
       project_id: project.projectId,
       change: kept === null ? 'deleted' : 'changed',
@@ -248,7 +248,7 @@ function watchKeyOf({ apiVersion, kind, namespace = '' }: ExpectedObject): strin
   return `${apiVersion}/${kind} ${namespace}`;
 }
 
-/** Versions are numbers that grow; what is no number is not compared. */
+/** Versions are increasing numbers; anything else is not compared. */
 function isOlder(version: string, than: string): boolean {
   return /^\d+$/.test(version) && /^\d+$/.test(than) && BigInt(version) < BigInt(than);
 }

@@ -11,14 +11,14 @@ export interface ExpectedObject {
   kind: string;
   name: string;
   namespace?: string;
-  /** Of the answer to the apply: what is older says nothing. */
+  /** From the response to the apply; older versions are ignored. */
   resourceVersion: string;
   owned: OwnedFields;
-  /** What was applied, to apply it again; null where drift is only reported, so that no secret is written down. */
+  /** The applied object, to apply it again; null if drift is only reported, so that no secret is stored. */
   intent: KubeObject | null;
-  /** The drift that was told last; empty = none. */
+  /** The drift last reported; empty = none. */
   told: string;
-  /** Of what was put back in place of a deleted object: the inventory knows the deleted one. */
+  /** Uid of the replacement for a deleted object: the inventory knows only the deleted one. */
   putBackUid?: string;
 }
 
@@ -28,11 +28,11 @@ export interface ExpectedProject {
   objects: ExpectedObject[];
 }
 
-/** What deploys left in the cluster, one file for each project in the agent's state folder (mode 0600). */
+/** The state that deploys left in the cluster, one file per project in the agent's state folder (mode 0600). */
 export class Expectations {
   readonly #folder: string;
   readonly #projects = new Map<string, ExpectedProject>();
-  /** By object: its project. An object belongs to whoever applied it last. */
+  /** The project of each object: the one that applied it last. */
   readonly #owners = new Map<string, string>();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -108,8 +108,8 @@ function hashOf(text: string): string {
 
 function parsed(text: string): ExpectedProject | null {
   try {
-    return JSON.parse(text) as ExpectedProject; // only this class writes the folder
+    return JSON.parse(text) as ExpectedProject; // only this class writes to the folder
   } catch {
-    return null; // the next deploy writes it anew
+    return null; // the next deploy rewrites it
   }
 }

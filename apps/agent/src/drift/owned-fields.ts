@@ -1,11 +1,11 @@
 import { isRecord, type ObjectMetadata } from '@svc/kube';
 
-/** Names of the fields that we own in an object, as the API server keeps them (`fieldsV1`). */
+/** The fields that we own in an object, in the API server's format (`fieldsV1`). */
 export type OwnedFields = Record<string, unknown>;
 
 const MAX_PATHS = 20;
 
-/** What this manager applied and nobody has changed since: a change by another one takes the field from us. */
+/** Fields that this manager applied and no other manager has changed: such a change transfers ownership. */
 export function ownedFields({ managedFields }: ObjectMetadata, manager: string): OwnedFields {
   const entry = (managedFields ?? []).find(
     (each) => each.manager === manager && each.operation === 'Apply' && each.subresource === undefined,
@@ -13,7 +13,7 @@ export function ownedFields({ managedFields }: ObjectMetadata, manager: string):
   return entry?.fieldsV1 ?? {};
 }
 
-/** Paths that were ours and are not any more, the first of them. */
+/** Paths that are no longer ours, up to a limit. */
 export function lostFields(before: OwnedFields, now: OwnedFields): string[] {
   const lost: string[] = [];
   collect(before, now, '', lost);
@@ -22,7 +22,7 @@ export function lostFields(before: OwnedFields, now: OwnedFields): string[] {
 
 function collect(before: OwnedFields, now: OwnedFields, path: string, lost: string[]): void {
   for (const [name, inner] of Object.entries(before)) {
-    if (name === '.') continue; // the part itself, beside what is in it
+    if (name === '.') continue; // the parent itself
     const there = now[name];
     const isPart = isRecord(inner) && Object.keys(inner).some((each) => each !== '.');
     if (isPart) collect(inner, isRecord(there) ? there : {}, `${path}${readable(name)}`, lost);
@@ -47,7 +47,7 @@ function readable(name: string): string {
   return `[${rest}]`;
 }
 
-/** Who has changed the object last, besides us. */
+/** The last manager, other than us, to change the object. */
 export function lastManager({ managedFields }: ObjectMetadata, manager: string): string {
   const others = (managedFields ?? []).filter(
     (each) => !each.manager.startsWith(manager) && each.subresource !== 'status',

@@ -1,16 +1,16 @@
 import type { EventReport, EventType } from '@svc/protocol';
 
-/** An event of the contract before it gets its number and time. */
+/** An event of the contract before it has a sequence and time. */
 export interface ClusterEvent {
   type: EventType;
   /** Empty for cluster-scoped objects. */
   namespace: string;
-  /** `kind/name`, in lower case as kubectl names it. */
+  /** `kind/name` in lower case, as in kubectl. */
   resource: string;
   details: Record<string, string>;
 }
 
-/** Leaves out what is empty and shortens what is long: a kubelet's message may hold pages. */
+/** Omits empty values and truncates long ones: a kubelet's message may be pages long. */
 export function detailsOf(entries: Record<string, string | number | undefined>): Record<string, string> {
   const details: Record<string, string> = {};
   for (const [name, value] of Object.entries(entries)) {

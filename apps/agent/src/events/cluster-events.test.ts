@@ -6,7 +6,7 @@ import { openEventState } from '../state/event-state.ts';
 import { Limitations } from '../status/limitations.ts';
 import { ClusterEvents } from './cluster-events.ts';
 
-/** An API server that a test plays: nothing is in it, and the watches of pods are cut when the test says so. */
+/** A fake, empty API server; the test cuts its pod watches. */
 class PlayedServer {
   cut: () => void = () => undefined;
 

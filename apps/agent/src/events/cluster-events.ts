@@ -17,16 +17,16 @@ export interface ClusterEventsOptions {
   log: Logger;
   rules: AgentConfig['events'];
   keyPrefix: string;
-  /** Where the agent may look; empty = in the whole cluster. */
+  /** Namespaces that the agent may read; empty = the whole cluster. */
   namespaces: readonly string[];
   limitations: Limitations;
-  /** Where observations go, and where those of an earlier process are. */
+  /** Stores observations, including those of an earlier process. */
   state: EventState;
 }
 
-/** Raised when what is kept of a kind changes its shape: an older agent's memory is then left out. */
+/** Increment when the stored form of a kind changes: state written by older agents is then ignored. */
 const KEPT_SHAPE = 1;
-/** Each costs four watches, which are connections to the API server. */
+/** Each needs four watches, which are connections to the API server. */
 const MAX_NAMESPACES = 50;
 
 interface Look<Kept> {
@@ -35,7 +35,7 @@ interface Look<Kept> {
 }
 
 interface Selection extends KindReference {
-  /** Absent = in all of them. */
+  /** Absent = all namespaces. */
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
@@ -47,8 +47,8 @@ interface Kind<Kept> extends Selection {
 }
 
 /**
- * Watches what events are made of: managed pods and workloads, or all of them; nodes; warnings about those. Whoever may
- * look into some namespaces only watches each of them by itself, and no nodes.
+ * Watches the sources of events: managed pods and workloads, or all of them; nodes; warnings about those. With access
+ * limited to some namespaces, it watches each one separately, and no nodes.
  */
 export class ClusterEvents {
   readonly #options: ClusterEventsOptions;
@@ -107,7 +107,7 @@ export class ClusterEvents {
     await Promise.all(all.map((reflector) => reflector.run(signal)));
   }
 
-  /** What is known before anything was asked. */
+  /** Reports limitations known before any request. */
   #tellLimits(): void {
     const { rules, namespaces, limitations } = this.#options;
     if (!rules.enabled) return limitations.set('events', 'they are turned off (events.enabled)', 'none');
@@ -146,7 +146,7 @@ export class ClusterEvents {
         reached: (version) => {
           limitations.clear(feature);
           state.reached(name, version);
-          // The next failure is news again.
+          // Log the next failure again.
           if (version !== '' && this.#failing.delete(name)) {
             log.info({ kind: kind.kind, namespace }, 'a kind is watched again');
           }
@@ -183,7 +183,7 @@ export class ClusterEvents {
     return undefined;
   }
 
-  /** By name, since a warning may be about a ReplicaSet or an autoscaler that carries no label of ours. */
+  /** Matches by name, because a warning may be about a ReplicaSet or autoscaler without our label. */
   #concernsUs({ kind, namespace, name }: Involved): boolean {
     if (this.#options.rules.scope === 'all' || kind === 'Node') return true;
     const isOurs = (known: { namespace: string; name: string }): boolean =>
@@ -192,7 +192,7 @@ export class ClusterEvents {
   }
 }
 
-/** Objects that were chosen or looked at in another way are others. */
+/** Objects selected or recorded differently are stored under another name. */
 function placeNameOf({ apiVersion, kind, namespace, labelSelector = '', fieldSelector = '' }: Selection): string {
   const place = namespace === undefined ? '' : `${namespace}/`;
   return `${KEPT_SHAPE}:${place}${apiVersion}/${kind}?${labelSelector}&${fieldSelector}`;

@@ -18,7 +18,7 @@ function waiting(reason: string, restartCount = 0): object {
   return { containerStatuses: [{ name: 'main', image: 'web:1', restartCount, state: { waiting: { reason } } }] };
 }
 
-/** Looks one after the other, as a watch gives them: the types that each of them tells. */
+/** Applies the looks in order, as from a watch; returns the event types of each. */
 function story(statuses: readonly object[], initial = false): string[][] {
   let kept: KeptPod | null = null;
   return statuses.map((status, index) => {
@@ -43,7 +43,7 @@ describe('looks at a pod', () => {
     expect(story([running, drained, drained, ended])).toEqual([['pod_created'], ['pod_evicted'], [], []]);
     const byKubelet = { phase: 'Failed', reason: 'Evicted', conditions: target('TerminationByKubelet') };
     expect(story([running, byKubelet])[1]).toEqual(['pod_evicted']);
-    // Its node is gone or it is deleted for another reason: that is no eviction.
+    // A lost node or another reason for deletion is not an eviction.
     expect(story([running, { phase: 'Failed', conditions: target('DeletionByPodGC') }])[1]).toEqual(['pod_failed']);
     expect(story([running, { phase: 'Failed', conditions: target('PreemptionByScheduler', 'False') }])[1]).toEqual([
       'pod_failed',

@@ -2,7 +2,7 @@ import { fieldAt, type KubeObject } from '@svc/kube';
 import { conditionOf } from '@svc/kube/values';
 import { detailsOf, type ClusterEvent } from './cluster-event.ts';
 
-/** What stays in memory of a node. */
+/** The in-memory part of a node. */
 export interface KeptNode {
   name: string;
   ready: boolean;

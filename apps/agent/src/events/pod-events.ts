@@ -2,21 +2,21 @@ import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
 import { conditionOf, hasCondition } from '@svc/kube/values';
 import { detailsOf, type ClusterEvent } from './cluster-event.ts';
 
-/** What stays in memory of a pod: some hundred bytes instead of some thousand. */
+/** The in-memory part of a pod: a few hundred bytes instead of a few thousand. */
 export interface KeptPod {
   namespace: string;
   name: string;
   phase: string;
   ready: boolean;
-  /** Restarts when its crash loop was last told; 0 = not in one. */
+  /** Restarts when its crash loop was last reported; 0 = not in one. */
   crashTold: number;
-  /** Image whose failed pull was told; empty = none. */
+  /** Image whose failed pull was reported; empty = none. */
   pullTold: string;
   /** End of the last container that ran out of memory. */
   outOfMemoryAt: string;
-  /** Its eviction was told; absent in what agents before this one kept. */
+  /** Its eviction was reported; absent in state written by older agents. */
   evicted?: boolean;
-  /** Image of its first container, for what is told when only this is left of it; absent in what older agents kept. */
+  /** Image of its first container, for events after the pod is gone; absent in state written by older agents. */
   image?: string;
   /** Absent until it is scheduled. */
   node?: string;
@@ -30,7 +30,7 @@ const PULL_FAILURES: ReadonlySet<string> = new Set([
   'RegistryUnavailable',
 ]);
 
-/** Reasons of the condition DisruptionTarget by which a pod has to leave its node although it did nothing wrong. */
+/** Reasons of the condition DisruptionTarget that evict a pod through no fault of its own. */
 const EVICTIONS: ReadonlySet<string> = new Set([
   'EvictionByEvictionAPI',
   'PreemptionByScheduler',
@@ -48,7 +48,7 @@ interface ContainerLook {
   outOfMemoryAt: string;
 }
 
-/** One look at a pod: the events since the last one and what is kept for the next. */
+/** Compares a pod with its last state: returns the events since then and the state to keep. */
 export function lookAtPod(
   pod: KubeObject,
   before: KeptPod | null,
@@ -90,14 +90,14 @@ export function podGone({ namespace, name, phase, image, node }: KeptPod): Clust
   return { type: 'pod_deleted', namespace, resource: `pod/${name}`, details: detailsOf({ phase, image, node }) };
 }
 
-/** As the pod asks for it; the status names the image only once it was pulled, and by another name. */
+/** From the pod's spec: the status names the image only after it was pulled, and by another name. */
 function whereAndWhat(pod: KubeObject): { image?: string; node?: string } {
   const image = text(fieldAt(pod, 'spec', 'containers', 0, 'image'));
   const node = text(fieldAt(pod, 'spec', 'nodeName'));
   return { ...(image === '' ? {} : { image }), ...(node === '' ? {} : { node }) };
 }
 
-/** By the kubelet, which says so at its end, or by whoever drains, preempts or taints, while it still runs. */
+/** By the kubelet, which reports it once the pod has ended, or by a drain, preemption or taint while it still runs. */
 function evictionOf(pod: KubeObject): { reason: string; message: string } | null {
   const reason = text(fieldAt(pod, 'status', 'reason'));
   if (reason === 'Evicted') return { reason, message: text(fieldAt(pod, 'status', 'message')) };
@@ -109,7 +109,7 @@ function evictionOf(pod: KubeObject): { reason: string; message: string } | null
 
 type Tell = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>) => void;
 
-/** Told when it begins and at each doubling of the restarts: a loop of days is a dozen events. */
+/** Reported at the start and at each doubling of the restarts: a loop of several days gives a dozen events. */
 function crashTold(containers: readonly ContainerLook[], told: number, tell: Tell): number {
   const crashing = containers.find(({ waiting }) => waiting === 'CrashLoopBackOff');
   if (crashing === undefined) return told;
@@ -119,7 +119,7 @@ function crashTold(containers: readonly ContainerLook[], told: number, tell: Tel
   return Math.max(1, restarts);
 }
 
-/** `ErrImagePull` and `ImagePullBackOff` take turns: one event for the image. */
+/** `ErrImagePull` and `ImagePullBackOff` alternate: report one event per image. */
 function pullTold(containers: readonly ContainerLook[], told: string, tell: Tell): string {
   const failing = containers.find(({ waiting }) => PULL_FAILURES.has(waiting));
   if (failing === undefined) return containers.some(({ waiting }) => waiting !== '') ? told : '';

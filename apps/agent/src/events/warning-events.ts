@@ -2,10 +2,10 @@ import { fieldAt, type KubeObject } from '@svc/kube';
 import { detailsOf, type ClusterEvent } from './cluster-event.ts';
 import type { KeptPod } from './pod-events.ts';
 
-/** What stays in memory of an Event object of Kubernetes: how often it had happened when it was told. */
+/** The in-memory part of a Kubernetes Event: its count when last reported. */
 export type KeptWarning = number;
 
-/** What a Warning is about. */
+/** The object that a Warning is about. */
 export interface Involved {
   kind: string;
   namespace: string;
@@ -20,12 +20,12 @@ export function involvedIn(event: KubeObject): Involved {
   };
 }
 
-/** Kubernetes counts repetitions in one object; they are told again at each doubling. */
+/** Kubernetes counts repetitions in one object; reported again at each doubling. */
 export function lookAtWarning(
   event: KubeObject,
   before: KeptWarning | null,
   initial: boolean,
-  /** What is known of the pod that it is about. */
+  /** Known fields of the affected pod. */
   pod: Pick<KeptPod, 'image' | 'node'> = {},
 ): { kept: KeptWarning; events: ClusterEvent[] } {
   const counted = fieldAt(event, 'count') ?? fieldAt(event, 'series', 'count');

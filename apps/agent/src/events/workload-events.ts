@@ -2,7 +2,7 @@ import { fieldAt, type KubeObject } from '@svc/kube';
 import { healthOf } from '../deploy/object-health.ts';
 import { detailsOf, type ClusterEvent } from './cluster-event.ts';
 
-/** What stays in memory of a Deployment or StatefulSet. */
+/** The in-memory part of a Deployment or StatefulSet. */
 export interface KeptWorkload {
   namespace: string;
   name: string;
@@ -11,7 +11,10 @@ export interface KeptWorkload {
   health: string;
 }
 
-/** `deployment_available` and `deployment_failed` at each change of a Deployment to that; `scaled` for both kinds. */
+/**
+ * Reports `deployment_available` and `deployment_failed` when a Deployment changes to that state, and `scaled` for both
+ * kinds.
+ */
 export function lookAtWorkload(
   object: KubeObject,
   before: KeptWorkload | null,

@@ -22,8 +22,8 @@ const MAX_STATUS_BYTES = 64 * 1024;
 const CLOSE_GRACE_MS = 2000;
 
 /**
- * A process in a container over the WebSocket subprotocol of the API server: every message is one byte of channel and
- * its data. `ended` settles once with the status object that the server sent, or null when the connection broke before.
+ * A process in a container over the API server's WebSocket subprotocol: every message is a channel byte and data.
+ * `ended` resolves once with the server's status object, or null if the connection broke first.
  */
 export class ExecConnection {
   readonly ended: Promise<string | null>;
@@ -42,7 +42,7 @@ export class ExecConnection {
     });
   }
 
-  /** Resolves when the API server upgraded; its refusals are `KubernetesStatusError`. */
+  /** Resolves once the API server has upgraded; rejects with a `KubernetesStatusError` if it refuses. */
   static async open(
     client: KubeClient,
     target: ExecTarget,
@@ -60,12 +60,12 @@ export class ExecConnection {
     }
   }
 
-  /** Subprotocol that both sides speak. */
+  /** The negotiated subprotocol. */
   get protocol(): string {
     return this.#socket.protocol;
   }
 
-  /** Bytes of input that the network has not taken yet. */
+  /** Bytes of input not yet taken by the network. */
   get waitingInputBytes(): number {
     return this.#socket.bufferedAmount;
   }
@@ -74,7 +74,7 @@ export class ExecConnection {
     this.#send(EXEC_CHANNELS.stdin, data);
   }
 
-  /** False when the protocol has no way to say it: the process then never sees the end of its input. */
+  /** Returns false if the protocol cannot signal it: the process then never sees the end of its input. */
   endInput(): boolean {
     if (!canEndInput(this.protocol)) return false;
     this.#send(EXEC_CHANNELS.close, Buffer.of(EXEC_CHANNELS.stdin));
@@ -85,7 +85,7 @@ export class ExecConnection {
     this.#send(EXEC_CHANNELS.resize, Buffer.from(encodeResize(rows, cols)));
   }
 
-  /** Stops reading: the process is held back when its pipe is full. */
+  /** Stops reading: the process blocks once its pipe is full. */
   pause(): void {
     this.#socket.pause();
   }
@@ -94,9 +94,9 @@ export class ExecConnection {
     this.#socket.resume();
   }
 
-  /** Leaves the process alone: Kubernetes has no way to end it. */
+  /** Does not stop the process: Kubernetes has no way to end it. */
   close(): void {
-    this.#socket.resume(); // a paused socket never reads the other half of the closing handshake
+    this.#socket.resume(); // a paused socket never reads the peer's close frame
     this.#socket.close(1000);
     const cut = setTimeout(() => this.#socket.terminate(), CLOSE_GRACE_MS);
     void this.ended.then(() => clearTimeout(cut));
@@ -142,7 +142,7 @@ async function connect(
   const options = await client.transport.connection();
   const socket = new WebSocket(urlOf(client, target), [...protocols], {
     ...options,
-    // The type of an object that travels as text is what OutgoingHttpHeaders says of `connection()`.
+    // `connection()` types its headers as OutgoingHttpHeaders; the values are strings.
     headers: options.headers as Record<string, string>,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -156,7 +156,7 @@ async function connect(
       reject(signal.aborted ? signal.reason : error);
     };
     signal.addEventListener('abort', abort, { once: true });
-    // Made before the first message can come, which may be in the packet of the handshake's answer.
+    // Created before the first message can arrive, which may be in the packet of the handshake response.
     const connection = made(socket);
     socket.once('upgrade', (response) => response.socket.setKeepAlive(true, 15_000));
     socket.once('open', () => {
@@ -182,7 +182,7 @@ function urlOf({ access }: KubeClient, { namespace, pod, container, command, std
   for (const word of command) url.searchParams.append('command', word);
   url.searchParams.set('stdin', String(stdin));
   url.searchParams.set('stdout', 'true');
-  url.searchParams.set('stderr', String(!tty)); // a terminal has one output
+  url.searchParams.set('stderr', String(!tty)); // a TTY merges stderr into stdout
   url.searchParams.set('tty', String(tty));
   return url;
 }

@@ -3,17 +3,17 @@ import type { MessageError } from '@svc/protocol';
 import { messageErrorOf } from '../commands/error-of.ts';
 import { agentErrors } from '../errors.ts';
 
-/** How a process ended: by itself with a code, never begun, or unknown because the connection broke first. */
+/** How a process ended: exited with a code, never started, or unknown because the connection broke first. */
 export type ExecEnd =
   | { kind: 'exited'; exitCode: number }
   | { kind: 'not_started'; error: MessageError }
   | { kind: 'unknown' };
 
-/** Words of the container runtimes for a program that cannot be run: the caller's mistake, not the cluster's. */
+/** Container runtime messages for a program that cannot be run: the caller's mistake, not the cluster's. */
 const CANNOT_RUN =
   /executable file not found|no such file or directory|permission denied|exec format error|is a directory/i;
 
-/** What the API server's last word, or null for none, means for the one who asked. */
+/** Interprets the API server's final status; null if there was none. */
 export function execEndOf(status: string | null): ExecEnd {
   if (status === null) return { kind: 'unknown' };
   const end = readExecEnd(status);

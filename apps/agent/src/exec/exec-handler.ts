@@ -14,16 +14,19 @@ import { OutputCapture, type CapturedOutput } from './output-capture.ts';
 export interface ExecHandlerOptions {
   client: KubeClient;
   clock: Clock;
-  /** Subprotocols to offer, the best first; all that we know by default. */
+  /** Subprotocols to offer, best first; defaults to all known ones. */
   protocols?: readonly string[];
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
-/** Input that a process does not read is kept up to here; then the command ends, since nothing can tell the sender. */
+/**
+ * Input that the process does not read is buffered up to this limit; then the command ends, because the sender cannot
+ * be throttled.
+ */
 const MAX_WAITING_INPUT_BYTES = 16 * 1024 * 1024;
 
-/** `exec`: `succeeded` for any command that ran, with its exit code; `failed` only when it could not run. */
+/** `exec`: `succeeded` for any command that ran, with its exit code; `failed` only if it could not run. */
 export function createExecHandler(options: ExecHandlerOptions): CommandHandler<'exec'> {
   return {
     position: () => 0,
@@ -38,7 +41,10 @@ export function createExecHandler(options: ExecHandlerOptions): CommandHandler<'
   };
 }
 
-/** The kubelet only says that it finds no such container. Looked at afterwards, since what the pod said is a moment old. */
+/**
+ * The kubelet says only that it finds no such container. Checked afterwards, because the earlier pod status may be
+ * stale.
+ */
 function notRunning(pod: KubeObject, container: string): Error | null {
   const why = whyNotRunning(containerStatus(pod, container));
   if (why === null) return null;
@@ -88,7 +94,7 @@ async function runExec(
   }
 }
 
-/** Why we left a process that may still run. */
+/** Why we left a process that may still be running. */
 interface Stop {
   status: 'timed_out' | 'cancelled' | 'failed';
   reason?: unknown;

@@ -6,12 +6,12 @@ export type OutputStream = 'stdout' | 'stderr';
 
 export interface OutputCaptureOptions {
   clock: Clock;
-  /** Resolves when the piece left; rejects when it never will. */
+  /** Resolves when the piece is sent; rejects if it never will be. */
   send(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void>;
-  /** Send at once instead of keeping short output for the result. */
+  /** Send immediately instead of keeping short output for the result. */
   live: boolean;
   maxBytes: number;
-  /** Too much waits for the platform; and again room for more. */
+  /** Called when too much output is waiting for the platform, and when there is room again. */
   hold(): void;
   release(): void;
 }
@@ -30,13 +30,13 @@ export type CapturedOutput = Pick<
 >;
 
 /**
- * Output of one process: kept for the result while both streams fit into 64 KiB, else sent in pieces as it comes. What
- * is above the limit is read and dropped, so that the process still ends, and the result says that it was truncated.
+ * Output of one process: kept for the result while both streams fit into 64 KiB, else sent in pieces as it arrives.
+ * Output above the limit is read and dropped, so that the process still ends, and the result is marked as truncated.
  */
 export class OutputCapture {
   readonly #options: OutputCaptureOptions;
   readonly #bytes: Record<OutputStream, number> = { stdout: 0, stderr: 0 };
-  /** In the order of arrival: all of it while it is kept, else what waits to be sent. */
+  /** In order of arrival: all output while it is kept, else the pieces waiting to be sent. */
   #pieces: Piece[] = [];
   #waitingBytes = 0;
   readonly #carry: Record<OutputStream, Buffer> = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
@@ -70,7 +70,7 @@ export class OutputCapture {
     }
   }
 
-  /** After the last output: resolves when all of it left, or will never leave. */
+  /** Call after the last output: resolves when all of it has been sent or never will be. */
   async end(): Promise<CapturedOutput> {
     const { stdout: stdoutBytes, stderr: stderrBytes } = this.#bytes;
     const counts = { stdout_bytes: stdoutBytes, stderr_bytes: stderrBytes };
@@ -97,7 +97,7 @@ export class OutputCapture {
     if (this.#sending !== null || this.#pieces.length === 0) return;
     this.#sending = this.#sendAll()
       .catch(() => {
-        this.#lost = true; // the command was cancelled while the platform was away
+        this.#lost = true; // the command was cancelled while the platform was offline
         this.#pieces = [];
         this.#waitingBytes = 0;
       })
@@ -118,7 +118,7 @@ export class OutputCapture {
     }
   }
 
-  /** As many pieces of one stream as one message may hold. */
+  /** Takes as many pieces of one stream as fit into one message. */
   #take(): Piece {
     const stream = this.#pieces[0]?.stream ?? 'stdout';
     const taken: Buffer[] = [];
@@ -156,7 +156,7 @@ export class OutputCapture {
   }
 }
 
-/** Bytes at the end that begin a character whose rest is still to come: 0 to 3. */
+/** Number of bytes at the end that start an incomplete UTF-8 character: 0 to 3. */
 function incompleteTail(data: Buffer): number {
   for (let back = 1; back <= Math.min(3, data.length); back += 1) {
     const byte = data[data.length - back] ?? 0;

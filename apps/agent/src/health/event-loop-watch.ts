@@ -5,12 +5,12 @@ const INTERVAL_MS = 5000;
 const BLOCKED_SECONDS = 5;
 
 export interface EventLoopWatch {
-  /** True when the loop stood still for more than five seconds in the last interval. */
+  /** True if the loop was blocked for more than five seconds in the last interval. */
   blocked(): boolean;
   stop(): void;
 }
 
-/** Looks at the longest delay of each interval: a process whose loop stands still cannot do its work, whatever else. */
+/** Watches the longest delay of each interval: a process with a blocked event loop cannot work. */
 export function watchEventLoop(clock: Clock, report: (lagSeconds: number) => void): EventLoopWatch {
   const delays = monitorEventLoopDelay({ resolution: 50 });
   delays.enable();

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** What `/readyz` says of one part; `ok` when fine. */
+/** State of one part in `/readyz`. */
 export type CheckState =
   | 'ok'
   | 'connecting'
@@ -13,7 +13,7 @@ export type CheckState =
 
 export type ComponentStatus = 'healthy' | 'degraded' | 'unhealthy';
 
-/** A connection to the platform as it is now, without any grace. */
+/** Current state of a connection to the platform, without a grace period. */
 export interface ConnectionHealth {
   state: 'connected' | 'connecting' | 'disconnected' | 'unauthorized' | 'forbidden';
   /** When it was last connected, in milliseconds since the Unix epoch; null before the first time. */
@@ -40,9 +40,9 @@ export interface HealthSources {
   channel: () => ChannelHealth;
   kubernetes: () => KubernetesHealth;
   tunnel: () => TunnelHealth;
-  /** Whether a part that is well does less than it should. */
+  /** True if a healthy part does less than it should. */
   degraded: (part: 'kubernetes' | 'tunnel') => boolean;
-  /** Faults of the process itself, such as `event_loop_blocked`; empty when it is well. */
+  /** Faults of the process itself, such as `event_loop_blocked`; empty if there are none. */
   processFaults: () => readonly string[];
 }
 
@@ -59,7 +59,10 @@ export interface Verdict {
   body: Record<string, unknown>;
 }
 
-/** The three health bodies. Alive is about this process only: a kubelet would restart it when the platform is away. */
+/**
+ * The three health bodies. Liveness is about this process only: otherwise a kubelet would restart it whenever the
+ * platform is down.
+ */
 export class Health {
   readonly #options: HealthOptions;
   #shuttingDown = false;
@@ -68,7 +71,7 @@ export class Health {
     this.#options = options;
   }
 
-  /** From the first signal on, no new work should come here. */
+  /** From the first signal on, the agent should receive no new work. */
   beginShutdown(): void {
     this.#shuttingDown = true;
   }
@@ -86,7 +89,7 @@ export class Health {
       kubernetes: this.#checkKubernetes(),
       tunnel: this.#checkTunnel(),
     };
-    // What is degraded does its work: an agent that lacks a right on purpose would else never be ready.
+    // Degraded counts as ready: otherwise an agent that deliberately lacks a right would never be ready.
     const ok = Object.values(checks).every((state) => state === 'ok' || state === 'degraded');
     return { ok, body: { status: ok ? 'ready' : 'not_ready', checks, timestamp: this.#timestamp() } };
   }
@@ -123,7 +126,7 @@ export class Health {
       },
       kubernetes_client: {
         status: kubernetesStatus(kubernetes, sources.degraded('kubernetes')),
-        cluster_reachable: kubernetes.state !== 'connecting' && kubernetes.state !== 'unreachable', // refusals are answers
+        cluster_reachable: kubernetes.state !== 'connecting' && kubernetes.state !== 'unreachable', // refusals count
       },
     };
   }
@@ -165,7 +168,7 @@ function connectionStatus({ state }: ConnectionHealth): ComponentStatus {
 }
 
 function tunnelStatus(tunnel: TunnelHealth, degraded: boolean): ComponentStatus {
-  if (!tunnel.enabled) return 'healthy'; // off by choice is no fault
+  if (!tunnel.enabled) return 'healthy'; // disabled on purpose
   return tunnel.state === 'connected' && degraded ? 'degraded' : connectionStatus(tunnel);
 }
 

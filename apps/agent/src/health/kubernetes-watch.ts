@@ -8,10 +8,10 @@ import type { KubernetesHealth } from './health.ts';
 const INTERVAL_MS = 15_000;
 const RETRY_MS = 3000;
 const LOOK_MS = 200;
-/** A machine that starts anew may start us before its API server. */
+/** A booting machine may start the agent before its API server. */
 const REACHABLE_WITHIN_MS = 120_000;
 
-/** Asks the API server again and again: reachable, which version it is, and whether it knows us. */
+/** Polls the API server: whether it is reachable, its version, and whether it accepts our credentials. */
 export class KubernetesWatch {
   readonly #client: KubeClient;
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class KubernetesWatch {
     this.#log = log;
   }
 
-  /** Whether a deploy could make an autoscaler that works. */
+  /** True if a deploy could create a working autoscaler. */
   get autoScaling(): boolean {
     return this.#autoScaling;
   }
@@ -34,7 +34,7 @@ export class KubernetesWatch {
     return this.#health;
   }
 
-  /** Resolves when the API server answered, whatever it said; also when it did not in time, or the signal aborts. */
+  /** Resolves when the API server has responded with any status, when it is too late, or when the signal aborts. */
   async reachable(signal: AbortSignal): Promise<void> {
     const untilMs = this.#clock.nowMs() + REACHABLE_WITHIN_MS;
     const isAway = (): boolean => this.#health.state === 'connecting' || this.#health.state === 'unreachable';
@@ -53,7 +53,7 @@ export class KubernetesWatch {
     const before = this.#health.state;
     try {
       const { gitVersion } = await this.#client.version(signal);
-      // Anybody may ask for the version; what kinds there are, only whom the cluster knows.
+      // The version is public; the list of kinds requires valid credentials.
       await this.#client.raw('/api', signal);
       this.#health = { state: 'ok', version: gitVersion };
       this.#autoScaling = await canAutoScale(this.#client, signal).catch(() => false);

@@ -28,7 +28,7 @@ async function json(path: string): Promise<Record<string, unknown>> {
   return (await (await test.get(path)).json()) as Record<string, unknown>;
 }
 
-/** What the server says to bytes that no client of HTTP would send, until it closes. */
+/** The server's response to bytes that no HTTP client would send, until it closes. */
 function exchange(sent: string): Promise<string> {
   const socket = connect({ port: test.agent.httpPort, host: '127.0.0.1' });
   socket.write(sent);

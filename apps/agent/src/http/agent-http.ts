@@ -18,7 +18,7 @@ export interface AgentHttpOptions {
   log: Logger;
   health: Health;
   metrics: AgentMetrics;
-  /** As the platform says it; undefined before that. */
+  /** Assigned by the platform; undefined before that. */
   clusterId: () => string | undefined;
   kubernetesVersion: () => string;
   autoScaling: () => boolean;
@@ -32,7 +32,7 @@ export interface AgentHttp {
   close(): Promise<void>;
 }
 
-/** Both listeners of the agent: everything on one port, metrics on a second one as well. */
+/** Both listeners of the agent: everything on one port, and metrics on a second one as well. */
 export async function startAgentHttp(options: AgentHttpOptions): Promise<AgentHttp> {
   const { config, clock, log, health, metrics } = options;
   const { http, metrics: metricsConfig } = config.current;
@@ -91,16 +91,16 @@ function infoBody(options: AgentHttpOptions): Record<string, unknown> {
     version: build.version,
     git_commit: build.gitCommit,
     build_date: build.buildDate,
-    go_version: `node ${process.version}`, // the contract's name for the version of the runtime
+    go_version: `node ${process.version}`, // the contract's name for the runtime version
     cluster_name: agent.cluster_name,
     cluster_id: clusterId() ?? svc.cluster_id ?? '',
     kubernetes_version: kubernetesVersion(),
     features: { monitoring: monitoring.enabled, tunneling: tunnel.enabled, auto_scaling: autoScaling() },
-    ...(limited.length === 0 ? {} : { limitations: limited }), // beyond the contract: only when there is one
+    ...(limited.length === 0 ? {} : { limitations: limited }), // beyond the contract, so only if there is one
   };
 }
 
-/** The whole configuration with its secrets redacted; the token shows its marker wherever it comes from. */
+/** The whole configuration with secrets redacted; the token is redacted wherever it comes from. */
 export function configBody(config: AgentConfig): Record<string, unknown> {
   const redacted = redactConfig(agentConfigSchema, config);
   const svc = redacted['svc'];

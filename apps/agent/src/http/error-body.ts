@@ -7,7 +7,7 @@ export interface ErrorAnswer {
   body: { error: { code: string; message: string; details: Record<string, unknown> } };
 }
 
-/** The contract's error body. What is not from a catalogue is told as INTERNAL, without its words. */
+/** The contract's error body. An error outside the catalogue becomes INTERNAL, without its message. */
 export function errorAnswer(error: unknown): ErrorAnswer {
   const known: AppError = isAppError(error) ? error : agentErrors.INTERNAL({ cause: error });
   const { code, message, details, status, headers } = known;

@@ -1,7 +1,7 @@
 import { RateLimiter, rateLimitHeaders, type RateLimit } from '@svc/http/rate-limit';
 import { agentErrors } from '../errors.ts';
 
-/** The contract's numbers; /healthz, /readyz and /livez have none. */
+/** The contract's limits; /healthz, /readyz and /livez have none. */
 export const CONTRACT_LIMITS: Readonly<Record<string, RateLimit>> = {
   '/metrics': { perMinute: 60, burst: 10 },
   '/info': { perMinute: 60, burst: 10 },
@@ -10,7 +10,7 @@ export const CONTRACT_LIMITS: Readonly<Record<string, RateLimit>> = {
 
 const MAX_ADDRESSES = 10_000;
 
-/** One bucket for each limited route and client address. */
+/** One bucket per limited route and client address. */
 export class RouteLimits {
   readonly #limiters: ReadonlyMap<string, RateLimiter>;
 
@@ -20,7 +20,7 @@ export class RouteLimits {
     );
   }
 
-  /** Headers for the answer; throws RATE_LIMITED, which carries them too. */
+  /** Returns the response headers; throws RATE_LIMITED, which carries them too. */
   take(path: string, address: string): Record<string, string> {
     const decision = this.#limiters.get(path)?.take(address);
     if (decision === undefined) return {};

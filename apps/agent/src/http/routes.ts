@@ -21,7 +21,7 @@ export interface RouteSources {
 const JSON_TYPE = 'application/json; charset=utf-8';
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** The six endpoints of the contract. Null = this path is not there. */
+/** The six endpoints of the contract. Null = not found. */
 export function agentRoutes(sources: RouteSources): (path: string) => Route | null {
   const routes: Readonly<Record<string, Route>> = {
     '/healthz': () => verdict(sources.health.healthz()),
@@ -37,7 +37,7 @@ export function agentRoutes(sources: RouteSources): (path: string) => Route | nu
   };
 }
 
-/** What stands on the port for metrics alone. */
+/** Route of the metrics-only port. */
 export function metricsRoute(metrics: AgentMetrics): Route {
   return async () => ({ status: 200, contentType: METRICS_TYPE, body: await metrics.render() });
 }

@@ -11,18 +11,18 @@ import type { Answer, Route } from './routes.ts';
 export interface AgentServerOptions {
   host: string;
   port: number;
-  /** Name of the configuration key, for the message when the port is taken. */
+  /** Name of the configuration key, for the error if the port is in use. */
   portKey: string;
   find: (path: string) => Route | null;
   limits: RouteLimits;
-  /** Path whose bucket counts, when it is served under another one. */
+  /** Maps a path to the one whose rate limit applies. */
   limitedAs?: (path: string) => string;
   log: Logger;
 }
 
 export interface AgentServer {
   readonly port: number;
-  /** False once the listener failed; the process is unhealthy then. */
+  /** False once the listener has failed; the process is then unhealthy. */
   listening(): boolean;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface AgentServer {
 const MAX_CONNECTIONS = 256;
 const ALLOWED = 'GET, HEAD';
 
-/** A small HTTP server: GET and HEAD, no bodies, bounded in connections, time and headers. */
+/** A small HTTP server: GET and HEAD, no bodies, limits on connections, time and headers. */
 export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
   const server = createServer(
     {
@@ -38,7 +38,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       requestTimeout: 15_000,
       keepAliveTimeout: 5000,
       maxHeaderSize: 16_384,
-      requireHostHeader: false, // refused in `respond`, where the refusal has a body
+      requireHostHeader: false, // refused in `respond`, with an error body
     },
     (request, response) => {
       respond(options, request, response).catch((error: unknown) => {
@@ -68,12 +68,12 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 }
 
 async function respond(options: AgentServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  request.resume(); // a body means nothing here, and an unread one would hold the connection
+  request.resume(); // discard the body: an unread one would hold the connection
   let answer: Answer;
   let headers: Record<string, string> = {};
   try {
     const { path, route } = routeOf(options, request);
-    // Before anything else is looked at: every answer of a limited route says what is left.
+    // First, so that every response of a limited route has the rate limit headers.
     headers = options.limits.take(options.limitedAs?.(path) ?? path, request.socket.remoteAddress ?? '');
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const details = { field: 'method', reason: `only ${ALLOWED}`, allowed: ALLOWED };
@@ -99,7 +99,7 @@ async function respond(options: AgentServerOptions, request: IncomingMessage, re
   response.end(request.method === 'HEAD' ? undefined : answer.body);
 }
 
-/** The target may also be a whole URL, as a client behind a proxy sends it (RFC 9112, 3.2.2). */
+/** The target may also be an absolute URL, as sent by clients behind a proxy (RFC 9112, 3.2.2). */
 function routeOf(options: AgentServerOptions, request: IncomingMessage): { path: string; route: Route } {
   const target = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
   const path = target.split('?', 1)[0] ?? '';

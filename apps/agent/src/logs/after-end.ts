@@ -2,7 +2,7 @@ import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
 import type { LogsResult } from '@svc/protocol';
 import { containerStatus, named } from '../pods/container-status.ts';
 
-/** What a follower does when a stream ended: open it again, wait for the pod to come back, or end with a reason. */
+/** What a follower does after a stream ends: reopen it, wait for the pod to return, or end with a reason. */
 export type AfterEnd =
   | { next: 'reopen' }
   | { next: 'wait_for_pod' }
@@ -13,8 +13,8 @@ const TERMINATED: AfterEnd = { next: 'end', reason: 'container_terminated' };
 const DELETED: AfterEnd = { next: 'end', reason: 'pod_deleted' };
 
 /**
- * An end of the stream is not the end of the container: the kubelet ends it when it rotates the file. Only a container
- * that will not run again ends the logs. A pod of a StatefulSet comes back under the same name.
+ * The end of a stream is not the end of the container: the kubelet also ends it when it rotates the file. Logs end only
+ * when the container will not run again. A pod of a StatefulSet returns under the same name.
  */
 export function afterEnd(pod: KubeObject | null, container: string, comesBack: boolean): AfterEnd {
   if (pod === null) return comesBack ? { next: 'wait_for_pod' } : DELETED;
@@ -30,7 +30,7 @@ export function afterEnd(pod: KubeObject | null, container: string, comesBack: b
   return runsAgain(pod, container, terminated['exitCode'] === 0) ? REOPEN : TERMINATED;
 }
 
-/** True for a pod whose controller makes it again with its name. */
+/** True if the pod's controller recreates it under the same name. */
 export function hasStableName(pod: KubeObject): boolean {
   return (pod.metadata.ownerReferences ?? []).some(
     ({ kind, controller }) => kind === 'StatefulSet' && controller === true,

@@ -1,8 +1,8 @@
-/** A line, or a part of one that is too long; `time` is empty where the kubelet gave none. */
+/** A line, or part of one that is too long; `time` is empty if the kubelet gave none. */
 export interface LogLine {
-  /** As the kubelet writes it: RFC 3339 with nine digits. */
+  /** In the kubelet's format: RFC 3339 with nine digits. */
   time: string;
-  /** With its line feed, if it has one. */
+  /** Includes the line feed, if any. */
   text: string;
   /** False for the further parts of a long line. */
   begins: boolean;
@@ -11,7 +11,9 @@ export interface LogLine {
 const LINE_FEED = 0x0a;
 const TIME = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})) /;
 
-/** Splits what `timestamps=true` sends. A line longer than the limit comes in parts, so that none is held whole. */
+/**
+ * Splits the output of `timestamps=true`. A line over the limit is yielded in parts, so that it is never held whole.
+ */
 export async function* readLogLines(stream: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<LogLine> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;

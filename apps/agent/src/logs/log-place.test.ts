@@ -3,7 +3,7 @@ import type { LogLine } from './log-lines.ts';
 import { ReadBefore, decodePlace, encodePlace } from './log-place.ts';
 import { SeenLines } from './seen-lines.ts';
 
-/** Two outputs, out of order, and two lines that are the same. */
+/** Two outputs, out of order, with two identical lines. */
 const LINES: readonly LogLine[] = [
   ['10:00:00.000000001', 'a'],
   ['10:00:00.000000005', 'b'],

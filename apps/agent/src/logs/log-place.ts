@@ -1,25 +1,25 @@
 import type { LogLine } from './log-lines.ts';
 import { hashOf } from './seen-lines.ts';
 
-/** Behind which line of a log a reader stands. */
+/** A reader's position in a log: after a given line. */
 export interface LogPlace {
-  /** Time of the newest line up to here: those of two outputs may be out of order by a little. */
+  /** Time of the newest line so far: lines of the two outputs may be slightly out of order. */
   newestTime: string;
   /** Time of the last line. */
   time: string;
   hash: number;
-  /** How many lines with this hash came up to here. */
+  /** Number of lines with this hash so far. */
   count: number;
 }
 
 const PLACE = /^(\S{20,40}) (\S{20,40}) (\d{1,16}) (\d{1,16})$/;
 
-/** One word for whoever keeps it and cannot read it: `position` of an output, `resume_after` of a command. */
+/** Opaque token for the platform: `position` of an output, `resume_after` of a command. */
 export function encodePlace({ newestTime, time, hash, count }: LogPlace): string {
   return `${newestTime} ${time} ${hash} ${count}`;
 }
 
-/** Null for what no agent like this one has written. */
+/** Null if the text is not such a token. */
 export function decodePlace(text: string): LogPlace | null {
   const [, newestTime, time, hash, count] = PLACE.exec(text) ?? [];
   if (newestTime === undefined || time === undefined) return null;
@@ -27,8 +27,8 @@ export function decodePlace(text: string): LogPlace | null {
 }
 
 /**
- * Recognises the lines that a reader got from an agent before this one, in a log that is read from the second of the last
- * of them: all up to that line, or, where it is gone by rotation, all that are not newer than what the reader has.
+ * Recognizes lines that the reader already has from an earlier agent, in a log read from the second of the last such
+ * line: all lines up to it or, if rotation removed it, all that are not newer than what the reader has.
  */
 export class ReadBefore {
   readonly #place: LogPlace;
@@ -46,7 +46,7 @@ export class ReadBefore {
 
   includes(line: LogLine): boolean {
     if (line.begins) this.#dropping = this.#isBefore(line);
-    return this.#dropping; // a further part goes with its first
+    return this.#dropping; // further parts follow the first one
   }
 
   #isBefore(line: LogLine): boolean {

@@ -4,9 +4,9 @@ import { encodePlace, type LogPlace } from './log-place.ts';
 
 export interface LogQueueOptions {
   clock: Clock;
-  /** Resolves when the piece left; rejects when it never will. */
+  /** Resolves when the piece is sent; rejects if it never will be. */
   send(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void>;
-  /** Text that may wait, in UTF-16 units. */
+  /** Limit of waiting text, in UTF-16 units. */
   maxWaiting: number;
 }
 
@@ -15,7 +15,10 @@ interface Waiting {
   place: LogPlace | null;
 }
 
-/** Lines on their way to the platform, coalesced. A platform that is slow or away costs the oldest lines, counted. */
+/**
+ * Coalesces lines on their way to the platform. If the platform is slow or offline, the oldest lines are dropped and
+ * counted.
+ */
 export class LogQueue {
   readonly #options: LogQueueOptions;
   #lines: Waiting[] = [];
@@ -36,7 +39,7 @@ export class LogQueue {
     return this.#dropped;
   }
 
-  /** The place goes with the piece that ends with this line: whoever has that can go on behind it. */
+  /** The position is sent with the piece that ends with this line, so that the receiver can resume after it. */
   add(text: string, place: LogPlace | null = null): void {
     this.#lines.push({ text, place });
     this.#waiting += text.length;
@@ -45,7 +48,7 @@ export class LogQueue {
     else this.#cancelTimer ??= this.#options.clock.setTimer(() => this.#flush(), PROTOCOL_LIMITS.outputFlushMs);
   }
 
-  /** For a reader that can wait: resolves when half of the queue is free, or nothing will ever leave. */
+  /** For a reader that can wait: resolves when half of the queue is free, or when nothing more can be sent. */
   async room(): Promise<void> {
     while (this.#waiting > this.#options.maxWaiting / 2 && !this.#broken) {
       this.#room ??= Promise.withResolvers<void>();
@@ -53,7 +56,7 @@ export class LogQueue {
     }
   }
 
-  /** Resolves when all of it left or will never leave. */
+  /** Resolves when everything has been sent or never will be. */
   async end(): Promise<void> {
     while ((this.#head < this.#lines.length && !this.#broken) || this.#sending !== null) {
       this.#flush();
@@ -83,7 +86,7 @@ export class LogQueue {
     if (this.#sending !== null || this.#broken || this.#head >= this.#lines.length) return;
     this.#sending = this.#sendAll()
       .catch(() => {
-        this.#broken = true; // the command was cancelled while the platform was away
+        this.#broken = true; // the command was cancelled while the platform was offline
       })
       .finally(() => {
         this.#sending = null;

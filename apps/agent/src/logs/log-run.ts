@@ -25,16 +25,16 @@ const MAX_TAIL_LINES = 10_000;
 const MAX_LINE_BYTES = 64 * 1024;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
-/** How long a pod of a StatefulSet may take to come back. */
+/** How long a pod of a StatefulSet may take to return. */
 const COME_BACK_MS = 120_000;
 
 type EndReason = LogsResult['reason'];
 
-/** The lines of one container, over as many streams as it takes. */
+/** The lines of one container, over as many streams as needed. */
 export class LogRun {
   readonly #options: LogRunOptions;
   readonly #seen = new SeenLines();
-  /** What the caller has from an agent before this one. */
+  /** Lines that the caller already has from an earlier agent. */
   readonly #before: ReadBefore | null;
   readonly #tailLines: number;
   readonly #openedAt: string;
@@ -75,7 +75,7 @@ export class LogRun {
     };
   }
 
-  /** What is there now. The reader is held back when the platform is slow: nothing is lost. */
+  /** Reads the existing lines. A slow platform holds the reader back, so nothing is lost. */
   async once(): Promise<EndReason> {
     if (this.#tailLines === 0) return 'eof';
     const { queue, payload } = this.#options;
@@ -87,7 +87,10 @@ export class LogRun {
     return 'eof';
   }
 
-  /** Until the container is gone for good; what comes faster than the platform reads is lost, the oldest first. */
+  /**
+   * Follows until the container is gone for good. Lines that arrive faster than the platform reads are dropped, oldest
+   * first.
+   */
   async follow(): Promise<EndReason> {
     let pauseMs = FIRST_PAUSE_MS;
     let options: LogOptions = this.#beginning();
@@ -109,7 +112,7 @@ export class LogRun {
     }
   }
 
-  /** One stream to its end; true when it broke and the container may have written more than we have. */
+  /** Reads one stream to its end. Returns true if it broke and the container may have written more. */
   async #copy(options: LogOptions): Promise<boolean> {
     const { signal } = this.#options;
     try {
@@ -118,7 +121,8 @@ export class LogRun {
       return false;
     } catch (error) {
       signal.throwIfAborted();
-      // 403 stays; a container that waits for its start (400), a cut and a server that restarts all pass.
+      // 401 and 403 are permanent; a container waiting to start (400), a broken connection and a restarting server are
+      // not.
       if (isStatusError(error, 403) || isStatusError(error, 401)) throw error;
       return true;
     }
@@ -132,7 +136,7 @@ export class LogRun {
       pod = await client.get(reference, signal);
     } catch {
       signal.throwIfAborted();
-      return null; // the API server is away: the next attempt tells
+      return null; // the API server is down; the next attempt will show
     }
     const after = afterEnd(pod, container, hasStableName(this.#pod));
     if (after.next === 'wait_for_pod') return this.#waitForPod(reference);
@@ -141,7 +145,7 @@ export class LogRun {
     return null;
   }
 
-  /** After a broken stream the rest of the instance before this one is read as well. */
+  /** After a broken stream, also reads the rest of the previous instance. */
   async #noteRestart(pod: KubeObject, broken: boolean): Promise<void> {
     const restarts = restartsOf(pod, this.#options.container);
     const missed = broken && restarts > this.#restarts && this.#seen.lastTime !== '';
@@ -167,11 +171,11 @@ export class LogRun {
     return 'pod_deleted' as const;
   }
 
-  /** Whether the container that runs now began after that line: its reader was away meanwhile. */
+  /** True if the running container started after that line, while its reader was disconnected. */
   #restartedSince(time: string): boolean {
     const status = containerStatus(this.#pod, this.#options.container);
     const ended = fieldAt(status, 'lastState', 'terminated', 'finishedAt');
-    // Kubernetes gives whole seconds, rounded down: the line may have been written just before in the same one.
+    // Kubernetes rounds down to whole seconds: the line may have been written earlier in the same one.
     return this.#restarts > 0 && typeof ended === 'string' && Date.parse(ended) + 1000 > Date.parse(time);
   }
 
@@ -191,7 +195,7 @@ export class LogRun {
     return client.logs(pod, { ...options, container, timestamps: true, signal });
   }
 
-  /** False when the caller's limit is reached. */
+  /** Returns false once the caller's limit is reached. */
   #take(line: LogLine): boolean {
     const { payload, queue } = this.#options;
     if (this.#seen.isRepeated(line) || this.#before?.includes(line) === true) return true;

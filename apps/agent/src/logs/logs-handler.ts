@@ -14,7 +14,7 @@ export interface LogsHandlerOptions {
 
 const MAX_WAITING = 1024 * 1024;
 
-/** `logs`: what is there, or with `follow` everything that comes until the container is gone for good. */
+/** `logs`: the existing lines, or with `follow` everything until the container is gone for good. */
 export function createLogsHandler({ client, clock }: LogsHandlerOptions): CommandHandler<'logs'> {
   return {
     position: () => 0,
@@ -23,7 +23,7 @@ export function createLogsHandler({ client, clock }: LogsHandlerOptions): Comman
       const container = chooseContainer(pod, payload.container);
       const queue = new LogQueue({ clock, maxWaiting: MAX_WAITING, send: (piece) => context.output(piece) });
       const run = new LogRun({ client, clock, payload, container, pod, queue, signal: context.signal });
-      // Tells a reader at once that there is such a pod: the first line of a quiet container may take hours.
+      // Tells the reader at once that the pod exists: the first line of a quiet container may take hours.
       if (payload.follow === true) await context.output({ stream: 'log', encoding: 'utf8', data: '' });
       return runToEnd(run, queue, payload, context);
     },

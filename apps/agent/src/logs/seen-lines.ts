@@ -4,9 +4,9 @@ import type { LogPlace } from './log-place.ts';
 const REMEMBERED = 4096;
 
 /**
- * Recognises the lines that a stream repeats because `sinceTime` counts whole seconds. The last lines are remembered
- * by their hashes; before those, the time alone decides. Lines of two outputs may be out of order by a little: that is
- * why time does not decide everywhere.
+ * Recognizes lines that a stream repeats because `sinceTime` has whole seconds. The most recent lines are remembered by
+ * hash; before those, the time alone decides. Lines of the two outputs may be slightly out of order, so time alone does
+ * not suffice.
  */
 export class SeenLines {
   readonly #hashes: number[] = [];
@@ -34,9 +34,9 @@ export class SeenLines {
     this.#dropping = false;
   }
 
-  /** True for a line that was there before; otherwise it is remembered. */
+  /** True for a line seen before; otherwise remembers it. */
   isRepeated(line: LogLine): boolean {
-    if (!line.begins) return this.#dropping; // goes with its first part
+    if (!line.begins) return this.#dropping; // follows its first part
     this.#dropping = this.#replay !== null && this.#repeats(line, this.#replay);
     if (!this.#dropping) this.#remember(line);
     return this.#dropping;
@@ -50,7 +50,7 @@ export class SeenLines {
       replay.set(hash, left - 1);
       return true;
     }
-    if (line.time > this.#lastTime) this.#replay = null; // beyond all that was seen
+    if (line.time > this.#lastTime) this.#replay = null; // newer than anything seen
     const oldest = this.#times[this.#hashes.length < REMEMBERED ? 0 : this.#next];
     return oldest !== undefined && line.time < oldest;
   }
@@ -74,7 +74,7 @@ export class SeenLines {
   }
 }
 
-/** 53 bits of a line and its time (two FNV-like halves): a chance hit hides one line in 10^15. */
+/** 53 bits of a line and its time (two FNV-like halves): a collision hides one line in 10^15. */
 export function hashOf({ time, text }: Pick<LogLine, 'time' | 'text'>): number {
   const whole = `${time} ${text}`;
   let high = 0xdeadbeef;

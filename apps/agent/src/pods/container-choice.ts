@@ -1,11 +1,11 @@
 import { fieldAt, type KubeClient, type KubeObject } from '@svc/kube';
 import { agentErrors } from '../errors.ts';
 
-/** What is shown as the container when none is named: the annotation that kubectl knows as well. */
+/** The annotation for the default container, shared with kubectl. */
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 const CONTAINER_LISTS = ['containers', 'initContainers', 'ephemeralContainers'] as const;
 
-/** The pod, or NOT_FOUND with its name. */
+/** Returns the pod, or throws NOT_FOUND with its name. */
 export async function findPod(
   client: KubeClient,
   { namespace, pod: name }: { namespace: string; pod: string },
@@ -18,7 +18,9 @@ export async function findPod(
   });
 }
 
-/** The named container; else the default one of the annotation; else the only one; else INVALID_REQUEST with the names. */
+/**
+ * Returns the named container, else the annotation's default, else the only one. Throws INVALID_REQUEST with the names.
+ */
 export function chooseContainer(pod: KubeObject, wanted: string | undefined): string {
   if (wanted !== undefined && wanted !== '') {
     const all = CONTAINER_LISTS.flatMap((list) => namesIn(pod, list));

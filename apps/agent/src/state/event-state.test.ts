@@ -73,7 +73,7 @@ describe('what the agent remembers of events', () => {
     state.place('pods');
     state.reached('pods', '0');
     await state.settled();
-    const { size: begun } = await stat(join(folder.path, 'events.jsonl')); // came to be whole, by a rename
+    const { size: begun } = await stat(join(folder.path, 'events.jsonl')); // created whole, by a rename
     for (const name of ['a', 'b', 'c']) {
       state.observe('pods', { key: name, version: '1', kept: { name }, events: [event(name)] });
       await state.settled();
@@ -147,7 +147,7 @@ describe('what the agent remembers of events', () => {
     const aside = `${folder.path}-aside`;
     await rename(folder.path, aside);
     const before = state.outbox.nextSeq;
-    state.rewind(before + 5); // needs a new file, which nobody can make now
+    state.rewind(before + 5); // needs a new file, which cannot be created now
     state.report(event('b'));
     await waitFor(() => clock.pendingTimers() > 0);
     expect(state.outbox.next()).toBeNull();

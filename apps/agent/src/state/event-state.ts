@@ -15,12 +15,12 @@ export interface EventStateOptions {
   folder: string;
   clock: Clock;
   log: Logger;
-  /** Something changed in the outbox, or can be sent now. */
+  /** Called when the outbox has changed or can send. */
   changed?: (outbox: Outbox) => void;
   limits?: OutboxLimits;
 }
 
-/** A look at an object: what is kept of it (null: it is gone) and the events it gave. */
+/** An observed object: the state kept of it (null: it is gone) and the events it produced. */
 export interface Observation {
   key: string;
   version: string | null;
@@ -29,15 +29,15 @@ export interface Observation {
 }
 
 const REWRITE_ABOVE_BYTES = 1024 * 1024;
-/** More waiting lines than this are not worth keeping: a rewrite says the same. */
+/** More pending lines than this are discarded: a rewrite stores the same state. */
 const MAX_PENDING_LINES = 20_000;
 const LINES_IN_A_PIECE = 500;
-/** A thousand events a second for a thousand years: numbers stay exact far above it. */
+/** A thousand events a second for a thousand years; numbers stay exact far above it. */
 const MOST_PLAUSIBLE_SEQ = 2 ** 45;
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
 
-/** Reads what an earlier process left in the folder, or begins anew. */
+/** Reads the state that an earlier process left in the folder, or starts fresh. */
 export async function openEventState(options: EventStateOptions): Promise<EventState> {
   const { folder, log, changed, limits } = options;
   const outbox: Outbox = new Outbox(() => changed?.(outbox), limits);
@@ -50,7 +50,7 @@ export async function openEventState(options: EventStateOptions): Promise<EventS
       if (line === null) unreadable += 1;
       else replay(line, outbox, kinds);
     });
-    // Lines of a file come whole, but a disk that lost power may answer anything.
+    // Lines are written whole, but a disk that lost power may return anything.
     if (unreadable > 0)
       log.warn({ lines: unreadable }, 'a part of the remembered events cannot be read and is left out');
     return new EventState(options, file, outbox, kinds);
@@ -60,15 +60,15 @@ export async function openEventState(options: EventStateOptions): Promise<EventS
   }
 }
 
-/** Events and known objects, in memory for whoever asks and on disk before anybody hears of them. */
+/** Events and known objects: in memory for reads, and on disk before an event is sent. */
 export class EventState {
   readonly outbox: Outbox;
-  /** Calls back when events became ready to be sent. */
+  /** Called when events are ready to be sent. */
   onStored: () => void = () => undefined;
   readonly #options: EventStateOptions;
   readonly #file: JournalFile;
   readonly #kinds: KnownKinds;
-  /** Kinds that this process watches: others belong to another configuration and are not kept. */
+  /** Kinds that this process watches; others belong to another configuration and are dropped. */
   readonly #watched = new Set<string>();
   readonly #closing = new AbortController();
   #pending: string[] = [];
@@ -86,14 +86,14 @@ export class EventState {
     outbox.stored(outbox.nextSeq - 1);
   }
 
-  /** Where the kind was left; from now on it counts as watched. */
+  /** Where the kind's watch resumes; marks the kind as watched. */
   place<Kept>(kind: string): ReflectorPlace<Kept> {
     this.#watched.add(kind);
     const { version, kept } = kindOf(this.#kinds, kind);
-    return { version, kept: kept as ReadonlyMap<string, Kept> }; // what this kind's follower gave `observe`
+    return { version, kept: kept as ReadonlyMap<string, Kept> }; // set by this kind's `observe` calls
   }
 
-  /** An event that no object gave. */
+  /** Adds an event that is not about an observed object. */
   report(event: Omit<EventReport, 'seq'>): void {
     this.#append(linesOf([this.outbox.add(event)]));
   }
@@ -104,7 +104,7 @@ export class EventState {
     const same = kept !== null && isDeepStrictEqual(known.kept.get(key), kept);
     if (kept === null) known.kept.delete(key);
     else known.kept.set(key, kept);
-    if (same && events.length === 0) return; // seen again after a crash it says as little
+    if (same && events.length === 0) return; // no change; seeing it again after a crash has no effect either
     const added = events.map((event) => this.outbox.add(event));
     this.#append({ ...linesOf(added), kind, key, kept, ...(version === null ? {} : { version }) });
   }
@@ -114,21 +114,21 @@ export class EventState {
     this.#append({ kind, version });
   }
 
-  /** The platform stored everything up to this number. */
+  /** The platform has stored everything up to this sequence. */
   acknowledge(seq: number): void {
     this.outbox.acknowledge(seq);
     this.#append({ acknowledged: seq });
   }
 
-  /** A new connection to a platform that has stored everything up to this number. */
+  /** A new connection to a platform that has stored everything up to this sequence. */
   rewind(saidSeq: number): void {
-    // Beyond that nobody can count on: it is no number of ours, and no reason to renumber what waits.
+    // A larger number is implausible: it cannot be ours, and is no reason to renumber the waiting events.
     const receivedSeq = saidSeq > MOST_PLAUSIBLE_SEQ ? 0 : saidSeq;
     if (this.outbox.rewind(receivedSeq)) this.#rewriteNeeded = true;
     if (receivedSeq > 0) this.#append({ acknowledged: receivedSeq });
   }
 
-  /** Resolves when everything so far is on disk, or the disk refused it. */
+  /** Resolves when everything so far is on disk, or the disk rejected it. */
   async settled(): Promise<void> {
     await this.#running;
   }
@@ -147,9 +147,9 @@ export class EventState {
     this.#running ??= this.#run();
   }
 
-  /** Group commit: while one write runs, the lines of all observations gather for the next. */
+  /** Group commit: while one write runs, the lines of further observations collect for the next. */
   async #run(): Promise<void> {
-    await new Promise(setImmediate); // what was seen in the same turn of the loop shares the first write
+    await new Promise(setImmediate); // observations of the same tick share the first write
     while (this.#pending.length > 0 || this.#rewriteNeeded) {
       const newestSeq = this.outbox.nextSeq - 1;
       try {
@@ -160,13 +160,13 @@ export class EventState {
       } catch (error) {
         const { clock, log } = this.#options;
         log.error({ err: error }, 'events cannot be stored; they wait in memory until they can');
-        this.#rewriteNeeded = true; // nobody knows how much of the last line is there
+        this.#rewriteNeeded = true; // the last line may be incomplete
         if (this.#closing.signal.aborted) break;
         await pause(clock, this.#retryMs, this.#closing.signal);
         this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
       }
     }
-    this.#running = null; // in the same turn as the last look: a line that comes after it starts anew
+    this.#running = null; // same tick as the last check: a later line starts a new run
   }
 
   async #write(): Promise<void> {
@@ -192,7 +192,7 @@ function linesOf(added: readonly Added[]): Pick<StateLine, 'events' | 'replaced'
   return { events: added.map(({ event }) => event), ...(replaced.length === 0 ? {} : { replaced }) };
 }
 
-/** Lines as text, many in one piece: each piece is one write. All are made at once, since the state moves on. */
+/** Serializes lines, many per piece; each piece is one write. All at once, because the state keeps changing. */
 function inPieces(lines: Iterable<StateLine>): string[] {
   const texts = [...lines].map((line) => JSON.stringify(line));
   const pieces: string[] = [];

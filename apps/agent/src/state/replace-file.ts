@@ -1,7 +1,9 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Whole or not at all, and on disk when it resolves: the old file stays until the new one is there. Mode 0600. */
+/**
+ * Replaces a file atomically; on disk when it resolves. The old file stays until the new one is complete. Mode 0600.
+ */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.new`;
   const file = await open(draft, 'w', 0o600);
@@ -9,7 +11,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
     await file.writeFile(text);
     await file.sync();
   } catch (error) {
-    await rm(draft, { force: true }); // half a copy would keep a full disk full
+    await rm(draft, { force: true }); // a partial copy would keep a full disk full
     throw error;
   } finally {
     await file.close();
@@ -18,7 +20,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** After a rename: until the folder is on disk, a power failure may bring the old name back. */
+/** Makes a rename durable: until then, a power failure may restore the old name. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

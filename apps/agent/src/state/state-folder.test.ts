@@ -8,7 +8,7 @@ import { claimStateFolder, type StateOwner } from './state-folder.ts';
 
 const OURS = { clusterId: 'cls-one', clusterName: 'production' };
 const options = { clock: systemClock, log: createLogger({ level: 'silent', name: 'test' }) };
-/** Files that lock it are there as well and stay. */
+/** The lock files are there too and stay. */
 const LOCK = ['agent.lock', 'agent.pid'];
 
 describe('the state folder', () => {
@@ -20,7 +20,7 @@ describe('the state folder', () => {
   });
   afterEach(() => folder.remove());
 
-  /** As a process does from its start to its end. */
+  /** Like a process from start to end. */
   async function claim(owner: StateOwner): Promise<void> {
     const lock = await claimStateFolder({ ...options, folder: folder.path, owner });
     lock.release();

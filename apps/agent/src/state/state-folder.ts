@@ -7,16 +7,16 @@ import { agentErrors } from '../errors.ts';
 import { replaceFile } from './replace-file.ts';
 import { LOCK_FILES, lockStateFolder, type StateLock } from './state-lock.ts';
 
-/** Whose state a folder holds: as the agent was configured, so the id may not be known. */
+/** The owner of a state folder as configured; the id may be unknown. */
 export interface StateOwner {
   clusterId: string | null;
   clusterName: string;
 }
 
 const OWNER_FILE = 'cluster.json';
-/** What another cluster's agent left; the last one is kept. */
+/** State of another cluster's agent; only the most recent is kept. */
 const ASIDE = 'of-another-cluster';
-/** What stays when the rest is set aside; the owner's file goes last and by itself. */
+/** Files that stay when the rest is set aside; the owner's file is moved last, separately. */
 const KEPT: ReadonlySet<string> = new Set([ASIDE, OWNER_FILE, ...LOCK_FILES]);
 
 export interface StateFolderOptions {
@@ -27,9 +27,9 @@ export interface StateFolderOptions {
 }
 
 /**
- * Makes the folder this process's own, and this cluster's. Known objects, expectations and commands of another cluster
- * would be told, applied and answered here: they are moved to `of-another-cluster` in it. A folder that says nothing is
- * taken as ours.
+ * Locks the folder for this process and cluster. Another cluster's objects, expectations and commands would be
+ * reported, applied and answered here, so they are moved to its subfolder `of-another-cluster`. A folder without an
+ * owner is taken over.
  */
 export async function claimStateFolder({ folder, owner, clock, log }: StateFolderOptions): Promise<StateLock> {
   let lock: StateLock | undefined;
@@ -51,7 +51,7 @@ export async function claimStateFolder({ folder, owner, clock, log }: StateFolde
   }
 }
 
-/** By the id, which is never given twice; by the name where one of them does not know it. */
+/** Compares ids, which are never reused, or names if one id is unknown. */
 function isSame(one: StateOwner, other: StateOwner): boolean {
   return one.clusterId === null || other.clusterId === null
     ? one.clusterName === other.clusterName
@@ -63,10 +63,10 @@ async function ownerOf(folder: string): Promise<StateOwner | null> {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-  return text === null ? null : (JSON.parse(text) as StateOwner); // written whole by claimStateFolder
+  return text === null ? null : (JSON.parse(text) as StateOwner); // written by claimStateFolder
 }
 
-/** The file that names the owner goes last: cut off before that, the next start moves what is left. */
+/** Moves the owner's file last: if interrupted before that, the next start moves the rest. */
 async function setAside(folder: string): Promise<void> {
   const aside = join(folder, ASIDE);
   const names = (await readdir(folder)).filter((name) => !KEPT.has(name));

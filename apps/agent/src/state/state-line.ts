@@ -1,22 +1,22 @@
 import type { Dropped, NumberedEvent, Outbox } from '../channel/outbox.ts';
 
-/** One step, whole or not at all: a torn line is none. */
+/** One atomic step: an incomplete line counts as none. */
 export interface StateLine {
   /** First line of a file. */
   outbox?: { id: string; next_seq: number; dropped: Dropped | null };
   events?: readonly NumberedEvent[];
-  /** Numbers of waiting events in whose place those came. */
+  /** Sequences of the waiting events that these replaced. */
   replaced?: readonly number[];
   acknowledged?: number;
   kind?: string;
-  /** Up to here the kind was seen; see `ReflectorPlace`. */
+  /** The kind was observed up to here; see `ReflectorPlace`. */
   version?: string;
   key?: string;
-  /** What stays of the object; null = it is gone. */
+  /** State kept of the object; null = it is gone. */
   kept?: unknown;
 }
 
-/** What is known of one kind's objects. */
+/** Known objects of one kind. */
 export interface KnownKind {
   version: string | null;
   readonly kept: Map<string, unknown>;
@@ -30,7 +30,7 @@ export function kindOf(kinds: KnownKinds, name: string): KnownKind {
   return known;
 }
 
-/** Takes the step of one line again. */
+/** Replays the step of one line. */
 export function replay(line: StateLine, outbox: Outbox, kinds: KnownKinds): void {
   if (line.outbox !== undefined) outbox.begin(line.outbox.id, line.outbox.next_seq, line.outbox.dropped);
   for (const seq of line.replaced ?? []) outbox.remove(seq);
@@ -44,7 +44,7 @@ export function replay(line: StateLine, outbox: Outbox, kinds: KnownKinds): void
   else kind.kept.set(line.key, line.kept);
 }
 
-/** The fewest lines that lead to the same state. */
+/** The fewest lines that reproduce the state. */
 export function* snapshot(outbox: Outbox, kinds: ReadonlyMap<string, KnownKind>): Generator<StateLine> {
   yield { outbox: { id: outbox.id, next_seq: outbox.nextSeq, dropped: outbox.dropped } };
   for (const event of outbox.events()) yield { events: [event] };

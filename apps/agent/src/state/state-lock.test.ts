@@ -21,7 +21,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Another process that has the lock and does nothing else. */
+/** Another process that only holds the lock. */
 async function holdElsewhere(): Promise<ChildProcess> {
   const program = `
     import { lockStateFolder } from ${JSON.stringify(import.meta.resolve('./state-lock.ts'))};

@@ -8,12 +8,12 @@ import { pause, type Clock } from '../clock.ts';
 import { agentErrors } from '../errors.ts';
 
 export interface StateLock {
-  /** Again does nothing. */
+  /** Idempotent. */
   release(): void;
 }
 
 export interface StateLockOptions {
-  /** Must be there. */
+  /** Must exist. */
   folder: string;
   clock: Clock;
   log: Logger;
@@ -21,17 +21,17 @@ export interface StateLockOptions {
 
 const LOCK_FILE = 'agent.lock';
 const HOLDER_FILE = 'agent.pid';
-/** These belong to the folder and not to what it holds. */
+/** These belong to the folder, not to its content. */
 export const LOCK_FILES: readonly string[] = [LOCK_FILE, HOLDER_FILE];
 
-/** Longer than a pod may take to stop: the next one on the same volume is not to fail for that. */
+/** Longer than a pod may take to stop, so that the next one on the same volume does not fail. */
 const WAIT_MS = 45_000;
 const ASK_EVERY_MS = 250;
 
 /**
- * Keeps a second agent off the folder: two would run a command twice and write into one another's files. An exclusive
- * SQLite lock, which the kernel frees with the process, however that ends (decision 0003). Waits while an agent that was
- * told to stop still does; then rejects with `STATE_DIR_IN_USE`.
+ * Keeps a second agent off the folder: two would run commands twice and corrupt each other's files. Uses an exclusive
+ * SQLite lock, which the kernel releases however the process ends (decision 0003). Waits for an agent that is stopping,
+ * then rejects with `STATE_DIR_IN_USE`.
  */
 export async function lockStateFolder({ folder, clock, log }: StateLockOptions): Promise<StateLock> {
   const deadlineMs = clock.nowMs() + WAIT_MS;
@@ -48,7 +48,7 @@ export async function lockStateFolder({ folder, clock, log }: StateLockOptions):
   }
 }
 
-/** Null while another one has it. */
+/** Null while another process holds it. */
 function tryLock(folder: string, log: Logger): StateLock | null {
   let lock: DatabaseSync | undefined;
   try {
@@ -64,13 +64,13 @@ function tryLock(folder: string, log: Logger): StateLock | null {
   } catch (error) {
     lock?.close();
     if (databaseFaultOf(error)?.kind === 'conflict') return null;
-    // A file system that knows no locks did for one agent so far; whether it can be written at all is seen next.
+    // A file system without locks still works for a single agent; whether it is writable shows later.
     log.warn({ err: error, folder }, 'the state folder cannot be locked: a second agent on it would not be noticed');
     return { release: () => undefined };
   }
 }
 
-/** Only for words: the number may be of another machine or container, or not be written yet. */
+/** For messages only: the number may be from another machine or container, or not written yet. */
 function holderOf(folder: string): string {
   try {
     return `process ${readFileSync(join(folder, HOLDER_FILE), 'utf8').trim()}`;

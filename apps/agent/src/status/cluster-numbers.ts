@@ -14,7 +14,7 @@ export interface ClusterNumbers {
 interface NodeCounts {
   nodes: number;
   readyNodes: number;
-  /** Names, for asking each kubelet; bounded. */
+  /** Names, for querying each kubelet; bounded. */
   names: string[];
   allocatable: Usage;
 }
@@ -24,15 +24,15 @@ const MAX_ASKED_NODES = 100;
 export interface ClusterNumbersOptions {
   client: KubeClient;
   kubernetesVersion: () => string;
-  /** Where the agent may look; empty = in the whole cluster. */
+  /** Namespaces that the agent may read; empty = the whole cluster. */
   namespaces: readonly string[];
   limitations: Limitations;
 }
 
-/** Numbers read from the cluster when they are asked for, as far as the agent's rights go; nothing is kept in between. */
+/** Reads numbers from the cluster on demand, as far as the agent's rights allow; caches nothing. */
 export function createClusterNumbers(options: ClusterNumbersOptions): ClusterNumbers {
   const { client, kubernetesVersion, limitations, namespaces } = options;
-  // An agent of some namespaces was not meant to see them.
+  // An agent limited to some namespaces is not expected to see nodes.
   const part: LimitedPart = namespaces.length > 0 ? 'none' : 'kubernetes';
   const nodeCounts = (signal: AbortSignal) =>
     permitted(limitations, 'numbers of nodes', () => countNodes(client, signal), part);
@@ -55,7 +55,7 @@ export function createClusterNumbers(options: ClusterNumbersOptions): ClusterNum
         };
       } catch {
         signal.throwIfAborted();
-        // A heartbeat says that the agent lives; that the cluster does not answer is its status.
+        // A heartbeat says that the agent is alive; an unresponsive cluster is reported in its status.
         return { status: 'unhealthy', metrics: { cpu_usage: 0, memory_usage: 0, active_pods: 0 } };
       }
     },
@@ -82,11 +82,11 @@ export function createClusterNumbers(options: ClusterNumbersOptions): ClusterNum
 
 interface HeartbeatNumbers {
   usage: UsageOf | null;
-  /** That run; null when the agent may not see them. */
+  /** Running pods; null if the agent may not list them. */
   pods: number | null;
 }
 
-/** Of the whole cluster: what its nodes use of what they have. */
+/** Whole cluster: usage of its nodes relative to their allocatable resources. */
 async function wholeNumbers(
   options: ClusterNumbersOptions,
   nodes: NodeCounts | null,
@@ -104,7 +104,7 @@ async function wholeNumbers(
   return { usage: used === null || nodes === null ? null : { used, available: nodes.allocatable }, pods };
 }
 
-/** Of the namespaces that are this agent's whole world: the nodes below them are somebody else's. */
+/** An agent limited to namespaces: the nodes are outside its scope. */
 async function scopedNumbers(options: ClusterNumbersOptions, signal: AbortSignal): Promise<HeartbeatNumbers> {
   const { client, limitations, namespaces } = options;
   limitations.clear('usage of nodes');
@@ -116,7 +116,7 @@ async function scopedNumbers(options: ClusterNumbersOptions, signal: AbortSignal
   return { usage, pods: runningPods };
 }
 
-/** Null when the API server refuses the right to it, which is then told. */
+/** Null if the API server denies access, which is then reported as a limitation. */
 async function permitted<Value>(
   limitations: Limitations,
   feature: string,
@@ -148,7 +148,7 @@ async function countNodes(client: KubeClient, signal: AbortSignal): Promise<Node
   return counts;
 }
 
-/** metrics.k8s.io; null when nobody serves it or we may not read it. */
+/** metrics.k8s.io; null if it is not served or not readable. */
 async function usageFromMetrics(client: KubeClient, signal: AbortSignal): Promise<Usage | null> {
   try {
     const usage: Usage = { cpu: 0, memory: 0 };
@@ -163,7 +163,7 @@ async function usageFromMetrics(client: KubeClient, signal: AbortSignal): Promis
     return seen === 0 ? null : usage;
   } catch {
     signal.throwIfAborted();
-    return null; // not installed, not ready or not permitted: the kubelets are asked instead
+    return null; // not installed, not ready or not permitted: query the kubelets instead
   }
 }
 
@@ -176,7 +176,7 @@ async function countRunningPods({ client, namespaces }: ClusterNumbersOptions, s
   return running;
 }
 
-/** One object and the server's count of the others, instead of a list of all of them. */
+/** Fetches one object and the server's remaining count, instead of listing all. */
 async function count(
   { client, namespaces }: ClusterNumbersOptions,
   reference: KindReference,

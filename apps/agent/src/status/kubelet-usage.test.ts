@@ -4,7 +4,7 @@ import { usageFromKubelets } from './kubelet-usage.ts';
 
 const SUMMARY = { node: { cpu: { usageNanoCores: 500_000_000 }, memory: { workingSetBytes: 1024 } } };
 
-/** As a proxied kubelet on a node that died: nothing comes until the caller gives up. */
+/** Like a proxied kubelet on a dead node: no response until the caller gives up. */
 function silence(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(new Error('given up')), { once: true });

@@ -2,10 +2,10 @@ import { fieldAt, isStatusError, type KubeClient } from '@svc/kube';
 import type { Usage } from './usage.ts';
 
 const NODES_AT_ONCE = 8;
-/** For all of them: a node that died answers by silence, and a heartbeat that waits for many is one that is missed. */
+/** For all nodes together: a dead node does not respond, and waiting for many would miss a heartbeat. */
 const TIMEOUT_MS = 10_000;
 
-/** Each kubelet's own summary, through the API server, of those that answer in time; null when none of them tells. */
+/** Sums the summaries of all kubelets that respond in time, through the API server; null if none does. */
 export async function usageFromKubelets(
   client: Pick<KubeClient, 'raw'>,
   names: readonly string[],
@@ -31,7 +31,7 @@ export async function usageFromKubelets(
         usage.cpu += nanoCores / 1e9;
         usage.memory += bytes;
       } catch (error) {
-        if (isStatusError(error, 403)) refused = true; // the other nodes would say the same
+        if (isStatusError(error, 403)) refused = true; // the other nodes would refuse too
       }
     }
   };

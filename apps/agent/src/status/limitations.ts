@@ -1,19 +1,19 @@
 import type { Limitation } from '@svc/protocol';
 
-/** More than these are one line: a reader wants to know what is missing, not each of two hundred refusals. */
+/** Further limitations are summarized in one line: readers do not need two hundred refusals. */
 const MAX_TOLD = 32;
 const MAX_FEATURE_CHARACTERS = 200;
 const MAX_REASON_CHARACTERS = 500;
 
-/** Which part of the agent does less than it should; `none` where the configuration asked for no more. */
+/** The part of the agent that does less than it should; `none` if the configuration asked for no more. */
 export type LimitedPart = 'kubernetes' | 'tunnel' | 'none';
 
-/** What the agent leaves out and why: a right that it lacks, or a bound of its own. Told with the cluster's status. */
+/** What the agent cannot do and why: a missing right, or a limit of its own. Reported with the cluster's status. */
 export class Limitations {
   readonly #reasons = new Map<string, { reason: string; part: LimitedPart }>();
   #version = 0;
 
-  /** Grows with each change, so that whoever told them knows whether to tell them again. */
+  /** Increases with each change, so that a reporter knows when to report again. */
   get version(): number {
     return this.#version;
   }
@@ -25,7 +25,7 @@ export class Limitations {
     this.#version += 1;
   }
 
-  /** Whether this part works, but not as it should. */
+  /** True if this part works with limitations. */
   degrades(part: LimitedPart): boolean {
     return this.#reasons.values().some((each) => each.part === part);
   }

@@ -2,15 +2,15 @@ import { fieldAt, type KubeClient, type KubeObject } from '@svc/kube';
 import { parseQuantity } from '@svc/kube/values';
 import type { Usage, UsageOf } from './usage.ts';
 
-/** `NAMESPACE/POD/CONTAINER` -> how much of each it may use; 0 where its pod does not say. */
+/** `NAMESPACE/POD/CONTAINER` -> how much of each it may use; 0 if its pod sets no bound. */
 type Bounds = Map<string, Usage>;
 
 const PAGE_SIZE = 100;
 
 /**
- * What the running pods of these namespaces use of what they are given: the limits of their containers, else their
- * requests. A container that has neither counts for nothing, since nothing is its share. Null when metrics.k8s.io does
- * not tell; the number of pods is told all the same.
+ * Usage of the running pods in these namespaces relative to what they are given: their containers' limits, else
+ * requests. A container without either is not counted. Usage is null if metrics.k8s.io is unavailable; the number of
+ * pods is still reported.
  */
 export async function usageOfNamespaces(
   client: KubeClient,

@@ -16,7 +16,7 @@ beforeEach(async () => {
   activePods = 0;
   const abort = new AbortController();
   const channel: ReporterOptions['channel'] = {
-    session: {} as ReporterOptions['channel']['session'], // that there is one is all that is asked
+    session: {} as ReporterOptions['channel']['session'], // only checked for existence
     send: (type) => Promise.resolve(void sent.push(type)),
   };
   const numbers: ReporterOptions['numbers'] = {
@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
-/** What is sent with the next heartbeat. */
+/** The messages sent with the next heartbeat. */
 async function next(): Promise<string[]> {
   sent = [];
   await clock.advance(PROTOCOL_TIMES.heartbeatIntervalMs);

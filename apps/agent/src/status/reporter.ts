@@ -14,12 +14,12 @@ export interface ReporterOptions {
 }
 
 /**
- * A status is sent with every tenth heartbeat, with the first of each connection, when a limitation came or went, and when
- * the heartbeat's number of pods has changed: who reads both must not find pods in one and none in the other for minutes.
+ * A status is sent with every tenth heartbeat, with the first of each connection, when a limitation changes, and when
+ * the heartbeat's pod count has changed: otherwise the two could disagree for minutes.
  */
 const HEARTBEATS_PER_STATUS = 10;
 
-/** Heartbeats and cluster status while a connection is there. */
+/** Sends heartbeats and cluster status while connected. */
 export class StatusReporter {
   readonly #options: ReporterOptions;
   #wake = new AbortController();
@@ -31,7 +31,7 @@ export class StatusReporter {
     this.#options = options;
   }
 
-  /** A new connection wants its numbers now. */
+  /** Reports immediately on a new connection. */
   connected(): void {
     this.#sinceStatus = HEARTBEATS_PER_STATUS;
     this.#wake.abort();

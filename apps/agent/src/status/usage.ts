@@ -1,10 +1,10 @@
-/** Processor time in cores, memory in bytes. */
+/** CPU time in cores, memory in bytes. */
 export interface Usage {
   cpu: number;
   memory: number;
 }
 
-/** What is used, and of how much: the two make the fractions of a heartbeat. */
+/** Used and available amounts: together they give the fractions of a heartbeat. */
 export interface UsageOf {
   used: Usage;
   available: Usage;

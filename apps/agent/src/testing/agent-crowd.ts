@@ -15,9 +15,9 @@ import { createTunnelDial } from '../tunnel/dial-tunnel.ts';
 import { createKubernetesService } from '../tunnel/kubernetes-service.ts';
 import { AgentTunnel } from '../tunnel/tunnel.ts';
 
-/** What many agents of one process have in common. */
+/** State shared by many agents in one process. */
 export interface AgentCrowd {
-  /** `onChange` hears of each connection that is known to the platform and of its end. */
+  /** `onChange` is called when a connection becomes known to the platform and when it ends. */
   start(environment: Record<string, string>, onChange: (connected: boolean) => void): { stop(): Promise<void> };
 }
 
@@ -25,8 +25,8 @@ const READING = { status: 'healthy', metrics: { cpu_usage: 0.25, memory_usage: 0
 const STATUS = { nodes: 3, pods: 12, services: 4, health: 'healthy', kubernetes_version: 'v1.34.0' };
 
 /**
- * Agents as a platform sees them, thousands in one process: their own channel with its dial, reconnects, heartbeats and
- * status, and their tunnel where the configuration has one; no cluster, endpoints or disk behind them.
+ * Thousands of agents in one process, as seen by a platform: each has its own channel with dial, reconnects, heartbeats
+ * and status, and a tunnel if configured; but no cluster, endpoints or disk.
  */
 export function createAgentCrowd(): AgentCrowd {
   const startedAt = clock.now();

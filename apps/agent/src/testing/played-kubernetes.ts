@@ -16,13 +16,13 @@ const KINDS: Readonly<Record<string, Json[]>> = {
 };
 
 /**
- * As much of an API server as a deploy of config maps and deployments asks for: discovery, server-side apply (which
- * replaces what the body names, and changes nothing when that is there already) and get.
+ * The part of an API server that a deploy of config maps and deployments needs: discovery, get, and a server-side apply
+ * that replaces what the body names and is a no-op if nothing changes.
  */
 export class PlayedKubernetes {
-  /** By path; each as the server has it. */
+  /** Stored objects by path. */
   readonly objects = new Map<string, Json>();
-  /** Applies that changed something, by path. */
+  /** Paths of applies that changed something. */
   readonly changes: string[] = [];
   readonly #server: Server;
   readonly #held = new Map<string, () => void>();
@@ -39,7 +39,7 @@ export class PlayedKubernetes {
     return played;
   }
 
-  /** Of a file that names it, without credentials. */
+  /** Kubeconfig for this server, without credentials. */
   get kubeconfig(): string {
     const { port } = this.#server.address() as AddressInfo; // TCP: never a string
     return JSON.stringify({
@@ -52,7 +52,7 @@ export class PlayedKubernetes {
     });
   }
 
-  /** What a controller would write. */
+  /** Sets a status like a controller. */
   setStatus(path: string, status: Json): void {
     const object = this.objects.get(path);
     if (object === undefined) throw new Error(`there is no ${path}`);
@@ -64,7 +64,7 @@ export class PlayedKubernetes {
     });
   }
 
-  /** Requests to this path are never answered; resolves with the first one. */
+  /** Leaves requests to this path unanswered; resolves with the first one. */
   hold(path: string): Promise<void> {
     return new Promise((resolve) => this.#held.set(path, resolve));
   }

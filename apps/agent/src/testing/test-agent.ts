@@ -12,7 +12,7 @@ export interface TestAgentOptions {
   file?: string;
   clock?: Clock;
   random?: () => number;
-  /** State of an earlier agent to go on with; not removed at the end then. */
+  /** State folder of an earlier agent to continue with; then it is not removed at the end. */
   stateDir?: string;
 }
 
@@ -27,7 +27,7 @@ export interface TestAgent {
   stop(): Promise<void>;
 }
 
-/** The whole agent in this process, on free ports, with a state folder of its own. */
+/** The whole agent in this process, on free ports, with its own state folder. */
 export async function startTestAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
   const folder: TemporaryFolder = await temporaryFolder();
   const environment: Record<string, string> = {

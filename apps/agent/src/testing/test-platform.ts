@@ -15,11 +15,11 @@ import { waitFor } from '@svc/testing';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 export interface TestPlatformOptions {
-  /** `contract` = knows the contract's types only: no welcome, no acknowledgement. */
+  /** `contract` = knows only the contract's types: no welcome, no acknowledgement. */
   mode?: 'svc' | 'contract';
-  /** In the handshake it says that it will say welcome. */
+  /** Announces a welcome in the handshake. */
   announces?: boolean;
-  /** False: as behind a proxy that lets no pings through. */
+  /** False: as behind a proxy that drops pings. */
   autoPong?: boolean;
   token?: string;
   acknowledgeResults?: boolean;
@@ -36,12 +36,12 @@ export interface TestConnection {
   readonly socket: WebSocket;
   readonly headers: IncomingMessage['headers'];
   readonly received: AgentMessage[];
-  /** Envelopes as they came, also of unknown types. */
+  /** Envelopes as received, including unknown types. */
   readonly envelopes: Envelope[];
   closeCode: number | null;
 }
 
-/** A platform played by a test over real sockets: it says what it is told to and keeps what it hears. */
+/** A fake platform over real sockets: sends what the test asks for and records what it receives. */
 export class TestPlatform {
   readonly connections: TestConnection[] = [];
   readonly handshakes: IncomingMessage['headers'][] = [];
@@ -51,7 +51,7 @@ export class TestPlatform {
   readonly #sockets: WebSocketServer;
   readonly #decoder = createAgentMessageDecoder();
   #nextId = 1;
-  /** Last event number stored of each outbox, as a platform keeps it over connections. */
+  /** Last event sequence stored per outbox, kept across connections like a real platform. */
   readonly #storedSeq = new Map<string, number>();
 
   private constructor(server: Server, options: TestPlatformOptions) {
@@ -83,14 +83,14 @@ export class TestPlatform {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // TCP: never a string
   }
 
-  /** The newest connection that is open. */
+  /** The newest open connection. */
   get connection(): TestConnection {
     const open = this.connections.findLast(({ closeCode }) => closeCode === null);
     if (open === undefined) throw new Error('no agent is connected');
     return open;
   }
 
-  /** Sends over the newest connection; answers the envelope's id. */
+  /** Sends over the newest connection; returns the envelope's id. */
   send<Type extends PlatformMessageType>(type: Type, payload: PlatformPayloads[Type], id?: string): string {
     const messageId = id ?? `cmd-${this.#nextId++}`;
     this.sendText(JSON.stringify({ type, id: messageId, timestamp: new Date().toISOString(), payload }));
@@ -106,10 +106,10 @@ export class TestPlatform {
     return this.connections
       .flatMap(({ received }) => received)
       .filter((message) => message.type === type)
-      .map(({ payload }) => payload as AgentPayloads[Type]); // the line above chose the type
+      .map(({ payload }) => payload as AgentPayloads[Type]); // the filter selected the type
   }
 
-  /** Waits for a message that was or will be received. */
+  /** Waits for a message that has been or will be received. */
   waitForMessage<Type extends AgentMessageType>(
     type: Type,
     matches: (payload: AgentPayloads[Type]) => boolean = () => true,
@@ -146,7 +146,7 @@ export class TestPlatform {
       closeCode: null,
     };
     this.connections.push(connection);
-    socket.on('error', () => undefined); // `close` follows and is what tests look at
+    socket.on('error', () => undefined); // `close` follows, which the tests check
     socket.on('close', (code) => (connection.closeCode = code));
     socket.on('message', (data) => {
       const envelope = decodeEnvelope((data as Buffer).toString());

@@ -7,7 +7,7 @@ import type { PlatformToken } from '../config/platform-token.ts';
 
 export type TunnelDial = (signal: AbortSignal) => Promise<{ transport: MuxTransport; kind: 'raw' | 'websocket' }>;
 
-/** Opens one tunnel with the configuration and the token of now, through the proxy where one is configured. */
+/** Opens one tunnel with the current configuration and token, through the proxy if one is configured. */
 export function createTunnelDial(config: LiveConfig, token: PlatformToken): TunnelDial {
   return async (signal) => {
     const { current } = config;

@@ -6,8 +6,8 @@ import { TUNNEL_STREAM_CODES } from '@svc/protocol';
 const DIAL_TIMEOUT_MS = 10_000;
 
 /**
- * Connects the stream with the address that the configuration names. What the caller sent before waits in the stream's
- * own window; a dial that fails resets the stream with its reason. `dialled` hears why it could not be reached, or null.
+ * Connects the stream to the configured address. Data sent before waits in the stream's window; a failed dial resets
+ * the stream with the reason. `dialled` receives that reason, or null on success.
  */
 export function forwardStream(
   stream: MuxStream,
@@ -30,7 +30,7 @@ export function forwardStream(
   let connected = false;
   socket.on('error', (error) => {
     if (!connected) dialled(reasonOf(error, address));
-    // After the connection stands, the join sees the socket close.
+    // Once connected, the join handles the socket's close.
     if (socket.connecting || !stream.destroyed) stream.reset(TUNNEL_STREAM_CODES.unreachable, reasonOf(error, address));
   });
   socket.once('connect', () => {
@@ -42,7 +42,7 @@ export function forwardStream(
   });
 }
 
-/** A connection that was cut ends as a reset on the other side too: half a body must not look whole. */
+/** An aborted connection is reset on the other side too: a partial body must not look complete. */
 function cut(from: Duplex, to: Duplex, error: Error | null): void {
   if (isSocket(to)) to.resetAndDestroy();
   else to.destroy(error ?? undefined);

@@ -2,21 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { endToEndHeaders, type HeaderList } from '@svc/http/relay';
 import type { TunnelRequest } from '@svc/protocol';
 
-/** Never from a caller: who somebody is, is decided by the platform and by this agent. */
+/** Never taken from a caller: the platform and this agent decide the identity. */
 const DROPPED: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'forwarded', 'x-real-ip']);
 const DROPPED_PREFIXES: readonly string[] = ['impersonate-', 'x-remote-', 'x-forwarded-', 'x-svc-'];
-/** How browsers put a token into the subprotocols of a WebSocket to an API server. */
+/** How browsers send a token to an API server in the WebSocket subprotocols. */
 const BEARER_SUBPROTOCOL = /^base64url\.bearer\.authorization\.k8s\.io\./i;
 
 export interface KubernetesIdentity {
   host: string;
-  /** Of the agent; null with a client certificate. */
+  /** Credentials of the agent; null with a client certificate. */
   authorization: string | null;
   /** Absent = as the agent itself. */
   impersonate?: TunnelRequest;
 }
 
-/** What the API server gets to see. */
+/** Headers that the API server receives. */
 export function kubernetesHeaders(request: IncomingMessage, identity: KubernetesIdentity): HeaderList {
   const kept = endToEndHeaders(request, isDropped);
   const headers: HeaderList = ['Host', identity.host];

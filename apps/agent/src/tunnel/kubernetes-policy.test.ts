@@ -15,7 +15,7 @@ function rules(policy: Partial<Rules['policy']> = {}): Rules {
   };
 }
 
-/** As much of a request as a decision looks at. */
+/** The part of a request that a decision needs. */
 const asked = (method: string, url: string) => ({ method, url, headers: {} }) as IncomingMessage;
 const verdict = (method: string, url: string, role = 'member', policy: Partial<Rules['policy']> = {}) =>
   refusalOf(asked(method, url), role, rules(policy));
@@ -71,7 +71,7 @@ describe('what may go to the API server', () => {
     '/api/v1/nodes/n1/proxy/logs/syslog',
     '/api/v1/nodes/n1/proxy/logs/?query=kubelet',
     '/api/v1/nodes/https:n1:10250/proxy/containerLogs/shop/web/main',
-    '/api/v1/nodes/n1/proxy/', // what the kubelet itself takes for a path is its own affair
+    '/api/v1/nodes/n1/proxy/', // the kubelet interprets such paths itself
     '/api/v1/proxy/nodes/n1/logs/syslog',
   ])('is no logs where the policy forbids them, by %s', (url) => {
     for (const method of ['GET', 'HEAD', 'POST']) {

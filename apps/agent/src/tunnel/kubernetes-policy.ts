@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { AgentConfig } from '../config/schema.ts';
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Ways into a container or past the API server, whatever the method is. */
+/** Subresources that lead into a container or past the API server, whatever the method. */
 const WAYS_IN: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy', 'ephemeralcontainers']);
 
 type Rules = Pick<AgentConfig, 'policy' | 'tunnel'>;
 
-/** Why this request may not go to the API server, or null. The server's own RBAC decides after it. */
+/** Why this request must not reach the API server, or null. The server's RBAC decides after it. */
 export function refusalOf(request: IncomingMessage, role: string, { policy, tunnel }: Rules): string | null {
   const path = parsePath(request.url ?? '/');
   if (path === null) return 'the path is not a plain one';
@@ -22,22 +22,25 @@ export function refusalOf(request: IncomingMessage, role: string, { policy, tunn
 }
 
 function namespaceRefusal({ namespace, isResource }: KubernetesPath, allowed: readonly string[]): string | null {
-  if (allowed.includes('*') || !isResource) return null; // discovery, versions and schemas tell nothing of objects
+  if (allowed.includes('*') || !isResource) return null; // discovery, versions and schemas reveal no objects
   if (namespace === null) return 'this cluster is open in single namespaces only: name one';
   return allowed.includes(namespace) ? null : `namespace ${namespace} is closed by the policy of this cluster`;
 }
 
 interface KubernetesPath {
   namespace: string | null;
-  /** Names objects or kinds of objects, and not only the API. */
+  /** Names objects or kinds of objects, rather than just the API. */
   isResource: boolean;
-  /** Logs of a pod, of the API server, or whatever a node's kubelet gives through `proxy`: it decides what a path is there. */
+  /**
+   * Logs of a pod or the API server, or anything that a node's kubelet serves through `proxy`: the kubelet interprets
+   * that path.
+   */
   readsLogs: boolean;
-  /** What comes after the name of an object: its subresource and beyond. */
+  /** The path after an object's name: its subresource and beyond. */
   words: string[];
 }
 
-/** `/api/v1/...`, `/apis/GROUP/VERSION/...`; anything else is no resource. Null for paths that can be read in two ways. */
+/** `/api/v1/...`, `/apis/GROUP/VERSION/...`; any other path is not a resource. Null for ambiguous paths. */
 function parsePath(url: string): KubernetesPath | null {
   const text = url.split(/[?#]/, 1)[0] ?? '';
   let parts: string[];
@@ -52,7 +55,7 @@ function parsePath(url: string): KubernetesPath | null {
   const isPlain = parts.every((part) => part !== '.' && part !== '..' && !part.includes('/') && !part.includes('\\'));
   if (!isPlain || (text !== '/' && parts.includes(''))) return null;
   const depth = parts[0] === 'api' ? 2 : parts[0] === 'apis' ? 3 : null;
-  // Outside of both there are /version, /openapi and the like, but also /logs of the node itself.
+  // Outside of both are /version, /openapi and the like, but also /logs of the node itself.
   if (depth === null) {
     const readsLogs = parts[0] === 'logs';
     return { namespace: null, isResource: readsLogs || parts[0] === 'debug', readsLogs, words: [] };

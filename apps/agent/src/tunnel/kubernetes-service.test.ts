@@ -28,7 +28,7 @@ afterEach(() => {
   api.close();
 });
 
-/** A stream that the service serves, as the platform sees it. */
+/** A stream served by the service, from the platform's side. */
 function open(environment: Record<string, string>, role = 'member'): Duplex {
   const load = () =>
     loadAgentConfig({

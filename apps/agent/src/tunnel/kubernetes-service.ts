@@ -23,17 +23,17 @@ export interface KubernetesService {
   close(): void;
 }
 
-/** A list of very many objects, or a slow webhook, may take minutes before its first byte. */
+/** A very long list, or a slow webhook, may take minutes to send its first byte. */
 const ANSWER_TIMEOUT_MS = 300_000;
 const UPGRADE_TIMEOUT_MS = 30_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const KEPT = { keepAlive: true, maxFreeSockets: 32 } as const;
 
-/** The API server behind the tunnel: asked as the agent itself, or by it on behalf of the user. */
+/** The API server behind the tunnel, accessed as the agent itself or by impersonating the user. */
 export function createKubernetesService(options: KubernetesServiceOptions): KubernetesService {
   const callers = new WeakMap<object, TunnelRequest>();
   const isSecure = options.client.access.server.protocol === 'https:';
-  // One for the life of the agent: connections to the API server are kept and shared by all callers.
+  // One for the agent's lifetime: connections to the API server are kept and shared by all callers.
   const agent = isSecure ? new HttpsAgent(KEPT) : new HttpAgent(KEPT);
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 0, keepAliveTimeout: 0 });
 

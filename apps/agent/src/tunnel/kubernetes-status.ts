@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 
-/** A refusal of this side, before the API server was asked or because it could not be. */
+/** A refusal by the agent, before contacting the API server or because it could not. */
 export class KubernetesRefusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -15,7 +15,7 @@ export class KubernetesRefusal extends Error {
   }
 }
 
-/** As kubectl reads it (`kind: Status`), with the contract's `error` beside it. */
+/** In the format that kubectl reads (`kind: Status`), with the contract's `error` beside it. */
 function bodyOf({ status, code, reason, message }: KubernetesRefusal): string {
   return JSON.stringify({
     kind: 'Status',
@@ -38,12 +38,12 @@ export function writeStatus(response: ServerResponse, refusal: KubernetesRefusal
   response.writeHead(refusal.status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
-    connection: 'close', // what is left of a request's body is not read
+    connection: 'close', // the rest of the request's body is not read
   });
   response.end(body);
 }
 
-/** The same for a connection that asked for an upgrade. */
+/** The same for an upgrade request. */
 export function statusText(refusal: KubernetesRefusal): string {
   const body = bodyOf(refusal);
   return [

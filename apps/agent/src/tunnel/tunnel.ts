@@ -34,22 +34,22 @@ export interface AgentTunnelOptions {
 
 const STABLE_MS = 60_000;
 const TRAFFIC_EVERY_MS = 1000;
-/** How long a service that was not reached is told of. */
+/** How long an unreachable service is reported. */
 const UNREACHED_MS = 60_000;
-/** What the platform may have open at once; a stalled one holds its window and nothing else. */
+/** Streams that the platform may have open at once; a stalled one holds only its window. */
 const LIMITS = { maxIncomingStreams: 1024, maxOutgoingStreams: 0 };
 const STOP_GRACE_MS = 2000;
 
-/** The second connection to the platform: it carries what callers send to services of this cluster. */
+/** The second connection to the platform: carries callers' traffic to services of this cluster. */
 export class AgentTunnel {
   readonly #options: AgentTunnelOptions;
-  /** The newest, and those before it that still carry streams after the platform asked for a new one. */
+  /** The current session, and earlier ones that still carry streams after the platform asked for a new one. */
   readonly #sessions = new Set<MuxSession>();
   #current: MuxSession | null = null;
   #attempt = 0;
   #away: ConnectionHealth = { state: 'connecting', connectedUntilMs: null };
   #wake = new AbortController();
-  /** Names of forwards that could not be reached, each with what ends its timer. */
+  /** Names of unreachable forwards, each with the function that cancels its timer. */
   readonly #forgetting = new Map<string, () => void>();
 
   constructor(options: AgentTunnelOptions) {
@@ -68,7 +68,7 @@ export class AgentTunnel {
     this.#wake.abort();
   }
 
-  /** Runs until the signal aborts; then lets open streams end for a moment. */
+  /** Runs until the signal aborts; then gives open streams a moment to end. */
   async run(signal: AbortSignal): Promise<void> {
     if (!this.#options.config.current.tunnel.enabled) return;
     while (!signal.aborted) {
@@ -118,7 +118,10 @@ export class AgentTunnel {
     }
   }
 
-  /** Until the connection ends, or the platform asks for another one: then the old one goes on for its open streams. */
+  /**
+   * Serves until the connection ends or the platform asks for a new one: the old one then continues for its open
+   * streams.
+   */
   async #serve(transport: ConstructorParameters<typeof MuxSession>[0], signal: AbortSignal): Promise<Pause> {
     const { clock, log, metrics } = this.#options;
     const draining = Promise.withResolvers<'draining'>();
@@ -169,7 +172,7 @@ export class AgentTunnel {
     else forwardStream(stream, forward.local_addr, (reason) => this.#dialled(forward.name, reason));
   }
 
-  /** A service that could not be reached limits the tunnel until it is, or until nobody asked for it for a while. */
+  /** Reports an unreachable service as a limitation until it is reachable or has not been used for a while. */
   #dialled(name: string, reason: string | null): void {
     const { limitations, clock } = this.#options;
     const feature = `forward ${name}`;

@@ -12,16 +12,16 @@ export interface FileVariant {
 
 export interface BuiltFile {
   contentType: string;
-  /** The name carries a hash of the content, so a copy never goes stale. */
+  /** The name contains a hash of the content, so cached copies never become stale. */
   immutable: boolean;
   variants: Readonly<Partial<Record<ContentEncoding, FileVariant>>>;
 }
 
 export interface BuiltConsole {
-  /** By URL path, such as `/assets/index-3f9a.js`. The document itself is not among them. */
+  /** By URL path, such as `/assets/index-3f9a.js`. Excludes the document itself. */
   files: ReadonlyMap<string, BuiltFile>;
   document: BuiltFile;
-  /** URLs that the console knows, such as `/w/$workspace/audit`. */
+  /** Routes of the console, such as `/w/$workspace/audit`. */
   routes: readonly string[];
 }
 
@@ -39,7 +39,7 @@ const ENCODING_OF_SUFFIX: Readonly<Record<string, ContentEncoding>> = { '.br': '
 const DOCUMENT = '/index.html';
 const ROUTE_LIST = '/console.json';
 
-/** Reads the folder that the console's build made. Throws when the document or the route list is missing. */
+/** Reads the console's build folder. Throws if the document or the route list is missing. */
 export async function readBuiltConsole(folder: string): Promise<BuiltConsole> {
   const files = new Map<string, BuiltFile>();
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

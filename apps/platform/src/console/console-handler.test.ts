@@ -52,7 +52,7 @@ describe('the console’s files', () => {
 
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      const { port } = server.address() as AddressInfo; // a TCP server that listens
+      const { port } = server.address() as AddressInfo; // a listening TCP server
       const outgoing = request({ port, host: '127.0.0.1', path, method, headers, agent: false }, (incoming) => {
         collectStream(incoming).then(
           (body) => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.from(body) }),

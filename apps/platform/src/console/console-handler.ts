@@ -6,20 +6,20 @@ import { CONSOLE_HEADERS } from './content-policy.ts';
 import { chooseVariant, isFresh, isNavigation } from './negotiation.ts';
 
 export interface ConsoleHandlerOptions {
-  /** The folder that the console's build made. */
+  /** The console's build folder. */
   folder: string;
-  /** Paths that are never the console's, such as `/api`, each with everything below it. */
+  /** Path prefixes that never belong to the console, such as `/api`. */
   apiPrefixes: readonly string[];
-  /** Hears of a file that could not be read; the client has got a 500 or a cut connection. */
+  /** Called when a file could not be read; the client received a 500 or an aborted connection. */
   onFault: (error: unknown) => void;
 }
 
 export interface ConsoleHandler {
-  /** Takes the request and answers it, or leaves it untouched and says false: then it is for the API. */
+  /** Handles the request, or returns false and leaves it untouched for the API. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-/** Reads the built console once and serves it: hashed files for ever, the document never without a look at it. */
+/** Reads the built console once and serves it: hashed files are cached forever, the document is always revalidated. */
 export async function createConsoleHandler(options: ConsoleHandlerOptions): Promise<ConsoleHandler> {
   const built = await readBuiltConsole(options.folder);
   const isRoute = matcherOf(built.routes);
@@ -57,7 +57,7 @@ function choose(
   return isNavigation(request.headers) ? { status: 404, file: built.document } : null;
 }
 
-/** `/w/$workspace/audit` becomes a pattern in which `$workspace` is one part of a path. */
+/** Turns `/w/$workspace/audit` into a pattern in which `$workspace` matches one path segment. */
 function matcherOf(routes: readonly string[]): (path: string) => boolean {
   const sources = routes.map((route) =>
     route
@@ -103,7 +103,7 @@ async function streamFile(
     response.writeHead(status, headers);
     await pipeline(handle.createReadStream({ autoClose: false }), response);
   } catch (error) {
-    // A client that went away is no fault of the file.
+    // A client disconnect is not an error.
     if (!isPrematureClose(error)) throw error;
   } finally {
     await handle.close();

@@ -26,7 +26,7 @@ function acceptedEncodings(header: string | string[] | undefined): ReadonlySet<s
   return accepted;
 }
 
-/** True when the client's copy is the current one (RFC 9110, 13.1.2; weak comparison). */
+/** True if the client's copy is current (RFC 9110, 13.1.2; weak comparison). */
 export function isFresh(headers: IncomingHttpHeaders, etag: string): boolean {
   const header = headers['if-none-match'];
   if (header === undefined) return false;
@@ -36,7 +36,7 @@ export function isFresh(headers: IncomingHttpHeaders, etag: string): boolean {
   });
 }
 
-/** A person opens a page; scripts and API clients that got a path wrong deserve an error they can read instead. */
+/** True for page loads by a browser; scripts and API clients with a wrong path get a readable error instead. */
 export function isNavigation(headers: IncomingHttpHeaders): boolean {
   const mode = headers['sec-fetch-mode'];
   return (headers.accept ?? '').includes('text/html') && (mode === undefined || mode === 'navigate');

@@ -3,12 +3,13 @@ import type { ClientOfRequest, HttpApp } from '@svc/http';
 import type { ClustersService } from '../services/service.ts';
 import type { ConsoleHandler } from '../console/console-handler.ts';
 
-/** Answers a request for a host of its own, and says whether it did. */
+/** Handles requests for its own hosts; returns true if it did. */
 type OwnHosts = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * First the hosts that are neither console nor API: tunnels of clusters, previews of sandboxes and public objects; then the
- * console's files, then the API: one listener serves both, so a browser needs no cross-origin rules.
+ * Routes a request: first to the hosts other than console and API (cluster tunnels, sandbox previews, public objects),
+ * then to the console's files, then to the API. One listener serves console and API, so browsers need no cross-origin
+ * rules.
  */
 export function createRequestHandler(
   app: HttpApp,

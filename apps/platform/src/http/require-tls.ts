@@ -5,12 +5,12 @@ import { startErrors } from '../errors.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Probes of orchestrators often speak plain HTTP only, and hold no secret. */
+/** Orchestrators often probe over plain HTTP, and a probe contains no secret. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /**
- * What plain HTTP answers when it only redirects. Pages are sent to TLS. Everything else is refused: a program that sent
- * its token in the clear would do so again with every call, if a redirect made it work.
+ * Handler of a plain HTTP listener that only redirects. Pages are redirected to TLS; everything else is refused,
+ * because a program that sent its token in the clear would keep doing so if a redirect made it work.
  */
 export function redirectToTls(probes: Handler, tlsUrl: () => string): Handler {
   return (request, response) => {
@@ -19,7 +19,7 @@ export function redirectToTls(probes: Handler, tlsUrl: () => string): Handler {
     request.resume();
     const isPage = request.method === 'GET' || request.method === 'HEAD';
     if (isPage && request.headers.authorization === undefined && path.startsWith('/')) {
-      // 307: browsers must not cache the redirect, so that it can be turned off again.
+      // 307: browsers must not cache the redirect, so that it can be disabled again.
       response
         .writeHead(307, { location: `${tlsOrigin(request, tlsUrl())}${path}`, 'cache-control': 'no-store' })
         .end();
@@ -29,7 +29,7 @@ export function redirectToTls(probes: Handler, tlsUrl: () => string): Handler {
   };
 }
 
-/** The host stays: previews, tunnels and public objects have their own. */
+/** Keeps the host: previews, tunnels and public objects have their own. */
 function tlsOrigin({ headers }: IncomingMessage, tlsUrl: string): string {
   const asked = URL.parse(`https://${headers.host ?? ''}`);
   if (asked === null) return tlsUrl;
@@ -48,9 +48,9 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: AppEr
 const YEAR_SECONDS = 31_536_000;
 
 /**
- * How long browsers shall insist on TLS. Without a word of the operator only where TLS is all there is, and with a
- * certificate of the operator's: HSTS holds for every port of a host name, so it would close the plain port of this
- * platform too, and with the local authority every other server on localhost.
+ * How long browsers must insist on TLS. By default only if plain HTTP is not served and the certificate is the
+ * operator's: HSTS applies to every port of a host name, so it would block this platform's plain port too, and with the
+ * local authority every other server on localhost.
  */
 export function hstsSeconds(config: {
   http: 'serve' | 'redirect' | 'off';

@@ -59,11 +59,11 @@ export type ServiceStates = PlatformStatus['services'];
 export interface StatusSource {
   version: string;
   uptimeSeconds: () => number;
-  /** The state of one workspace's services, read when asked. */
+  /** State of one workspace's services, read on demand. */
   services: (workspaceUuid: string) => Promise<ServiceStates>;
 }
 
-/** `GET /api/v1/platform/status`: what the console's overview shows. */
+/** `GET /api/v1/platform/status`: data of the console's overview. */
 export function registerStatusRoutes(app: HttpApp, source: StatusSource): void {
   app.get(
     '/api/v1/platform/status',

@@ -6,8 +6,8 @@ import type { PlatformConfig } from '../config.ts';
 import { startErrors } from '../errors.ts';
 
 /**
- * A backup folder: `blobs/` as the embedded engine has them, shared by all snapshots, and `snapshots/<time>/` with the
- * databases, the keys and the certificates. A snapshot is whole once its manifest is there.
+ * A backup folder: `blobs/` in the layout of the embedded engine, shared by all snapshots, and `snapshots/<time>/` with
+ * the databases, the keys and the certificates. A snapshot is complete once its manifest exists.
  */
 export interface BackupLayout {
   readonly blobsFolder: string;
@@ -23,9 +23,9 @@ export interface BackupManifest {
   version: string;
   created_at: string;
   blobs: number;
-  /** Blobs that were lost or damaged at the source already. */
+  /** Blobs that were already missing or damaged at the source. */
   bad_blobs: readonly string[];
-  /** The master key came from the configuration and is not in the backup. */
+  /** False if the master key came from the configuration and is not in the backup. */
   master_key_included: boolean;
 }
 
@@ -38,7 +38,7 @@ export function openBackupBlobs(config: PlatformConfig, layout: BackupLayout): P
   return openBlobStore({ ...config.object_store, engine: 'embedded' }, parts);
 }
 
-/** Whole ones, the oldest first. */
+/** Complete snapshots, oldest first. */
 export async function listSnapshots(layout: BackupLayout): Promise<string[]> {
   const names: string[] = [];
   for (const name of (await readdir(layout.snapshotsFolder).catch((): string[] => [])).toSorted()) {
@@ -52,7 +52,7 @@ export async function readManifest(folder: string): Promise<BackupManifest | nul
   try {
     text = await readFile(join(folder, MANIFEST_FILE), 'utf8');
   } catch {
-    return null; // it was never finished, or it is no snapshot
+    return null; // incomplete, or not a snapshot
   }
   const manifest = JSON.parse(text) as BackupManifest; // written by `backUp`; the format is checked next
   if (manifest.format !== 1) throw startErrors.BACKUP_UNKNOWN({ details: { path: folder } });

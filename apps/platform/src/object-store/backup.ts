@@ -30,22 +30,22 @@ import { OBJECTS_DATABASE, openObjectStore, type OpenedStore } from './open-stor
 
 export interface BackupReport extends CopyReport {
   snapshot: string;
-  /** Old snapshots, and the blobs that only they needed. */
+  /** Deleted old snapshots, and the blobs that only they needed. */
   removedSnapshots: number;
   removedBlobs: number;
 }
 
 export interface BackupRequest {
   target: string;
-  /** How many snapshots stay, this one included. */
+  /** Number of snapshots to keep, including this one. */
   keep: number;
   now: () => Date;
 }
 
 /**
- * One consistent snapshot of everything in the data folder but sandboxes, while the platform runs or not: what the trash
- * holds stays until the blobs are copied, the databases are each copied in one read transaction, the object store's
- * first, and then the blobs that its rows need. Blobs never change, so that only new ones travel.
+ * Takes one consistent snapshot of everything in the data folder except sandboxes, whether or not the platform runs.
+ * Holds the trash until the blobs are copied; copies each database in one read transaction, the object store's first,
+ * then the blobs that its rows need. Blobs never change, so only new ones are copied.
  */
 export async function backUp(config: PlatformConfig, request: BackupRequest): Promise<BackupReport> {
   if (config.database.url !== undefined) throw startErrors.BACKUP_NEEDS_SQLITE();
@@ -68,7 +68,7 @@ export async function backUp(config: PlatformConfig, request: BackupRequest): Pr
 const HOLD_MS = 10 * 60_000;
 const HOLD_AGAIN_MS = 60_000;
 
-/** A hold that is not renewed ends by itself, so that a backup that was killed holds nothing for ever. */
+/** A hold that is not renewed expires, so that a killed backup does not hold the trash forever. */
 async function holdingTrash<Result>(metadata: MetadataStore, work: () => Promise<Result>): Promise<Result> {
   const holder = `backup-${randomUUID()}`;
   const hold = () => metadata.holdTrash({ holder, untilMs: Date.now() + HOLD_MS });

@@ -3,7 +3,7 @@ import { createLogger, createMetrics } from '@svc/telemetry';
 import type { PlatformConfig } from '../config.ts';
 import { openObjectStore } from './open-store.ts';
 
-/** Compares blobs and rows. What a running platform is just writing is counted apart. */
+/** Compares blobs and rows. Data that a running platform is writing at the moment is counted separately. */
 export async function checkObjectStore(config: PlatformConfig): Promise<FsckReport> {
   const store = await openObjectStore(config);
   try {
@@ -15,13 +15,13 @@ export async function checkObjectStore(config: PlatformConfig): Promise<FsckRepo
 }
 
 export interface ScrubRequest {
-  /** Only what was not verified since this long ago; 0: everything. */
+  /** Only data last verified longer ago than this; 0: everything. */
   olderThanMs: number;
   bytesPerSecond: number;
   signal: AbortSignal;
 }
 
-/** Reads stored bytes back. Ended early, the next one goes on where this was. */
+/** Reads stored bytes back. If interrupted, the next run continues from there. */
 export async function scrubObjectStore(config: PlatformConfig, request: ScrubRequest): Promise<ScrubReport> {
   const store = await openObjectStore(config);
   try {

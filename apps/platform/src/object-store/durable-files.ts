@@ -9,7 +9,7 @@ export async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });
 }
 
-/** The bytes of a file, or the entries of a folder, are on stable storage. */
+/** Flushes a file's content or a folder's entries to stable storage. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -19,7 +19,7 @@ export async function sync(path: string): Promise<void> {
   }
 }
 
-/** Whole or not at all under its name. */
+/** Copies a file atomically. */
 export async function copyDurably(from: string, to: string): Promise<void> {
   const draft = `${to}.partial`;
   await copyFile(from, draft);
@@ -35,7 +35,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   await sync(dirname(path));
 }
 
-/** A folder of few small files, with its folders. One that is not there is an empty one. */
+/** Copies a folder of few small files recursively. A missing folder counts as empty. */
 export async function copyFolder(from: string, to: string): Promise<void> {
   if (!existsSync(from)) return;
   await makeFolder(to);

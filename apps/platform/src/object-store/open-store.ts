@@ -15,16 +15,16 @@ import type { PlatformConfig } from '../config.ts';
 import { dataFolderPaths, openDataFolder, type DataFolderPaths } from '../data-folder.ts';
 import { startErrors } from '../errors.ts';
 
-/** The rows of a store, for work that needs no blobs and no settings of their engine. */
+/** The metadata of a store, for work that needs no blobs and no engine settings. */
 export interface OpenedMetadata {
   folder: DataFolderPaths;
   metadata: MetadataStore;
-  /** A platform has the folder at the same time: what it is just writing shows here half. */
+  /** True if a platform is using the folder: its current writes may be seen incomplete. */
   running: boolean;
   close(): Promise<void>;
 }
 
-/** The object store of a data folder, for work on it from outside. */
+/** The object store of a data folder, for administrative work. */
 export interface OpenedStore extends OpenedMetadata {
   blobs: BlobStore;
 }
@@ -32,7 +32,7 @@ export interface OpenedStore extends OpenedMetadata {
 export const OBJECTS_DATABASE = 'objects.db';
 export const BLOBS_FOLDER = 'blobs';
 
-/** Whether there is a store, also one that is switched off. With `database.url` its tables are always there. */
+/** True if there is a store, even if disabled. With `database.url`, its tables always exist. */
 export function storeExists(config: PlatformConfig): boolean {
   const { objectsFolder } = dataFolderPaths(config.data);
   return config.database.url !== undefined || existsSync(join(objectsFolder, OBJECTS_DATABASE));
@@ -57,7 +57,7 @@ export async function openObjectStore(config: PlatformConfig): Promise<OpenedSto
   }
 }
 
-/** Takes the folder's lock where it is free; beside a running platform it only joins in. */
+/** Takes the folder's lock if it is free; works without it beside a running platform. */
 export async function openStoreMetadata(config: PlatformConfig): Promise<OpenedMetadata> {
   const folder = dataFolderPaths(config.data);
   if (!existsSync(folder.objectsFolder)) throw startErrors.NO_PLATFORM_THERE({ details: { path: folder.path } });

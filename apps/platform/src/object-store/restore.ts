@@ -32,22 +32,22 @@ export interface RestoreReport {
   snapshot: string;
   blobs: number;
   copiedBytes: number;
-  /** Were bad in the backup already, or went bad there. */
+  /** Blobs that were already bad in the backup, or became bad there. */
   bad: readonly string[];
   masterKeyIncluded: boolean;
-  /** Of what stands now. */
+  /** Check of the restored store. */
   fsck: FsckReport;
 }
 
 export interface RestoreRequest {
   source: string;
-  /** Default: the newest. */
+  /** Defaults to the newest. */
   snapshot?: string | undefined;
 }
 
 /**
- * Fills an empty data folder, and the engine that the configuration names, from a snapshot; restoring into another
- * engine is how a store moves. The databases come last: a restore that was cut off leaves nothing that would start.
+ * Fills an empty data folder and the configured engine from a snapshot; restoring into another engine is how a store is
+ * moved. The databases come last, so that an interrupted restore leaves nothing that would start.
  */
 export async function restore(config: PlatformConfig, request: RestoreRequest): Promise<RestoreReport> {
   if (config.database.url !== undefined) throw startErrors.BACKUP_NEEDS_SQLITE();
@@ -103,7 +103,7 @@ function assertEmpty(folder: DataFolderPaths): void {
   }
 }
 
-/** Notes where the blobs are now, and proves that all are. */
+/** Records the new location of the blobs and verifies that all are there. */
 async function settleIn(config: PlatformConfig, folder: DataFolderPaths, blobs: BlobStore): Promise<FsckReport> {
   const file = join(folder.objectsFolder, OBJECTS_DATABASE);
   const metadata = await openSqliteMetadataStore({ file, migrations });

@@ -11,17 +11,17 @@ import { openStoreMetadata, storeExists, type OpenedMetadata } from './open-stor
 const POLL_MS = 500;
 
 export interface RotateRequest {
-  /** Also returns when older keys are still in use: the platform goes on with it. */
+  /** False: return even if older keys are still in use; the platform continues. */
   wait: boolean;
   signal: AbortSignal;
-  /** How many keys are left beside the new one. */
+  /** Receives the number of keys left beside the new one. */
   onProgress: (olderKeys: number) => void;
 }
 
 /**
- * Makes a new key, which seals from now on, and sees that everything is sealed again under it. A running platform does
- * that; where none runs the store of this folder, it is done here. It can be stopped at any moment: the next start goes on.
- * Null where there is no store; one that is switched off has its keys rotated like any other.
+ * Creates a new key, which seals from now on, and reseals everything under it. A running platform does that itself;
+ * without one, it is done here. It can be interrupted at any time: the next start continues. Returns null if there is
+ * no store; the keys of a disabled store are rotated too.
  */
 export async function rotateStoreKeys(
   config: PlatformConfig,
@@ -51,14 +51,14 @@ export async function rotateStoreKeys(
   });
 }
 
-/** Which keys there are and what each of them seals. */
+/** The existing keys and what each of them seals. */
 export function storeKeyUsage(config: PlatformConfig): Promise<readonly KeyUsage[]> {
   return withStore(config, ({ metadata }) => readKeyUsage(metadata));
 }
 
 /**
- * Wraps what the store keeps under the keys of a change that has begun; `MASTER_KEY_IN_USE` while the old one still seals
- * something itself, which no wrapping replaces. Again until nothing is left that it did not wrap.
+ * Rewraps the store's keys during a master key change; repeats until nothing is left to rewrap. Throws
+ * `MASTER_KEY_IN_USE` while the old key still seals data directly, which rewrapping does not change.
  */
 export async function rewrapStoreKeys(config: PlatformConfig, change: MasterKeyChange): Promise<number> {
   if (!storeExists(config)) return 0;

@@ -30,7 +30,7 @@ export const absentStates: ServiceStates = {
   },
 };
 
-/** A service that is switched off or cannot run here: it has no routes, and its state says why. */
+/** A service that is disabled or cannot run here: it has no routes, and its state gives the reason. */
 export function absentService<State extends { reason: string | null }>(
   name: ServiceName,
   state: State,

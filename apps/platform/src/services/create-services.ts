@@ -28,13 +28,13 @@ export interface ServiceContext extends ComposeOptions {
   directory: WorkspaceDirectory;
   quotaLimits: QuotaLimits;
   workspaceTraffic: WorkspaceTraffic;
-  /** The disk of the data folder, without its reserve. */
+  /** The data folder's disk, without its reserve. */
   disk: DiskSpace;
   endpoints: Endpoints;
   lifecycle: Lifecycle;
 }
 
-/** Makes the services that the configuration names; the others are there as absent ones that say why. */
+/** Creates the configured services; the others are absent ones that give the reason. */
 export async function createServices(context: ServiceContext): Promise<Services> {
   const wants = (name: ServiceName): boolean => context.config.services.includes(name);
   const off = 'switched off in the configuration (services)';

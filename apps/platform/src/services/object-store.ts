@@ -34,15 +34,15 @@ interface MetadataPlace {
 }
 
 export interface ObjectStoreService extends Service<ServiceStates['object_store']> {
-  /** For the listener of the S3 data plane; null where the service is off. */
+  /** For the listener of the S3 data plane; null if the service is off. */
   readonly s3: Pick<ListenerOptions, 'handler' | 'configure' | 'onSlowBody'> | null;
-  /** For the listeners of custom domains; null where the service is off. */
-  /** Answers requests for the hosts of public objects, and says whether it did. */
+  /** Handles requests for the hosts of public objects; returns true if it did. */
   handlePublicHost(this: void, request: IncomingMessage, response: ServerResponse): boolean;
+  /** For the listeners of custom domains; null if the service is off. */
   readonly sites: Record<'http' | 'https', Pick<ListenerOptions, 'handler' | 'configure' | 'tls'>> | null;
 }
 
-/** Its routes are there all the same, and say that it is off. */
+/** A disabled object store: its routes exist and report that it is off. */
 export function disabledObjectStore(reason: string): ObjectStoreService {
   const absent = absentService('object-store', absentStates.object_store, reason);
   return {
@@ -112,7 +112,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
   };
 }
 
-/** Null where no authority is configured: TLS ends before the platform then. */
+/** Null if no authority is configured: TLS is then terminated in front of the platform. */
 function certificateAuthority(
   { config }: ServiceContext,
   metadata: MetadataStore,
@@ -124,7 +124,7 @@ function certificateAuthority(
   return createAcmeAuthority({ directoryUrl, ca, email, metadata, secrets, now: Date.now });
 }
 
-/** The store's own file, or the database that everything is in. */
+/** Opens the store's own file, or the shared database. */
 export function openMetadata(
   { databases, folder }: MetadataPlace,
   shareOf: (workspaceUuid: string) => string = (workspaceUuid) => workspaceUuid,

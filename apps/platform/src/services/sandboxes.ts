@@ -31,7 +31,8 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     handlePreview: (request, response) => sandboxes.handlePreview(request, response),
     start: (signal) => sandboxes.start(signal),
     close: () => sandboxes.close(),
-    // Where sandboxes cannot run the rest of the platform still serves: the overview says why, readiness does not fail.
+    // If sandboxes cannot run, the rest of the platform still serves: the overview gives the reason, and readiness does
+    // not fail.
     readiness: () => sandboxes.readiness().reason ?? 'ok',
     state: async (workspaceUuid) => ({
       ...describeDriver(sandboxes.status()),

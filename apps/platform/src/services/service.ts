@@ -6,31 +6,31 @@ import type { ServiceName } from '../service-names.ts';
 import type { ObjectStoreService } from './object-store.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
 
-/** How the platform holds one of its services, whatever module is behind it. */
+/** The platform's interface to one of its services. */
 export interface Service<State> {
   readonly name: ServiceName;
   registerRoutes(app: HttpApp): Promise<void>;
   registerUpgrades(router: UpgradeRouter): void;
-  /** Begins background work; the signal asks it to end, `close` waits for it. */
+  /** Starts background work; the signal stops it, and `close` waits for it. */
   start(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
   readonly readiness: ReadinessCheck;
-  /** What a workspace sees of it in the overview. */
+  /** The service's state in a workspace, for the overview. */
   state(workspaceUuid: string): Promise<State>;
-  /** What of it still stands in a workspace, in words; an empty workspace may be deleted. */
+  /** Describes what the service still holds in a workspace; an empty workspace may be deleted. */
   holdings(workspaceUuid: string): Promise<string[]>;
-  /** What it counts in these workspaces together, by name of the quota. */
+  /** Total usage in these workspaces by quota name. */
   quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
 }
 
-/** Sandboxes answer for hosts of their own as well. */
+/** Sandboxes also serve their own hosts. */
 export interface SandboxesService extends Service<ServiceStates['sandboxes']> {
-  /** Answers requests for previews, and says whether it did. */
+  /** Handles requests for previews; returns true if it did. */
   handlePreview(this: void, request: IncomingMessage, response: ServerResponse): boolean;
 }
 
 export interface ClustersService extends Service<ServiceStates['clusters']> {
-  /** Looks at every request before anybody else; null when the service is off. */
+  /** Sees every request before any other handler; null if the service is off. */
   readonly tunnels: ClustersModule['tunnels'] | null;
 }
 

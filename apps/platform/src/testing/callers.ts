@@ -19,7 +19,7 @@ export interface Person extends Caller {
 
 export const bearer = (token: unknown): Record<string, string> => ({ authorization: `Bearer ${String(token)}` });
 
-/** Fails with the whole answer, so that a scenario says where it broke. */
+/** Fails with the whole response, so that a scenario shows where it broke. */
 export async function done(
   platform: HeldPlatform,
   method: string,
@@ -47,7 +47,7 @@ export async function signIn(platform: HeldPlatform, email: string): Promise<Per
   return { id, email, headers, workspace: workspace?.uuid ?? '', team: null };
 }
 
-/** The same sign-in as a browser has it. */
+/** The same sign-in, as a browser session. */
 export async function cookieOf(platform: HeldPlatform, email: string): Promise<Record<string, string>> {
   const answer = await platform.call('POST', '/api/auth/login', {}, { email, password: PASSWORD });
   const cookie = (answer.headers['set-cookie'] ?? []).map((each) => each.split(';', 1)[0]).join('; ');
@@ -62,7 +62,7 @@ export async function newTeam(platform: HeldPlatform, owner: Person): Promise<{ 
   return { team: String(team), workspace: String(workspace) };
 }
 
-/** A user of their own, who joined the team by an invitation. */
+/** A new user who joined the team by invitation. */
 export async function newMember(
   platform: HeldPlatform,
   owner: Person,
@@ -98,7 +98,7 @@ export async function newServiceAccount(
   return { path: `${path}/${String(id)}`, headers: bearer(token), workspace, team: null };
 }
 
-/** An OpenID Connect issuer on this machine, as far as one key and its tokens go. */
+/** A minimal OpenID Connect issuer on this machine: one key and its tokens. */
 export async function startIssuer() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const key = { ...publicKey.export({ format: 'jwk' }), kid: '1', alg: 'RS256', use: 'sig' };

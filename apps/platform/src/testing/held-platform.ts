@@ -7,7 +7,7 @@ import { temporaryFolder } from '@svc/testing';
 import { compose, type Composition } from '../compose.ts';
 import { loadPlatformConfig, type PlatformConfig } from '../config.ts';
 
-/** A route of the platform as it was registered. */
+/** A registered route of the platform. */
 export interface Route {
   readonly method: string;
   readonly url: string;
@@ -21,11 +21,11 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** A request that got through the guard and waits, or one that was answered at once. */
+/** A request that passed the guard and waits, or one that was answered at once. */
 export interface OpenRequest {
   readonly route: Route;
   readonly isOpen: boolean;
-  /** The status it ended with; 0 = cut without an answer. */
+  /** Final status; 0 = aborted without a response. */
   readonly ended: Promise<number>;
   isOver(): boolean;
   close(): void;
@@ -35,14 +35,17 @@ export interface HeldPlatform {
   readonly composition: Composition;
   readonly routes: readonly Route[];
   call(method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<Answer>;
-  /** Opens a route and leaves it waiting behind the guard, as an answer that never ends. */
+  /** Opens a route and keeps it waiting behind the guard, like a response that never ends. */
   open(route: Route, path: string, headers: Record<string, string>): Promise<OpenRequest>;
   close(): Promise<void>;
 }
 
 const PARK = 'x-test-park';
 
-/** Every route of the whole platform behind a real listener; a request with the header `x-test-park` waits behind the guard. */
+/**
+ * Every route of the whole platform behind a real listener; a request with the header `x-test-park` waits behind the
+ * guard.
+ */
 export async function startHeldPlatform(accounts: Partial<PlatformConfig['accounts']>): Promise<HeldPlatform> {
   const folder = await temporaryFolder('svc-held-');
   const flags = [{ flag: '--data', path: 'data', value: `${folder.path}/data` }];
@@ -131,8 +134,8 @@ async function call(
     headers: { ...headers, ...json },
   });
   outgoing.end(body === undefined ? undefined : JSON.stringify(body));
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // node's own event
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // Node's event
   const content = await text(response);
-  const parsed = content === '' ? {} : (JSON.parse(content) as Record<string, unknown>); // a test's look at a body
+  const parsed = content === '' ? {} : (JSON.parse(content) as Record<string, unknown>); // checked by the tests
   return { status: response.statusCode ?? 0, headers: response.headers, body: parsed };
 }

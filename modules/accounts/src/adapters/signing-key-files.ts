@@ -15,7 +15,10 @@ const KEY_FILE = Type.Object({
 
 const MAX_KEYS = 100;
 
-/** One file per key, 0600, in a folder of its own, 0700. A file is whole or not there: written aside, then renamed. */
+/**
+ * One file per key (mode 0600) in its own folder (0700). Written to a temporary file and renamed, so a file is never
+ * partial.
+ */
 export class SigningKeyFiles implements SigningKeyStore {
   readonly #folder: string;
 
@@ -55,7 +58,7 @@ export class SigningKeyFiles implements SigningKeyStore {
     await this.#syncFolder();
   }
 
-  /** A rename is on disk only when its folder is. */
+  /** Makes a rename durable. */
   async #syncFolder(): Promise<void> {
     const folder = await open(this.#folder, 'r');
     try {

@@ -46,7 +46,7 @@ export interface ServiceParts {
   effects: Effects;
   config: AccountsConfig;
   keyStore: SigningKeyStore;
-  /** Protects the key of the audit chain. */
+  /** Encrypts the key of the audit chain. */
   keyWrapper: KeyWrapper;
   beginningMark: BeginningMark;
   log: Logger;
@@ -57,7 +57,7 @@ export interface ServiceParts {
   fetch: Fetch;
 }
 
-/** Puts the module together. Reads the signing keys, and makes the first one. */
+/** Assembles the module. Reads the signing keys and creates the first one. */
 export async function createServices(
   parts: ServiceParts,
 ): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject; beginAudit: () => Promise<void> }> {

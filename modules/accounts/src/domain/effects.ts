@@ -1,12 +1,12 @@
-/** What the domain takes from the outside world, so that a test can move the clock and name the ids. */
+/** External inputs of the domain, so that tests control the clock and ids. */
 export interface Effects {
   readonly now: () => Date;
   readonly randomBytes: (sizeBytes: number) => Buffer;
-  /** A UUID. */
+  /** Returns a UUID. */
   readonly newId: () => string;
 }
 
-/** ISO 8601 UTC with milliseconds: the one form of every stored time, so that text order is time order. */
+/** ISO 8601 UTC with milliseconds. All stored times use this format, so text order is time order. */
 export function timestamp(at: Date): string {
   return at.toISOString();
 }

@@ -1,6 +1,6 @@
 import { accountErrors } from '../errors.ts';
 
-/** Where a page starts: after the row with this time and this id, in the order of both. */
+/** Start of a page: after the row with this time and id, ordered by both. */
 export interface Position {
   createdAt: string;
   id: string;
@@ -13,7 +13,7 @@ export interface PageRequest {
 
 export interface Page<Item> {
   items: Item[];
-  /** Opaque; null when nothing follows. */
+  /** Opaque; null on the last page. */
   nextCursor: string | null;
 }
 
@@ -28,7 +28,7 @@ export function pageRequest(query: { page_size?: number | undefined; cursor?: st
   return { limit, after: { createdAt, id } };
 }
 
-/** Stores are asked for one row more than the page holds: that row says whether anything follows. */
+/** Stores return one row more than the page holds, which shows whether another page follows. */
 export function pageOf<Item>(rows: readonly Item[], limit: number, cursorOf: (last: Item) => string): Page<Item> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);

@@ -14,16 +14,16 @@ export interface PurgeParts {
   deletion: WorkspaceDeletion;
 }
 
-/** One statement removes at most this many rows, so that no other writer waits long. */
+/** Maximum rows deleted per statement, so that other writers do not wait long. */
 const BATCH = 500;
-/** One run ends after this many batches per table; the rest waits for the next run. */
+/** Maximum batches per table and run; the next run continues. */
 const MAX_BATCHES = 20;
-/** What expired stays listed this long, so that its owner sees why something stopped working. */
+/** Expired items stay listed this long, so that their owner can see why something stopped working. */
 const SHOW_EXPIRED_SECONDS = 30 * 86_400;
 const FORGET_DEVICE_SECONDS = 180 * 86_400;
 const GUESTS_PER_RUN = 200;
 
-/** Removes what is past its time. Every part may run on several replicas at once: each row is deleted by one of them. */
+/** Deletes expired rows. Safe to run on several replicas at once: each row is deleted by one of them. */
 export async function purgeExpired(parts: PurgeParts): Promise<number> {
   const { database, effects, sessions, audit, keys, deletion } = parts;
   const now = effects.now();
@@ -43,7 +43,7 @@ export async function purgeExpired(parts: PurgeParts): Promise<number> {
   for (const batch of batches) removed += await inBatches(batch);
   removed += await deletion.removeExpiredGuests(GUESTS_PER_RUN);
   await deletion.finishStuck(BATCH);
-  await keys.reload(); // forgets retired keys, and sees a rotation by another process
+  await keys.reload(); // drops retired keys and picks up a rotation by another process
   return removed;
 }
 

@@ -1,6 +1,6 @@
 import type { QuotaScope } from '@svc/quotas';
 
-/** What the module keeps. All times are ISO 8601 UTC; all secrets are hashes. */
+/** The module's records. All times are ISO 8601 UTC; all secrets are hashes. */
 
 export type TeamRole = 'admin' | 'member' | 'guest';
 export type Scope = 'read' | 'write' | 'admin';
@@ -12,15 +12,17 @@ export interface User {
   email: string | null;
   name: string;
   passwordHash: string | null;
-  /** Set for the operator of the whole installation. */
+  /** Set for the operator of the installation. */
   operatorSince: string | null;
-  /** Signed tokens from before are refused. */
+  /** Signed tokens issued earlier are refused. */
   tokensValidFrom: string;
   createdAt: string;
   updatedAt: string;
   /** Only guests expire. */
   expiresAt: string | null;
-  /** Whose quota of invited accounts it takes; null for those that the operator or an external issuer let in. */
+  /**
+   * The user whose quota of invited accounts this account uses; null if the operator or an external issuer admitted it.
+   */
   sponsorId: string | null;
 }
 
@@ -40,11 +42,11 @@ export interface Session {
   createdAt: string;
   lastSeenAt: string;
   expiresAt: string;
-  /** When the user last proved who they are: at sign-in, or by their password since. */
+  /** When the user last proved their identity: at sign-in, or with their password since. */
   confirmedAt: string;
 }
 
-/** A single-use link that sets the password of a user. */
+/** A single-use link that sets a user's password. */
 export interface PasswordLink {
   userId: string;
   tokenHash: string;
@@ -52,7 +54,7 @@ export interface PasswordLink {
   expiresAt: string;
 }
 
-/** A browser that this user once signed in from; see sign-in/login-throttle.ts. */
+/** A browser from which this user has signed in; see sign-in/login-throttle.ts. */
 export interface Device {
   tokenHash: string;
   userId: string;
@@ -129,7 +131,7 @@ export interface ServiceAccount {
   createdAt: string;
   expiresAt: string | null;
   lastUsedAt: string | null;
-  /** The API token or service account with which it was made, and with which it goes; null for one that a sign-in made. */
+  /** The API token or service account that created it and whose revocation removes it; null if created in a sign-in. */
   madeWithTokenId: string | null;
   madeWithAccountId: string | null;
 }
@@ -151,6 +153,6 @@ export interface AuditRecord {
   requestId: string;
   /** JSON object. */
   details: string;
-  /** Links the record to the one before; null where something else than the platform wrote it. */
+  /** Links the record to the previous one; null if something other than the platform wrote it. */
   mac: string | null;
 }

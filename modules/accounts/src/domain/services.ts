@@ -21,7 +21,7 @@ import type { Guests } from './users/guests.ts';
 import type { WorkspaceDeletion } from './workspaces/workspace-deletion.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 
-/** What the routes call; made once in module.ts. */
+/** Services that the routes call; created once in module.ts. */
 export interface AccountServices {
   database: AccountDatabase;
   access: Access;
@@ -49,7 +49,7 @@ export interface AccountServices {
   quotas: QuotaBook;
   accessTokenLifetimeSeconds: number;
   guestSandboxes: number;
-  /** Where users reach the console, without a slash at its end. */
+  /** URL of the console, without a trailing slash. */
   publicUrl: () => string;
   onSignIn: (outcome: 'success' | 'refused' | 'throttled') => void;
 }

@@ -19,9 +19,9 @@ import type {
   Workspace,
 } from './records.ts';
 
-/** Ports to the database. Lists answer one row more than `limit` when more follow; see paging.ts. */
+/** Database ports. Lists return one row more than `limit` if more follow; see paging.ts. */
 export interface AccountDatabase extends AccountStores, AuditStores {
-  /** All of `work` or nothing of it; `work` may use only the stores it is given. */
+  /** Runs `work` atomically; it may use only the stores it is given. */
   transact<Result>(work: (stores: AccountStores) => Promise<Result>): Promise<Result>;
 }
 
@@ -42,7 +42,7 @@ export interface AccountStores {
 }
 
 export interface UserStore {
-  /** False when the e-mail is taken. */
+  /** Returns false if the e-mail is taken. */
   insert(user: User): Promise<boolean>;
   byId(id: string): Promise<User | undefined>;
   byEmail(email: string): Promise<User | undefined>;
@@ -52,18 +52,18 @@ export interface UserStore {
     changes: Partial<Pick<User, 'name' | 'passwordHash' | 'tokensValidFrom'>>,
     now: string,
   ): Promise<void>;
-  /** Holds the user's row until the transaction ends: one change at a time of what a user owns. */
+  /** Locks the user's row until the transaction ends, which serializes changes to what the user owns. */
   lock(id: string): Promise<void>;
   countGuests(now: string): Promise<number>;
   countSponsoredBy(id: string): Promise<number>;
-  /** Those first whose row was not touched for longest. */
+  /** Least recently updated first. */
   expiredGuests(now: string, limit: number): Promise<User[]>;
   delete(id: string): Promise<void>;
 }
 
 export interface IdentityStore {
   bySubject(issuer: string, subject: string): Promise<Identity | undefined>;
-  /** False when the subject, or another subject of this issuer for the same user, is known already. */
+  /** Returns false if the subject, or another subject of this issuer for the same user, is already known. */
   insert(identity: Identity): Promise<boolean>;
 }
 
@@ -74,9 +74,9 @@ export interface SessionStore {
   touch(id: string, now: string): Promise<void>;
   confirm(id: string, now: string): Promise<void>;
   delete(id: string): Promise<boolean>;
-  /** How many ended. */
+  /** Returns the number ended. */
   deleteOfUser(userId: string, exceptId?: string): Promise<number>;
-  /** Ends the oldest of a user's sessions until `keep` are left. */
+  /** Ends the user's oldest sessions until `keep` are left. */
   trim(userId: string, keep: number): Promise<void>;
   deleteExpired(now: string, idleBefore: string, limit: number): Promise<number>;
 }
@@ -90,7 +90,7 @@ export interface DeviceStore {
 }
 
 export interface PasswordLinkStore {
-  /** Replaces the open link of the same user. */
+  /** Replaces the user's open link. */
   put(link: PasswordLink): Promise<void>;
   byTokenHash(hash: string): Promise<PasswordLink | undefined>;
   /** True for exactly one caller, and only while the link is open. */
@@ -117,13 +117,13 @@ export interface TeamStore {
   ofMember(userId: string, page: PageRequest): Promise<(Team & { role: TeamRole })[]>;
   countOwnedBy(userId: string): Promise<number>;
   update(uuid: string, changes: Partial<Pick<Team, 'name' | 'ownerId'>>, now: string): Promise<void>;
-  /** Holds the team's row until the transaction ends; false when there is no such team. */
+  /** Locks the team's row until the transaction ends; false if the team does not exist. */
   lock(uuid: string): Promise<boolean>;
   delete(uuid: string): Promise<void>;
 }
 
 export interface MemberStore {
-  /** False when already a member. */
+  /** Returns false if already a member. */
   insert(member: Member): Promise<boolean>;
   get(teamUuid: string, userId: string): Promise<Member | undefined>;
   ofTeam(teamUuid: string, page: PageRequest): Promise<(Member & Pick<User, 'email' | 'name'>)[]>;
@@ -141,7 +141,7 @@ export interface InvitationStore {
   /** True for exactly one caller, and only while the invitation is open. */
   claim(id: string, userId: string, now: string): Promise<boolean>;
   delete(teamUuid: string, id: string): Promise<boolean>;
-  /** Revokes what one member gave out. */
+  /** Revokes one member's open invitations. */
   deleteOpenOf(teamUuid: string, invitedBy: string): Promise<void>;
   deleteExpired(before: string, limit: number): Promise<number>;
 }
@@ -152,11 +152,11 @@ export interface WorkspaceStore {
   firstOwnedBy(userId: string): Promise<Workspace | undefined>;
   firstOfTeam(teamUuid: string): Promise<Workspace | undefined>;
   countOwnedBy(userId: string): Promise<number>;
-  /** Every one, sorted, also those that are being deleted. */
+  /** All of them, sorted, including those being deleted. */
   uuidsOwnedBy(userId: string): Promise<string[]>;
-  /** Those whose deletion began and was never finished, since the process ended between. */
+  /** Workspaces whose deletion began but never finished because the process ended. */
   stuckDeletions(before: string, limit: number): Promise<Workspace[]>;
-  /** Owned ones and those of the user's teams with the role there; with `teamUuid` only that team's. */
+  /** Workspaces the user owns and those of the user's teams, with the team role; with `teamUuid`, only that team's. */
   visibleTo(
     userId: string,
     page: PageRequest,
@@ -167,9 +167,9 @@ export interface WorkspaceStore {
     changes: Partial<Pick<Workspace, 'name' | 'teamUuid' | 'ownerId' | 'deletingSince'>>,
     now: string,
   ): Promise<void>;
-  /** Holds the workspace's row until the transaction ends; false when there is no such workspace. */
+  /** Locks the workspace's row until the transaction ends; false if the workspace does not exist. */
   lock(uuid: string): Promise<boolean>;
-  /** Gives the team's workspaces of one owner to another. */
+  /** Transfers the team's workspaces from one owner to another. */
   reassign(teamUuid: string, fromUserId: string, toUserId: string, now: string): Promise<void>;
   delete(uuid: string): Promise<void>;
 }
@@ -187,10 +187,10 @@ export interface ServiceAccountStore {
 
 export interface QuotaOverrideStore {
   ofSubject(scope: QuotaScope, subject: string): Promise<QuotaOverride[]>;
-  /** The first `limit` of all, by scope, subject and quota. */
+  /** The first `limit` overrides, by scope, subject and quota. */
   list(limit: number): Promise<QuotaOverride[]>;
   put(override: QuotaOverride): Promise<void>;
-  /** False when there was none. */
+  /** Returns false if there was none. */
   delete(scope: QuotaScope, subject: string, quota: string): Promise<boolean>;
   deleteOfSubject(scope: QuotaScope, subject: string): Promise<void>;
 }
@@ -202,38 +202,41 @@ export interface AuditFilter {
   action?: string;
   /** ISO 8601 UTC, inclusive. */
   since?: string;
-  /** What a user did and what was done to the user's own account. */
+  /** Actions by a user and on the user's own account. */
   concerningUserId?: string;
 }
 
-/** What reads the log for people. */
+/** Reads the log for display. */
 export interface AuditStore {
-  /** Newest first, before `beforeSequence`; one row more than `limit` when more follow. */
+  /** Newest first, before `beforeSequence`; one row more than `limit` if more follow. */
   list(filter: AuditFilter, limit: number, beforeSequence: number | null): Promise<AuditRecord[]>;
 }
 
-/** The log as a chain, inside one transaction. It only grows at its end and goes in whole stretches at its beginning. */
+/**
+ * The log as a chain, inside one transaction. It only grows at its end and shrinks in contiguous stretches at its
+ * beginning.
+ */
 export interface AuditChainStore {
-  /** Holds the head until the transaction ends, so that the order of all replicas is one; null before the first row. */
+  /** Locks the head until the transaction ends, which gives all replicas one order; null before the first row. */
   lockHead(): Promise<ChainPoint | null>;
   end(name: ChainEndName): Promise<ChainEnd | null>;
   setEnd(name: ChainEndName, end: ChainEnd): Promise<void>;
-  /** Numbers for so many new rows, above every number that a row has. */
+  /** Reserves sequences for `count` new rows, above every existing one. */
   nextSequences(count: number): Promise<readonly number[]>;
   insert(records: readonly AuditRecord[]): Promise<void>;
   rowsAfter(sequence: number, limit: number): Promise<AuditRecord[]>;
   deleteThrough(sequence: number): Promise<void>;
-  /** The last row that is linked, while there is no head yet. */
+  /** The last linked row, while there is no head. */
   lastLinked(): Promise<ChainPoint | null>;
   setMac(point: ChainPoint): Promise<void>;
   key(): Promise<WrappedKey | null>;
-  /** Does nothing when there is one. */
+  /** No-op if there is one. */
   addKey(key: WrappedKey): Promise<void>;
   replaceKey(key: WrappedKey): Promise<void>;
 }
 
 export interface AuditStores {
   transactAudit<Result>(work: (chain: AuditChainStore) => Promise<Result>): Promise<Result>;
-  /** One consistent state of all that `work` reads. */
+  /** Runs `work` on one consistent snapshot. */
   readAudit<Result>(work: (chain: AuditChainStore) => Promise<Result>): Promise<Result>;
 }

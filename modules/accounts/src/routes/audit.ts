@@ -32,7 +32,7 @@ export function registerAudit(app: HttpApp, services: AccountServices): void {
   app.get(
     '/api/v1/audit',
     {
-      config: { action: 'audit:list', scope: 'self' }, // the workspace is optional here, so the handler asks for it
+      config: { action: 'audit:list', scope: 'self' }, // the workspace is optional here, so the handler authorizes it
       schema: {
         tags: ['audit'],
         summary: 'Read the audit log, newest first: of a workspace, else what concerns oneself (the operator: all)',
@@ -49,7 +49,7 @@ export function registerAudit(app: HttpApp, services: AccountServices): void {
   );
 }
 
-/** What the caller may see at all. */
+/** Limits the filter to what the caller may see. */
 async function visibleTo(
   services: AccountServices,
   principal: Principal,
@@ -72,7 +72,7 @@ function askedFor({ actor, action, since }: Static<typeof querySchema>): AuditFi
   };
 }
 
-/** Stored times are compared as text, so another offset or precision must become theirs first. */
+/** Stored times are compared as text, so other offsets and precisions are converted first. */
 function inStoredForm(since: string): string {
   const ms = Date.parse(since);
   return Number.isNaN(ms) ? since : new Date(ms).toISOString();

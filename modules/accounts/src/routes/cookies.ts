@@ -12,7 +12,7 @@ export function setDeviceCookie(reply: FastifyReply, request: FastifyRequest, se
   setCookie(reply, request, device, secret, DEVICE_LIFETIME_SECONDS);
 }
 
-/** The device cookie stays: the browser is still one that this user signs in from. */
+/** Keeps the device cookie: the user has still signed in from this browser. */
 export function clearSessionCookie(reply: FastifyReply, request: FastifyRequest): void {
   setCookie(reply, request, session, '', 0);
 }

@@ -2,17 +2,17 @@ import type { FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the route made, as `kind/id`, once it is made; the audit log names it. */
+    /** The resource that the route created, as `kind/id`, for the audit log. */
     createdResource: string;
   }
 }
 
-/** For the `auditResource` of routes that make something: the path does not name it yet. */
+/** `auditResource` of routes that create a resource, which the path does not name yet. */
 export function createdResource(kind: string): (request: FastifyRequest) => string {
   return (request) => (request.createdResource === '' ? kind : request.createdResource);
 }
 
-/** For the `auditResource` of routes whose path names it: `kind/` and the parameters. */
+/** `auditResource` of routes whose path names the resource: `kind/` and the parameters. */
 export function namedResource(kind: string): (request: FastifyRequest) => string {
   return (request) => {
     const params: unknown = request.params;

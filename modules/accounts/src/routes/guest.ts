@@ -11,7 +11,7 @@ const schema = {
   body: Type.Object(
     {
       username: Type.String({ minLength: 2, maxLength: 30, pattern: '^[A-Za-z0-9_-]+$' }),
-      // Clients in use send it. It is not kept: an e-mail that nobody proved must lead to nobody's sandbox.
+      // Existing clients send it. It is not stored: an unverified e-mail must not lead to anyone's sandbox.
       email: Type.Optional(Type.String({ maxLength: 254 })),
     },
     { additionalProperties: false },
@@ -35,7 +35,7 @@ const schema = {
 };
 
 export function registerGuest(app: HttpApp, services: AccountServices): void {
-  // Public: guests have nothing to show.
+  // Public: guests have no credential.
   app.post('/api/auth/guest', { config: { public: true }, schema }, async (request, reply) => {
     const { token, expiresAt, user } = await services.guests.signIn(request.body.username, request.ip);
     await services.audit.record({

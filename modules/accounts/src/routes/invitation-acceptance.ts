@@ -19,7 +19,7 @@ const bodySchema = Type.Object(
   { additionalProperties: false, description: 'All three without sign-in; none of them with it' },
 );
 
-/** Guessing 256 bits is hopeless; this keeps it from being loud. */
+/** Guessing 256 bits is infeasible; this only limits the noise. */
 const ATTEMPTS = { by: 'address', perMinute: 60, burst: 60 } as const;
 
 const schema = {
@@ -40,7 +40,7 @@ const schema = {
 };
 
 export function registerInvitationAcceptance(app: HttpApp, services: AccountServices): void {
-  // Public: the token of the path is the credential; who is signed in besides is looked at below.
+  // Public: the token in the path is the credential; a sign-in is checked below.
   const config = { public: true, rateLimit: ATTEMPTS } as const;
   app.post('/api/v1/invitations/:token/accept', { config, schema }, async (request) => {
     const { token } = request.params;
@@ -55,7 +55,7 @@ export function registerInvitationAcceptance(app: HttpApp, services: AccountServ
   });
 }
 
-/** Null when nobody is: also with the cookie of a session that is over, which browsers keep on sending. */
+/** Null if not signed in, also with the cookie of an ended session, which browsers keep sending. */
 async function signedIn(services: AccountServices, request: FastifyRequest): Promise<Principal | null> {
   const isSecure = request.protocol === 'https';
   const shown = shownCredential(request.headers, isSecure);

@@ -95,7 +95,7 @@ export function registerInvitations(app: HttpApp, services: AccountServices): vo
       });
       request.createdResource = `invitation/${invitation.id}`;
       reply.header('cache-control', 'no-store');
-      // Behind the `#` the secret reaches no server, no proxy's log and no Referer header.
+      // After the `#`, the secret reaches no server, proxy log or Referer header.
       const url = `${services.publicUrl()}/invite#${secret}`;
       return reply.status(201).send({ ...invitationView(invitation), url, token: secret });
     },

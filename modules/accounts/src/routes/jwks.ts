@@ -23,7 +23,7 @@ const schema = {
 };
 
 export function registerJwks(app: HttpApp, services: AccountServices): void {
-  // Public: it holds public halves only, and whoever checks a token needs them.
+  // Public: it contains public keys only, and every verifier of a token needs them.
   app.get('/.well-known/jwks.json', { config: { public: true }, schema }, async (_request, reply) => {
     reply.header('cache-control', 'public, max-age=300');
     return services.keys.published();

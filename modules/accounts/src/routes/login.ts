@@ -26,10 +26,10 @@ const schema = {
 };
 
 export function registerLogin(app: HttpApp, services: AccountServices): void {
-  // Public: whoever signs in has nothing to show yet but the password.
+  // Public: a user who signs in has only the password.
   app.post('/api/auth/login', { config: { public: true }, schema }, async (request, reply) => {
-    // A page of another site that signs somebody in under its own account could watch what he does there.
-    // Sibling hosts count as other sites: previews and tunnels are pages of users.
+    // A page of another site that signs a visitor in under its own account could watch the visitor's activity. Sibling
+    // hosts count as other sites, because previews and tunnels are user content.
     if (isForeignPage(request)) throw accountErrors.CROSS_SITE_REQUEST();
     const { email, password } = request.body;
     const result = await attempt(services, {
@@ -53,7 +53,7 @@ export function registerLogin(app: HttpApp, services: AccountServices): void {
   });
 }
 
-/** Fetch Metadata, section 2.1. Programs send no such header, and a page cannot leave it out. */
+/** Fetch Metadata, section 2.1. Programs send no such header, and a page cannot omit it. */
 function isForeignPage({ headers }: FastifyRequest): boolean {
   return headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site';
 }
@@ -67,7 +67,7 @@ async function attempt(services: AccountServices, login: LoginRequest): Promise<
   }
 }
 
-/** Throttled attempts are counted in the metrics only: the log must not grow with a flood. */
+/** Throttled attempts are counted only in the metrics, so that a flood cannot grow the log. */
 async function auditSignIn(
   services: AccountServices,
   request: FastifyRequest,
@@ -85,7 +85,7 @@ async function auditSignIn(
     status: success ? 200 : 401,
     remoteAddress: request.ip,
     requestId: request.id,
-    // An unknown e-mail may be a password typed into the wrong field, so it is not kept.
+    // An unknown e-mail may be a password entered in the wrong field, so it is not stored.
     details: userId === null ? {} : { email },
   });
 }

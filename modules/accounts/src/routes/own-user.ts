@@ -1,7 +1,7 @@
 import type { Principal } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 
-/** For the audit log: what is acted on is the caller's own account. */
+/** Audit resource of actions on the caller's own account. */
 export function ownUser({ principal }: FastifyRequest): string {
   return `user/${principal?.id ?? ''}`;
 }

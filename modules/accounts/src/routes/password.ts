@@ -10,12 +10,12 @@ import { endedSchema, idSchema, passwordSchema, timestampSchema } from './schema
 import { ENDS_OWN_RIGHT } from './unheld.ts';
 
 const TAGS = ['accounts'];
-/** Guessing 256 bits is hopeless; this keeps it from being loud. */
+/** Guessing 256 bits is infeasible; this only limits the noise. */
 const LINK_ATTEMPTS = { by: 'address', perMinute: 30, burst: 30 } as const;
-/** Above what people type; the passwords themselves are throttled by the account. */
+/** Above what people type; password checks are throttled per account. */
 const CONFIRM_ATTEMPTS = { by: 'principal', perMinute: 30, burst: 30 } as const;
 
-/** What proves who somebody is: the password, and a session's word that it was given lately. */
+/** Routes that confirm, change and set passwords. */
 export function registerPassword(app: HttpApp, services: AccountServices): void {
   addConfirmRoute(app, services);
   addChangeRoute(app, services);
@@ -39,7 +39,7 @@ function addConfirmRoute(app: HttpApp, services: AccountServices): void {
       const sessionId = sessionIdOf(principal);
       if (sessionId === null) {
         assertConfirmed(principal, services.now());
-        // Only a token of an external issuer comes here, fresh from its own sign-in.
+        // Only an external issuer's token from a recent sign-in gets here.
         return { confirmed_until: confirmedUntil(principal.confirmedAt ?? timestamp(services.now())) };
       }
       const user = await services.database.users.byId(principal.id);
@@ -84,7 +84,7 @@ function addLinkRoute(app: HttpApp, services: AccountServices): void {
   app.post(
     '/api/auth/password/link',
     {
-      // Public: the token of the link is the credential.
+      // Public: the link's token is the credential.
       config: { public: true, rateLimit: LINK_ATTEMPTS },
       schema: {
         tags: TAGS,

@@ -18,7 +18,7 @@ import { registerTokens } from './tokens.ts';
 import { registerWorkspaceChanges } from './workspace-changes.ts';
 import { registerWorkspaces } from './workspaces.ts';
 
-/** All routes of this module, in a part of the app of their own. Errors are rendered flat, as the app does by itself. */
+/** Registers the module's routes in their own plugin scope. Errors use the app's default flat format. */
 export async function registerRoutes(app: HttpApp, services: AccountServices): Promise<void> {
   await app.register(async (part: HttpApp) => {
     part.decorateRequest('createdResource', '');

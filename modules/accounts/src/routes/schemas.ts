@@ -1,11 +1,11 @@
 import { type TSchema, Type } from 'typebox';
 import { MAX_PAGE_SIZE } from '../domain/paging.ts';
 
-/** A name that people give: not blank, no control characters. */
+/** A display name: not blank, no control characters. */
 export const nameSchema = Type.String({ minLength: 1, maxLength: 100, pattern: '^(?=.*\\S)[^\\p{Cc}]+$' });
 export const emailSchema = Type.String({ minLength: 3, maxLength: 254 });
 export const passwordSchema = Type.String({ minLength: 1, maxLength: 1024 });
-/** Ids and UUIDs of the path: one that cannot exist is a 404 like any other that does not. */
+/** Ids and UUIDs in the path. An impossible id is a 404 like any other missing one. */
 export const idSchema = Type.String({ minLength: 1, maxLength: 100 });
 export const roleSchema = Type.Union([Type.Literal('admin'), Type.Literal('member'), Type.Literal('guest')]);
 export const scopeSchema = Type.Union([Type.Literal('read'), Type.Literal('write'), Type.Literal('admin')]);
@@ -24,7 +24,7 @@ const pageProperties = {
 
 export const pageQuerySchema = Type.Object(pageProperties);
 
-/** Workspaces take `?team_uuid=` everywhere; see contract/object-store.md, section 5. */
+/** Workspace routes accept `?team_uuid=`; see contract/object-store.md, section 5. */
 export const teamQuerySchema = Type.Object({ team_uuid: Type.Optional(idSchema) });
 export const teamPageQuerySchema = Type.Object({ ...pageProperties, team_uuid: Type.Optional(idSchema) });
 

@@ -85,7 +85,7 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
         expiresAt: request.body.expires_at,
         createdBy: principal.id,
         madeWith: {
-          // The token of `svc up` is another one at every start.
+          // The token of `svc up` changes with every start.
           tokenId:
             principal.credential === 'api_token' && principal.isStartToken !== true ? principal.credentialId : null,
           accountId: principal.credential === 'service_account' ? principal.id : null,

@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** Gives the requests of this part of the app their place for a team grant. */
+/** Declares the team grant on the requests of this plugin scope. */
 export function decorateTeamGrants(app: HttpApp): void {
   app.decorateRequest('teamGrant', null);
 }
@@ -25,9 +25,9 @@ interface TeamGuard {
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * The hooks of routes under `/teams/:uuid`: they decide after the platform's guard has told who calls, before the body is
- * read, and again once the body of a change is there, since it may take its time. `actionOf` may choose by the request, as
- * leaving differs from removing.
+ * Hooks of routes under `/teams/:uuid`. They decide after the platform's guard has authenticated the caller and before
+ * the body is read, and again once the body of a change has arrived, which may take a while. `actionOf` may depend on
+ * the request: leaving differs from removing.
  */
 export function guardTeam(
   services: Pick<AccountServices, 'database'>,
@@ -46,13 +46,13 @@ export function guardTeam(
   };
 }
 
-/** The grant of a route that has `guardTeam`; without it nobody is let through. */
+/** The grant of a route with `guardTeam`; throws without it. */
 export function teamGrantOf(request: FastifyRequest): TeamGrant {
   if (request.teamGrant === null) throw accountErrors.FORBIDDEN();
   return request.teamGrant;
 }
 
-/** Hooks run before the schema of the path has given it a type. */
+/** Hooks run before the path schema has typed the parameters. */
 export function pathParameter(request: FastifyRequest, name: string): string {
   const params: unknown = request.params;
   const value: unknown = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined;

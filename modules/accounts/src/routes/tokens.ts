@@ -89,7 +89,7 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
     },
     async (request) => {
       const principal = principalOf(request);
-      // A token may end itself, as `svc logout` does; what happens to the others is the user's to say.
+      // A token may revoke itself, as `svc logout` does; revoking others requires the user's confirmation.
       if (request.params.id !== principal.credentialId) assertConfirmed(principal, services.now());
       await services.apiTokens.revoke(principal.id, request.params.id);
       return { id: request.params.id, deleted: true as const };

@@ -1,2 +1,2 @@
-/** Of changes that may take away the right they were made with: their caller still hears that they were made. */
+/** For changes that may revoke the caller's own right: the caller still receives the response. */
 export const ENDS_OWN_RIGHT = 'the change may end the right of its own caller, who is still answered';

@@ -1,6 +1,6 @@
 import type { User } from '../domain/records.ts';
 
-/** A user as the API shows him to himself and to his teams. */
+/** A user as shown to that user and to their teams. */
 export function userView(user: User) {
   return {
     id: user.id,

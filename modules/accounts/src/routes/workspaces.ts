@@ -87,7 +87,7 @@ export function registerWorkspaces(app: HttpApp, services: AccountServices): voi
 
 export type WorkspaceRole = 'owner' | 'admin' | 'member' | 'guest' | 'service_account';
 
-/** Without a role of its own the only one who sees it is its service account. */
+/** Without a role, the only caller who can see it is its service account. */
 function roleIn(workspace: Workspace & { teamRole: WorkspaceRole | null }, callerId: string): WorkspaceRole {
   return workspace.ownerId === callerId ? 'owner' : (workspace.teamRole ?? 'service_account');
 }

@@ -17,10 +17,10 @@ import { createTeamStore } from './team-store.ts';
 import { createUserStore } from './user-store.ts';
 import { createWorkspaceStore } from './workspace-store.ts';
 
-/** The stores over SQLite or PostgreSQL. The database must be migrated; whoever opened it closes it. */
+/** The stores over SQLite or PostgreSQL. The database must be migrated; the opener closes it. */
 export function createAccountDatabase<Tables>(database: Pick<Database<Tables>, 'kysely' | 'dialect'>): AccountDatabase {
   const { dialect } = database;
-  // The database is shared by all modules; this one sees its own tables only.
+  // All modules share the database; this one sees only its own tables.
   const kysely = (database.kysely as unknown as Kysely<AccountTables>).withPlugin(new CamelCasePlugin());
   return {
     ...storesOn(kysely),

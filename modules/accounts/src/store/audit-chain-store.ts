@@ -8,8 +8,8 @@ const KEY_ID = 1;
 export function createAuditChainStore(kysely: Kysely<AccountTables>, dialect: Dialect): AuditChainStore {
   return {
     async lockHead() {
-      // The key's row is there before the first head is, so that two replicas do not both begin the chain. On SQLite the
-      // transaction itself has the lock from its beginning.
+      // The key's row exists before the first head, so locking it keeps two replicas from both beginning the chain. On
+      // SQLite, the transaction holds the lock from its start.
       if (dialect === 'postgres')
         await kysely.updateTable('accountAuditKey').set({ id: KEY_ID }).where('id', '=', KEY_ID).execute();
       const head = kysely.selectFrom('accountAuditEnd').select(['sequence', 'mac']).where('name', '=', 'head');
@@ -30,7 +30,7 @@ export function createAuditChainStore(kysely: Kysely<AccountTables>, dialect: Di
         .execute();
     },
     async nextSequences(count) {
-      // PostgreSQL's counter also serves replicas of before the chain, while they still run beside this one.
+      // PostgreSQL's sequence also serves replicas from before the chain while they still run.
       if (dialect === 'postgres') {
         const { rows } = await sql<{ value: number }>`
           select nextval(pg_get_serial_sequence('account_audit', 'sequence')) as value

@@ -2,8 +2,8 @@ import { type ExpressionBuilder, type ExpressionWrapper, type ReferenceExpressio
 import type { Position } from '../domain/paging.ts';
 
 /**
- * Rows after a position in the order of (time, id), spelled out since row values compare differently on the two
- * databases. Without a position everything follows.
+ * Rows after a position ordered by (time, id). Spelled out, because the two databases compare row values differently.
+ * Without a position, all rows match.
  */
 export function isAfter<Tables, Table extends keyof Tables>(
   expression: ExpressionBuilder<Tables, Table>,

@@ -15,7 +15,7 @@ import type {
   Workspace,
 } from '../domain/records.ts';
 
-/** Tables as the queries see them: Kysely's camel case plugin stands between these names and `account_user.created_at`. */
+/** Tables as the queries see them: Kysely's camel case plugin maps these names to `account_user.created_at`. */
 export interface AccountTables {
   accountUser: User;
   accountIdentity: Identity;

@@ -31,7 +31,7 @@ export function createUserStore(kysely: Kysely<AccountTables>): UserStore {
         .execute();
     },
     async lock(id) {
-      // A write of the row to itself locks it on PostgreSQL; SQLite has one writer anyway.
+      // Writing the row to itself locks it on PostgreSQL; SQLite has a single writer.
       await kysely
         .updateTable('accountUser')
         .set((expression) => ({ id: expression.ref('id') }))

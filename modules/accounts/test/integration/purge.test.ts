@@ -10,7 +10,7 @@ describeDialects<unknown>('the purge', migrations, (database) => {
 
   const asleep = () => waitFor(() => accounts().clock.pendingTimers() === 1, { description: 'the end of a purge' });
 
-  /** Starts the purge the first time, later moves the clock to its next run. */
+  /** Starts the purge on the first call; later calls advance the clock to its next run. */
   async function purgeOnce(): Promise<void> {
     if (accounts().clock.pendingTimers() === 0) {
       accounts().module.start(new AbortController().signal);

@@ -8,17 +8,17 @@ import { buildWorld, type TestWorld } from '../support/test-world.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Who knocks, in the order of the expected statuses below. `+team` names the team in the query. */
+/** Callers, in the order of the expected statuses below. `+team` names the team in the query. */
 const CALLERS = ['outsider', 'member', 'member+team', 'guest+team', 'sat_read', 'sat_other', 'guest sign-in'] as const;
 
 interface RouteCase {
   route: `${Method} ${string}`;
   body?: Record<string, unknown>;
-  /** One status per caller; nobody who is refused changes anything, so the order of the cases means nothing. */
+  /** One status per caller. Refused callers change nothing, so the order of the cases does not matter. */
   statuses: readonly number[];
 }
 
-// Bodies are invalid on purpose where the caller may come through: 400 then says that nothing but the body stood in his way.
+// Deliberately invalid bodies for allowed callers: a 400 shows that only the body was refused.
 const BAD = { no_such_field: true };
 const CASES: readonly RouteCase[] = [
   { route: 'GET /api/auth/me', statuses: [200, 200, 200, 200, 200, 200, 403] },
@@ -71,7 +71,7 @@ const CASES: readonly RouteCase[] = [
   { route: 'GET /api/v1/audit', statuses: [404, 404, 403, 403, 403, 404, 403] },
 ];
 
-/** These ask for no sign-in; their own tests show what they refuse. */
+/** Routes that require no sign-in; their own tests cover their refusals. */
 const PUBLIC = [
   'POST /api/auth/login',
   'POST /api/auth/password/link',
@@ -79,7 +79,7 @@ const PUBLIC = [
   'GET /.well-known/jwks.json',
   'POST /api/v1/invitations/{token}/accept',
 ];
-/** Would sign the callers out; sign-in.test.ts has it. */
+/** Would sign the callers out; covered by sign-in.test.ts. */
 const ELSEWHERE = ['POST /api/auth/logout'];
 
 let source: DatabaseSource;
@@ -101,7 +101,7 @@ afterAll(async () => {
 });
 
 function request(route: RouteCase['route'], withTeam: boolean): { method: Method; url: string } {
-  const [method, template] = route.split(' ') as [Method, string]; // the type of `route` says so
+  const [method, template] = route.split(' ') as [Method, string]; // given by the type of `route`
   const path = template
     .replace('{workspace_uuid}', world.workspace)
     .replace('{uuid}', world.team)

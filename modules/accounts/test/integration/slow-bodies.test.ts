@@ -14,7 +14,7 @@ describeDialects<unknown>('a right that is lost between the head and the body of
   let app: HttpApp;
   let listener: Listener;
   let port: number;
-  /** Resolves once a request was let through by its head and waits for its body. */
+  /** Resolves once a request has been authorized by its head and waits for its body. */
   let waiting: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describeDialects<unknown>('a right that is lost between the head and the body of
     await app.close();
   });
 
-  /** Sends the head, awaits `lose` once the head was granted, then sends the body. */
+  /** Sends the head, awaits `lose` once the head is authorized, then sends the body. */
   const send = async (
     user: TestUser,
     method: string,
@@ -54,14 +54,14 @@ describeDialects<unknown>('a right that is lost between the head and the body of
       'content-length': String(Buffer.byteLength(content)),
     };
     const outgoing = httpRequest({ host: '127.0.0.1', port, method, path, agent: false, headers });
-    outgoing.on('error', () => undefined); // an answer before the body may close the connection
+    outgoing.on('error', () => undefined); // a response before the body may close the connection
     const answer = once(outgoing, 'response');
     outgoing.write(content.slice(0, 1));
     await waiting.promise;
     await lose(answer);
     outgoing.end(content.slice(1));
-    const [response] = (await answer) as [IncomingMessage]; // node's own event
-    const parsed = JSON.parse(await text(response)) as Record<string, unknown>; // every answer is a JSON object
+    const [response] = (await answer) as [IncomingMessage]; // Node's event
+    const parsed = JSON.parse(await text(response)) as Record<string, unknown>; // every response is a JSON object
     return { status: response.statusCode ?? 0, body: parsed };
   };
   const crew = async () => {

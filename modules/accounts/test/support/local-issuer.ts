@@ -2,17 +2,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
-/** An OpenID Connect issuer on 127.0.0.1, as far as its keys and tokens go. */
+/** A minimal OpenID Connect issuer on 127.0.0.1: keys and tokens only. */
 export interface LocalIssuer {
   issuer: string;
   jwksUrl: string;
-  /** How often its keys were asked for. */
+  /** Number of requests for its keys. */
   requests: () => number;
-  /** What it answers instead of its keys: an outage, or nonsense. */
+  /** Response instead of the keys: an outage, or invalid content. */
   answerWith: (body: string | null, status?: number) => void;
-  /** Publishes a new key only; the old one is withdrawn. */
+  /** Publishes only a new key; the old one is withdrawn. */
   rotate: () => Promise<void>;
-  /** Without a lifetime (null) the token has no `exp`. A claim that is undefined is left out. */
+  /** Without a lifetime (null), the token has no `exp`. Undefined claims are omitted. */
   sign: (claims: Record<string, unknown>, issuedAt: Date, lifetimeSeconds?: number | null) => Promise<string>;
   close: () => Promise<void>;
 }

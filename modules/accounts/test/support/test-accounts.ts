@@ -18,7 +18,7 @@ export interface TestAccounts {
   database: AccountDatabase;
   clock: FakeClock;
   metrics: Metrics;
-  /** What a look into a workspace finds, and what happens while it looks. */
+  /** The contents of workspaces, and a callback that runs while they are checked. */
   holdings: Map<string, readonly string[]>;
   inside: { whileLooking: () => Promise<void> };
   dataFolder: string;
@@ -33,7 +33,7 @@ export interface TestAccountsOptions {
   extraRoutes?: (app: HttpApp) => void;
 }
 
-/** The module with a clock of its own behind the real HTTP app, over a database that a suite made. */
+/** The module with a fake clock behind the real HTTP app, over a database from the suite. */
 export async function startTestAccounts<Tables>(
   database: Database<Tables>,
   options: TestAccountsOptions = {},
@@ -45,7 +45,7 @@ export async function startTestAccounts<Tables>(
   const holdings = new Map<string, readonly string[]>();
   const inside = { whileLooking: async (): Promise<void> => undefined };
   const module = await createAccountsModule({
-    database: { kysely: database.kysely as never, dialect: database.dialect }, // the module sees its own tables only
+    database: { kysely: database.kysely as never, dialect: database.dialect }, // the module sees only its own tables
     config: options.config ?? testConfig(),
     keyWrapper: keyWrapperFor(database),
     dataFolder: folder.path,
@@ -93,7 +93,7 @@ export async function startTestAccounts<Tables>(
 
 const keyWrappers = new WeakMap<object, KeyWrapper>();
 
-/** One master key for each database: replicas on it open what the others wrapped, also after a restart. */
+/** One master key per database: replicas on it open what others wrapped, also after a restart. */
 export function keyWrapperFor(database: object): KeyWrapper {
   const known = keyWrappers.get(database);
   if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import type { HttpApp } from '@svc/http';
 
 export interface TestResponse {
   status: number;
-  /** The JSON answer; an empty object when there was none. */
+  /** The JSON response; an empty object if there was none. */
   body: Record<string, unknown>;
   headers: Record<string, string | string[] | number | undefined>;
   cookies: { name: string; value: string; [attribute: string]: unknown }[];
@@ -37,7 +37,7 @@ export async function call(
   const parsed: unknown = response.payload === '' ? {} : JSON.parse(response.payload);
   return {
     status: response.statusCode,
-    body: parsed as Record<string, unknown>, // every answer of this API is a JSON object
+    body: parsed as Record<string, unknown>, // every response of this API is a JSON object
     headers: response.headers,
     cookies: response.cookies,
   };

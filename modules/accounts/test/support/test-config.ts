@@ -3,7 +3,7 @@ import { accountsConfigSchema, type AccountsConfig } from '../../src/config.ts';
 
 type Sections = { [Key in keyof AccountsConfig]?: Partial<AccountsConfig[Key]> };
 
-/** The defaults with a password hash that costs nothing; sections are laid over one by one. */
+/** The defaults with a cheap password hash; sections are overridden one by one. */
 export function testConfig(changes: Sections = {}): AccountsConfig {
   const cheap = { memory_kib: 8, passes: 1, parallelism: 1 };
   const wanted: Record<string, unknown> = { ...changes, password: { ...cheap, ...changes.password } };

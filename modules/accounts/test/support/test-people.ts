@@ -17,7 +17,7 @@ export interface TestUser {
   workspaceUuid: string;
 }
 
-/** A user as an invitation would have made him, without the invitation. */
+/** Creates a user as an invitation would, without the invitation. */
 export async function addUser(accounts: TestAccounts, email: string, operator = false): Promise<User> {
   const effects = { now: () => accounts.clock.now(), randomBytes, newId: randomUUID };
   const hasher = new Argon2PasswordHasher({ memoryKib: 8, passes: 1, parallelism: 1 }, randomBytes);

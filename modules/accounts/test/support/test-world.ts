@@ -11,15 +11,15 @@ import {
   type TestUser,
 } from './test-people.ts';
 
-/** Everybody who can knock at one workspace of one team, and the neighbours who must not come in. */
+/** All kinds of callers of one workspace of one team, and outsiders who must not get in. */
 export interface TestWorld {
   /** Belongs to `team`, owned by `owner`. */
   workspace: string;
   team: string;
-  /** Of `outsider`; has a workspace of its own. */
+  /** Team of `outsider`, with its own workspace. */
   otherTeam: string;
   otherWorkspace: string;
-  /** A team that `member` leads: a true membership, but the wrong team for `workspace`. */
+  /** A team that `member` leads: a valid membership, but the wrong team for `workspace`. */
   memberTeam: string;
   captain: TestUser;
   owner: TestUser;
@@ -30,7 +30,7 @@ export interface TestWorld {
   guestToken: string;
   guestWorkspace: string;
   serviceAccounts: Record<'read' | 'write' | 'admin' | 'other', string>;
-  /** Tokens that must open nothing, by why. */
+  /** Tokens that must be refused, by reason. */
   dead: Record<string, string>;
   /** The cookie of a session that was signed out. */
   deadCookie: string;
@@ -51,7 +51,7 @@ export async function buildWorld(accounts: TestAccounts): Promise<TestWorld> {
   await joinTeam(accounts, team, member, 'member');
   await joinTeam(accounts, team, guest, 'guest');
   const workspace = await newWorkspace(accounts, owner, team);
-  // From here on the owner is the team's lowest: being owner must be enough.
+  // From here on, the owner has the team's lowest role: ownership alone must suffice.
   await accounts.database.members.setRole(team, owner.id, 'guest');
   const otherTeam = await newTeam(accounts, outsider);
   const otherWorkspace = await newWorkspace(accounts, outsider, otherTeam);
@@ -83,7 +83,7 @@ export async function buildWorld(accounts: TestAccounts): Promise<TestWorld> {
   };
 }
 
-/** All belonged to the owner once, so that only being dead can be why they are refused. */
+/** All belonged to the owner, so that only their end can explain a refusal. */
 async function buildDead(
   accounts: TestAccounts,
   owner: TestUser,

@@ -29,30 +29,30 @@ import { AgentTunnels } from '../adapters/tunnel/agent-tunnels.ts';
 import type { TunnelEndpoints } from '../routes/tunnel/link-routes.ts';
 
 export interface ClustersModuleDependencies {
-  /** Migrated up to 0032 at least; other tables of the same database do not matter here. */
+  /** Migrated to at least 0032; other tables of the database do not matter. */
   kysely: Kysely<ClusterTables>;
   config: ClustersConfig;
   log: Logger;
   metrics: Metrics;
   clock: Clock;
   randomBytes: RandomBytes;
-  /** Stable over restarts of this replica and different from all others: what its last run left is cleared by it. */
+  /** Unique and stable across restarts: a replica clears the state of its previous run by this id. */
   replicaId: string;
   version: string;
-  /** The project's folder `deploy`: chart and manifest of the agent. */
+  /** The project's `deploy` folder, with the agent's chart and manifest. */
   deployFolder: string;
-  /** Where an operator puts the agent's image (`svc agent image --data`); need not exist. */
+  /** Folder for the agent images that an operator provides (`svc agent image --data`); need not exist. */
   agentImagesFolder: string;
-  /** For what comes through tunnels, which no route guards. */
+  /** For tunnel traffic, which no route guard covers. */
   access: Access;
   audit: AuditLog;
-  /** Ends what is open through tunnels with the right to it. */
+  /** Closes open tunnel connections when the right to them is revoked. */
   rights: HeldRights;
-  /** Who is behind a request to a tunnel. */
+  /** Resolves the client behind a tunnel request. */
   clientOf: ClientOfRequest;
-  /** The limits of each workspace and its owner. */
+  /** Limits of each workspace and its owner. */
   quotaLimits: QuotaLimits;
-  /** Where agents and users reach the platform. */
+  /** URLs at which agents and users reach the platform. */
   endpoints: TunnelEndpoints;
 }
 
@@ -67,7 +67,7 @@ const INSPECTOR = {
 } as const;
 const NOTE_LIMITS = { notes: 5000, outputBytes: 1024 * 1024 } as const;
 
-/** What the parts below have in common. */
+/** Dependencies shared by the parts below. */
 export interface Foundation {
   dependencies: ClustersModuleDependencies;
   stores: Stores;
@@ -103,7 +103,7 @@ export function createFoundation(dependencies: ClustersModuleDependencies): Foun
   };
 }
 
-/** The API servers behind the tunnels. */
+/** Client for the API servers behind the tunnels. */
 export function createKubernetesApi({ dependencies, stores, tunnels }: Foundation): KubernetesApi {
   const { clock, config } = dependencies;
   const answerTimeoutMs = config.tunnel.answer_timeout_seconds * 1000;

@@ -32,7 +32,7 @@ interface Task {
   run: () => Promise<void>;
 }
 
-/** What happens without a caller: leases, deadlines, the end of tokens, retention. A task never overlaps itself. */
+/** Background tasks: leases, deadlines, token expiry and retention. A task never overlaps itself. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #timers = new Map<string, () => void>();
@@ -94,7 +94,9 @@ export class Maintenance {
     this.#timers.set(task.name, cancel);
   }
 
-  /** Those that are there before the question are known to the database: one that is not in its answer is an older one. */
+  /**
+   * Every connection listed before the query is in the database, so one missing from the result has been superseded.
+   */
   async #renewConnections(): Promise<void> {
     const { connections, store, clock, replicaId, leaseMs } = this.#options;
     const held = connections.newest();
@@ -102,7 +104,7 @@ export class Maintenance {
     connections.keepOnly(held, await store.renewLeases(replicaId, timestampAfter(clock.now(), leaseMs)));
   }
 
-  /** An agent may have come to another replica while its old connection here is not known to be dead yet. */
+  /** An agent may have moved to another replica before its old connection here is known to be dead. */
   async #renewTunnels(): Promise<void> {
     const { tunnels, tunnelStore, clock, replicaId, leaseMs } = this.#options;
     if (tunnels.count === 0) return;

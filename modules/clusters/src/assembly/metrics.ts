@@ -8,7 +8,7 @@ export interface ClusterMetrics {
   failed: () => void;
 }
 
-/** Labels are of closed sets only: names of clusters would grow without bound. */
+/** Labels have a fixed set of values: cluster names would grow without bound. */
 export function createClusterMetrics(
   metrics: Metrics,
   counts: { connected: () => number; tunnels: () => number; tunnelStreams: () => number },
@@ -16,7 +16,7 @@ export function createClusterMetrics(
   const agents = metrics.gauge('svc_clusters_connected', 'Agents connected to this replica');
   const tunnels = metrics.gauge('svc_clusters_tunnels', 'Tunnels of agents to this replica');
   const streams = metrics.gauge('svc_clusters_tunnel_streams', 'Open connections through those tunnels');
-  // A scrape asks; nothing has to be kept in step with the connections.
+  // Read on scrape, so nothing has to track the connections.
   Object.assign(agents, { collect: () => agents.set(counts.connected()) });
   Object.assign(tunnels, { collect: () => tunnels.set(counts.tunnels()) });
   Object.assign(streams, { collect: () => streams.set(counts.tunnelStreams()) });

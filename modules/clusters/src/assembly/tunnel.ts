@@ -46,7 +46,7 @@ export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
   return {
     front,
     registerUpgrades: (router) => {
-      // First: on a cluster's own host every path is the service's.
+      // Must come first: on a cluster's own host, every path belongs to the service.
       router.add(front.upgradeRoute());
       router.add(
         createTunnelRoute({

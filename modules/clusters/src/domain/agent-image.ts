@@ -1,26 +1,32 @@
-/** Where the agent's image is pulled from; a digest wins over a tag (OCI Distribution 1.1, "Pulling manifests"). */
+/**
+ * Reference from which nodes pull the agent's image; a digest takes precedence over a tag (OCI Distribution 1.1,
+ * "Pulling manifests").
+ */
 export interface ImageReference {
   readonly repository: string;
   readonly tag: string;
   readonly digest: string;
 }
 
-/** For the configuration: empty, or `repository[:tag][@digest]`. */
+/** Pattern for the configuration: empty, or `repository[:tag][@digest]`. */
 export const IMAGE_PATTERN =
   '^$|^([a-z0-9][a-z0-9.-]*(?::[0-9]+)?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*)(?::(\\w[\\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$';
 
-/** Takes what the pattern takes; null for the empty one. */
+/** Parses a reference that matches the pattern; null for an empty one. */
 export function parseImage(reference: string): ImageReference | null {
   const [, repository, tag = '', digest = ''] = new RegExp(IMAGE_PATTERN).exec(reference) ?? [];
   return repository === undefined ? null : { repository, tag, digest };
 }
 
-/** What nodes pull from the platform itself; the version is the chart's own. */
+/** The image that nodes pull from the platform itself. The version comes from the chart. */
 export function platformImage(publicUrl: string, repository: string): ImageReference {
   return { repository: `${new URL(publicUrl).host}/${repository}`, tag: '', digest: '' };
 }
 
-/** The plain manifest with another image than the one that it was rendered with; with its own version where none is said. */
+/**
+ * Replaces the image in the rendered plain manifest. Keeps the manifest's version if the reference has no tag or
+ * digest.
+ */
 export function withImage(manifest: string, { repository, tag, digest }: ImageReference): string {
   const suffix = `${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
   return manifest.replaceAll(

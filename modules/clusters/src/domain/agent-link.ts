@@ -1,19 +1,19 @@
 import type { PlatformMessageType, PlatformPayloads } from '@svc/protocol';
 
-/** The connection of one agent, as the domain sees it. */
+/** The domain's view of one agent's connection. */
 export interface AgentLink {
   readonly clusterId: string;
-  /** Number of the connection of this cluster; a higher one is newer. */
+  /** Connection number within the cluster; a higher one is newer. */
   readonly epoch: number;
-  /** Null for an agent that said no hello: it knows the contract's six types and answers no command. */
+  /** Null for an agent that sent no hello: it knows only the contract's six types and answers no commands. */
   readonly instanceId: string | null;
-  /** Whose events and journal it goes on with: the same id after a restart means that they are still there. */
+  /** Identifies the agent's events and journal: the same id after a restart means that they are still there. */
   readonly outboxId: string | null;
-  /** The process that says hello has had no connection before this one. */
+  /** The process that sent the hello has never connected before. */
   readonly isFirstConnection: boolean;
   readonly closed: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly connectedAtMs: number;
-  /** Resolves when the frame was given to the kernel; rejects when the connection ends before that. */
+  /** Resolves when the kernel has taken the frame; rejects if the connection ends first. */
   send<Type extends PlatformMessageType>(type: Type, payload: PlatformPayloads[Type], id?: string): Promise<void>;
 }

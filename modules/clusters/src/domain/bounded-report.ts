@@ -1,8 +1,11 @@
-/** Thousands of events are kept of each cluster: one may not be a megabyte. Our own agent's are a tenth of this at most. */
+/**
+ * Thousands of events are kept per cluster, so a single one must stay small. Our own agent sends at most a tenth of
+ * this.
+ */
 const MAX_DETAILS_CHARACTERS = 16 * 1024;
 const MAX_TEXT_CHARACTERS = 1000;
 
-/** Details as they came, or the first of them that fit, shortened, with `truncated`. */
+/** Returns the details unchanged, or the first ones that fit, shortened and marked `truncated`. */
 export function boundedDetails(details: Record<string, unknown>): Record<string, unknown> {
   if (JSON.stringify(details).length <= MAX_DETAILS_CHARACTERS) return details;
   const kept: Record<string, unknown> = {};
@@ -17,7 +20,7 @@ export function boundedDetails(details: Record<string, unknown>): Record<string,
   return { ...kept, truncated: true };
 }
 
-/** ISO 8601 in UTC. An agent's clock may be hours away and is taken as it is; what is no time at all is ours. */
+/** ISO 8601 in UTC. Keeps the agent's time even if its clock is hours off; an unparsable time becomes `now`. */
 export function timeOf(said: string, now: Date): string {
   const at = new Date(said);
   return (Number.isNaN(at.getTime()) ? now : at).toISOString();

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Wakes those who wait for a row to change; the row itself is read from the store. With several replicas a change may
- * be made elsewhere, so a wait also ends after `pollMs` and its caller looks again.
+ * Wakes callers that wait for a row to change; they then read the row from the store. Another replica may make the
+ * change, so a wait also ends after `pollMs` and its caller reads again.
  */
 export class Changes {
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -19,7 +19,7 @@ export class Changes {
   }
 
   /**
-   * Begins to listen at once, so that a change between the caller's read and its wait is not missed: subscribe, read,
+   * Starts listening immediately, so a change between the caller's read and its wait is not missed: subscribe, read,
    * then `next()`.
    */
   subscribe(key: string): Subscription {
@@ -56,14 +56,14 @@ export class Changes {
     };
   }
 
-  /** Listeners of a key: streams are counted with it. */
+  /** Number of listeners for a key; used to limit streams. */
   count(key: string): number {
     return this.#waiting.get(key)?.size ?? 0;
   }
 }
 
 export interface Subscription {
-  /** Resolves at the next change since the last call, when the time is up, or when the signal aborts. */
+  /** Resolves on the next change since the last call, on timeout, or when the signal aborts. */
   next(maxWaitMs: number, signal: AbortSignal): Promise<void>;
   end(): void;
 }

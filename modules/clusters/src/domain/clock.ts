@@ -1,8 +1,8 @@
-/** Time as an argument, so that a test can move it. */
+/** Time as a dependency, so that tests can control it. */
 export interface Clock {
   now(): Date;
   nowMs(): number;
-  /** Runs the callback once after the delay (milliseconds); the answer cancels it. */
+  /** Runs the callback once after the delay (milliseconds); the returned function cancels it. */
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 
@@ -17,7 +17,7 @@ export function systemClock(): Clock {
   };
 }
 
-/** ISO 8601 UTC with milliseconds: the one form of every stored time, so that the order of text is the order of time. */
+/** ISO 8601 UTC with milliseconds. All stored times use this format, so text order is time order. */
 export function timestampAfter(now: Date, delayMs: number): string {
   return new Date(now.getTime() + delayMs).toISOString();
 }

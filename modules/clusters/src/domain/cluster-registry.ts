@@ -10,13 +10,13 @@ export interface ClusterRegistryOptions {
   clock: Clock;
   randomBytes: RandomBytes;
   quotaLimits: QuotaLimits;
-  /** Where no quota says otherwise. */
+  /** Limit if no quota is set. */
   maxClustersPerWorkspace: number;
-  /** Ends the agent's connection: all of them, or all but those made with the kept token. */
+  /** Closes the agent's connections: all of them, or all except those opened with the kept token. */
   disconnect: (clusterId: string, keptTokenHash: string | null) => void;
 }
 
-/** Clusters of a workspace and the tokens of their agents. */
+/** The clusters of a workspace and their agent tokens. */
 export class ClusterRegistry {
   readonly #options: ClusterRegistryOptions;
 
@@ -53,7 +53,7 @@ export class ClusterRegistry {
     return cluster;
   }
 
-  /** The older token ends after the overlap; without one its connection is closed at once. */
+  /** The old token expires after the overlap; with no overlap, its connection closes immediately. */
   async rotateToken(cluster: Cluster, overlapMs: number): Promise<string> {
     const { clusters, clock, randomBytes, disconnect } = this.#options;
     const token = newAgentToken(randomBytes);
@@ -70,7 +70,7 @@ export class ClusterRegistry {
     this.#options.disconnect(cluster.id, null);
   }
 
-  /** For the accounts module's deletion of a workspace. */
+  /** Called when the accounts module deletes a workspace. */
   async removeWorkspace(workspaceUuid: string): Promise<void> {
     for (const id of await this.#options.clusters.removeWorkspace(workspaceUuid)) this.#options.disconnect(id, null);
   }

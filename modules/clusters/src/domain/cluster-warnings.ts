@@ -5,14 +5,14 @@ export interface ClusterWarning {
   message: string;
 }
 
-/** A slow network and a full queue make some seconds; this is a clock that nobody sets. */
+/** A slow network and a full queue add a few seconds; more means that the clock is not synchronized. */
 const WARNED_SKEW_SECONDS = 60;
-/** Each of two comes back at least once in this time, since a replaced agent waits for a minute at most. */
+/** Each of two competing agents reconnects within this time: a replaced agent waits at most a minute. */
 const TWO_AGENTS_MS = 180_000;
-/** Thirty years, which fit into a column. */
+/** About thirty years; fits into the column. */
 const MOST_SKEW_SECONDS = 1_000_000_000;
 
-/** What works otherwise than whoever looks at the cluster would think. */
+/** Conditions that make a cluster behave differently from what a user would expect. */
 export function warningsOf({ clockSkewSeconds, reportedStatus, twoAgentsAt }: Cluster, now: Date): ClusterWarning[] {
   const warnings: ClusterWarning[] = [];
   if (twoAgentsAt !== null && now.getTime() - Date.parse(twoAgentsAt) <= TWO_AGENTS_MS) {
@@ -31,7 +31,7 @@ export function warningsOf({ clockSkewSeconds, reportedStatus, twoAgentsAt }: Cl
   return warnings;
 }
 
-/** Seconds by which the agent's clock is ahead of ours: what it said when a message left it against when it came. */
+/** Seconds by which the agent's clock is ahead of ours: the message's send time minus its arrival time. */
 export function clockSkewOf(said: string, nowMs: number): number {
   const seconds = Math.round((Date.parse(said) - nowMs) / 1000);
   return Math.max(-MOST_SKEW_SECONDS, Math.min(seconds, MOST_SKEW_SECONDS));

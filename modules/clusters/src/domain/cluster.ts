@@ -2,41 +2,41 @@ import type { Limits } from '@svc/quotas';
 import type { Limitation } from '@svc/protocol';
 import type { Page, PageRequest } from './paging.ts';
 
-/** `svc` = said hello and knows the additive messages; `contract` = only the contract's six types. */
+/** `svc` = sent a hello and knows the additive messages; `contract` = knows only the contract's six types. */
 export type AgentProtocol = 'svc' | 'contract';
 
 export interface HeartbeatReading {
   status: string;
-  /** Fractions 0..1 of what the nodes can give. */
+  /** Fractions 0..1 of the nodes' allocatable resources. */
   cpuUsage: number;
   memoryUsage: number;
   activePods: number;
 }
 
-/** What the agent counted in its last `cluster_status`. */
+/** Counts from the agent's last `cluster_status`. */
 export interface ReportedStatus {
   health: string;
   nodes: number;
   pods: number;
   services: number;
-  /** What the agent leaves out, and why. */
+  /** What the agent cannot report, and why. */
   limitations: readonly Limitation[];
   at: string;
 }
 
-/** A registered cluster with the live state that its agent left. */
+/** A registered cluster with its last reported live state. */
 export interface Cluster {
   id: string;
   workspaceUuid: string;
   name: string;
   createdAt: string;
   createdBy: string;
-  /** Counts the connections; a disconnect of an older one changes nothing. */
+  /** Incremented on each connection; a disconnect of an older connection changes nothing. */
   connectionEpoch: number;
   connected: boolean;
   leaseUntil: string | null;
   instanceId: string | null;
-  /** When an agent came back that another one had replaced. */
+  /** When an agent last reconnected after another one had replaced it. */
   twoAgentsAt: string | null;
   protocol: AgentProtocol | null;
   connectedAt: string | null;
@@ -47,22 +47,22 @@ export interface Cluster {
   capabilities: string[];
   heartbeat: HeartbeatReading | null;
   reportedStatus: ReportedStatus | null;
-  /** By how much the agent's clock is ahead of ours, at its last heartbeat. */
+  /** Seconds by which the agent's clock was ahead of ours at its last heartbeat. */
   clockSkewSeconds: number | null;
 }
 
 export type ClusterStatus = 'pending' | 'online' | 'offline';
 
 /**
- * A short reconnect changes nothing: a cluster is `offline` only after `offlineAfterMs` without a heartbeat. `pending`
- * = no agent has ever come.
+ * A cluster is `offline` only after `offlineAfterMs` without a heartbeat, so a short reconnect does not show. `pending`
+ * = no agent has ever connected.
  */
 export function clusterStatusAt(cluster: Cluster, now: Date, offlineAfterMs: number): ClusterStatus {
   if (cluster.lastSeenAt === null) return 'pending';
   return now.getTime() - Date.parse(cluster.lastSeenAt) <= offlineAfterMs ? 'online' : 'offline';
 }
 
-/** True while some replica holds a connection. A replica that died stops renewing its lease. */
+/** True while some replica holds a connection. The lease of a dead replica expires. */
 export function isConnectedAt(cluster: Cluster, now: Date): boolean {
   return cluster.connected && cluster.leaseUntil !== null && cluster.leaseUntil > now.toISOString();
 }
@@ -75,30 +75,30 @@ export interface NewCluster {
   createdBy: string;
 }
 
-/** Clusters of one workspace. */
+/** Cluster counts of one workspace. */
 export interface ClusterCounts {
   total: number;
-  /** With a live agent. */
+  /** With a connected agent. */
   connected: number;
   /** No agent has ever connected. */
   pending: number;
 }
 
-/** Clusters and their tokens. A foreign cluster is never found: every look-up names the workspace. */
+/** Clusters and their tokens. Every lookup names the workspace, so it never returns another workspace's cluster. */
 export interface ClusterStore {
   /** Throws `CLUSTER_NAME_TAKEN` or `TOO_MANY_CLUSTERS`. */
   insert(cluster: NewCluster, tokenHash: string, limits: Limits): Promise<void>;
   list(workspaceUuid: string, page: PageRequest): Promise<Page<Cluster>>;
-  /** By id first, then by name. */
+  /** Matches by id first, then by name. */
   find(workspaceUuid: string, nameOrId: string): Promise<Cluster | undefined>;
-  /** Of any workspace: only for whoever asks afterwards whether the caller may know it. */
+  /** Searches all workspaces: the caller must check access to the result. */
   findById(id: string): Promise<Cluster | undefined>;
   findByToken(tokenHash: string, now: string): Promise<Cluster | undefined>;
-  /** The older tokens stay valid until `overlapUntil`; null ends them at once. */
+  /** Old tokens stay valid until `overlapUntil`; null expires them immediately. */
   rotateToken(clusterId: string, tokenHash: string, now: string, overlapUntil: string | null): Promise<void>;
-  /** Ends tokens whose time is over and answers their hashes. */
+  /** Expires tokens that are past their end and returns their hashes. */
   expireTokens(now: string): Promise<string[]>;
-  /** With all that belongs to it. */
+  /** Deletes the cluster and everything that belongs to it. */
   remove(clusterId: string): Promise<void>;
   removeWorkspace(workspaceUuid: string): Promise<string[]>;
   counts(workspaceUuid: string, now: string): Promise<ClusterCounts>;
@@ -106,7 +106,7 @@ export interface ClusterStore {
 
 export interface Introduction {
   instanceId: string | null;
-  /** Whose numbers its events have; null for an agent of the contract. */
+  /** Numbers the agent's events; null for an agent that knows only the contract. */
   outboxId: string | null;
   protocol: AgentProtocol;
   agentVersion: string | null;
@@ -114,18 +114,20 @@ export interface Introduction {
   capabilities: readonly string[];
 }
 
-/** Who holds the agent's connection. All but `open` do nothing once a newer epoch is there. */
+/**
+ * Tracks which replica holds the agent's connection. All methods except `open` are no-ops once a newer epoch exists.
+ */
 export interface ConnectionStore {
   open(clusterId: string, replicaId: string, at: string, leaseUntil: string): Promise<number>;
-  /** Answers what is stored of this outbox; `resumed` is false for one that is new here. */
+  /** Returns the last stored sequence of this outbox; `resumed` is false for a new outbox. */
   introduce(
     clusterId: string,
     epoch: number,
     introduction: Introduction,
   ): Promise<{ resumed: boolean; lastReceivedSequence: number }>;
   close(clusterId: string, epoch: number, at: string): Promise<void>;
-  /** Answers the epoch of each connection that this replica still holds. */
+  /** Returns the epoch of each connection that this replica still holds. */
   renewLeases(replicaId: string, leaseUntil: string): Promise<ReadonlyMap<string, number>>;
-  /** A replica that starts holds no connection, whatever its last run left. */
+  /** Clears the connections of the replica's previous run; a starting replica holds none. */
   forget(replicaId: string, at: string): Promise<void>;
 }

@@ -10,13 +10,13 @@ export interface CommandDeadlinesOptions {
 }
 
 const LOOK_AGAIN_MS = 60_000;
-/** What an agent brings along when it comes back is worth more than our clock. */
+/** A reconnecting agent may bring results; let them arrive before a deadline applies. */
 const SETTLING_MS = 30_000;
 const BATCH = 100;
 
 /**
- * Ends commands whose time is over. An agent that is away may hold the result already, so nothing is given up before it
- * had the chance to come back; only after `lostAfterMs` the command is `lost`.
+ * Ends overdue commands. An agent that is offline may already hold the result, so a command becomes `lost` only after
+ * `lostAfterMs`.
  */
 export class CommandDeadlines {
   readonly #options: CommandDeadlinesOptions;

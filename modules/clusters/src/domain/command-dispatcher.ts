@@ -13,18 +13,18 @@ export interface DispatcherOptions {
   relays: OutputRelays;
   clock: Clock;
   maxOpenCommands: number;
-  /** A failure that no caller waits for. */
+  /** Reports failures that have no caller. */
   onError: (error: unknown, context: Record<string, unknown>) => void;
   onFinished: (kind: Command['kind'], outcome: CommandOutcome) => void;
 }
 
 const WAITING_CLUSTERS = 10_000;
 
-/** Brings stored commands to their agents. Everything it needs to begin anew after a crash stands in the rows. */
+/** Delivers stored commands to their agents. All of its state is in the database, so it recovers after a crash. */
 export class CommandDispatcher {
   readonly #options: DispatcherOptions;
   readonly #links = new Map<string, AgentLink>();
-  /** One queue run per cluster at a time; `true` = look again when it ends. */
+  /** One queue run per cluster at a time; `again` = check again when it ends. */
   readonly #runs = new Map<string, { again: boolean; done: Promise<void> }>();
 
   constructor(options: DispatcherOptions) {
@@ -38,7 +38,7 @@ export class CommandDispatcher {
     return submitted;
   }
 
-  /** The agent is ready: settles what an earlier connection left open, then sends what is queued. */
+  /** Called when the agent is ready: settles commands left open by an earlier connection, then sends queued ones. */
   async attach(link: AgentLink, inFlight: ReadonlySet<string>): Promise<void> {
     const { commands, maxOpenCommands } = this.#options;
     const open = await commands.open(link.clusterId, ['dispatched', 'running'], maxOpenCommands);
@@ -60,7 +60,7 @@ export class CommandDispatcher {
     return this.#links.get(clusterId);
   }
 
-  /** Answers the command as it is after the request; undefined when the cluster has no such command. */
+  /** Returns the command's state after the request; undefined if the cluster has no such command. */
   async cancel(clusterId: string, id: string): Promise<Command | undefined> {
     const { commands, changes, clock } = this.#options;
     const state = await commands.requestCancel(clusterId, id, clock.now().toISOString());
@@ -70,7 +70,7 @@ export class CommandDispatcher {
     return commands.find(clusterId, id);
   }
 
-  /** Stores the one outcome of a command; false when it has one already or does not belong to the cluster. */
+  /** Stores a command's single outcome. Returns false if it already has one or does not belong to the cluster. */
   async finish(clusterId: string, id: string, outcome: CommandOutcome): Promise<boolean> {
     const { commands, changes, clock, relays } = this.#options;
     const stored = await commands.finish(clusterId, id, outcome, clock.now().toISOString());
@@ -82,7 +82,7 @@ export class CommandDispatcher {
     return true;
   }
 
-  /** Waits until the command is finished, at most `waitMs`. */
+  /** Waits up to `waitMs` for the command to finish. */
   async wait(clusterId: string, id: string, waitMs: number, signal: AbortSignal): Promise<Command | undefined> {
     const { commands, changes, clock } = this.#options;
     const subscription = changes.subscribe(commandKey(id));
@@ -99,7 +99,7 @@ export class CommandDispatcher {
     }
   }
 
-  /** Looks for commands that another replica queued for an agent that is here. */
+  /** Finds commands that another replica queued for an agent connected here. */
   async sendQueued(): Promise<void> {
     if (this.#links.size === 0) return;
     for (const clusterId of await this.#options.commands.waitingClusters(WAITING_CLUSTERS)) {
@@ -107,7 +107,7 @@ export class CommandDispatcher {
     }
   }
 
-  /** Resolves when no command is on its way to the wire. */
+  /** Resolves when no command is being sent. */
   async idle(): Promise<void> {
     while (this.#runs.size > 0) await Promise.all([...this.#runs.values()].map(({ done }) => done));
   }
@@ -134,7 +134,7 @@ export class CommandDispatcher {
     }
   }
 
-  /** A process that goes on with the deploy of one before it waits for readiness from the beginning. */
+  /** A process that takes over a deploy waits for readiness from the start, so the deadline restarts too. */
   async #giveTimeAgain(link: AgentLink, command: Command): Promise<void> {
     const { commands, clock } = this.#options;
     const now = clock.now();
@@ -177,18 +177,21 @@ export class CommandDispatcher {
         }
       }
     } finally {
-      this.#runs.delete(clusterId); // in the same turn as the last look: whoever asks after it starts anew
+      this.#runs.delete(clusterId); // Same tick as the last check, so a later request starts a new run.
     }
   }
 
-  /** The row says `dispatched` before the wire has it: after a crash in between it is sent again, never forgotten. */
+  /**
+   * Marks the row `dispatched` before sending: after a crash in between, the command is sent again rather than
+   * forgotten.
+   */
   async #dispatch(link: AgentLink, command: Command): Promise<void> {
     const { commands, changes, clock } = this.#options;
     const payload = await commands.payload(command.id);
     const now = clock.now();
     const deadlineAt = timestampAfter(now, command.timeoutMs);
     if (payload === undefined || !(await commands.claim(command.id, link, now.toISOString(), deadlineAt))) {
-      return; // cancelled, superseded or deleted in this moment
+      return; // just cancelled, superseded or deleted
     }
     changes.notify(commandKey(command.id));
     await this.#sendCommand(link, command, payload);
@@ -196,7 +199,7 @@ export class CommandDispatcher {
 
   async #sendCommand(link: AgentLink, command: Command, payload: Record<string, unknown>): Promise<void> {
     try {
-      // The routes checked the payload against the schema of its kind before it became a row.
+      // The routes validated the payload against the schema of its kind before storing it.
       await link.send(command.kind, payload as PlatformPayloads['deploy' | 'exec' | 'logs'], command.id);
     } catch (error) {
       if (link.closed) return; // the next connection sends it again
@@ -208,7 +211,7 @@ export class CommandDispatcher {
   async #sendCancel(clusterId: string, id: string): Promise<void> {
     const link = this.#links.get(clusterId);
     if (link === undefined || link.instanceId === null) return;
-    // An agent that goes away now is told at its next hello.
+    // If the agent disconnects now, it learns of this at its next hello.
     await link.send('cancel', { command_id: id }).catch((error: unknown) => {
       if (!link.closed) this.#options.onError(error, { cluster: clusterId, command: id });
     });

@@ -5,15 +5,15 @@ import type { Command } from './command.ts';
 export type Recovery = 'keep' | 'send-again' | 'lose' | 'abandon';
 
 /**
- * - `keep`: the agent says it has it, or it is one of the contract and says nothing, or its hello came late and it was
- *   sent over this connection meanwhile.
- * - `send-again`: the same process may never have received it and knows its ids, so twice is safe. A deploy is also safe
- *   for another process: the agent keeps the ids of deploys in the cluster, and applying is idempotent. What was sent
- *   before a late hello went to the process that connects now again; a process that connects for the first time is another.
- *   Any other command is safe for another process on the same folder when none has acknowledged it: what a process of
- *   that folder begins, it writes into the journal there before, and names in its hello.
- * - `lose`: another process may have run an exec halfway; running it twice would be worse than not knowing.
- * - `abandon`: logs whose reader is gone with the last run of the platform.
+ * - `keep`: the agent reports that it has the command, or it knows only the contract and reports nothing, or its hello
+ *   was late and the command was sent over this connection in the meantime.
+ * - `send-again`: the same process may never have received it and deduplicates by id, so a repeat is safe. A deploy is
+ *   also safe for another process: the agent keeps deploy ids in the cluster, and applying is idempotent. A command
+ *   sent before a late hello went to the process that is now reconnecting; a process that connects for the first time
+ *   is another one. Any other command is safe for another process on the same folder if it was never acknowledged: a
+ *   process writes each command to that folder's journal before it starts it, and lists it in its hello.
+ * - `lose`: another process may have run part of an exec; running it twice would be worse than an unknown result.
+ * - `abandon`: logs whose reader ended with the platform's previous run.
  */
 export function recoveryOf(
   command: Command,
@@ -30,7 +30,7 @@ export function recoveryOf(
   return sameJournal && command.acknowledgedAt === null ? 'send-again' : 'lose';
 }
 
-/** Its own connection is alive: what was sent over it arrives behind the hello. */
+/** That connection is alive: anything sent over it arrives after the hello. */
 function wasSentOver({ connectedAtMs }: Pick<AgentLink, 'connectedAtMs'>, { sentAt }: Command): boolean {
   return sentAt !== null && Date.parse(sentAt) >= connectedAtMs;
 }

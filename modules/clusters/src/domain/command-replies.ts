@@ -15,12 +15,13 @@ export interface CommandRepliesOptions {
   noteLimits: NoteLimits;
 }
 
-/** How long a refused command may still take to send its result before it is given up. */
+/** How long a rejected command may take to send its result before it is given up. */
 const REJECTED_GRACE_MS = 15_000;
 
 /**
- * What agents say about commands. Each look-up names the cluster of the connection, so that an agent can neither read
- * nor change what belongs to another: such a message changes nothing and is answered like one about a forgotten command.
+ * Handles agents' messages about commands. Each lookup names the cluster of the connection, so an agent can neither
+ * read nor change another cluster's commands: such a message has no effect and gets the same reply as one about a
+ * forgotten command.
  */
 export class CommandReplies {
   readonly #options: CommandRepliesOptions;
@@ -49,7 +50,10 @@ export class CommandReplies {
     await this.#note(link, id, { type: 'output', data, agentSequence: seq, sizeBytes: data.data.length });
   }
 
-  /** Acknowledged only after it is on disk. A result for a command that is gone is acknowledged too, or it comes forever. */
+  /**
+   * Acknowledged only once on disk. A result for a deleted command is acknowledged too; otherwise the agent would
+   * resend it forever.
+   */
   async result(link: AgentLink, result: CommandResult): Promise<void> {
     const { command_id: id, command, status, error, deploy, exec, logs, ...times } = result;
     await this.#options.dispatcher.finish(link.clusterId, id, {

@@ -28,12 +28,12 @@ export interface CommandRequestsOptions {
   resultGraceMs: number;
 }
 
-/** Who asks and how: the same for every kind of command. */
+/** Who issues the command and how; common to all kinds. */
 export interface CommandOrigin {
   cluster: Cluster;
   actor: CommandActor;
   idempotencyKey: string | null;
-  /** Without it a command to an agent that is away is refused with `AGENT_OFFLINE`. */
+  /** If false, a command to an offline agent is refused with `AGENT_OFFLINE`. */
   queueIfOffline: boolean;
 }
 
@@ -44,10 +44,10 @@ export interface Accepted {
 
 const DEFAULT_SECONDS = { deploy: 300, exec: 60, logs: 60 } as const;
 const DEFAULT_TAIL_LINES = 100;
-/** For what ends by itself or by its reader: an interactive exec, followed logs. */
+/** For commands that end on their own or with their reader: interactive exec and followed logs. */
 const UNLIMITED_SECONDS = 86_400;
 
-/** Judges what callers want of an agent, and makes it a row. */
+/** Validates callers' command requests and stores them. */
 export class CommandRequests {
   readonly #options: CommandRequestsOptions;
 
@@ -131,14 +131,16 @@ export class CommandRequests {
   }
 }
 
-/** An agent of the contract is given all of its fields, with the values that ours takes for absent ones. */
+/**
+ * An agent that knows only the contract receives every field, with the defaults that our agent applies to absent ones.
+ */
 function completeLogs(payload: LogsCommand): LogsCommand {
   const { since_time: time, since_seconds: seconds, resume_after: place } = payload;
   const begun = time !== undefined || seconds !== undefined || place !== undefined;
   return { container: '', ...(begun ? {} : { tail_lines: DEFAULT_TAIL_LINES }), follow: false, ...payload };
 }
 
-/** A manifest below its limit can still grow beyond a frame by its escapes in JSON. */
+/** JSON escaping can push a manifest below its own limit over the frame limit. */
 function refuseTooLarge(kind: CommandName, id: string, payload: object, now: Date): void {
   try {
     encodeEnvelope({ type: kind, id, timestamp: now.toISOString(), payload });

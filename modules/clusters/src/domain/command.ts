@@ -2,7 +2,7 @@ import type { CommandName, CommandStatus, MessageError } from '@svc/protocol';
 import type { Limits } from '@svc/quotas';
 import type { Page, PageRequest } from './paging.ts';
 
-/** `dispatched` = written to the wire; `running` = the agent acknowledged it. The last six never change again. */
+/** `dispatched` = sent; `running` = acknowledged by the agent. The last six are final. */
 export type CommandState = 'queued' | 'dispatched' | 'running' | CommandStatus;
 
 export const OPEN_STATES = ['queued', 'dispatched', 'running'] as const;
@@ -23,7 +23,7 @@ export interface Command {
   state: CommandState;
   createdBy: CommandActor;
   createdAt: string;
-  /** From dispatch to result, the agent's own limit plus a grace. */
+  /** From dispatch to result: the agent's own limit plus a grace period. */
   timeoutMs: number;
   sentAt: string | null;
   sentInstanceId: string | null;
@@ -45,7 +45,7 @@ export interface NewCommand {
   createdBy: CommandActor;
   createdAt: string;
   timeoutMs: number;
-  /** Until when it may wait for its agent. */
+  /** How long it may wait for its agent. */
   deadlineAt: string;
 }
 
@@ -71,14 +71,14 @@ export interface IdempotencyKey {
 export interface CommandSubmission {
   command: NewCommand;
   deployment: NewDeployment | null;
-  /** The same key with the same request answers the first command; with another request it is refused. */
+  /** The same key with the same request returns the first command; with a different request it is refused. */
   idempotency: IdempotencyKey | null;
   maxOpenCommands: number;
-  /** Of the cluster's workspace and its owner. */
+  /** Limits of the cluster's workspace and its owner. */
   limits: Limits;
 }
 
-/** One entry of a command's story, in the order of `sequence`: state changes, progress, output, the result. */
+/** One entry in a command's history, ordered by `sequence`: state change, progress, output or result. */
 export interface CommandNote {
   sequence: number;
   type: 'state' | 'progress' | 'output' | 'result';
@@ -96,38 +96,41 @@ export interface CommandOutcome {
   error: MessageError | null;
 }
 
-/** The process that a command goes to, and the memory on disk that it shares with those before and after it. */
+/** The process that receives a command, and the on-disk outbox that it shares with its predecessors and successors. */
 export interface CommandReceiver {
   instanceId: string | null;
   outboxId: string | null;
 }
 
-/** Commands are rows before they are messages: what is not here was never asked. */
+/** Stores commands before they are sent: a command that is not stored was never issued. */
 export interface CommandStore {
   /**
-   * Throws `IDEMPOTENCY_CONFLICT` or `TOO_MANY_COMMANDS`. A deployment supersedes those of the same project and
-   * namespace that are still queued; their ids are answered.
+   * Throws `IDEMPOTENCY_CONFLICT` or `TOO_MANY_COMMANDS`. A deployment supersedes queued ones of the same project and
+   * namespace; their ids are returned.
    */
   submit(submission: CommandSubmission): Promise<{ commandId: string; replayed: boolean; superseded: string[] }>;
-  /** The id of the command that this key made; throws `IDEMPOTENCY_CONFLICT`. */
+  /** Returns the id of the command created with this key; throws `IDEMPOTENCY_CONFLICT`. */
   replay(clusterId: string, idempotency: IdempotencyKey): Promise<string | undefined>;
   find(clusterId: string, id: string): Promise<Command | undefined>;
   payload(id: string): Promise<Record<string, unknown> | undefined>;
   list(clusterId: string, page: PageRequest): Promise<Page<Command>>;
-  /** Unfinished ones, oldest first. */
+  /** Unfinished commands, oldest first. */
   open(clusterId: string, states: readonly CommandState[], limit: number): Promise<Command[]>;
-  /** Clusters with a queued command. */
+  /** Ids of the clusters that have a queued command. */
   waitingClusters(limit: number): Promise<string[]>;
-  /** queued -> dispatched. False when it is not queued any more. */
+  /** queued -> dispatched. Returns false if it is no longer queued. */
   claim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<boolean>;
-  /** The same command again to an instance that may not have it. False when it finished meanwhile. */
+  /** Resends the command to an instance that may not have it. Returns false if it has finished. */
   reclaim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<boolean>;
   acknowledge(clusterId: string, id: string, running: boolean, at: string): Promise<boolean>;
-  /** Appends within the bounds; false when there is no such open command, or the note came before or is too much. */
+  /**
+   * Appends a note within the limits. Returns false for an unknown or finished command, a duplicate, or a note over the
+   * limits.
+   */
   note(clusterId: string, id: string, draft: NoteDraft, at: string, limits: NoteLimits): Promise<boolean>;
-  /** Stores the one result. False when there is one already. */
+  /** Stores the only result. Returns false if one exists. */
   finish(clusterId: string, id: string, outcome: CommandOutcome, at: string): Promise<boolean>;
-  /** Marks; a queued one is cancelled at once. Answers the state after it. */
+  /** Requests cancellation; a queued command is cancelled immediately. Returns the new state. */
   requestCancel(clusterId: string, id: string, at: string): Promise<CommandState | undefined>;
   overdue(now: string, limit: number): Promise<Command[]>;
   postpone(id: string, deadlineAt: string): Promise<void>;

@@ -14,7 +14,7 @@ const OPTIONS: InstallOptions = {
   imported: null,
 };
 
-/** What a shell makes of a command: one line for each word that Helm or kubectl is called with. */
+/** Runs a command in a shell and returns its parsing: one line per word that Helm or kubectl receives. */
 function wordsOf(command: string): string[] {
   const shell = `helm() { printf '%s\\n' helm "$@"; }\nkubectl() { printf '%s\\n' kubectl "$@"; cat >/dev/null; }\n${command}`;
   return execFileSync('sh', ['-c', shell], { encoding: 'utf8', input: '' }).trim().split('\n');

@@ -4,34 +4,39 @@ export interface InstallOptions {
   clusterName: string;
   clusterId: string;
   token: string;
-  /** Where agents reach the platform. */
+  /** URL at which agents reach the platform. */
   apiUrl: string;
   namespace: string;
   /** Folder, URL or `oci://` reference. */
   chart: string;
   /** File or URL. */
   manifest: string;
-  /** Null: the chart's own. */
+  /** Null: the chart's default. */
   image: ImageReference | null;
-  /** Where nodes take the image from beforehand, by what `uname -m` says; null: they pull it. */
+  /**
+   * Where nodes import the image from before the installation, followed by the output of `uname -m`; null: nodes pull
+   * it.
+   */
   imported: { url: string; available: boolean } | null;
 }
 
 export interface InstallCommands {
   helm: string;
   kubectl: string;
-  /** Gives the agent that runs already its new token. */
+  /** Updates the token of an installed agent. */
   secret: string;
-  /** To be run on each node before; null where nodes pull the image. */
+  /** Run on each node before installing; null if nodes pull the image. */
   image: { command: string; available: boolean } | null;
 }
 
 const SECRET_NAME = 'svc-agent-config';
-/** What the plain manifest binds its role to; a service account of another namespace is added to that. */
+/**
+ * Namespace that the plain manifest binds its role to; a service account in another namespace is added to the binding.
+ */
 const MANIFEST_NAMESPACE = 'svc-system';
 
 /**
- * Shell commands that install the agent. The token goes in through standard input: an argument would stand in the
+ * Shell commands that install the agent. The token is passed on standard input: as an argument it would appear in the
  * process list and in Helm's stored values.
  */
 export function installCommands(options: InstallOptions): InstallCommands {
@@ -65,12 +70,12 @@ function imageValues(image: ImageReference | null): string[] {
   return given.map(([name, value]) => helmValue(`image.${name}`, String(value)));
 }
 
-/** Straight into the namespace of containerd that the kubelet uses. */
+/** Imports directly into the containerd namespace that the kubelet uses. */
 function importCommand(url: string): string {
   return `curl -fsSL ${shellWord(url)}/"$(uname -m)" | ctr -n k8s.io images import -\n`;
 }
 
-/** As text, whatever it looks like: `--set` makes a number of a cluster that is called 2026. Commas separate values. */
+/** Always a string: `--set` turns a cluster named 2026 into a number. Commas separate values. */
 function helmValue(name: string, value: string): string {
   return `--set-string ${shellWord(`${name}=${value.replaceAll(/[\\,]/g, String.raw`\$&`)}`)}`;
 }
@@ -79,7 +84,7 @@ function shellWord(text: string): string {
   return /^[\w@%+=:./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** JSON strings are YAML strings, whatever the URL holds. */
+/** JSON strings are valid YAML strings, whatever the URL contains. */
 function documents({ clusterName, clusterId, token, apiUrl, namespace }: InstallOptions): string {
   return [
     'apiVersion: v1',

@@ -4,17 +4,17 @@ import type { OutputReader } from './output-relays.ts';
 
 export interface LogPiece {
   text: string;
-  /** Bytes that were lost just before this piece: ours for a slow reader, or the agent's. */
+  /** Bytes lost just before this piece: dropped here for a slow reader, or by the agent. */
   droppedBytes: number;
-  /** Lines that the agent lost just before this piece, because we did not read. */
+  /** Lines that the agent lost just before this piece because we did not read in time. */
   droppedLines: number;
-  /** Where its last line stands, for `resume_after`; absent where the agent did not say. */
+  /** Position of its last line, for `resume_after`; absent if the agent sent none. */
   position?: string;
 }
 
 /**
- * Between an agent and one reader of logs. A reader that is too slow loses the oldest pieces and is told how much; the
- * agent's channel never waits for it.
+ * Buffers logs between an agent and one reader. A slow reader loses the oldest pieces and learns how many bytes it
+ * lost; the agent's channel never waits for it.
  */
 export class LogBuffer implements OutputReader {
   readonly #pieces: LogPiece[] = [];
@@ -51,7 +51,7 @@ export class LogBuffer implements OutputReader {
     this.#wake?.();
   }
 
-  /** The next piece; null after the end; undefined when the signal aborted. */
+  /** The next piece; null at the end; undefined if the signal aborted. */
   async next(signal: AbortSignal): Promise<LogPiece | null | undefined> {
     while (!signal.aborted) {
       const piece = this.#pieces.shift();

@@ -11,20 +11,20 @@ export interface LogSourceOptions {
   relays: OutputRelays;
   origin: CommandOrigin;
   payload: LogsCommand;
-  /** Its reader goes. */
+  /** Aborts when the reader disconnects. */
   signal: AbortSignal;
-  /** A failure that no caller waits for. */
+  /** Reports failures that have no caller. */
   onError: (error: unknown, commandId: string) => void;
 }
 
 const MAX_BUFFER_BYTES = 1024 * 1024;
-/** An agent that ends each time it is asked must not be asked for ever. */
+/** Stops asking an agent that ends each time it is asked. */
 const MAX_RESUMED_IN_VAIN = 5;
 
 /**
- * The logs of one reader, over as many commands as it takes: where the agent's process ends before the logs that it
- * follows, the next process is asked for what comes behind the last line that arrived. The command is cancelled when the
- * reader goes, and with it the reading in the cluster.
+ * The logs of one reader, over as many commands as needed: if the agent's process ends before the followed logs do, the
+ * next process resumes after the last line received. The command, and the read in the cluster, is cancelled when the
+ * reader disconnects.
  */
 export class LogSource {
   readonly buffer = new LogBuffer(MAX_BUFFER_BYTES);
@@ -32,16 +32,16 @@ export class LogSource {
   #commandId: string | undefined;
   #position: string | undefined;
   #sizeBytes = 0;
-  /** Since the last line. */
+  /** Resumes since the last line. */
   #resumed = 0;
 
   constructor(options: LogSourceOptions) {
     this.#options = options;
-    this.#position = options.payload.resume_after; // a reader that goes on, whose agent may end before it said more
+    this.#position = options.payload.resume_after; // in case the agent ends before it sends a position
     options.signal.addEventListener('abort', () => this.#leave(), { once: true });
   }
 
-  /** Rejects when the command is refused. */
+  /** Rejects if the command is refused. */
   async open(): Promise<void> {
     const { origin, payload } = this.#options;
     await this.#ask(origin, payload);
@@ -54,7 +54,7 @@ export class LogSource {
       await requests.logs(origin, payload, (id) => {
         asked = id;
         this.#commandId = id;
-        // Before the command exists, so that nothing is missed.
+        // Before the command exists, so that no output is missed.
         relays.add(origin.cluster.id, id, {
           output: (output) => this.#output(output),
           end: (outcome) => {
@@ -89,7 +89,7 @@ export class LogSource {
     await this.#ask({ ...this.#options.origin, queueIfOffline: true }, rest);
   }
 
-  /** The agent's process ended before its work did, and nobody had asked it to stop. */
+  /** The agent's process ended before its work did, without a cancel request. */
   async #wasInterrupted(commandId: string, { status }: CommandOutcome): Promise<boolean> {
     if (status === 'lost') return true;
     if (status !== 'cancelled') return false;
@@ -98,7 +98,7 @@ export class LogSource {
     return command !== undefined && command.cancelRequestedAt === null;
   }
 
-  /** Null when nobody can say where to go on: logs that are not followed, or an agent that tells no positions. */
+  /** Null if the logs cannot be resumed: they are not followed, or the agent sends no positions. */
   #rest(): LogsCommand | null {
     const { payload } = this.#options;
     if (payload.follow !== true || payload.previous === true || this.#resumed >= MAX_RESUMED_IN_VAIN) return null;

@@ -1,13 +1,13 @@
 import type { CommandOutput } from '@svc/protocol';
 import type { CommandOutcome } from './command.ts';
 
-/** Who reads the output of a running `logs` command; it is passed on and never stored. */
+/** Reads the output of a running `logs` command, which is relayed and never stored. */
 export interface OutputReader {
   output(output: CommandOutput): void;
   end(outcome: CommandOutcome): void;
 }
 
-/** A `logs` command lives as long as its reader: without one it is cancelled. */
+/** A `logs` command lives as long as its reader; without one it is cancelled. */
 export class OutputRelays {
   readonly #readers = new Map<string, OutputReader & { clusterId: string; sequence: number }>();
 
@@ -28,11 +28,11 @@ export class OutputRelays {
     return this.#readers.has(commandId);
   }
 
-  /** False when nobody reads this command's output here, or it belongs to another cluster. */
+  /** Returns false if the command has no reader here or belongs to another cluster. */
   output(clusterId: string, output: CommandOutput): boolean {
     const reader = this.#readers.get(output.command_id);
     if (reader === undefined || reader.clusterId !== clusterId) return false;
-    if (output.seq <= reader.sequence) return true; // sent again: its acknowledgement was lost with a connection
+    if (output.seq <= reader.sequence) return true; // resent: the acknowledgement was lost with a connection
     reader.sequence = output.seq;
     reader.output(output);
     return true;

@@ -2,13 +2,13 @@ import { clusterErrors } from '../errors.ts';
 
 export interface PageRequest {
   limit: number;
-  /** Parts of the last row's key, in the order of the sort; null for the first page. */
+  /** Key parts of the last row, in sort order; null for the first page. */
   after: readonly string[] | null;
 }
 
 export interface Page<Item> {
   items: Item[];
-  /** Opaque; null when nothing follows. */
+  /** Opaque; null on the last page. */
   nextCursor: string | null;
 }
 
@@ -22,7 +22,7 @@ export function pageRequest(
   return { limit, after: query.cursor === undefined ? null : decodeCursor(query.cursor, keyParts) };
 }
 
-/** Stores are asked for one row more than the page holds: that row says whether anything follows. */
+/** Stores return one row more than the page holds, which shows whether another page follows. */
 export function pageOf<Item>(
   rows: readonly Item[],
   limit: number,

@@ -10,8 +10,8 @@ const MAX_BATCH = 500;
 const FAILURES_OF_A_DATABASE = 3;
 
 /**
- * Group commit: while one transaction runs, the reports of all agents gather for the next. A report's promise settles
- * when it is on disk. The queue is bounded by the callers, which wait for one report before they read the next.
+ * Group commit: while one transaction runs, the reports of all agents collect for the next one. A report's promise
+ * settles once the report is on disk. Callers bound the queue: they wait for one report before they read the next.
  */
 export class ReportQueue {
   readonly #store: TelemetryStore;
@@ -35,7 +35,7 @@ export class ReportQueue {
   }
 
   async #run(): Promise<void> {
-    await new Promise(setImmediate); // what arrived in the same turn of the loop shares the first commit
+    await new Promise(setImmediate); // reports that arrive in the same tick share the first commit
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_BATCH);
       try {
@@ -49,7 +49,9 @@ export class ReportQueue {
     this.#running = undefined;
   }
 
-  /** What one agent says must not cost another one its report. When nothing can be written, it is not what they say. */
+  /**
+   * A bad report must not fail those of other agents. If every write fails, the cause is the database, not the reports.
+   */
   async #writeEach(batch: Waiting[]): Promise<void> {
     let failuresInARow = 0;
     let lastError: unknown;

@@ -11,7 +11,7 @@ export interface ClusterEvent {
   receivedAt: string;
 }
 
-/** What an agent reported, to be written. Reports of one batch are committed together, in their order. */
+/** An agent's report to be written. The reports of a batch are committed together, in order. */
 export type Report =
   | { kind: 'heartbeat'; clusterId: string; at: string; reading: HeartbeatReading; clockSkewSeconds: number }
   | { kind: 'status'; clusterId: string; reportedStatus: ReportedStatus; kubernetesVersion: string | null }
@@ -19,7 +19,7 @@ export type Report =
       kind: 'event';
       clusterId: string;
       messageId: string;
-      /** Its place in the agent's outbox; null for agents that have none. */
+      /** Position in the agent's outbox; null for agents without one. */
       outbox: { id: string; sequence: number } | null;
       event: Omit<ClusterEvent, 'sequence'>;
     };
@@ -39,19 +39,19 @@ export interface EventFilter {
 }
 
 export interface TelemetryStore {
-  /** One transaction for all. Reports of clusters that are gone are dropped. */
+  /** Writes all reports in one transaction. Drops reports of deleted clusters. */
   write(reports: readonly Report[]): Promise<void>;
   events(clusterId: string, filter: EventFilter, page: PageRequest): Promise<Page<ClusterEvent>>;
   /** Oldest first, for streams. */
   eventsAfter(clusterId: string, filter: EventFilter, sequence: number, limit: number): Promise<ClusterEvent[]>;
   newestEventSequence(clusterId: string): Promise<number>;
-  /** Oldest first: single heartbeats where they are still kept, averages of ten minutes before that. */
+  /** Oldest first: single heartbeats as far back as they are kept, ten-minute averages before that. */
   heartbeats(clusterId: string, since: string, limit: number): Promise<HeartbeatPoint[]>;
   prune(limits: TelemetryRetention): Promise<void>;
 }
 
 export interface TelemetryRetention {
-  /** Single heartbeats before this are folded into averages. */
+  /** Single heartbeats before this time are folded into averages. */
   heartbeatsBefore: string;
   averagesBefore: string;
   eventsBefore: string;

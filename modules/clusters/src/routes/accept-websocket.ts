@@ -2,10 +2,13 @@ import type { UpgradeRequest } from '@svc/http';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { clusterErrors } from '../errors.ts';
 
-/** What `ws` understands: RFC 6455, and the draft before it with the same frames. */
+/** Versions that `ws` supports: RFC 6455, and the preceding draft with the same frames. */
 const VERSIONS: ReadonlySet<string> = new Set(['13', '8']);
 
-/** All that `ws` looks at (RFC 6455, 4.2.1): what it would refuse must leave no trace before, no epoch and no audit entry. */
+/**
+ * Checks everything that `ws` checks (RFC 6455, 4.2.1), so that a handshake it would reject leaves no epoch and no
+ * audit entry.
+ */
 export function requireWebSocket({ request }: UpgradeRequest): void {
   const { upgrade, 'sec-websocket-key': key = '', 'sec-websocket-version': version = '' } = request.headers;
   if (request.method !== 'GET' || upgrade?.toLowerCase() !== 'websocket') {
@@ -21,7 +24,10 @@ export function requireWebSocket({ request }: UpgradeRequest): void {
   }
 }
 
-/** `ws` calls back in the same turn or, when the socket is gone or the handshake is wrong, answers it and never does. */
+/**
+ * `ws` calls back synchronously. If the socket is gone or the handshake is invalid, it responds itself and never calls
+ * back.
+ */
 export function acceptWebSocket(
   server: WebSocketServer,
   { request, socket, head }: UpgradeRequest,

@@ -28,7 +28,7 @@ const rotateBodySchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** Register, look at, rotate and remove clusters. */
+/** Registers, reads, rotates and removes clusters. */
 export function registerClusterRoutes(app: HttpApp, context: RouteContext): void {
   addCreateRoute(app, context);
   addListRoute(app, context);
@@ -142,7 +142,7 @@ function addTokenRoute(app: HttpApp, context: RouteContext): void {
     async (request) => {
       requireLasting(principalOf(request));
       const cluster = await clusterOf(context, request);
-      // A call without a body arrives as null or undefined, depending on its content type.
+      // Without a body, this is null or undefined, depending on the content type.
       const overlapMs = (request.body?.overlap_seconds ?? 0) * 1000;
       const token = await context.registry.rotateToken(cluster, overlapMs);
       return { id: cluster.id, name: cluster.name, token, install: await context.install(cluster, token) };
@@ -176,7 +176,10 @@ function addStatusRoute(app: HttpApp, context: RouteContext): void {
   );
 }
 
-/** An agent's token does not expire, so nothing that does may make one: a leaked short-lived token would live on in it. */
+/**
+ * An agent token does not expire, so an expiring credential may not create one: a leaked short-lived token would live
+ * on.
+ */
 function requireLasting({ expiresAt }: Principal): void {
   if (expiresAt !== null)
     throw clusterErrors.EXPIRING_CREDENTIAL({ details: { field: 'Authorization', expires_at: expiresAt } });
@@ -188,7 +191,7 @@ function view(cluster: Cluster, { clock, offlineAfterMs }: RouteContext): Static
 
 function sinceOf(since: string | undefined, { clock }: RouteContext): string {
   if (since === undefined) return timestampAfter(clock.now(), -3_600_000);
-  // `Date.parse` takes more than ISO 8601: `5` would be a day of 2001.
+  // `Date.parse` accepts more than ISO 8601: `5` would be a day in 2001.
   const at = /^\d{4}-\d{2}-\d{2}(T|$)/.test(since) ? Date.parse(since) : Number.NaN;
   if (!Number.isNaN(at)) return new Date(at).toISOString();
   throw clusterErrors.INVALID_REQUEST({ details: { field: 'since', reason: 'since must be ISO 8601' } });

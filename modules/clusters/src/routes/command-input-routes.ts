@@ -8,7 +8,7 @@ import type { RouteContext } from './context.ts';
 import { commandOf } from './find-command.ts';
 import { COMMAND_RATE, clusterItemParams, scopeQuery } from './parameters.ts';
 
-/** Of one call; more input is more calls, and a shell's keystrokes are far below it. */
+/** Per call. Longer input takes several calls; a shell's keystrokes stay far below this. */
 const MAX_INPUT_CHARACTERS = 256 * 1024;
 
 const { encoding, eof } = stdinSchema.properties;
@@ -21,7 +21,7 @@ const resizeBodySchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** Standard input and terminal size of an exec that runs; its output comes by `GET …/commands/{id}/events`. */
+/** Standard input and terminal size of a running exec. Its output comes from `GET …/commands/{id}/events`. */
 export function registerCommandInputRoutes(app: HttpApp, context: RouteContext): void {
   const sequence = inputSequence(() => context.clock.now().getTime());
   app.post(
@@ -66,7 +66,7 @@ export function registerCommandInputRoutes(app: HttpApp, context: RouteContext):
   );
 }
 
-/** The agent's connection, for a command that was started to take this kind of input and has not ended. */
+/** Returns the agent's connection for a running command that accepts this kind of input. */
 async function linkForInput(
   context: RouteContext,
   request: FastifyRequest,
@@ -84,7 +84,7 @@ async function linkForInput(
   throw clusterErrors.AGENT_OFFLINE({ details: { cluster: cluster.name }, headers: { 'retry-after': '5' } });
 }
 
-/** Numbers that only rise, also over restarts of the platform: an agent drops what it has seen by them. */
+/** Numbers that only increase, even across platform restarts: an agent uses them to drop duplicates. */
 function inputSequence(nowMs: () => number): () => number {
   let last = 0;
   return () => (last = Math.max(last + 1, nowMs() * 1000));

@@ -9,7 +9,7 @@ export interface NotesStreamOptions {
   after: number;
   subscription: Subscription;
   signal: AbortSignal;
-  /** The body of the last event. */
+  /** The body of the final event. */
   final: () => Promise<unknown>;
 }
 
@@ -17,8 +17,8 @@ const PAGE = 100;
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * The story of a command, from its rows: what was missed is read again after a reconnect, and a slow reader slows only
- * its own reading. Ends after the result.
+ * Streams a command's history from its rows: a client that reconnects reads what it missed, and a slow reader delays
+ * only itself. Ends after the result.
  */
 export async function* commandEvents(options: NotesStreamOptions): ServerEvents {
   const { commands, commandId, subscription, signal } = options;
@@ -38,7 +38,7 @@ export async function* commandEvents(options: NotesStreamOptions): ServerEvents 
   }
 }
 
-/** True when a reader that has seen `after` will never see anything more. */
+/** True if a reader that has seen `after` has nothing more to read. */
 export async function hasSeenAll(
   commands: CommandStore,
   command: Command,

@@ -43,7 +43,7 @@ const execBodySchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** Commands of every kind, and exec. */
+/** Routes for commands of every kind, and exec. */
 export function registerCommandRoutes(app: HttpApp, context: RouteContext): void {
   addExecRoute(app, context);
   addListRoute(app, context);

@@ -14,7 +14,7 @@ import { clusterErrors } from '../errors.ts';
 import { idempotencyKeyOf } from './parameters.ts';
 import { streamSignal } from './event-stream.ts';
 
-/** What the routes work with. */
+/** Dependencies shared by the routes. */
 export interface RouteContext {
   registry: ClusterRegistry;
   clusters: ClusterStore;
@@ -28,7 +28,7 @@ export interface RouteContext {
   clock: Clock;
   offlineAfterMs: number;
   maxStreams: number;
-  /** Aborts when the module stops: streams and waiting calls end. */
+  /** Aborts when the module stops, which ends streams and waiting calls. */
   stopping: AbortSignal;
   install: (cluster: Cluster, token: string) => Promise<InstallCommands>;
 }
@@ -38,7 +38,7 @@ interface ClusterRequest extends FastifyRequest {
 }
 
 export function clusterOf(context: RouteContext, request: FastifyRequest): Promise<Cluster> {
-  const { cluster } = (request as ClusterRequest).params; // the schema of each route that calls this asks for it
+  const { cluster } = (request as ClusterRequest).params; // required by the schema of every calling route
   return context.registry.find(grantOf(request).workspaceUuid, cluster);
 }
 
@@ -47,12 +47,12 @@ export function originOf(request: FastifyRequest, cluster: Cluster, queueIfOffli
   return { cluster, actor: { id, name }, idempotencyKey: idempotencyKeyOf(request.headers), queueIfOffline };
 }
 
-/** Who asks, for the agent's audit line and for impersonation. */
+/** The caller's identity, for the agent's audit line and for impersonation. */
 export function actorOf(request: FastifyRequest): { user: string; groups: string[] } {
   return { user: `svc:user:${principalOf(request).id}`, groups: [`svc:role:${grantOf(request).role}`] };
 }
 
-/** A subscription that ends with the answer. Throws `TOO_MANY_STREAMS`. */
+/** Opens a subscription that ends with the response. Throws `TOO_MANY_STREAMS`. */
 export function openStream(
   context: RouteContext,
   reply: FastifyReply,

@@ -23,7 +23,7 @@ import {
 import { deploymentSchema, viewDeployment } from './views.ts';
 
 const tags = ['deployments'];
-/** A manifest at its limit with every byte escaped still arrives and is refused by its own rule. */
+/** Large enough for a manifest at its limit with every byte escaped, which then fails its own check. */
 const BODY_LIMIT_BYTES = 6 * 1024 * 1024;
 
 const { actor: _actor, ...deployFields } = deploySchema.properties;
@@ -36,7 +36,7 @@ const deployBodySchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** `POST …/deploy` and what became of it. */
+/** Routes to deploy, and to list, read and cancel deployments. */
 export function registerDeploymentRoutes(app: HttpApp, context: RouteContext): void {
   addDeployRoute(app, context);
   addListRoute(app, context);
@@ -172,7 +172,7 @@ async function followDeployment(
   const { cluster, deployment } = await deploymentOf(context, request, id);
   const after = lastEventIdOf(request);
   const { command } = deployment;
-  // 204 is how a browser's EventSource learns that it need not come back.
+  // A 204 tells a browser's EventSource not to reconnect.
   if (await hasSeenAll(context.commands, command, after)) return reply.status(204).send();
   const stream = openStream(context, reply, commandKey(command.id));
   const final = async (): Promise<unknown> =>

@@ -9,10 +9,10 @@ export interface ServerEvent {
   data: unknown;
 }
 
-/** `null` = nothing happened for a while: a comment keeps proxies from cutting the stream. */
+/** `null` = no event for a while: a comment keeps proxies from closing the stream. */
 export type ServerEvents = AsyncGenerator<ServerEvent | null, void, undefined>;
 
-/** Aborts when the answer is over, however it ended, or when the module stops. */
+/** Aborts when the response ends for any reason, or when the module stops. */
 export function streamSignal(reply: FastifyReply, stopping: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
@@ -25,16 +25,16 @@ export function streamSignal(reply: FastifyReply, stopping: AbortSignal): AbortS
   return controller.signal;
 }
 
-/** Server-sent events (HTML standard, section 9.2). The stream's own backpressure reaches `events`. */
+/** Sends server-sent events (HTML standard, section 9.2). Backpressure propagates to `events`. */
 export function sendEvents(reply: FastifyReply, events: ServerEvents): FastifyReply {
   return reply
     .header('content-type', 'text/event-stream; charset=utf-8')
     .header('cache-control', 'no-store')
-    .header('x-accel-buffering', 'no') // nginx would hold events back
+    .header('x-accel-buffering', 'no') // keeps nginx from buffering events
     .send(Readable.from(encode(events), { objectMode: false, highWaterMark: 64 * 1024 }));
 }
 
-/** The number after which a stream continues; undefined when the reader has seen nothing. */
+/** The number after which a stream resumes; undefined if the reader has seen nothing. */
 export function lastEventIdOf(request: FastifyRequest): number | undefined {
   const value = request.headers['last-event-id'];
   if (value === undefined || value === '') return undefined;
@@ -51,7 +51,7 @@ export function wantsEvents(request: FastifyRequest): boolean {
 async function* encode(events: ServerEvents): AsyncGenerator<string, void, undefined> {
   yield 'retry: 2000\n\n';
   for await (const event of events) {
-    // JSON has no line breaks of its own, so one data line is always enough.
+    // JSON has no raw line breaks, so one data line always suffices.
     yield event === null
       ? ': keep-alive\n\n'
       : `id: ${event.id}\nevent: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;

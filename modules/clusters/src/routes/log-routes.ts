@@ -13,11 +13,11 @@ import { clusterParams, scopeQuery } from './parameters.ts';
 
 const logsQuerySchema = Type.Object({
   ...scopeQuery,
-  ...Type.Omit(logsSchema, ['actor']).properties, // who asks is known
+  ...Type.Omit(logsSchema, ['actor']).properties, // the actor is the caller
 });
 type LogsQuery = Static<typeof logsQuerySchema>;
 
-/** Statuses of the contract for what an agent refuses with. */
+/** Statuses of the contract for the agent's error codes. */
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   INVALID_REQUEST: 400,
   FORBIDDEN: 403,
@@ -29,8 +29,9 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
 };
 
 /**
- * `GET …/logs`: lines as text, or as server-sent events; with `follow` until the reader goes. An event says where its last
- * line stands: whoever loses the connection, or this process, goes on behind it with `resume_after`.
+ * `GET …/logs`: lines as text or as server-sent events, with `follow` until the reader disconnects. Each event carries
+ * the position of its last line: after a lost connection or a restart of this process, a client resumes from it with
+ * `resume_after`.
  */
 export function registerLogRoutes(app: HttpApp, context: RouteContext): void {
   app.get(
@@ -69,7 +70,7 @@ async function answerLogs(
   });
   await source.open();
   const { buffer } = source;
-  // The first answer decides: a pod that is not there is a 404 and not an empty stream.
+  // Wait for the first reply, so that a missing pod is a 404 and not an empty stream.
   const first = await buffer.next(signal);
   if (first === null && buffer.outcome?.status === 'failed') throw refusalOf(buffer.outcome);
   if (wantsEvents(request)) return sendEvents(reply, logEvents(buffer, first, signal));
@@ -85,7 +86,8 @@ async function* logText(
   signal: AbortSignal,
   reply: FastifyReply,
 ): AsyncGenerator<string, void, undefined> {
-  // Set by now, since somebody pulls: a reader of a quiet container learns that it is there before its first line.
+  // The headers are set by now. Flush them, so that the reader of a quiet container gets a response before the first
+  // line.
   reply.raw.flushHeaders();
   for (let piece = first; piece !== null && piece !== undefined; piece = await buffer.next(signal)) {
     if (piece.droppedLines > 0) yield `[${piece.droppedLines} lines were dropped: the platform is too slow]\n`;

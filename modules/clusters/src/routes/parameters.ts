@@ -28,7 +28,7 @@ export const clusterItemParams = Type.Object({
 
 export const nextCursor = Type.Union([Type.String(), Type.Null()]);
 
-/** Calls that become messages to agents: what one agent's channel can carry is enough for one caller. */
+/** Limit for calls that become agent messages: the rate of one agent's channel suffices for one caller. */
 export const COMMAND_RATE = {
   perMinute: PROTOCOL_LIMITS.messagesPerMinute,
   burst: PROTOCOL_LIMITS.messagesBurst,

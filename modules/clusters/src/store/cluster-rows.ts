@@ -38,7 +38,7 @@ export function toCluster(row: ClusterRow): Cluster {
             nodes: row.nodes ?? 0,
             pods: row.pods ?? 0,
             services: row.services ?? 0,
-            limitations: row.limitations === null ? [] : (JSON.parse(row.limitations) as Limitation[]), // a report's own
+            limitations: row.limitations === null ? [] : (JSON.parse(row.limitations) as Limitation[]), // from a report
             at: row.status_at,
           },
     clockSkewSeconds: row.clock_skew_seconds,

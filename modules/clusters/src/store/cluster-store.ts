@@ -143,7 +143,7 @@ function rotateToken(
     if (overlapUntil === null) {
       await older.execute();
     } else {
-      await older.where('expires_at', 'is not', null).execute(); // at most one older token at any time
+      await older.where('expires_at', 'is not', null).execute(); // keeps at most one older token
       await transaction
         .updateTable('cluster_token')
         .set({ expires_at: overlapUntil })

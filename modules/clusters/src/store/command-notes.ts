@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { OPEN_STATES, type CommandNote, type NoteDraft, type NoteLimits } from '../domain/command.ts';
 import type { ClusterDatabase, ClusterTables } from './tables.ts';
 
-/** Within a transaction of the caller: numbers and appends. */
+/** Numbers and appends a note, within the caller's transaction. */
 export async function appendNote(
   database: Kysely<ClusterTables>,
   commandId: string,
@@ -22,7 +22,7 @@ export async function appendNote(
     .execute();
 }
 
-/** False: no such open command of this cluster, a repetition, or more than the bounds allow. */
+/** Returns false for an unknown or finished command, a duplicate, or a note over the limits. */
 export function addNote(
   database: ClusterDatabase,
   clusterId: string,

@@ -1,7 +1,7 @@
 import { OPEN_STATES } from '../domain/command.ts';
 import type { ClusterDatabase } from './tables.ts';
 
-/** Clusters that are looked at in one statement each; deleting a command takes its notes and its deployment along. */
+/** Prunes crowded clusters in one statement each. Deleting a command also deletes its notes and deployment. */
 export async function pruneCommands(database: ClusterDatabase, before: string, keep: number): Promise<void> {
   await database
     .deleteFrom('cluster_command')

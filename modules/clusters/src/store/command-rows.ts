@@ -2,7 +2,7 @@ import type { CommandName, MessageError } from '@svc/protocol';
 import type { Command, CommandActor, CommandState } from '../domain/command.ts';
 import type { CommandRow } from './tables.ts';
 
-/** All but the payload, which is up to a megabyte and only wanted for sending. */
+/** All columns except the payload, which is up to a megabyte and needed only for sending. */
 export const COMMAND_COLUMNS = [
   'cluster_command.id',
   'cluster_command.cluster_id',
@@ -28,7 +28,7 @@ type SlimCommandRow = Omit<
   'payload' | 'output_bytes' | 'note_sequence' | 'progress_sequence' | 'output_sequence'
 >;
 
-/** The casts are of columns that only this module's stores write, from the same types. */
+/** Only this module's stores write these columns, from the same types, so the casts are safe. */
 export function toCommand(row: SlimCommandRow): Command {
   return {
     id: row.id,

@@ -34,7 +34,7 @@ export function createCommandStore(database: ClusterDatabase): CommandStore {
         .select('payload')
         .where('id', '=', id)
         .executeTakeFirst();
-      return row === undefined ? undefined : (JSON.parse(row.payload) as Record<string, unknown>); // written by `submit`
+      return row === undefined ? undefined : (JSON.parse(row.payload) as Record<string, unknown>); // from `submit`
     },
     list: (clusterId, page) => listCommands(database, clusterId, page),
     open: (clusterId, states, limit) => openCommands(database, clusterId, states, limit),
@@ -83,7 +83,7 @@ async function openCommands(
     .select(COMMAND_COLUMNS)
     .where('cluster_id', '=', clusterId)
     .where('state', 'in', states)
-    // Few are open. By the column itself SQLite would read all the finished ones in its order.
+    // Few commands are open. Sorting by the column itself would make SQLite read all finished ones in index order.
     .orderBy(sql`created_at || ''`)
     .orderBy('id')
     .limit(limit)

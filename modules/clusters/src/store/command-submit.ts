@@ -14,7 +14,9 @@ export interface Submitted {
   superseded: string[];
 }
 
-/** All rows of a command in one transaction; of two requests with the same key that race, the second finds the first. */
+/**
+ * Inserts all rows of a command in one transaction. If two requests with the same key race, the second finds the first.
+ */
 export async function submitCommand(database: ClusterDatabase, submission: CommandSubmission): Promise<Submitted> {
   try {
     return await insertOrReplay(database, submission);

@@ -82,7 +82,7 @@ function introduce(database: ClusterDatabase, clusterId: string, epoch: number, 
 
 type Instances = Pick<ClusterRow, 'instance_id' | 'previous_instance_id' | 'connected_at'>;
 
-/** A process that ended never comes back: whoever does after another one was here shares the token with it. */
+/** An ended process never returns: an instance that reconnects after another one shares its token. */
 function changeOfInstance(
   { instance_id: last, previous_instance_id: previous, connected_at: at }: Instances,
   instanceId: string | null,

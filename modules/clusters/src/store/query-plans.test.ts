@@ -12,7 +12,7 @@ const NEXT = { limit: 50, after: [AT, 'cmd-1'] };
 const EVERYTHING = { eventType: null, namespace: null };
 const RETENTION = { heartbeatsBefore: AT, averagesBefore: AT, eventsBefore: AT, eventsPerCluster: 10 };
 
-/** What runs for every message, page and sweep. */
+/** Queries that run for every message, page and sweep. */
 const CALLS: readonly (readonly [name: string, call: (stores: Stores) => Promise<unknown>])[] = [
   ['the first page of commands', ({ commands }) => commands.list('cls-1', FIRST)],
   ['a further page of commands', ({ commands }) => commands.list('cls-1', NEXT)],
@@ -33,7 +33,7 @@ const CALLS: readonly (readonly [name: string, call: (stores: Stores) => Promise
   ['the end of links', ({ tunnelStore }) => tunnelStore.pruneLinks(AT)],
 ];
 
-/** How SQLite finds the rows of each statement of a call, in its words: `SEARCH` by an index, `SCAN` from end to end. */
+/** SQLite's query plan of each statement of a call: `SEARCH` by an index, `SCAN` of the whole table. */
 async function plansOf(kysely: Kysely<ClusterTables>, call: (stores: Stores) => Promise<unknown>): Promise<string[]> {
   const statements: RootOperationNode[] = [];
   const listener: KyselyPlugin = {
@@ -69,7 +69,7 @@ describe('SQLite finds', () => {
   it.each(CALLS)('%s by an index', async (_name, call) => {
     const plans = await plansOf(database.kysely, call);
     expect(plans).toContainEqual(expect.stringContaining('SEARCH'));
-    // The rows of clusters are few and small beside those of what belongs to them.
+    // Scanning the clusters is fine: they are few compared with the rows that belong to them.
     expect(plans.filter((plan) => plan.startsWith('SCAN') && plan !== 'SCAN cluster')).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ import { OPEN_STATES } from '../domain/command.ts';
 import { clusterQuotas } from '../quotas.ts';
 import type { ClusterDatabase, ClusterTables } from './tables.ts';
 
-/** Whether one more would pass a limit. Holds back every other count of the workspace until the transaction ends. */
+/** Checks whether one more would exceed a limit. Blocks other counts of the workspace until the transaction ends. */
 export async function breachByOne(
   transaction: Transaction<ClusterTables>,
   limits: Limits,
@@ -24,7 +24,7 @@ export async function breachByOne(
   return findBreach(limits, [[quota, 1]], scopeUsage(limits, byWorkspace));
 }
 
-/** What each of the workspaces uses of every quota of this module. */
+/** Usage of each workspace for every quota of this module. */
 export async function usageByWorkspace(
   database: ClusterDatabase,
   workspaceUuids: readonly string[],

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Report } from '../domain/telemetry.ts';
 import type { ClusterDatabase, ClusterTables } from './tables.ts';
 
-/** One commit for reports of many agents: a disk that syncs 200 times a second still takes thousands of heartbeats. */
+/** One commit for the reports of many agents: a disk with 200 syncs per second still takes thousands of heartbeats. */
 export async function writeReports(database: ClusterDatabase, reports: readonly Report[]): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     for (const report of reports) {
@@ -61,7 +61,7 @@ async function writeStatus(
     .execute();
 }
 
-/** The sequence is taken from the cluster's row: that row's lock makes the order of numbers the order of commits. */
+/** Takes the sequence from the cluster's row: its lock makes the sequence order the commit order. */
 async function writeEvent(
   transaction: Transaction<ClusterTables>,
   { clusterId, messageId, outbox, event }: Of<'event'>,

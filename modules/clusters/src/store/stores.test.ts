@@ -155,7 +155,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(await connectionStore.open('cls-1', 'replica-2', NOW, LATER)).toBe(2);
     await connectionStore.close('cls-1', 1, LATER);
     expect(await clusters.counts('workspace-1', NOW)).toEqual({ total: 1, connected: 1, pending: 0 });
-    expect(await clusters.counts('workspace-1', LATER)).toEqual({ total: 1, connected: 0, pending: 0 }); // the lease ended
+    expect(await clusters.counts('workspace-1', LATER)).toEqual({ total: 1, connected: 0, pending: 0 }); // expired
     await connectionStore.renewLeases('replica-2', '2026-11-21T11:00:00.000Z');
     await connectionStore.forget('replica-1', LATER);
     expect(await clusters.counts('workspace-1', LATER)).toEqual({ total: 1, connected: 1, pending: 0 });
@@ -298,7 +298,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     const { telemetry } = await withCluster();
     const reports = new ReportQueue(telemetry);
     const broken = structuredClone(event('broken', null));
-    if (broken.kind === 'event') Object.assign(broken.event, { resource: null }); // no schema lets that through
+    if (broken.kind === 'event') Object.assign(broken.event, { resource: null }); // no schema allows that
     const settled = await Promise.allSettled([
       reports.write(event('before', null)),
       reports.write(broken),

@@ -12,7 +12,10 @@ export const IDEMPOTENCY_KEY: UniqueKey = {
   columns: ['cluster_id', 'key'],
 };
 
-/** Rows as the migrations 0030 to 0032 and 0067 to 0088 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
+/**
+ * Rows as created by migrations 0030 to 0032 and 0067 to 0088. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is
+ * text.
+ */
 export interface ClusterTables {
   cluster: ClusterRow;
   cluster_token: { hash: string; cluster_id: string; created_at: string; expires_at: string | null };

@@ -13,7 +13,10 @@ export async function pruneTelemetry(database: ClusterDatabase, limits: Telemetr
   await deleteOldEvents(database, limits.eventsPerCluster);
 }
 
-/** Numbers without gaps are not promised, so this keeps at most so many. From each cluster's row to its oldest events. */
+/**
+ * Keeps at most `kept` events per cluster, fewer if the sequence has gaps. Goes from each cluster's row to its oldest
+ * events.
+ */
 async function deleteOldEvents(database: ClusterDatabase, kept: number): Promise<void> {
   await database
     .deleteFrom('cluster_event')
@@ -22,7 +25,7 @@ async function deleteOldEvents(database: ClusterDatabase, kept: number): Promise
         refTuple('cluster_id', 'sequence'),
         'in',
         selectFrom('cluster')
-          .crossJoin('cluster_event as old') // SQLite keeps this order, and would begin with every event in an inner one
+          .crossJoin('cluster_event as old') // SQLite keeps this order; an inner join would start from every event
           .whereRef('old.cluster_id', '=', 'cluster.id')
           .where('old.sequence', '<=', (columns) => columns('cluster.event_sequence', '-', kept))
           .select(['old.cluster_id', 'old.sequence'])
@@ -32,11 +35,12 @@ async function deleteOldEvents(database: ClusterDatabase, kept: number): Promise
     .execute();
 }
 
-/** Whole buckets only: a bucket is written once and its heartbeats are gone with the same commit. */
+/** Folds whole buckets only: a bucket is written once, in the commit that deletes its heartbeats. */
 async function foldHeartbeats(database: ClusterDatabase, before: string): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const bucket = sql<string>`substr(received_at, 1, 15)`;
-    // Not the column itself: its index would be read from end to end for the groups, and not the few that are old.
+    // An expression instead of the column: grouping by the column would scan its whole index, not just the few old
+    // rows.
     const clusterId = sql<string>`cluster_id || ''`;
     await transaction
       .insertInto('cluster_heartbeat_average')

@@ -29,7 +29,7 @@ interface Told {
   warnings: { code: string; message: string }[];
 }
 
-/** As `GET …/clusters/{c}` and `…/status` tell it, which is the same. */
+/** The cluster as returned by both `GET …/clusters/{c}` and `…/status`. */
 async function told(matches: (cluster: Told) => boolean): Promise<Told> {
   const cluster = await waitFor(async () => {
     const { body } = await rig.call('GET', `/v1/clusters/${name}`);

@@ -12,7 +12,7 @@ const EXEC = { pod: 'web-1', namespace: 'default', command: ['date'], queue_if_o
 
 const RESIZE = { rows: 24, cols: 80 };
 
-/** Each route with what it needs, the least role that may call it, and whether a look alone is enough for guests. */
+/** Each route with its body and the lowest role that may call it. */
 const ROUTES: readonly { method: string; path: string; body?: object; least: 'guest' | 'member' | 'admin' }[] = [
   { method: 'POST', path: '/v1/clusters', body: { name: 'another' }, least: 'admin' },
   { method: 'GET', path: '/v1/clusters', least: 'guest' },

@@ -9,7 +9,7 @@ interface StreamedEvent {
   data: Record<string, unknown>;
 }
 
-/** Reads server-sent events as they come. */
+/** Reads server-sent events as they arrive. */
 class EventReader {
   readonly events: StreamedEvent[] = [];
   readonly #abort = new AbortController();
@@ -23,7 +23,7 @@ class EventReader {
       signal: reader.#abort.signal,
     });
     reader.status = response.status;
-    void reader.#read(response).catch(() => undefined); // an aborted read is what `close` wants
+    void reader.#read(response).catch(() => undefined); // `close` aborts the read
     return reader;
   }
 
@@ -55,7 +55,7 @@ class EventReader {
     this.events.push({
       id: fields.get('id') ?? '',
       event: fields.get('event') ?? '',
-      data: JSON.parse(data) as Record<string, unknown>, // what the platform wrote
+      data: JSON.parse(data) as Record<string, unknown>, // written by the platform
     });
   }
 }
@@ -135,7 +135,7 @@ describe('streams of a cluster', () => {
     ]);
     expect(second.events.at(-1)?.data).toMatchObject({ id, result: { duration_ms: 5 } });
     const third = await open(`/deployments/${id}/events`, { 'last-event-id': second.events.at(-1)?.id ?? '' });
-    expect(third.status).toBe(204); // tells a browser not to come back
+    expect(third.status).toBe(204); // tells a browser not to reconnect
   });
 
   it('streams events as they come, and what was missed after a reconnect', async () => {
@@ -246,7 +246,7 @@ describe('streams of a cluster', () => {
     expect(logs.payload).toMatchObject({ pod: 'web-1', namespace: 'default', follow: true, tail_lines: 5 });
     const output = { command_id: logs.id, stream: 'log', encoding: 'utf8' };
     agent.say('command_output', { ...output, seq: 0, data: '' });
-    const response = await calling; // a quiet container: there is an answer before there is a line
+    const response = await calling; // a quiet container: the response starts before the first line
     agent.say('command_output', { ...output, seq: 1, data: 'first line\n' });
     expect(response.headers.get('content-type')).toContain('text/plain');
     const reader = response.body?.getReader();

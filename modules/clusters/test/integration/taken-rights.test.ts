@@ -17,9 +17,9 @@ let cluster: { id: string; name: string; token: string };
 let kubernetes: PlayedKubernetes;
 let teamUuid: string;
 let member: FakeCaller;
-/** The sides of the API server. */
+/** The API server's ends of the connections. */
 let processes: WebSocket[] = [];
-/** What arrived there. */
+/** Input that arrived there. */
 let typed: string[] = [];
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeEach(async () => {
 });
 
 interface Open {
-  /** Resolves with how it ended. */
+  /** Resolves with the way it ended. */
   ended: Promise<unknown>;
 }
 
@@ -57,7 +57,7 @@ async function openShell(caller: FakeCaller): Promise<Open> {
   const socket = new WebSocket(`ws://127.0.0.1:${rig.port}${path}`, { headers: caller.headers });
   const controls: Record<string, unknown>[] = [];
   socket.on('message', (data: Buffer, isBinary) => {
-    if (!isBinary) controls.push(JSON.parse(data.toString()) as Record<string, unknown>); // each control is an object
+    if (!isBinary) controls.push(JSON.parse(data.toString()) as Record<string, unknown>); // always an object
   });
   const closed = once(socket, 'close') as Promise<[number, Buffer]>;
   await waitFor(() => controls.some(({ type }) => type === 'ready'));
@@ -79,12 +79,12 @@ function ask(path: string, caller: FakeCaller, headers: Record<string, string> =
     agent: false,
     headers: { ...caller.headers, 'x-team-uuid': teamUuid, ...headers },
   });
-  outgoing.on('error', () => undefined); // a cut is what is waited for
+  outgoing.on('error', () => undefined); // the abort is expected
   outgoing.end();
   return outgoing;
 }
 
-/** As `kubectl exec` does: a protocol of the API server, of which the platform sees bytes only. */
+/** Like `kubectl exec`: a protocol of the API server, which the platform relays as bytes. */
 async function openExec(caller: FakeCaller): Promise<Open> {
   const outgoing = ask('/tunnel/kubernetes/api/v1/namespaces/shop/pods/web-1/exec', caller, {
     connection: 'Upgrade',
@@ -104,7 +104,7 @@ async function openExec(caller: FakeCaller): Promise<Open> {
   };
 }
 
-/** As `kubectl get --watch` does. */
+/** Like `kubectl get --watch`. */
 async function openWatch(caller: FakeCaller): Promise<Open> {
   const outgoing = ask('/tunnel/kubernetes/endless', caller);
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
@@ -163,18 +163,18 @@ describe('a client that does not close', () => {
   it('passes nothing more into its shell', async () => {
     const path = `/v1/clusters/${cluster.id}/shell?namespace=shop&pod=web-1&${scope()}`;
     const socket = new WebSocket(`ws://127.0.0.1:${rig.port}${path}`, { headers: member.headers });
-    socket.close = () => undefined; // nor does it answer when it is asked to
+    socket.close = () => undefined; // ignores the request to close
     const type = (text: string): void =>
       socket.send(Buffer.concat([Buffer.of(EXEC_CHANNELS.stdin), Buffer.from(text)]));
     socket.on('message', (data: Buffer, isBinary) => {
-      const control = isBinary ? {} : (JSON.parse(data.toString()) as Record<string, unknown>); // each control is an object
+      const control = isBinary ? {} : (JSON.parse(data.toString()) as Record<string, unknown>); // always an object
       if (control['type'] === 'ready') type('before');
       if (control['type'] === 'error') type('after');
     });
     const closed = once(socket, 'close');
     await waitFor(() => typed.includes('before'));
     rig.access.leave(teamUuid, member);
-    await closed; // the platform's patience is over: what it still took from this client it has passed on by now
+    await closed; // the platform has cut the client, and passed on all input it still accepted
     await waitFor(() => processes[0]?.readyState === WebSocket.CLOSED);
     expect(typed).not.toContain('after');
   });
@@ -192,7 +192,7 @@ describe('what others have open', () => {
     if (owners === undefined) throw new Error('the owner has no shell');
     expect({ isOver, state: owners.readyState }).toEqual({ isOver: false, state: WebSocket.OPEN });
     owners.close();
-    // Whoever still may is told of a lost container as before.
+    // Callers who keep the right learn of a lost container as before.
     expect(await kept.ended).toMatchObject({ code: 1011 });
   });
 });

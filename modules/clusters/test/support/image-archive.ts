@@ -8,7 +8,7 @@ export interface PackedImage {
   layerDigest: string;
 }
 
-/** A small image layout as `svc agent image` writes it; what a layer holds is nobody's business who serves it. */
+/** Packs a small image layout like `svc agent image`; the content of the layer is irrelevant to the server. */
 export async function packTestImage(architecture: string, tag: string, layer: Buffer): Promise<PackedImage> {
   const blobs = new Map<string, Buffer>();
   const put = (mediaType: string, content: Buffer): { mediaType: string; digest: string; size: number } => {

@@ -14,18 +14,18 @@ export interface PlayedAgentOptions {
   token?: string;
   clusterId?: string;
   autoPong?: boolean;
-  /** It says in the handshake that it will say hello. */
+  /** Announces a hello in the handshake. */
   announces?: boolean;
 }
 
-/** A test that plays the agent: a plain WebSocket, which can say right and wrong things. */
+/** Fake agent for tests: a plain WebSocket that can send valid and invalid messages. */
 export class PlayedAgent {
   readonly socket: WebSocket;
   readonly received: Received[] = [];
   closeCode: number | undefined;
   closeReason = '';
   pings = 0;
-  /** By how much its clock is ahead. */
+  /** How far its clock is ahead. */
   clockSkewMs = 0;
   #ids = 0;
 
@@ -44,7 +44,7 @@ export class PlayedAgent {
     socket.on('error', () => undefined);
   }
 
-  /** Sends one envelope and answers its id. */
+  /** Sends one envelope and returns its id. */
   say(type: string, payload: object, id = `msg-${(this.#ids += 1)}`): string {
     this.socket.send(JSON.stringify({ type, id, timestamp: this.#now(), payload }));
     return id;
@@ -129,7 +129,7 @@ export interface Refusal {
   body: Record<string, unknown>;
 }
 
-/** Expects the handshake to be refused, and answers how. */
+/** Expects the handshake to be refused, and returns the refusal. */
 export function refusedConnect(options: PlayedAgentOptions): Promise<Refusal> {
   const socket = openSocket(options);
   return new Promise((resolve, reject) => {

@@ -9,17 +9,17 @@ import type { Rig } from './rig.ts';
 export interface PlayedAnswer {
   status?: number;
   body: unknown;
-  /** The answer goes on, as that of a watch does. */
+  /** The response never ends, like that of a watch. */
   endless?: boolean;
 }
 
 export interface PlayedKubernetesOptions {
   answer: (url: URL) => PlayedAnswer | Promise<PlayedAnswer>;
-  /** The other side of an exec, after its handshake. */
+  /** The server side of an exec, after its handshake. */
   exec?: (socket: WebSocket, url: URL) => void;
 }
 
-/** The tunnel of an agent, behind which a test plays the API server: HTTP on a real stream of a real session. */
+/** An agent's tunnel with a fake API server behind it: HTTP on a real stream of a real session. */
 export class PlayedKubernetes {
   readonly asked: string[] = [];
   readonly callers: TunnelRequest[] = [];

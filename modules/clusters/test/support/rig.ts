@@ -35,18 +35,18 @@ export interface RigOptions {
   config?: Partial<ClustersConfig>;
   publicUrl?: string;
   trustedProxies?: readonly string[];
-  /** Where images of the agent lie. */
+  /** Folder with the agent's images. */
   agentImagesFolder?: string;
 }
 
 export interface Answer {
   status: number;
   headers: Headers;
-  // Bodies of many routes: a test looks at the fields it knows.
+  // Bodies of many routes: a test reads the fields it knows.
   body: Record<string, unknown>;
 }
 
-/** The module on a real listener and a real database; it can be stopped and started again on the same data. */
+/** The module on a real listener and a real database; it can be stopped and restarted on the same data. */
 export interface Rig {
   readonly access: FakeAccess;
   readonly audit: FakeAudit;
@@ -58,7 +58,7 @@ export interface Rig {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Registers a cluster of the owner. */
   addCluster(name?: string): Promise<{ id: string; name: string; token: string }>;
-  /** Ends the module without a drain, as a crash would, and starts another on the same database and port. */
+  /** Ends the module without a drain, like a crash, and starts another on the same database and port. */
   crash(): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** Closes a rig whose clock stands still: what it waits for at its end falls due as the clock moves. */
+/** Closes a rig whose clock stands still: advances the clock so that its shutdown timers fire. */
 export async function closeWithClock(rig: Rig, clock: FakeClock): Promise<void> {
   let closed = false;
   const closing = rig.close().then(() => {
@@ -213,7 +213,7 @@ async function run(
       await end();
     },
     cut: async () => {
-      await end(); // the sockets go first: no drain reaches the agents
+      await end(); // close the sockets first, so that no drain reaches the agents
       await module.close();
     },
   };
@@ -222,7 +222,7 @@ async function run(
 function parse(text: string): Record<string, unknown> {
   if (text === '') return {};
   try {
-    return JSON.parse(text) as Record<string, unknown>; // a test's own look at the body
+    return JSON.parse(text) as Record<string, unknown>; // the tests check the body themselves
   } catch {
     return { text };
   }

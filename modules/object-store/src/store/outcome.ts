@@ -1,5 +1,5 @@
 import { AppError } from '@svc/errors';
-import { databaseFaultOf } from '@svc/sql';
+import { databaseFaultOf } from '@svc/sql/database-fault';
 import { isDiskFault, isDiskFull } from '../domain/disk-failures.ts';
 import { isStoreErrorCode, storeErrors, type StoreErrorCode } from '../errors.ts';
 

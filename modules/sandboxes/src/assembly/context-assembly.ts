@@ -10,7 +10,10 @@ type Given = Pick<
   'repository' | 'driver' | 'effects' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places'
 >;
 
-/** What the domain's parts share, and the supervisor, which needs all of it and is told of lost sandboxes by it. */
+/**
+ * Builds the context that the domain's parts share, and the supervisor, which uses all of it and handles lost
+ * sandboxes.
+ */
 export function contextOf(parts: Given): {
   context: SandboxContext;
   supervisor: Supervisor;

@@ -7,32 +7,32 @@ import type { SandboxesConfig } from '../config.ts';
 import type { Effects } from '../domain/ports.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 
-/** What the platform gives the module. */
+/** Dependencies that the platform passes to the module. */
 export interface SandboxesDependencies {
   /** The platform's database, migrated. */
   readonly database: Database<unknown>;
   readonly access: Access;
   readonly audit: AuditLog;
-  /** Ends what is open to previews with the right to it. */
+  /** Closes open previews when the right to them is lost. */
   readonly rights: HeldRights;
-  /** Who is behind a request to a preview. */
+  /** Resolves the client behind a preview request. */
   readonly clientOf: ClientOfRequest;
-  /** The limits of each workspace and its owner. */
+  /** Quotas of each workspace and of its owner. */
   readonly quotaLimits: QuotaLimits;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly config: SandboxesConfig;
-  /** The platform's data folder, absolute; the module keeps to `sandboxes/` in it. */
+  /** The platform's data folder, absolute. The module only writes to `sandboxes/` in it. */
   readonly dataFolder: string;
-  /** Folder of the helper's binaries: `native/sandbox-agent/bin` of the project. */
+  /** Folder of the helper binaries: `native/sandbox-agent/bin` in the project. */
   readonly agentFolder: string;
-  /** Names this machine among replicas that share a database. */
+  /** Identifies this machine among replicas that share a database. */
   readonly node?: string;
   readonly effects?: Partial<Effects>;
-  /** Where users reach the platform, known once its listeners are open. */
+  /** The platform's public URL, known once its listeners are open. */
   readonly publicUrl: () => string;
-  /** The disk of the data folder, without its reserve; unlimited by default. */
+  /** Free space on the data folder's disk, minus the reserve. Defaults to unlimited. */
   readonly disk?: DiskSpace;
-  /** Another driver than the configuration's; for tests. */
+  /** Overrides the configured driver, for tests. */
   readonly driver?: SandboxDriver;
 }

@@ -8,7 +8,7 @@ import type { ImageCatalog } from '../domain/images/catalog.ts';
 import type { ImageStore } from '../adapters/images/image-store.ts';
 import { defaultsOf } from './warm-pool-assembly.ts';
 
-/** The driver that the configuration names; `folder` is the module's own in the data folder. */
+/** Creates the configured driver. `folder` is the module's own folder inside the data folder. */
 export async function driverOf(
   deps: SandboxesDependencies,
   folder: string,
@@ -18,7 +18,7 @@ export async function driverOf(
 ): Promise<SandboxDriver> {
   const { docker, registries, nameservers } = deps.config;
   if (deps.config.driver === 'local') return localDriver(deps, folder, images, egressRefused);
-  // Most platforms need no client of an engine in their memory.
+  // Loaded on demand: most platforms do not need an engine client in memory.
   const { DockerDriver } = await import('../adapters/drivers/docker/docker-driver.ts');
   return new DockerDriver({
     engine: docker,

@@ -14,19 +14,19 @@ import type { SandboxTables } from '../store/tables.ts';
 
 export interface EventPart {
   readonly recorder: EventRecorder;
-  /** For the repository, whose changes are events. */
+  /** Effects for the repository, which records its changes as events. */
   readonly told: SandboxRepositoryEffects;
-  /** A sandbox asked for a host that it may not reach. */
+  /** Records that a sandbox tried to reach a host outside its allowlist. */
   refused(repository: Pick<SandboxRepository, 'find'>, sandboxId: string, host: string): void;
   registerRoutes(app: HttpApp, prefixes: readonly string[], service: SandboxService): void;
   start(): void;
-  /** Ends the streams. */
+  /** Ends all streams. */
   endStreams(): void;
-  /** Writes what waits. */
+  /** Writes pending events. */
   close(): Promise<void>;
 }
 
-/** The log of events, those who follow it, and its upkeep. */
+/** The event log, its subscribers and its pruning. */
 export function createEventPart(
   kysely: Kysely<SandboxTables>,
   effects: Effects,

@@ -13,13 +13,13 @@ import type { SandboxTables } from '../store/tables.ts';
 
 export interface MetricPart {
   registerRoutes(app: HttpApp, prefixes: readonly string[], service: SandboxService): void;
-  /** Totals for Prometheus: no label names a sandbox. */
+  /** Registers totals for Prometheus. No label names a sandbox. */
   observe(metrics: Metrics): void;
   start(): void;
   close(): Promise<void>;
 }
 
-/** What running sandboxes use: measured, kept, shown. */
+/** Samples, stores and serves the resource usage of running sandboxes. */
 export function createMetricPart(
   kysely: Kysely<SandboxTables>,
   context: SandboxContext,

@@ -5,16 +5,16 @@ import type { Metrics } from '@svc/telemetry';
 import type { SandboxDriver } from '../domain/driver.ts';
 import { sandboxErrors } from '../errors.ts';
 
-/** `max_running` bounds what waits before. */
+/** `max_running` is reached long before this. */
 const MAX_WAITING = 65_536;
 
-/** A workspace can hold all but these, and the workspaces of one owner together all but one. */
+/** A workspace can hold all slots but these two; all workspaces of one owner together can hold all but one. */
 const KEPT_FOR_OTHERS = 2;
 
 /**
- * Places for starts and removals. Where the sandboxes run on this machine, these keep its processors busy: a workspace
- * gets as many places as there are processors. No workspace and no owner holds the last place, so that what one of them
- * starts slowly keeps no other from starting.
+ * Slots for starts and removals. When sandboxes run on this machine, this work keeps its processors busy, so a
+ * workspace gets as many slots as there are processors. No workspace or owner can hold the last slot, so slow starts of
+ * one tenant never block the others.
  */
 export function createPlaces(
   { parallelStarts = Math.max(2, availableParallelism()) }: Pick<SandboxDriver, 'parallelStarts'>,

@@ -1,7 +1,7 @@
 import type { Metrics } from '@svc/telemetry';
 import type { SandboxDriver } from '../domain/driver.ts';
 
-/** Nothing is shown of a driver that makes none. */
+/** Reports zeros for a driver without prepared starts. */
 export function observePreparedStarts(metrics: Metrics, driver: SandboxDriver): void {
   const ready = metrics.gauge('svc_sandbox_prepared_starts_ready', 'Starts that are made ahead by half and wait');
   const target = metrics.gauge('svc_sandbox_prepared_starts_target', 'How many should wait');

@@ -17,7 +17,7 @@ import type { SandboxTables } from '../store/tables.ts';
 export interface PreviewPart {
   registerRoutes(app: HttpApp, prefixes: readonly string[]): void;
   registerUpgrades(router: UpgradeRouter): void;
-  /** Takes a request for the preview domain or its path, before anybody else looks at it. */
+  /** Handles requests for the preview domain or path before any other handler sees them. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   observe(metrics: Metrics): void;
   close(): void;
@@ -30,13 +30,13 @@ export interface PreviewPartOptions {
   readonly access: Access;
   readonly rights: HeldRights;
   readonly clientOf: ClientOfRequest;
-  /** Where the key of the signatures is kept. */
+  /** Where the signing key is kept. */
   readonly folder: string;
   readonly domain: string;
   readonly publicUrl: () => string;
 }
 
-/** Links to ports of sandboxes, and the way to them. */
+/** Creates preview links to sandbox ports and the gateway that serves them. */
 export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
   const { kysely, context, service, access, rights, clientOf, domain, publicUrl } = options;
   const { effects, live, log } = context;

@@ -27,7 +27,7 @@ import { registerSnapshotMakingRoutes, registerSnapshotRoutes } from '../routes/
 import { registerTicketRoutes } from '../routes/ticket-routes.ts';
 import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
 
-/** Sandboxes go by both names; `containers` is the older one. */
+/** Sandboxes are served under both names; `containers` is the older one. */
 const PREFIXES = ['/api/containers', '/api/sandboxes'] as const;
 
 export interface RouteParts {
@@ -48,7 +48,7 @@ export interface RouteParts {
   readonly previews: PreviewPart;
 }
 
-/** Every route of the module, in a scope of its own: its errors have the shape of the sandbox contract. */
+/** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
 export async function registerRoutes(app: HttpApp, parts: RouteParts): Promise<void> {
   const { config, effects, context, isolation, driver, catalog, images, service, snapshots, files } = parts;
   const createLimiter = perMinute(config.max_creates_per_minute, effects);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Effects } from '../domain/ports.ts';
 
-/** The machine's clock, timers that keep no process alive, and its random numbers. */
+/** The system clock, timers that do not keep the process alive, and system randomness. */
 export const systemEffects: Effects = {
   now: () => new Date(),
   setTimer: (callback, delayMs) => {

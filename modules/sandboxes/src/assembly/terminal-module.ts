@@ -46,7 +46,7 @@ export function hubOf(
   });
 }
 
-/** The gauges of what runs and is open. */
+/** Registers gauges for running sandboxes, commands and terminals. */
 export function observeTerminals(
   metrics: Metrics,
   { live }: SandboxContext,

@@ -10,7 +10,7 @@ import type { ImageCatalog } from '../domain/images/catalog.ts';
 
 const DEFAULT_MIN = 2;
 const DEFAULT_MAX = 8;
-/** Below this share of the machine's memory nothing waits warm. */
+/** The pool keeps no sandboxes warm when free memory drops below this share of the total. */
 const SPARE_MEMORY = 0.1;
 
 export function warmPoolOf(
@@ -37,7 +37,7 @@ export function warmPoolOf(
   });
 }
 
-/** What a create that asks for nothing gets. */
+/** Resources and network of a create request that specifies none. */
 export function defaultsOf({ resources, network }: SandboxesConfig): Pick<SandboxSpec, 'resources' | 'network'> {
   return {
     resources: {

@@ -3,21 +3,24 @@ import { breachDetails, type Breach, type Limits } from '@svc/quotas';
 import type { AppError } from '@svc/errors';
 import { sandboxErrors } from '../errors.ts';
 
-/** Everything that a new record is held against, in the transaction that writes it. */
+/** The limits that a new record is checked against, in the transaction that writes it. */
 export interface Admission {
-  /** Whom the record counts for besides its workspace and that one's owner. */
+  /** The principal that the record counts against, besides its workspace and the workspace's owner. */
   readonly accountableId: string;
-  /** How many records that caller may have; null: any number. */
+  /** Maximum number of records for that principal; null for no limit. */
   readonly callerLimit: number | null;
   readonly limits: Limits;
 }
 
-/** Why there is no room: the caller's own limit, or a quota of the workspace or its owner. */
+/** Why admission was refused: the caller's own limit, or a quota of the workspace or its owner. */
 export type QuotaRefusal =
   | { readonly by: 'caller'; readonly current: number }
   | { readonly by: 'quota'; readonly breach: Breach };
 
-/** A service account counts as the owner of its workspace: a user can make many, and must not multiply limits by it. */
+/**
+ * A service account counts as the owner of its workspace: otherwise users could multiply their limits by creating
+ * service accounts.
+ */
 export function admissionOf(
   { kind, id }: Pick<Principal, 'kind' | 'id'>,
   callerLimit: number | null,

@@ -6,7 +6,7 @@ import type { SandboxContext } from './context.ts';
 import { hostnameOf } from './identifiers.ts';
 import type { Sandbox, SandboxFault } from './sandbox.ts';
 
-/** Clients poll for 120 s; what is not there by then would never be seen. */
+/** Clients poll for 120 s; a sandbox that becomes ready later is never seen. */
 export const BOOT_LIMIT_MS = 100_000;
 
 type BootSpec = SandboxSpec & Pick<Sandbox, 'startedAt'>;
@@ -16,7 +16,7 @@ interface Boot {
   readonly done: Promise<void>;
 }
 
-/** Brings sandboxes from `creating` to `running` or `error`, in the background, each within its time. */
+/** Takes sandboxes from `creating` to `running` or `error`, in the background and within a time limit. */
 export class Boots {
   readonly #context: SandboxContext;
   readonly #running = new Map<string, Boot>();
@@ -25,7 +25,7 @@ export class Boots {
     this.#context = context;
   }
 
-  /** `warm`: the connection to a sandbox of this id that runs already and only has to be adjusted. */
+  /** `warm` is the connection to a running pool sandbox with this id that only needs to be adjusted. */
   begin(sandbox: Sandbox, warm: AgentConnection | null = null): void {
     if (this.#running.has(sandbox.id)) return;
     const controller = new AbortController();
@@ -40,11 +40,11 @@ export class Boots {
     return this.#running.size;
   }
 
-  /** Gives up on it without a verdict: whoever asks decides what the sandbox becomes. */
+  /** Aborts the boot without changing the sandbox's status; the caller decides on the next one. */
   async cancel(id: string): Promise<void> {
     const boot = this.#running.get(id);
     boot?.controller.abort(new Cancelled());
-    await boot?.done.catch(() => undefined); // told by `begin`
+    await boot?.done.catch(() => undefined); // logged by `begin`
   }
 
   async close(): Promise<void> {
@@ -54,14 +54,14 @@ export class Boots {
   async #boot(sandbox: Sandbox, warm: AgentConnection | null, controller: AbortController): Promise<void> {
     const { effects, log } = this.#context;
     const startedAtMs = effects.now().getTime();
-    // A start that the end of a platform cut off has had part of its time.
+    // A start that a platform shutdown interrupted has already used part of its time.
     const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + BOOT_LIMIT_MS - startedAtMs);
     const cancelTimer = effects.setTimer(() => controller.abort(new TimedOut()), leftMs);
     try {
       const { signal } = controller;
       signal.throwIfAborted();
       if (warm === null) await this.#prepareImage(sandbox, signal);
-      // Whoever gives up, gives up the place in the line: no sandbox is in `creating` beyond its time.
+      // The signal also cancels waiting for a slot, so that no sandbox stays in `creating` beyond its limit.
       await this.#context.places.run(sandbox.workspaceUuid, () => this.#bringUp(sandbox, warm, signal), signal);
       log.info({ sandbox: sandbox.id, duration_ms: effects.now().getTime() - startedAtMs }, 'sandbox is running');
     } catch (error) {
@@ -72,7 +72,7 @@ export class Boots {
     }
   }
 
-  /** A download takes as long as it likes: no other start waits for it. A disk that is there needs no image any more. */
+  /** Runs before a slot is taken, so that a slow download blocks no other start. An existing disk needs no image. */
   async #prepareImage({ id, image, snapshotId, startedAt }: Sandbox, signal: AbortSignal): Promise<void> {
     const { driver } = this.#context;
     if (snapshotId !== null || startedAt !== null || (await driver.isCreated(id))) return;
@@ -89,7 +89,7 @@ export class Boots {
     if (running === null) {
       await connection.close();
       signal.throwIfAborted();
-      return; // deleted meanwhile; whoever did that cleans up
+      return; // deleted meanwhile; the deletion cleans up
     }
     live.adopt(sandbox.id, connection, Date.parse(now));
     watch.announce(sandbox.id, running);
@@ -101,12 +101,12 @@ export class Boots {
     await driver.create(spec, signal);
     signal.throwIfAborted();
     await driver.start(spec, signal);
-    // One that waited for somebody has files with the name that it had then.
+    // A disk from the warm pool has files with its previous host name.
     if (wasCreated) await driver.adjust?.(spec).catch(this.#tellUnadjusted(spec.id));
     return driver.connect(spec.id, signal);
   }
 
-  /** Null when it has to be started anew, with the disk that is there. */
+  /** Returns null if the sandbox must be restarted on its existing disk. */
   async #adjust(spec: SandboxSpec, warm: AgentConnection): Promise<AgentConnection | null> {
     const { driver } = this.#context;
     try {
@@ -135,14 +135,14 @@ export class Boots {
       fault,
     });
     if (failed !== null) watch.announce(sandbox.id, failed);
-    // What a failed start holds is given back at once; the files stay for a recovery.
+    // Free the resources of a failed start at once; the files stay for a recovery.
     await driver.stop(sandbox.id, 0).catch((cause: unknown) => {
       log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
     });
   }
 }
 
-/** What an abort leads to is its consequence only; an image that was not there in time says how far it is. */
+/** After an abort, errors are only consequences of it, except an image that is late: its error reports the progress. */
 function causeOf(error: unknown, signal: AbortSignal): unknown {
   if (!signal.aborted) return error;
   const late = signal.reason instanceof TimedOut;

@@ -7,21 +7,21 @@ import type { LiveSandboxes } from './live-sandboxes.ts';
 import type { Effects, SandboxRepository } from './ports.ts';
 import type { StatusWatch } from './status-watch.ts';
 
-/** What the parts of the domain share. */
+/** State and services that the domain's parts share. */
 export interface SandboxContext {
   readonly repository: SandboxRepository;
   readonly driver: SandboxDriver;
   readonly live: LiveSandboxes;
   readonly watch: StatusWatch;
-  /** Whatever changes a sandbox on the machine runs under its id here. */
+  /** Serializes changes to a sandbox on the machine, keyed by its id. */
   readonly mutex: KeyedMutex;
   readonly effects: Effects;
-  /** The limits that hold now. */
+  /** The current limits. */
   readonly quotaLimits: QuotaLimits;
   readonly node: string;
   readonly log: Logger;
-  /** The disk of the data folder, without its reserve. */
+  /** Free space on the data folder's disk, minus the reserve. */
   readonly disk: DiskSpace;
-  /** Places for work of the machine: starts and removals take turns by workspace. */
+  /** Slots for starts and removals, shared fairly between workspaces. */
   readonly places: FairSlots;
 }

@@ -2,16 +2,16 @@ import type { SandboxContext } from './context.ts';
 import { pause } from './pausing.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** While only the reserve is left. */
+/** Interval while only the reserve is left. */
 const WATCH_EVERY_MS = 200;
 const MiB = 1024 * 1024;
-/** A file system that nobody writes to still changes a little. */
+/** Even an idle file system changes slightly. */
 const GROWTH_BYTES = MiB;
 
 /**
- * Keeps sandboxes that run from taking the reserve of the host's disk: their disks are sparse and grow as they are written.
- * While only the reserve is left, a sandbox whose disk grows is paused. Any use resumes it, so that its owner can delete
- * files; growing again pauses it again.
+ * Keeps running sandboxes from using up the disk reserve of the host. Their disks are sparse and grow as they are
+ * written. While only the reserve is left, a sandbox whose disk grows is paused. Any access resumes it, so that its
+ * owner can delete files; further growth pauses it again.
  */
 export class DiskGuard {
   readonly #context: SandboxContext;
@@ -58,7 +58,7 @@ export class DiskGuard {
   async #grows(id: string): Promise<boolean> {
     const { diskBytes } = await this.#context.driver.stats(id).catch(() => ({ diskBytes: null })); // it ended meanwhile
     if (diskBytes === null) return false;
-    // Since the first look, and not since the last: one that writes slowly would take all of the reserve.
+    // Compare with the smallest size seen, not the previous one: otherwise a slow writer could use up the reserve.
     const before = Math.min(this.#sizes.get(id) ?? diskBytes, diskBytes);
     const grows = diskBytes - before >= GROWTH_BYTES;
     this.#sizes.set(id, grows ? diskBytes : before);

@@ -2,7 +2,7 @@ import type { AgentConnection } from './helper/agent-connection.ts';
 import { sandboxErrors } from '../errors.ts';
 
 export type NetworkMode = 'none' | 'egress';
-/** `namespaces`: walls of the machine's own kernel. `gvisor`: a kernel of its own, between the sandbox and that one. */
+/** `namespaces`: isolated by the host kernel. `gvisor`: runs on a kernel of its own, on top of the host kernel. */
 export type Isolation = 'namespaces' | 'gvisor';
 
 export interface SandboxResources {
@@ -13,43 +13,43 @@ export interface SandboxResources {
   readonly pids: number;
 }
 
-/** Everything that a driver needs to make one sandbox; it keeps what it needs to start it again. */
+/** Everything a driver needs to create a sandbox. The driver keeps what it needs to restart it. */
 export interface SandboxSpec {
   readonly id: string;
   readonly hostname: string;
-  /** A name of the catalog. */
+  /** Image name in the catalog. */
   readonly image: string;
-  /** Its first files are those of this snapshot, which has its image too. */
+  /** Snapshot that provides the initial files. It has the same image. */
   readonly snapshotId?: string | null;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
-  /** Host names, or `*.` and one, as `egressHost` gives them. Absent or null: whatever is public. */
+  /** Host names or `*.` wildcards, as returned by `egressHost`. Absent or null: all public hosts. */
   readonly egressAllow?: readonly string[] | null;
   readonly isolation: Isolation;
 }
 
-/** What a driver finds of a sandbox, whether or not the platform has a record of it. */
+/** A sandbox that the driver found, whether or not the platform has a record of it. */
 export interface FoundSandbox {
   readonly id: string;
-  /** Also when it is paused. */
+  /** Also true while paused. */
   readonly running: boolean;
   readonly paused: boolean;
 }
 
 export interface SandboxCondition {
   readonly running: boolean;
-  /** The kernel killed processes of it for its memory limit. */
+  /** The kernel killed processes because of the memory limit. */
   readonly outOfMemory: boolean;
 }
 
-/** A number that the driver cannot tell is null. */
+/** A value that the driver cannot measure is null. */
 export interface SandboxStats {
-  /** Time of all CPUs since the start. */
+  /** Total CPU time since the start. */
   readonly cpuMicroseconds: number | null;
   readonly memoryBytes: number | null;
   readonly pids: number | null;
   readonly diskBytes: number | null;
-  /** Processes that the kernel killed for the memory limit since the start. */
+  /** Processes killed by the kernel because of the memory limit, since the start. */
   readonly oomKills: number | null;
 }
 
@@ -59,38 +59,42 @@ export type DriverStatus =
       readonly available: false;
       /** One line for people. */
       readonly reason: string;
-      /** The command that brings what is missing, when there is one. */
+      /** Command that installs what is missing, if there is one. */
       readonly install: string | null;
     };
 
-/** Copies of the files of sandboxes. A sandbox that was created from one needs it no more. */
+/** Copies of sandbox files. A sandbox created from a snapshot no longer needs it. */
 export interface SnapshotDriver {
   /**
-   * Copies the files of a sandbox that was created, running or not. They are those of one moment: what runs stands still
-   * meanwhile, and goes on unless it was paused. The copy is on the disk when this answers, whole, or not there.
+   * Copies the files of a created sandbox, running or not. The copy is consistent: a running sandbox is frozen while it
+   * is taken and resumes unless it was paused. When this resolves, the copy is complete and on disk; on failure, no
+   * copy is left.
    */
   take(id: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;
-  /** What a copy of it takes of this machine's disk at most; 0 where the driver keeps files elsewhere, or has none of it. */
+  /**
+   * The most disk space a copy can take on this machine; 0 if the driver stores files elsewhere or the copy does not
+   * exist.
+   */
   sizeBytes(of: { readonly sandbox: string } | { readonly snapshot: string }): Promise<number>;
-  /** One that is not there is no error. */
+  /** Does nothing if the snapshot does not exist. */
   remove(snapshotId: string): Promise<void>;
-  /** Also of what was cut off half-made. */
+  /** Includes incomplete copies left by an interruption. */
   list(): Promise<readonly string[]>;
 }
 
 export interface PreparedFigures {
   readonly ready: number;
   readonly target: number;
-  /** Starts that found one that fits, and that did not. */
+  /** Takes that found a matching prepared start, and those that did not. */
   readonly hits: number;
   readonly misses: number;
 }
 
-/** Halves of starts, made before anybody asked: nothing of an image or of a tenant is in them. */
+/** Starts prepared ahead of requests. They contain nothing specific to an image or a tenant. */
 export interface PreparedStarts {
   /**
-   * The id of one that a sandbox of this kind can begin with, or null. It is the caller's from now on, who creates a sandbox
-   * of that id, or gives it back unused.
+   * Returns the id of a prepared start that fits the spec, or null. The caller owns it from then on and either creates
+   * a sandbox with that id or gives it back unused.
    */
   take(wish: Omit<SandboxSpec, 'id' | 'hostname'>): string | null;
   giveBack(id: string): void;
@@ -98,59 +102,62 @@ export interface PreparedStarts {
 }
 
 /**
- * Where sandboxes run. One contract suite (`driver-contract.ts`) runs on every implementation and on the fake. All
- * methods throw an `AppError` of the module's catalogue; its code becomes the cause code of the sandbox.
+ * Where sandboxes run. One contract suite (`driver-contract.ts`) covers every implementation and the fake. All methods
+ * throw an `AppError` of the module's catalogue; its code becomes the cause code of the sandbox.
  */
 export interface SandboxDriver {
   readonly name: string;
-  /** Finds out whether this machine can run sandboxes; never throws. */
+  /** Checks whether this machine can run sandboxes. Never throws. */
   open(): Promise<DriverStatus>;
   status(): DriverStatus;
-  /** Why no sandbox of this isolation can be made here: a few words for people. Null when it can. */
+  /** Why this isolation is not available, in a few words for people; null if it is. */
   whyUnsupported(isolation: Isolation): string | null;
-  /** Whether it keeps `egressAllow`, also against root in the sandbox. */
+  /** Whether `egressAllow` is enforced, even against root in the sandbox. */
   readonly limitsEgress?: boolean;
-  /** Starts of one workspace that run at once. Absent: as many as this machine, which runs them, has processors. */
+  /** Concurrent starts per workspace. Absent: as many as this machine has processors, because it runs them. */
   readonly parallelStarts?: number;
-  /** Gets the image before `create` asks for it, however long that takes. Absent: `create` does it. */
+  /** Fetches the image ahead of `create`, without a time limit. Absent: `create` does it. */
   prepareImage?(image: string, signal: AbortSignal): Promise<void>;
-  /** Makes what lasts: image and disk. Repeating it changes nothing. */
+  /** Creates what persists: image and disk. Idempotent. */
   create(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
-  /** Whether `create` came to its end: it needs neither image nor snapshot to be started. */
+  /** Whether `create` has completed, so that starting needs neither image nor snapshot. */
   isCreated(id: string): Promise<boolean>;
-  /** Runs what was created, with its files as they were left. Repeating it on a running one changes nothing. */
+  /** Starts a created sandbox with its existing files. Does nothing if it is running. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
-  /** A connection to the helper of a running sandbox. */
+  /** Connects to the helper of a running sandbox. */
   connect(id: string, signal: AbortSignal): Promise<AgentConnection>;
   /**
-   * Sets limits and host name of a running sandbox that nobody has used yet; everything else must be as it was started.
-   * Absent: the driver cannot.
+   * Sets the limits and host name of a running sandbox that has not been used yet; everything else must match its
+   * start. Absent: not supported.
    */
   adjust?(spec: SandboxSpec): Promise<void>;
-  /** Changes when the name stands for another image; null while there is none. Absent: names always mean the same. */
+  /**
+   * A version that changes when the name refers to another image; null if there is no image yet. Absent: names always
+   * refer to the same image.
+   */
   imageVersion?(image: string): Promise<string | null>;
-  /** Absent: the driver cannot. */
+  /** Absent: not supported. */
   readonly snapshots?: SnapshotDriver;
-  /** Absent, or null until it is open: the driver makes none. */
+  /** Absent, or null until the driver is open: no prepared starts. */
   readonly preparedStarts?: PreparedStarts | null;
   inspect(id: string): Promise<SandboxCondition>;
   stats(id: string): Promise<SandboxStats>;
-  /** Everything inside stands still and keeps its memory. Repeating it changes nothing. */
+  /** Freezes all processes; memory is kept. Idempotent. */
   pause(id: string): Promise<void>;
-  /** Everything inside goes on where it stood. One that is not paused, or does not run, is no error. */
+  /** Continues a paused sandbox. Does nothing if it is not paused or not running. */
   resume(id: string): Promise<void>;
-  /** Paused or not: asks everything inside to end, kills what has not after the time, keeps the files. */
+  /** Stops a sandbox, paused or not: asks its processes to end, kills the rest after `graceMs`, keeps the files. */
   stop(id: string, graceMs: number): Promise<void>;
-  /** Paused or not: ends it at once and removes its files. A sandbox that does not exist is no error. */
+  /** Kills a sandbox, paused or not, and deletes its files. Does nothing if it does not exist. */
   remove(id: string): Promise<void>;
   list(): Promise<readonly FoundSandbox[]>;
-  /** Lets go of everything but the sandboxes, which go on. */
+  /** Releases all resources except the sandboxes, which keep running. */
   close(): Promise<void>;
 }
 
 /**
- * Ids become names of folders, control groups and containers. The platform makes them itself; that none is ever a path
- * does not depend on it.
+ * Ids become names of folders, control groups and containers. The platform generates them; this check ensures that an
+ * id is never a path even if it did not.
  */
 export function assertSandboxId(id: string): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id)) {

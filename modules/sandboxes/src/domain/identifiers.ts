@@ -15,7 +15,7 @@ export function isSandboxId(text: string): boolean {
   return /^sbx_[a-z2-7]{26}$/.test(text);
 }
 
-/** `snp_` and 26 characters, as those of sandboxes. */
+/** `snp_` and 26 characters of lower-case base32. */
 export function newSnapshotId(randomBytes: (sizeBytes: number) => Buffer): string {
   return `snp_${characters(randomBytes(ID_CHARACTERS))}`;
 }
@@ -53,17 +53,19 @@ const NOUNS = [
   'ridge',
 ];
 
-/** A name for a sandbox that was given none: readable, and unlikely to be taken. */
+/** Generates a default sandbox name: readable, and unlikely to be taken. */
 export function newName(randomBytes: (sizeBytes: number) => Buffer): string {
   const bytes = randomBytes(8);
   const pick = (words: readonly string[], index: number): string => words[(bytes[index] ?? 0) % words.length] ?? '';
   return `${pick(ADJECTIVES, 0)}-${pick(NOUNS, 1)}-${characters(bytes.subarray(2, 8))}`;
 }
 
-/** 1 to 64 characters of letters, digits, `_` and `-`, the first a letter or digit. */
+/** 1 to 64 characters of letters, digits, `_` and `-`, starting with a letter or digit. */
 export const NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
 
-/** Inside, the name is the host name, which is stricter (RFC 1123): lower case, no underscore, no dash at the end. */
+/**
+ * The sandbox's host name, derived from its name. RFC 1123 is stricter: lower case, no underscore, no dash at the end.
+ */
 export function hostnameOf(name: string): string {
   return name.toLowerCase().replaceAll('_', '-').slice(0, 63).replace(/-+$/, '') || 'sandbox';
 }

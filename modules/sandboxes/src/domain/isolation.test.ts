@@ -13,7 +13,7 @@ describe('the isolation of sandboxes', () => {
     ['namespaces', true, 'namespaces', ['namespaces', 'gvisor']],
     ['namespaces', false, 'namespaces', ['namespaces']],
     ['gvisor', true, 'gvisor', ['gvisor']],
-    ['gvisor', false, 'gvisor', []], // never less than the operator demands
+    ['gvisor', false, 'gvisor', []], // never weaker than the operator requires
   ])('is by %s, with gVisor %s: %s, and may be %j', (setting, hasGvisor, usual, allowed) => {
     const driver = hasGvisor ? having('namespaces', 'gvisor') : having('namespaces');
     const policy = new IsolationPolicy(setting, driver);

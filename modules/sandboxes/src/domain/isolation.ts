@@ -5,18 +5,18 @@ export type IsolationSetting = SandboxesConfig['isolation'];
 
 const ISOLATIONS: readonly Isolation[] = ['namespaces', 'gvisor'];
 
-/** What a sandbox that asks for nothing gets. */
+/** Isolation of a sandbox whose request specifies none. */
 export function defaultIsolation(setting: IsolationSetting, hasGvisor: boolean): Isolation {
   if (setting === 'auto') return hasGvisor ? 'gvisor' : 'namespaces';
   return setting;
 }
 
-/** Whether programs inside call the kernel of the machine that the driver runs on. */
+/** Whether programs inside call the kernel of the driver's machine directly. */
 export function sharesKernel(isolation: Isolation): boolean {
   return isolation !== 'gvisor';
 }
 
-/** The isolation of sandboxes by the configuration and what the driver can do now. */
+/** Decides the isolation of sandboxes from the configuration and the driver's current capabilities. */
 export class IsolationPolicy {
   readonly #setting: IsolationSetting;
   readonly #driver: Pick<SandboxDriver, 'whyUnsupported'>;
@@ -30,23 +30,26 @@ export class IsolationPolicy {
     return defaultIsolation(this.#setting, this.#driver.whyUnsupported('gvisor') === null);
   }
 
-  /** Why a sandbox that asks for nothing shares the kernel, or cannot be made at all; null behind gVisor. */
+  /** Why a sandbox with default isolation shares the kernel or cannot be created; null if it runs on gVisor. */
   get reason(): string | null {
     return this.#setting === 'namespaces' ? 'sandboxes.isolation is namespaces' : this.#driver.whyUnsupported('gvisor');
   }
 
-  /** What a sandbox may have here. */
+  /** Isolations available here. */
   allowed(): Isolation[] {
     return ISOLATIONS.filter((each) => this.refusal(each) === null);
   }
 
-  /** Why a sandbox may not have this isolation; null when it may. Where the operator demands gVisor, no request gets less. */
+  /**
+   * Why this isolation is refused; null if it is allowed. If the operator requires gVisor, no request gets a weaker
+   * one.
+   */
   refusal(isolation: Isolation): string | null {
     if (this.#setting === 'gvisor' && isolation !== 'gvisor') return 'the operator demands gvisor';
     return this.#driver.whyUnsupported(isolation);
   }
 
-  /** What was asked for stands for; `refusal` says whether it may be had. */
+  /** Resolves `default`. Returns an explicit choice unchanged; `refusal` says whether it is allowed. */
   choose(wanted: Isolation | 'default'): Isolation {
     return wanted === 'default' ? this.default : wanted;
   }

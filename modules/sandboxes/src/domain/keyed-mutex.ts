@@ -1,4 +1,4 @@
-/** One piece of work at a time for each key, in the order of asking. */
+/** Runs one task at a time per key, in the order of the calls. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<void>>();
 
@@ -16,7 +16,7 @@ export class KeyedMutex {
     }
   }
 
-  /** Resolves when no work is left of what was asked before. */
+  /** Resolves when all tasks queued so far are done. */
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values());
   }

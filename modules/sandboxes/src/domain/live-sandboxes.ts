@@ -1,19 +1,19 @@
 import type { AgentConnection } from './helper/agent-connection.ts';
 
-/** Activity is written down at most this often for each sandbox. */
+/** Minimum interval between writes of a sandbox's last activity. */
 const TOUCH_EVERY_MS = 10_000;
 
 interface LiveSandbox {
   readonly connection: AgentConnection;
-  /** Terminals, commands and transfers that are open now. */
+  /** Open terminals, commands and transfers. */
   activities: number;
-  /** Exact, while what is written down lags behind. */
+  /** Exact; the stored time lags behind. */
   activeAtMs: number;
   touchedAtMs: number;
   paused: boolean;
 }
 
-/** The connections to the sandboxes that run on this node, and whether anything goes on in them. */
+/** Connections to the sandboxes running on this node, and their activity. */
 export class LiveSandboxes {
   readonly #live = new Map<string, LiveSandbox>();
   readonly #lost: (id: string) => void;
@@ -22,7 +22,7 @@ export class LiveSandboxes {
   readonly #nowMs: () => number;
 
   /**
-   * `lost` is called when a connection ends that nobody released; `touch` when there was activity; `wake` when a paused
+   * `lost` is called when a connection ends without a release, `touch` when there was activity, `wake` when a paused
    * sandbox is used.
    */
   constructor(
@@ -37,7 +37,7 @@ export class LiveSandboxes {
     this.#nowMs = nowMs;
   }
 
-  /** `writtenAtMs`: when its record was written last, which counts as activity that is written down. */
+  /** `writtenAtMs`: when the record was last written, which counts as stored activity. */
   adopt(id: string, connection: AgentConnection, writtenAtMs = 0): void {
     const entry: LiveSandbox = { connection, activities: 0, activeAtMs: 0, touchedAtMs: writtenAtMs, paused: false };
     this.#live.set(id, entry);
@@ -57,7 +57,7 @@ export class LiveSandboxes {
     if (entry !== undefined) entry.paused = paused;
   }
 
-  /** A paused sandbox goes on: what is sent to it meanwhile waits in its socket. */
+  /** Resumes a paused sandbox. Data sent to it meanwhile waits in its socket. */
   use(id: string): void {
     const entry = this.#live.get(id);
     if (entry === undefined || !entry.paused) return;
@@ -65,13 +65,13 @@ export class LiveSandboxes {
     this.#wake(id);
   }
 
-  /** Whoever asks for it is about to use the sandbox. */
+  /** Returns the connection for a caller about to use the sandbox, so it resumes a paused one. */
   connectionOf(id: string): AgentConnection | null {
     this.use(id);
     return this.#live.get(id)?.connection ?? null;
   }
 
-  /** Something begins that keeps the sandbox from being idle; the answer ends it. */
+  /** Begins an activity that keeps the sandbox from being idle; call the returned function to end it. */
   begin(id: string, nowMs: number): () => void {
     const entry = this.#live.get(id);
     if (entry === undefined) return () => undefined;
@@ -82,7 +82,7 @@ export class LiveSandboxes {
       if (ended) return;
       ended = true;
       entry.activities -= 1;
-      this.active(id, this.#nowMs()); // its idle time begins now
+      this.active(id, this.#nowMs()); // idle time starts now
     };
   }
 
@@ -95,7 +95,7 @@ export class LiveSandboxes {
     this.#touch(id, nowMs);
   }
 
-  /** When something went on in it last, as this process saw it; 0 when it saw nothing. */
+  /** Time of the last activity that this process saw; 0 if none. */
   activeAtMs(id: string): number {
     return this.#live.get(id)?.activeAtMs ?? 0;
   }
@@ -104,7 +104,7 @@ export class LiveSandboxes {
     return (this.#live.get(id)?.activities ?? 0) > 0;
   }
 
-  /** Ends the connection on purpose: nothing is reported as lost. */
+  /** Ends the connection on purpose; not reported as lost. */
   async release(id: string): Promise<void> {
     const entry = this.#live.get(id);
     this.#live.delete(id);
@@ -115,7 +115,7 @@ export class LiveSandboxes {
     await Promise.all([...this.#live.keys()].map((id) => this.release(id)));
   }
 
-  /** For those who only look: no paused sandbox goes on for it. */
+  /** For observers: does not resume paused sandboxes. */
   get connections(): readonly AgentConnection[] {
     return [...this.#live.values()].map(({ connection }) => connection);
   }

@@ -3,8 +3,8 @@ import type { SandboxContext } from './context.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /**
- * Every process of a running sandbox stands still and keeps its memory; its idle time stands still as well. A paused one
- * stays as it is. Throws SANDBOX_NOT_RUNNING.
+ * Freezes all processes of a running sandbox. Their memory is kept, and the idle timeout stops. Does nothing if it is
+ * paused. Throws SANDBOX_NOT_RUNNING.
  */
 export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
   const { mutex, repository, driver, live, watch, effects } = context;
@@ -12,7 +12,7 @@ export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbo
   return mutex.run(id, async () => {
     const current = await running(context, id);
     if (current.pausedAt !== null) return current;
-    live.setPaused(id, true); // before it stands still: a use that comes meanwhile wakes it afterwards
+    live.setPaused(id, true); // before the freeze, so that an access during it triggers a resume afterwards
     try {
       await driver.pause(id);
       const paused = await repository.change(id, ['running'], { pausedAt: effects.now().toISOString() });
@@ -28,8 +28,8 @@ export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbo
 }
 
 /**
- * Its processes go on where they stood, after that is written down: a use that waits for it is answered at once, and the
- * next platform must not find a record by which it stands still. Throws SANDBOX_NOT_RUNNING.
+ * Continues the processes of a paused sandbox. The record is written first: a request waiting for the sandbox is
+ * answered at once, and a restarted platform must not find a record that still says paused. Throws SANDBOX_NOT_RUNNING.
  */
 export function resume(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
   const { mutex, repository, driver, live, watch, effects } = context;
@@ -52,13 +52,13 @@ export function resume(context: SandboxContext, sandbox: Sandbox): Promise<Sandb
   });
 }
 
-/** For a use that waits for nobody: what it asks of the sandbox is answered once the sandbox goes on. */
+/** Resumes in the background for an access that does not wait; the sandbox answers once it runs again. */
 export async function wake(context: SandboxContext, id: string): Promise<void> {
   try {
     const sandbox = await context.repository.find(id);
     if (sandbox?.status === 'running') await resume(context, sandbox);
   } catch (error) {
-    context.live.setPaused(id, true); // the next use tries again
+    context.live.setPaused(id, true); // the next access tries again
     context.log.error({ err: error, sandbox: id }, 'a paused sandbox could not be resumed');
   }
 }

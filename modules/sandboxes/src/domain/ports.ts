@@ -3,10 +3,13 @@ import type { Breach, Limits } from '@svc/quotas';
 import type { Admission, QuotaRefusal } from './admission.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';
 
-/** Time and chance, so that a test can move the one and name the other. */
+/** Time and randomness, so that tests can control both. */
 export interface Effects {
   now(): Date;
-  /** Runs once after the delay; the answer cancels it. A pending timer does not keep the process alive. */
+  /**
+   * Runs `callback` once after the delay; the returned function cancels it. A pending timer does not keep the process
+   * alive.
+   */
   setTimer(callback: () => void, delayMs: number): () => void;
   randomBytes(sizeBytes: number): Buffer;
 }
@@ -26,7 +29,7 @@ export interface SandboxPage {
 
 export interface RepeatedRequest {
   readonly key: string;
-  /** Of the whole request: the same key for another request is a mistake of the caller. */
+  /** Hash of the whole request: reusing a key for a different request is a client error. */
   readonly requestHash: string;
 }
 
@@ -38,35 +41,38 @@ export type InsertOutcome =
   | { readonly outcome: 'refused'; readonly refusal: QuotaRefusal }
   | { readonly outcome: 'repeated'; readonly sandboxId: string; readonly sameRequest: boolean };
 
-/** The records. Removed sandboxes are invisible but to `removed` and `purge`. */
+/** Stores sandbox records. Deleted sandboxes are visible only to `removed` and `purge`. */
 export interface SandboxRepository {
-  /** One transaction: idempotency key, the caller's limit, the quotas, the name, the record. */
+  /** Checks and stores idempotency key, caller limit, quotas, name and record in one transaction. */
   insert(sandbox: Sandbox, admission: Admission, repeated: RepeatedRequest | null): Promise<InsertOutcome>;
   find(id: string): Promise<Sandbox | null>;
   list(workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage>;
-  /** Changes it if it is (still) in one of the states; answers the new record or null. A new state is no pause. */
+  /**
+   * Changes the record if it is (still) in one of the states. Returns the new record, or null. A status change also
+   * clears the pause.
+   */
   change(id: string, from: readonly SandboxStatus[], change: SandboxChange): Promise<Sandbox | null>;
   /**
-   * As `change` to `creating` from a state that takes no CPU and memory: one transaction with the quotas. Answers null
-   * when it was not in one of the states.
+   * Like `change` to `creating`, from a state that uses no CPU and memory; checks the quotas in the same transaction.
+   * The sandbox is null if it was not in one of the states.
    */
   restart(id: string, from: readonly SandboxStatus[], change: SandboxChange, limits: Limits): Promise<Restart>;
   touch(id: string, at: string): Promise<void>;
-  /** Marks it deleted: its name and its place in the quota are free at once. Answers false when it was already. */
+  /** Marks it deleted, which frees its name and quota at once. Returns false if it was already deleted. */
   remove(id: string, at: string): Promise<boolean>;
-  /** What was deleted on this node and not yet purged. */
+  /** Ids deleted on this node and not yet purged. */
   removed(node: string): Promise<readonly string[]>;
   purge(id: string): Promise<void>;
-  /** Those of this node in any of the states. */
+  /** Sandboxes of this node in any of the states. */
   ofNode(node: string, states: readonly SandboxStatus[]): Promise<readonly Sandbox[]>;
-  /** How many sandboxes a workspace has; with `state`, how many of them run or are paused. */
+  /** Number of sandboxes of a workspace; with `state`, only those running or paused. */
   ofWorkspace(workspaceUuid: string, state?: 'running' | 'paused'): Promise<number>;
   purgeRepeated(before: string): Promise<void>;
 }
 
 export interface TicketRepository {
   insert(ticket: { hash: string; sandboxId: string; granted: GrantedAccess; expiresAt: string }): Promise<void>;
-  /** Answers the ticket and makes it worthless, once. */
+  /** Returns the ticket and invalidates it. A ticket works once. */
   take(hash: string, now: string): Promise<{ sandboxId: string; granted: GrantedAccess } | null>;
   purge(before: string): Promise<void>;
 }

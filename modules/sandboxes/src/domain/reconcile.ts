@@ -13,8 +13,8 @@ export interface ReconcileResult {
 }
 
 /**
- * Brings records and machine together after a start: running sandboxes are adopted, what has no record goes, and a record
- * whose sandbox is not what it says is put right.
+ * Reconciles records with the machine after a start: adopts running sandboxes, removes sandboxes without a record, and
+ * corrects records that do not match their sandbox.
  */
 export async function reconcile(
   context: SandboxContext,
@@ -47,7 +47,7 @@ export async function reconcile(
   return result;
 }
 
-/** `condition`: undefined when the machine knows nothing of it. */
+/** `condition` is undefined if the machine does not know the sandbox. */
 async function settle(
   context: SandboxContext,
   boots: Boots,
@@ -59,7 +59,7 @@ async function settle(
   const running = condition?.running;
   switch (sandbox.status) {
     case 'running':
-      // The end of the platform came between the standstill and its record.
+      // The platform ended after the freeze and before the record was written.
       if (condition?.paused === true && sandbox.pausedAt === null) await driver.resume(sandbox.id);
       if (running === true && (await supervisor.reconnect(sandbox))) return 'adopted';
       await supervisor.fail(sandbox.id, {
@@ -69,10 +69,10 @@ async function settle(
       });
       return 'repaired';
     case 'creating': {
-      // The start was cut off by the end of the platform. Whoever asked may still be waiting for it.
+      // A platform shutdown interrupted the start. The caller may still be waiting for it.
       const ageMs = effects.now().getTime() - Date.parse(sandbox.lastActivityAt);
       if (ageMs < BOOT_LIMIT_MS) {
-        // One that waited for somebody may run with other limits and another name than were asked for.
+        // A warm sandbox may be running with other limits and another name than requested.
         if (running === true) await driver.stop(sandbox.id, 0);
         boots.begin(sandbox);
         return 'adopted';

@@ -21,7 +21,7 @@ export interface CreateRequest {
   readonly workspaceUuid: string;
   readonly maker: Pick<Principal, 'kind' | 'id'>;
   readonly image: string;
-  /** Begins with the files of this; it was looked up for the workspace, and `image` is its image. */
+  /** Snapshot that provides the initial files. It belongs to the workspace, and `image` is its image. */
   readonly snapshotId: string | null;
   readonly name: string | null;
   readonly environment: Readonly<Record<string, string>>;
@@ -32,9 +32,9 @@ export interface CreateRequest {
   readonly isolation: Isolation;
   readonly idleTimeoutSeconds: number | null;
   readonly maxLifetimeSeconds: number | null;
-  /** It does not live longer than this. */
+  /** Latest time at which the sandbox is deleted. */
   readonly expiresAt: string | null;
-  /** The caller's own; `maxPerCaller` of the configuration for most. */
+  /** Limit of this caller; usually `maxPerCaller` of the configuration. */
   readonly limit: number;
   readonly idempotencyKey: string | null;
 }
@@ -44,12 +44,12 @@ const STOP_GRACE_MS = 10_000;
 const NOT_SETTLED: readonly SandboxStatus[] = ['creating'];
 
 export interface ServiceOptions {
-  /** Sandboxes that run on this node at once. */
+  /** Maximum number of sandboxes running on this node. */
   readonly maxRunning: number;
   readonly isolation: IsolationPolicy;
 }
 
-/** The life of sandboxes, as the contract has it. Everything is asked for by a workspace that was authorized before. */
+/** Lifecycle of sandboxes, as the contract specifies. The caller authorizes access to the workspace. */
 export class SandboxService {
   readonly #context: SandboxContext;
   readonly #boots: Boots;
@@ -68,7 +68,10 @@ export class SandboxService {
     this.#isolation = options.isolation;
   }
 
-  /** Answers as soon as it runs or failed, at the latest after `waitMs`; `repeated` when the key was known. */
+  /**
+   * Resolves once the sandbox runs or has failed, at the latest after `waitMs`. A known idempotency key returns the
+   * existing sandbox.
+   */
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
     this.#assertRoom();
@@ -87,7 +90,7 @@ export class SandboxService {
     return waitForStatus(this.#context, sandbox, NOT_SETTLED, effects, waitMs, signal);
   }
 
-  /** What the disk takes from the start: it is sparse, or a copy. */
+  /** Initial disk usage. The disk is sparse, or a copy of a snapshot. */
   async #newDiskBytes({ snapshotId }: CreateRequest): Promise<number> {
     const copied = snapshotId === null ? 0 : await this.#context.driver.snapshots?.sizeBytes({ snapshot: snapshotId });
     return EMPTY_DISK_BYTES + (copied ?? 0);
@@ -104,27 +107,30 @@ export class SandboxService {
     }
   }
 
-  /** Throws SANDBOX_NOT_FOUND for ids that are malformed, unknown, deleted, or of another workspace: no hint which. */
+  /**
+   * Throws SANDBOX_NOT_FOUND for ids that are malformed, unknown, deleted or of another workspace, without revealing
+   * which.
+   */
   async get(workspaceUuid: string, id: string): Promise<Sandbox> {
     const sandbox = isSandboxId(id) ? await this.#context.repository.find(id) : null;
     if (sandbox === null || sandbox.workspaceUuid !== workspaceUuid) throw sandboxErrors.SANDBOX_NOT_FOUND();
     return sandbox;
   }
 
-  /** For callers who were admitted by the sandbox itself, such as with a ticket. Throws SANDBOX_NOT_FOUND. */
+  /** For callers admitted to this sandbox directly, such as with a ticket. Throws SANDBOX_NOT_FOUND. */
   async byId(id: string): Promise<Sandbox> {
     const sandbox = isSandboxId(id) ? await this.#context.repository.find(id) : null;
     if (sandbox === null) throw sandboxErrors.SANDBOX_NOT_FOUND();
     return sandbox;
   }
 
-  /** Answers when a start that is under way has come to an end, or the time is over. */
+  /** Resolves when a pending start has ended or the time is up. */
   async settled(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     const sandbox = await this.get(workspaceUuid, id);
     return waitForStatus(this.#context, sandbox, NOT_SETTLED, this.#context.effects, waitMs, signal);
   }
 
-  /** Long poll: answers when the sandbox is in the state, has failed, or the time is over. */
+  /** Long poll: resolves when the sandbox has reached the state or failed, or the time is up. */
   async waitFor(
     workspaceUuid: string,
     id: string,
@@ -143,14 +149,17 @@ export class SandboxService {
     return this.#context.repository.list(workspaceUuid, filter);
   }
 
-  /** How many sandboxes a caller may have here: the least of the own limit and of the quotas. */
+  /** Maximum number of sandboxes of a caller in this workspace: the lowest of the caller's limit and the quotas. */
   async limitFor(workspaceUuid: string, callerLimit: number): Promise<number> {
     const limits = await this.#context.quotaLimits.limitsOf(workspaceUuid);
     const quotas = QUOTA_SCOPES.map((scope) => limitIn(limits, scope, sandboxQuotas.sandboxes));
     return Math.min(callerLimit, ...quotas.filter((limit) => limit !== null));
   }
 
-  /** From `stopped`, or from `error` with the files kept. A running one stays as it is, a paused one goes on. */
+  /**
+   * Starts a sandbox from `stopped`, or from `error` if its files are kept. A running sandbox is unchanged; a paused
+   * one is resumed.
+   */
   async start(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     const sandbox = await this.get(workspaceUuid, id);
     const { repository, watch, effects, quotaLimits } = this.#context;
@@ -176,7 +185,7 @@ export class SandboxService {
     return waitForStatus(this.#context, current, NOT_SETTLED, effects, waitMs, signal);
   }
 
-  /** A running one stands still with its memory until it is resumed or used. Throws SANDBOX_NOT_RUNNING. */
+  /** Pauses a running sandbox, keeping its memory, until it is resumed or accessed. Throws SANDBOX_NOT_RUNNING. */
   async pause(workspaceUuid: string, id: string): Promise<Sandbox> {
     return pause(this.#context, await this.get(workspaceUuid, id));
   }
@@ -185,7 +194,10 @@ export class SandboxService {
     return resume(this.#context, await this.get(workspaceUuid, id));
   }
 
-  /** Also ends a start that is under way. A stopped one stays as it is; one that failed has nothing to stop. */
+  /**
+   * Stops a sandbox; cancels a pending start. A stopped sandbox is unchanged. Throws SANDBOX_NOT_RUNNING for a failed
+   * one.
+   */
   async stop(workspaceUuid: string, id: string, reason = 'STOPPED_BY_USER'): Promise<Sandbox> {
     const sandbox = await this.get(workspaceUuid, id);
     if (sandbox.status === 'stopped') return sandbox;
@@ -208,7 +220,10 @@ export class SandboxService {
     });
   }
 
-  /** From any state. Gone for every caller when this answers; the machine is cleaned up behind it. */
+  /**
+   * Deletes a sandbox in any state. It is gone for every caller when this resolves; the machine is cleaned up in the
+   * background.
+   */
   async remove(workspaceUuid: string, id: string): Promise<void> {
     await this.get(workspaceUuid, id);
     const { repository, effects, watch } = this.#context;
@@ -218,7 +233,7 @@ export class SandboxService {
     this.#removals.add(removal);
   }
 
-  /** Takes everything of a deleted sandbox off the machine. What fails is tried again by the sweeper. */
+  /** Removes all data of a deleted sandbox from the machine. The sweeper retries failures. */
   async cleanUp(id: string, workspaceUuid = ''): Promise<void> {
     const { mutex, live, driver, repository, log, places } = this.#context;
     await this.#boots.cancel(id);
@@ -253,7 +268,7 @@ export class SandboxService {
   }
 
   #assertPossible(request: CreateRequest): void {
-    // The image of a snapshot is here, whatever the catalog says by now.
+    // A snapshot's image is available here even if the catalog no longer has it.
     if (request.snapshotId === null && this.#catalog.find(request.image) === null) {
       const names = this.#catalog.names();
       throw sandboxErrors.UNKNOWN_IMAGE({
@@ -267,14 +282,14 @@ export class SandboxService {
     this.#assertIsolation(request.isolation);
   }
 
-  /** The operator may have come to demand gVisor since the sandbox was created. */
+  /** The operator may have required gVisor after the sandbox was created. */
   #assertIsolation(isolation: Isolation): void {
     const reason = this.#isolation.refusal(isolation);
     if (reason === null) return;
     throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation, reason } });
   }
 
-  /** Of this node: whoever asks again a little later, or elsewhere, may find room. */
+  /** The limit is per node: a later attempt, or one on another node, may succeed. */
   #assertRoom(): void {
     const { live } = this.#context;
     if (live.size + this.#boots.underWay < this.#maxRunning) return;
@@ -337,7 +352,7 @@ function earliest(expiresAt: string | null, lifetimeSeconds: number | null, now:
   return [expiresAt, end].filter((each) => each !== null).toSorted()[0] ?? null;
 }
 
-/** In the form of the hashes that are stored. */
+/** Matches the format of stored hashes. */
 function hashOf({ maker, workspaceUuid, ...rest }: CreateRequest): string {
   const request = { workspaceUuid, ownerId: maker.id, ...rest, idempotencyKey: null };
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');

@@ -6,7 +6,7 @@ export type SandboxStatus = 'creating' | 'running' | 'stopped' | 'error';
 export interface SandboxFault {
   readonly code: CauseCode;
   readonly message: string;
-  /** A start may bring it back with its files. */
+  /** A start may recover the sandbox with its files. */
   readonly recoverable: boolean;
 }
 
@@ -18,19 +18,19 @@ export interface Sandbox {
   readonly node: string;
   readonly driver: string;
   readonly name: string;
-  /** The name or alias that the create named. */
+  /** The name or alias given at creation. */
   readonly image: string;
-  /** What its files began with, instead of the bare image. */
+  /** Snapshot that provided the initial files, instead of the bare image. */
   readonly snapshotId: string | null;
   readonly status: SandboxStatus;
-  /** Why it is in that state, as a code: a cause code, or what ended it. */
+  /** Reason code for the state: a cause code, or why it was stopped. */
   readonly stateReason: string | null;
   readonly fault: SandboxFault | null;
   readonly environment: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
-  /** The hosts that it may reach; null: whatever is public. */
+  /** Allowed hosts; null for all public hosts. */
   readonly egressAllow: readonly string[] | null;
   readonly isolation: Isolation;
   readonly idleTimeoutSeconds: number | null;
@@ -39,11 +39,11 @@ export interface Sandbox {
   readonly startedAt: string | null;
   readonly lastActivityAt: string;
   readonly removedAt: string | null;
-  /** A paused one is `running` all the same: its processes are there and stand still. */
+  /** Status stays `running` while paused: the processes exist but are frozen. */
   readonly pausedAt: string | null;
 }
 
-/** What changes in the life of a sandbox; everything else is set once. */
+/** Fields that change over a sandbox's life; all others are set once. */
 export type SandboxChange = Partial<
   Pick<Sandbox, 'status' | 'stateReason' | 'fault' | 'startedAt' | 'lastActivityAt' | 'pausedAt'>
 >;

@@ -4,7 +4,7 @@ const MAX_WATCHERS = 10_000;
 
 type Watcher = (sandbox: Sandbox | null) => void;
 
-/** Tells those who wait in this process that a sandbox changed; `null` means that it was deleted. */
+/** Notifies waiters in this process when a sandbox changes; `null` means that it was deleted. */
 export class StatusWatch {
   readonly #watchers = new Map<string, Set<Watcher>>();
   #count = 0;
@@ -13,7 +13,10 @@ export class StatusWatch {
     for (const watcher of this.#watchers.get(id) ?? []) watcher(sandbox);
   }
 
-  /** Answers the function that ends it. Beyond the bound nobody is told, and a waiter falls back to its deadline. */
+  /**
+   * Returns the function that stops watching. Above the limit, watchers are not notified and fall back to their
+   * deadline.
+   */
   watch(id: string, watcher: Watcher): () => void {
     if (this.#count >= MAX_WATCHERS) return () => undefined;
     const watchers = this.#watchers.get(id) ?? new Set();

@@ -2,16 +2,16 @@ import { toAppError } from '@svc/errors';
 import type { SandboxContext } from './context.ts';
 import type { Sandbox, SandboxFault } from './sandbox.ts';
 
-/** A first process that was killed takes a moment to be gone; that it does not answer meanwhile is no verdict. */
+/** A killed first process takes a moment to disappear; a missing response in that time proves nothing. */
 const RECONNECT_AFTER_MS = [50, 200, 1_000] as const;
 const RECONNECT_LIMIT_MS = 5_000;
 
-/** Finds out what became of a running sandbox whose connection ended, and says so in its record. */
+/** Determines what happened to a running sandbox whose connection ended, and updates its record. */
 export class Supervisor {
   readonly #context: () => SandboxContext;
   readonly #pending = new Set<Promise<void>>();
 
-  /** A function, since the connections that report here are part of the context. */
+  /** Takes a function, because the context includes the connections that report here. */
   constructor(context: () => SandboxContext) {
     this.#context = context;
   }
@@ -33,7 +33,7 @@ export class Supervisor {
     const { repository, driver, live, log } = this.#context();
     const sandbox = await repository.find(id);
     if (sandbox?.status !== 'running' || live.has(id)) return;
-    if (!driver.status().available) return; // shutting down: the next start adopts it
+    if (!driver.status().available) return; // shutting down; the next start adopts it
     let condition = await driver.inspect(id);
     for (const delayMs of RECONNECT_AFTER_MS) {
       if (!condition.running || (await this.reconnect(sandbox))) break;
@@ -54,7 +54,7 @@ export class Supervisor {
     return new Promise((resolve) => this.#context().effects.setTimer(resolve, delayMs));
   }
 
-  /** Adopts the connection when it succeeds. A paused one goes on for that moment: else it could not answer. */
+  /** Adopts the connection on success. A paused sandbox is resumed briefly, because it could not respond otherwise. */
   async reconnect({ id, pausedAt }: Pick<Sandbox, 'id' | 'pausedAt'>): Promise<boolean> {
     const { driver, live, effects, log } = this.#context();
     const limit = new AbortController();
@@ -76,7 +76,7 @@ export class Supervisor {
     }
   }
 
-  /** From `running` or `creating` to `error`; what it holds is given back, its files stay. */
+  /** Moves a sandbox from `running` or `creating` to `error`. Frees its resources; its files stay. */
   async fail(id: string, fault: SandboxFault): Promise<void> {
     const { repository, driver, watch } = this.#context();
     const change = { status: 'error', stateReason: fault.code, fault } as const;

@@ -6,12 +6,12 @@ import type { SandboxService } from './sandbox-service.ts';
 const SWEEP_EVERY_MS = 5_000;
 const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 
-/** What else is cleaned up at each sweep. */
+/** Further cleanup that runs with each sweep. */
 export interface Swept {
   sweep(): Promise<void>;
 }
 
-/** Stops what is idle, deletes what has lived long enough, and finishes deletions that failed. */
+/** Stops idle sandboxes, deletes expired ones, and retries failed deletions. */
 export class Sweeper {
   readonly #context: SandboxContext;
   readonly #service: SandboxService;
@@ -62,14 +62,14 @@ export class Sweeper {
   }
 
   #isIdle(sandbox: Sandbox, now: Date): boolean {
-    // A pause is wanted: time does not pass in it.
+    // A pause is intentional: idle time does not count.
     if (sandbox.idleTimeoutSeconds === null || sandbox.pausedAt !== null || this.#context.live.isBusy(sandbox.id))
       return false;
     const activeAtMs = Math.max(Date.parse(sandbox.lastActivityAt), this.#context.live.activeAtMs(sandbox.id));
     return activeAtMs + sandbox.idleTimeoutSeconds * 1000 <= now.getTime();
   }
 
-  /** One that fails must not keep the others from their turn. */
+  /** Logs a failure, so that it does not keep the others from being swept. */
   #tell(id: string): (error: unknown) => void {
     return (error) => this.#context.log.warn({ err: error, sandbox: id }, 'a sandbox could not be swept');
   }

@@ -10,7 +10,7 @@ export interface IssuedTicket {
   readonly expiresAt: string;
 }
 
-/** One-use tickets that stand in the address of a terminal, for browsers. Kept hashed. */
+/** Single-use tickets for terminal URLs, for browsers. Stored as hashes. */
 export class Tickets {
   readonly #repository: TicketRepository;
   readonly #effects: Effects;
@@ -20,7 +20,7 @@ export class Tickets {
     this.#effects = effects;
   }
 
-  /** `notAfter`: when the credential expires that makes it (ISO 8601, UTC), or null. */
+  /** `notAfter`: expiry of the credential that issues it (ISO 8601, UTC), or null. */
   async issue(sandboxId: string, granted: GrantedAccess, notAfter: string | null): Promise<IssuedTicket> {
     const ticket = `${PREFIX}${this.#effects.randomBytes(32).toString('base64url')}`;
     const usual = new Date(this.#effects.now().getTime() + LIFETIME_MS).toISOString();
@@ -29,7 +29,7 @@ export class Tickets {
     return { ticket, expiresAt };
   }
 
-  /** What its maker was granted, if it is for this sandbox; it is worth nothing afterwards, whatever the answer. */
+  /** Returns the issuer's access if the ticket is for this sandbox. Invalidates the ticket either way. */
   async redeem(ticket: string, sandboxId: string): Promise<GrantedAccess | null> {
     const found = await this.#repository.take(hashOf(ticket), this.#effects.now().toISOString());
     return found?.sandboxId === sandboxId ? found.granted : null;

@@ -4,8 +4,8 @@ import type { Effects } from './ports.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 
 /**
- * Answers as soon as the sandbox is in a state other than those, else what it is when the time is over or the signal
- * aborts. Throws SANDBOX_NOT_FOUND when it is deleted meanwhile.
+ * Resolves once the sandbox is in a state other than `others`, or with its current record when the time is up or the
+ * signal aborts. Throws SANDBOX_NOT_FOUND if it is deleted meanwhile.
  */
 export async function waitForStatus(
   { watch, repository }: Pick<SandboxContext, 'watch' | 'repository'>,
@@ -24,7 +24,7 @@ export async function waitForStatus(
   const abort = (): void => resolve(undefined);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    // It may have changed between the read and the watch; another replica's changes are seen at the end only.
+    // It may have changed between the read and the watch. Changes by another replica are only seen at the end.
     const current = await repository.find(sandbox.id);
     if (current !== null && !others.includes(current.status)) return current;
     const changed = current === null ? null : await promise;

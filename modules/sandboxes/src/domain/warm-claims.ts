@@ -7,14 +7,14 @@ import type { Sandbox } from './sandbox.ts';
 import type { WarmPool } from './warm-pool.ts';
 import type { WarmSandbox } from './warm-shelf.ts';
 
-/** A draft, on a warm sandbox where there is one for it, else on a prepared start where there is one. */
+/** A draft record on a warm sandbox if one fits, else on a prepared start if there is one. */
 export interface WarmClaim {
   readonly sandbox: Sandbox;
   readonly warm: WarmSandbox | null;
   readonly isPrepared: boolean;
 }
 
-/** Brings a create and a warm sandbox together: the sandbox's id is the one that it was started with. */
+/** Assigns warm sandboxes to create requests. The sandbox keeps the id it was started with. */
 export class WarmClaims {
   readonly #context: SandboxContext;
   readonly #boots: Boots;
@@ -26,7 +26,7 @@ export class WarmClaims {
     this.#pool = pool;
   }
 
-  /** One that fits as it is is recorded as running at once, which spares a write. */
+  /** An exact match is inserted as running, which saves an update. */
   claim(request: CreateRequest, draft: Sandbox): WarmClaim {
     if (request.snapshotId !== null) return { sandbox: draft, warm: null, isPrepared: false };
     const hostname = request.name === null ? null : hostnameOf(request.name);
@@ -45,13 +45,13 @@ export class WarmClaims {
     return { sandbox: id === null ? draft : { ...draft, id }, warm: null, isPrepared: id !== null };
   }
 
-  /** The record was refused, so nothing happened to the sandbox. */
+  /** Returns the sandbox unchanged after the record was refused. */
   release({ sandbox, warm, isPrepared }: WarmClaim): void {
     if (warm !== null) this.#pool.giveBack(warm);
     if (isPrepared) this.#context.driver.preparedStarts?.giveBack(sandbox.id);
   }
 
-  /** The record is there: the sandbox is looked after from now on, or brought up first. */
+  /** Takes over the sandbox once its record exists: adopts a running one, boots the rest. */
   begin({ sandbox, warm }: WarmClaim): void {
     if (warm === null || sandbox.status !== 'running') {
       this.#boots.begin(sandbox, warm?.connection ?? null);
@@ -63,8 +63,8 @@ export class WarmClaims {
 }
 
 /**
- * What a driver is told. A field that is added to requests is part of it, and keeps those who use it from warm sandboxes,
- * until it is left out here.
+ * The part of a request that the driver receives. A new request field is included, and prevents use of warm sandboxes,
+ * until it is excluded here.
  */
 function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'> {
   const {

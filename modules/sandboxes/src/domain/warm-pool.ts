@@ -5,28 +5,28 @@ import type { Effects } from './ports.ts';
 import { WarmShelf, type ShelfFigures, type WarmPlan, type WarmSandbox } from './warm-shelf.ts';
 
 const TICK_MS = 1000;
-/** After a claim its own create and first prompt go first. */
+/** After a claim, its own create request and first prompt have priority. */
 const REFILL_DELAY_MS = 100;
 const FILL_LIMIT_MS = 100_000;
 
 export interface WarmPoolOptions {
   readonly driver: SandboxDriver;
   readonly plans: readonly WarmPlan[];
-  /** What a create that asks for nothing gets; the driver is open when it is asked. */
+  /** Spec of a create request without options; called once the driver is open. */
   readonly defaults: () => Pick<SandboxSpec, 'resources' | 'network' | 'isolation'>;
   /** The catalog's name of an image, or null. */
   readonly imageName: (nameOrAlias: string) => string | null;
-  /** Creates that have no warm sandbox are under way: they need the machine more. */
+  /** Whether creates without a warm sandbox are in progress; they have priority. */
   readonly isBusy: () => boolean;
-  /** The machine has no memory to keep what nobody uses. */
+  /** Whether the machine lacks memory for unused sandboxes. */
   readonly memoryIsShort: () => boolean;
   readonly effects: Effects;
   readonly log: Logger;
 }
 
 /**
- * Sandboxes that were started before anybody asked: a create takes one over with its id. Nobody has used one before, none
- * has a record, so that the next start removes what a crash leaves, and none is given back after it was changed.
+ * Sandboxes started ahead of requests; a create request takes one over with its id. They are unused and have no record,
+ * so that the next start removes what a crash leaves. A sandbox that was changed is never returned to the pool.
  */
 export class WarmPool {
   readonly #options: WarmPoolOptions;
@@ -53,14 +53,14 @@ export class WarmPool {
   }
 
   /**
-   * One that the wish can be fitted to, or null. It is the caller's from now on, who gives it back unchanged, or
-   * discards it. The wish's host name is null when none is asked for.
+   * Takes a sandbox that can be adjusted to the wish, or null. The caller owns it from then on, and either gives it
+   * back unchanged or discards it. The host name is null if none was requested.
    */
   take(wish: Omit<SandboxSpec, 'id' | 'hostname'> & { readonly hostname: string | null }): WarmSandbox | null {
     if (this.#shelves.size === 0) return null;
     const shelf = this.#shelves.get(this.#options.imageName(wish.image) ?? '');
     if (shelf === undefined || this.#stopped.signal.aborted) return null;
-    // Limits and host name behind gVisor are its own kernel's, which nobody outside can set.
+    // With gVisor, limits and host name belong to its own kernel and cannot be set from outside.
     const adjustable = this.#options.driver.adjust !== undefined && wish.isolation === 'namespaces';
     const taken = shelf.take((warm) => couldBecome(warm.spec, wish) && (adjustable || isAlready(warm.spec, wish)));
     this.#refill(REFILL_DELAY_MS);
@@ -92,7 +92,7 @@ export class WarmPool {
     return [...this.#shelves.values()].map((shelf) => shelf.figures());
   }
 
-  /** Removes what waits. */
+  /** Removes all waiting sandboxes. */
   async close(): Promise<void> {
     this.#stopped.abort(new Error('the platform is shutting down'));
     this.#cancelTick();
@@ -110,7 +110,7 @@ export class WarmPool {
     }, delayMs);
   }
 
-  /** One after the other: who waits for a sandbox of his own goes first. */
+  /** Fills one at a time, because pending create requests have priority. */
   async #fill(): Promise<void> {
     const { log, effects, isBusy } = this.#options;
     for (const shelf of this.#shelves.values()) {
@@ -137,7 +137,7 @@ export class WarmPool {
       shelf.filled((performance.now() - begunMs) / 1000);
       shelf.put(warm);
       void warm.connection.closed.then(() => {
-        if (shelf.remove(warm)) this.discard(warm); // it died while it waited
+        if (shelf.remove(warm)) this.discard(warm); // it died while waiting
       });
     }
   }
@@ -175,7 +175,9 @@ export class WarmPool {
 
 type Wish = Omit<SandboxSpec, 'id' | 'hostname'> & { readonly hostname: string | null };
 
-/** Limits and the host name are set on what runs; everything else, also what this file does not know of, must be the same. */
+/**
+ * Limits and host name can be changed on a running sandbox; all other fields, including ones unknown here, must match.
+ */
 function couldBecome(spec: SandboxSpec, wish: Wish): boolean {
   const fixed = ({ image: _image, ...rest }: Omit<SandboxSpec, 'id' | 'hostname'>, disk: number): string => {
     const { cpuMillis: _cpu, memoryMb: _memory, pids: _pids, ...resources } = rest.resources;
@@ -191,7 +193,7 @@ function isAlready(spec: SandboxSpec, wish: Wish): boolean {
   );
 }
 
-/** Without what is not asked for. */
+/** Omits absent fields. */
 function canonical(value: object): string {
   const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined);
   return JSON.stringify(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));

@@ -1,20 +1,20 @@
 import type { AgentConnection } from './helper/agent-connection.ts';
 import type { SandboxSpec } from './driver.ts';
 
-/** How many of one image wait ready. */
+/** Pool size for one image. */
 export interface WarmPlan {
-  /** As the catalog has it, not an alias. */
+  /** Catalog name, not an alias. */
   readonly image: string;
   readonly min: number;
   readonly max: number;
 }
 
-/** A sandbox that runs and belongs to nobody yet; its id and name are those of whoever takes it, unless he names it. */
+/** A running sandbox without an owner. It keeps its id, and its name unless the new owner sets one. */
 export interface WarmSandbox {
   readonly spec: SandboxSpec;
   readonly name: string;
   readonly connection: AgentConnection;
-  /** Of its image: one of an earlier version is not handed out. */
+  /** Version of its image; outdated sandboxes are not handed out. */
   readonly version: string;
 }
 
@@ -26,11 +26,11 @@ export interface ShelfFigures {
   readonly misses: number;
 }
 
-/** The last ten seconds count for about two thirds. */
+/** The last ten seconds make up about two thirds of the rate. */
 const RATE_WEIGHT_PER_SECOND = 0.1;
 const INITIAL_FILL_SECONDS = 0.1;
 
-/** The warm sandboxes of one image, the oldest first, and how many there should be. */
+/** The warm sandboxes of one image, oldest first, and their target number. */
 export class WarmShelf {
   readonly plan: WarmPlan;
   #ready: WarmSandbox[] = [];
@@ -40,7 +40,7 @@ export class WarmShelf {
   #perSecond = 0;
   #fillSeconds = INITIAL_FILL_SECONDS;
   #isUsable = true;
-  /** Not before, after what failed. */
+  /** Earliest next fill after a failure. */
   #restsUntilMs = 0;
   #failures = 0;
 
@@ -48,7 +48,7 @@ export class WarmShelf {
     this.plan = plan;
   }
 
-  /** Takes the oldest that the predicate accepts; counts as a use either way. */
+  /** Takes the oldest sandbox that the predicate accepts. Counts as demand either way. */
   take(accepts: (warm: WarmSandbox) => boolean): WarmSandbox | null {
     this.#asked += 1;
     const found = this.#ready.find((warm) => !warm.connection.lost && accepts(warm)) ?? null;
@@ -65,7 +65,7 @@ export class WarmShelf {
     this.#ready.push(warm);
   }
 
-  /** False when it was not here any more. */
+  /** Returns false if it was not in the pool. */
   remove(warm: WarmSandbox): boolean {
     const before = this.#ready.length;
     this.#ready = this.#ready.filter((each) => each !== warm);
@@ -76,7 +76,7 @@ export class WarmShelf {
     return this.#ready;
   }
 
-  /** Once a second: a rate that rises is followed at once, one that falls slowly. */
+  /** Called every second: follows a rising rate at once and a falling rate slowly. */
   tick(isUsable: boolean): void {
     this.#isUsable = isUsable;
     const weight = this.#asked > this.#perSecond ? 1 : RATE_WEIGHT_PER_SECOND;
@@ -94,7 +94,7 @@ export class WarmShelf {
     this.#restsUntilMs = nowMs + 100 * 2 ** this.#failures;
   }
 
-  /** What is used up while one is being made, twice over, and a margin for its unevenness. */
+  /** Twice the demand during one fill, plus a margin for fluctuation. */
   get target(): number {
     if (!this.#isUsable) return 0;
     const demand = 2 * Math.max(this.#perSecond, this.#asked) * this.#fillSeconds;

@@ -11,12 +11,12 @@ import type { createBodySchema } from './schemas.ts';
 
 const MAX_ENVIRONMENT_BYTES = 64 * 1024;
 
-/** How many sandboxes this caller may have. */
+/** Maximum number of sandboxes of this caller. */
 export function limitOf(principal: Principal, config: SandboxesConfig): number {
   return principal.kind === 'guest' ? config.max_per_guest : config.max_per_caller;
 }
 
-/** As much of a caller as is kept with a request. */
+/** The fields of the caller that are stored with a request. */
 export function makerOf({ kind, id }: Principal): Pick<Principal, 'kind' | 'id'> {
   return { kind, id };
 }
@@ -25,7 +25,7 @@ export function snapshotLimitOf(principal: Principal, config: SandboxesConfig): 
   return principal.kind === 'guest' ? config.max_per_guest : config.max_snapshots_per_caller;
 }
 
-/** When what a guest makes ends at the latest; null for everybody else. */
+/** Latest expiry of a guest's resources; null for all other callers. */
 export function guestExpiry(principal: Principal, config: SandboxesConfig, now: Date): string | null {
   if (principal.kind !== 'guest') return null;
   return new Date(now.getTime() + config.guest_lifetime_seconds * 1000).toISOString();

@@ -1,8 +1,8 @@
 import { sandboxErrors } from '../errors.ts';
 
 /**
- * The bytes of a JSON body's content. Base64 (RFC 4648 section 4) has to be canonical: what a decoder would have to guess
- * is refused, since a guess writes a file that nobody meant.
+ * Decodes the content of a JSON body. Base64 (RFC 4648 section 4) must be canonical: a lenient decoder could write a
+ * file that the client did not intend.
  */
 export function decodeContent(content: string, encoding: 'base64' | 'utf-8'): Buffer {
   if (encoding === 'utf-8') {

@@ -51,7 +51,7 @@ export interface EventRoutesOptions {
   readonly events: EventLog;
 }
 
-/** `GET /api/events`: everything that happens to the sandboxes of a workspace. */
+/** `GET /api/events`: events of all sandboxes of a workspace. */
 export function registerWorkspaceEventRoutes(app: HttpApp, options: EventRoutesOptions): void {
   app.get(
     '/api/events',
@@ -72,7 +72,7 @@ export function registerWorkspaceEventRoutes(app: HttpApp, options: EventRoutesO
   );
 }
 
-/** `GET …/:id/events`: those of one sandbox; the stream ends after its deletion. */
+/** `GET …/:id/events`: events of one sandbox. The stream ends after the sandbox is deleted. */
 export function registerEventRoutes(app: HttpApp, options: EventRoutesOptions & { readonly prefix: string }): void {
   app.get(
     `${options.prefix}/:id/events`,
@@ -105,13 +105,13 @@ async function answer(
   if (query.format === 'json') return page(events, scope, query.page_size ?? DEFAULT_PAGE_SIZE, query.cursor);
   const header = request.headers['last-event-id'];
   const wanted = query.last_event_id ?? (typeof header === 'string' && header !== '' ? header : undefined);
-  // Before the answer begins, so that nothing is missed that happens once a reader sees it begin.
+  // Read before the response starts, so that a client misses no event after it sees the start.
   const after = wanted === undefined ? await events.newest(scope.workspaceUuid) : numberOf(wanted, 'Last-Event-ID');
   const leave = feed.enter(scope.workspaceUuid);
   const stream = Readable.from(encode(feed.follow(scope, after, goneSignal(reply))), { objectMode: false });
   stream.once('close', leave);
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' };
-  return reply.headers({ ...headers, 'x-accel-buffering': 'no' }).send(stream); // nginx would hold events back
+  return reply.headers({ ...headers, 'x-accel-buffering': 'no' }).send(stream); // nginx would buffer events
 }
 
 async function page(
@@ -132,7 +132,7 @@ async function page(
 }
 
 async function* encode(items: AsyncIterable<FeedItem>): AsyncGenerator<string, void, undefined> {
-  yield 'retry: 2000\n\n'; // also shows the reader that the stream is open
+  yield 'retry: 2000\n\n'; // also shows the client that the stream is open
   for await (const item of items) {
     switch (item.kind) {
       case 'heartbeat':

@@ -3,12 +3,12 @@ import type { FastifyReply } from 'fastify';
 import type { Effects } from '../domain/ports.ts';
 import type { CommandEnd, CommandListener } from '../domain/exec/command.ts';
 
-/** A comment now and then keeps proxies and the listener from taking a quiet command for a dead connection. */
+/** Periodic comments keep proxies and the listener from closing the connection of a silent command. */
 const HEARTBEAT_EVERY_MS = 15_000;
 
 /**
- * A command's output as server-sent events (WHATWG HTML, section 9.2). The answer begins when the command has, so that
- * what is refused before is an error with its own status.
+ * Sends a command's output as server-sent events (WHATWG HTML, section 9.2). The response starts with the command, so
+ * that earlier errors keep their own status.
  */
 export class ExecEvents {
   readonly #reply: FastifyReply;
@@ -23,10 +23,10 @@ export class ExecEvents {
     this.#reply = reply;
     this.#encoding = encoding;
     this.#effects = effects;
-    this.#stream.on('error', () => undefined); // the client went; the command is ended by its signal
+    this.#stream.on('error', () => undefined); // the client disconnected; the signal ends the command
   }
 
-  /** Resolves when the answer has ended. Rejects with what went wrong before it began. */
+  /** Resolves when the response has ended. Rejects with an error that occurs before it starts. */
   async follow(run: (listener: CommandListener) => Promise<CommandEnd>): Promise<FastifyReply> {
     try {
       const end = await run({
@@ -68,7 +68,7 @@ export class ExecEvents {
     else this.#write(name, { data }, done);
   }
 
-  /** Half a character waits for its other half. */
+  /** Holds partial characters back until they are complete. */
   #text(bytes: Buffer, channel: 1 | 2): string {
     return this.#decoders[channel].decode(bytes, { stream: true });
   }

@@ -5,13 +5,13 @@ import type { ExecBody } from './exec-schemas.ts';
 const DEFAULT_TIMEOUT_SECONDS = 60;
 
 export interface ExecRequest extends CommandRequest {
-  /** As the caller gave it. */
+  /** The command as the caller sent it. */
   readonly command: string | string[];
   readonly encoding: 'utf-8' | 'base64';
   readonly timeoutSeconds: number;
 }
 
-/** A text is a script of the shell, a list is run as it is. Throws INVALID_FIELD. */
+/** A string runs as a shell script, a list runs directly. Throws INVALID_FIELD. */
 export function toExecRequest(body: ExecBody): ExecRequest {
   const command = oneOf(body, 'command', 'cmd');
   if (command === undefined) throw invalid('command', 'is missing');
@@ -52,7 +52,7 @@ function variablesOf(given: ExecBody['env']): Record<string, string> {
 function inputOf({ stdin = '', stdin_encoding: encoding = 'utf-8' }: ExecBody): Buffer {
   if (encoding === 'utf-8') return Buffer.from(stdin, 'utf8');
   const bytes = Buffer.from(stdin, 'base64');
-  // What a decoder would have to guess is refused.
+  // Reject input that a decoder would have to guess.
   if (bytes.toString('base64') !== stdin) throw invalid('stdin', 'is not canonical base64');
   return bytes;
 }

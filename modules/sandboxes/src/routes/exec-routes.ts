@@ -10,9 +10,9 @@ import { ExecEvents } from './exec-events.ts';
 import { goneSignal } from './request-signal.ts';
 import { idParamsSchema, workspaceQuerySchema } from './schemas.ts';
 
-/** What an answer that is no stream holds of each output. */
+/** Captured bytes per output in a response without streaming. */
 const MAX_CAPTURED_BYTES = 1024 * 1024;
-/** For a sandbox that is being made, and for the end of a command whose time is over. */
+/** Extra time for a sandbox that is being created, and for ending a command after its timeout. */
 const HOLD_MS = 120_000;
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
@@ -45,7 +45,7 @@ export function registerExecRoutes(app: HttpApp, { prefix, commands, effects }: 
       const exec = toExecRequest(request.body);
       const { workspaceUuid } = grantOf(request);
       const signal = goneSignal(reply);
-      reply.raw.setTimeout(HOLD_MS + exec.timeoutMs); // a quiet command is no dead connection
+      reply.raw.setTimeout(HOLD_MS + exec.timeoutMs); // a silent command is not a dead connection
       const streams = request.body.stream ?? request.headers.accept?.startsWith('text/event-stream') === true;
       if (streams) {
         const events = new ExecEvents(reply, exec.encoding, effects);
@@ -59,13 +59,14 @@ export function registerExecRoutes(app: HttpApp, { prefix, commands, effects }: 
       if (!end.timedOut) return result;
       const details = { timeout_seconds: exec.timeoutSeconds };
       const { message, code } = sandboxErrors.COMMAND_TIMEOUT({ details });
-      const error = { error: message, code: code as 'COMMAND_TIMEOUT', message, status: 504 as const }; // its own code
+      // The error's own code.
+      const error = { error: message, code: code as 'COMMAND_TIMEOUT', message, status: 504 as const };
       return await reply.status(504).send({ ...error, request_id: request.id, details, ...result });
     },
   );
 }
 
-/** Takes up what a command says, apart and together. */
+/** Captures stdout and stderr, separately and combined. */
 class Outputs {
   readonly #stdout = new CapturedOutput(MAX_CAPTURED_BYTES);
   readonly #stderr = new CapturedOutput(MAX_CAPTURED_BYTES);
@@ -78,7 +79,7 @@ class Outputs {
   }
 
   resultOf({ command, encoding }: ExecRequest, end: CommandEnd): ExecResult {
-    // A shell says on stderr that there is no such command, and so do we.
+    // Like a shell, report a missing command on stderr.
     if (end.error !== null) this.output(Buffer.from(`${end.error.message}\n`), 2, () => undefined);
     const show = (output: CapturedOutput): string =>
       output.bytes((bytes) => `\n[${bytes} bytes left out]\n`).toString(encoding === 'utf-8' ? 'utf8' : 'base64');

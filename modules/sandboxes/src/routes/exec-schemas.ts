@@ -1,7 +1,7 @@
 import { WITHOUT_NUL } from '@svc/http';
 import { Type, type Static } from 'typebox';
 
-const MAX_TEXT_LENGTH = 131_072; // of the kernel (MAX_ARG_STRLEN)
+const MAX_TEXT_LENGTH = 131_072; // kernel limit (MAX_ARG_STRLEN)
 const argument = Type.String({ maxLength: MAX_TEXT_LENGTH, pattern: WITHOUT_NUL });
 const script = Type.String({ minLength: 1, maxLength: MAX_TEXT_LENGTH, pattern: WITHOUT_NUL });
 const command = Type.Union([script, Type.Array(argument, { minItems: 1, maxItems: 4096 })]);
@@ -15,7 +15,7 @@ const variables = Type.Union([
   Type.Array(Type.String({ pattern: '^[^=\\u0000]+=[^\\u0000]*$', maxLength: MAX_TEXT_LENGTH }), { maxItems: 512 }),
 ]);
 
-/** `cmd` and `cwd` are other names of `command` and `workdir` that clients use. */
+/** `cmd` and `cwd` are aliases of `command` and `workdir`, for existing clients. */
 export const execBody = Type.Object(
   {
     command: Type.Optional(command),
@@ -52,7 +52,7 @@ const result = {
 
 export const execResultSchema = Type.Object(result);
 
-/** What there was until then, beside the error. */
+/** The error, with the output captured until the timeout. */
 export const execTimeoutSchema = Type.Object({
   error: Type.String(),
   code: Type.Literal('COMMAND_TIMEOUT'),

@@ -1,8 +1,8 @@
 import { sandboxErrors } from '../errors.ts';
 
 /**
- * One range of RFC 9110 section 14.1.2. Null for no range and for what is to be ignored: another unit, several ranges,
- * nonsense. Throws `RANGE_NOT_SATISFIABLE`.
+ * Parses one range, RFC 9110 section 14.1.2. Returns null without a range and for headers to ignore: another unit,
+ * several ranges, invalid syntax. Throws `RANGE_NOT_SATISFIABLE`.
  */
 export function parseRange(header: string | undefined, sizeBytes: number): { offset: number; length: number } | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');

@@ -15,7 +15,7 @@ import { idParamsSchema } from './schemas.ts';
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
 const BYTES = { type: 'string', format: 'binary' };
 
-/** `Accept` is not looked at: clients in use send `application/json` there and want bytes. */
+/** Ignores `Accept`: existing clients send `application/json` and expect bytes. */
 export function registerFileReadRoutes(app: HttpApp, { prefix, files }: FileRoutesOptions): void {
   app.route({
     method: ['GET', 'HEAD'],
@@ -73,7 +73,7 @@ async function sendBytes(of: SandboxFiles, path: string, reply: FastifyReply, wa
   }
   if (range === null) return stream(reply.status(200), await of.read(path, {}));
   const reading = await of.read(path, range);
-  // Another file took its place between the two looks: the whole of it is never wrong.
+  // Another file replaced it between the two reads; sending all of it is always correct.
   if (entityTag(reading.entry) !== entityTag(entry)) {
     reading.close();
     return stream(reply.status(200), await of.read(path, {}));

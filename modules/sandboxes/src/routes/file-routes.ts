@@ -26,7 +26,7 @@ export interface FileRoutesOptions {
   readonly files: FileService;
 }
 
-/** What is done with names and attributes; bytes are in `file-read-routes` and `file-write-routes`. */
+/** Routes for names and attributes; `file-read-routes` and `file-write-routes` handle bytes. */
 export function registerFileRoutes(app: HttpApp, options: FileRoutesOptions): void {
   registerLooks(app, options);
   registerMakeDirectory(app, options);
@@ -150,7 +150,7 @@ function registerMove(app: HttpApp, { prefix, files }: FileRoutesOptions): void 
   );
 }
 
-/** The sandbox's files and the path that the request names, in the body before the query. */
+/** Resolves the sandbox's files and the requested path, from the query or else from `given`. */
 export async function target(
   request: FastifyRequest<{ Params: { id: string } }>,
   files: FileService,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { workspaceQuery } from './schemas.ts';
 
-/** Read again from the URL by `queryText`, which refuses what is no UTF-8. */
+/** `queryText` reads it again from the URL and rejects anything but UTF-8. */
 const pathText = Type.String({ description: 'Absolute, or below the home folder; at most 4096 bytes' });
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 const flag = (fallback: boolean, description: string) =>

@@ -25,7 +25,7 @@ import { readJsonBody } from './read-json-body.ts';
 import { parseMode, renderWritten } from './render-file.ts';
 import { idParamsSchema } from './schemas.ts';
 
-/** Bodies that are not parsed before the handler: it streams them, or reads them as what they are. */
+/** Registers routes whose bodies are not parsed in advance: the handler streams or parses them. */
 export async function registerFileWriteRoutes(app: HttpApp, options: FileRoutesOptions): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -110,7 +110,7 @@ function write(of: SandboxFiles, request: Request): Promise<[path: string, Writt
 }
 
 async function writeJson(of: SandboxFiles, request: Request): Promise<[string, WrittenFile]> {
-  // A client that sends the content itself may call JSON files by their type.
+  // A client that sends raw content may use the type of JSON files.
   if (queryText(request.url, 'path') !== undefined) return await writeRaw(of, request);
   const body: unknown = await readJsonBody(request.raw);
   if (!Value.Check(writeFileBody, body)) {
@@ -177,7 +177,7 @@ async function writeAll(
   }
 }
 
-/** A body that ended early throws: half a file is none. */
+/** Throws if the body ended early, so that no partial file is written. */
 async function* wholeBody(request: IncomingMessage): AsyncGenerator<Buffer, void> {
   for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Buffer; // no encoding is set
   if (!request.complete) throw incomplete();

@@ -1,8 +1,8 @@
 import type { HttpApp } from '@svc/http';
 
 /**
- * Clients in use send `Content-Type: application/json` with every request, also with those that have no body. No body is no
- * error then; a route that needs one says so by its schema.
+ * Accepts empty JSON bodies, because existing clients send `Content-Type: application/json` with every request, even
+ * without a body. A route that requires a body enforces it by its schema.
  */
 export function acceptEmptyJson(app: HttpApp): void {
   const parse = app.getDefaultJsonParser('error', 'error');

@@ -8,7 +8,7 @@ import type { MetricSampler } from '../domain/metrics/metric-sampler.ts';
 import { idParamsSchema, workspaceQuery } from './schemas.ts';
 
 const DEFAULT_SPAN_MS = 3_600_000;
-/** The newest ones when there are more. */
+/** If there are more, the newest are returned. */
 const MAX_SAMPLES = 10_000;
 const MEBIBYTE = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { RateLimiter } from '@svc/http';
 import type { Effects } from '../domain/ports.ts';
 
-/** Lets each caller do something so many times a minute, all of them at once if it likes. */
+/** Creates a limiter of `count` requests per caller and minute; the whole count may come as one burst. */
 export function perMinute(count: number, effects: Effects): RateLimiter {
   return new RateLimiter({ perMinute: count, burst: count }, () => effects.now().getTime());
 }

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { sandboxErrors } from '../errors.ts';
 
-/** Honest archives of text stay below 100; a bomb has thousands. */
+/** Real archives of text stay below 100; zip bombs reach thousands. */
 const MAX_RATIO = 200;
-/** A small archive may be of any ratio: a megabyte of one letter is no attack. */
+/** Size below which any ratio is allowed: a megabyte of one letter is not an attack. */
 const FREE_BYTES = 64 * 1024 * 1024;
 
-/** The archive without its compression, if it has one: gzip (RFC 1952) by its first two bytes. Nothing is held. */
+/** Decompresses the archive if needed; detects gzip (RFC 1952) by its first two bytes. Nothing is buffered. */
 export async function* plainArchive(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const source = body[Symbol.asyncIterator]();
   let first = Buffer.alloc(0);

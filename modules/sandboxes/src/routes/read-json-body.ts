@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { sandboxErrors } from '../errors.ts';
 
-/** Content in base64 takes a third more than the 32 MiB that may be written this way. */
+/** Base64 adds a third to the 32 MiB of content that may be written this way. */
 const MAX_BODY_BYTES = 44 * 1024 * 1024;
 
-/** A JSON body that is read by its handler, since the same route also takes bodies that are streamed. */
+/** Reads a JSON body in the handler, because the same route also accepts streamed bodies. */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];

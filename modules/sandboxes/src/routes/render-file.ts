@@ -2,7 +2,7 @@ import { entityTag, modeOctal, modeText, modifiedMs, type FileEntry } from '../d
 import { joinPath } from '../domain/files/file-path.ts';
 import type { WrittenFile } from '../domain/files/file-writing.ts';
 
-/** As clients in use decode it. */
+/** Renders an entry in the format that existing clients decode. */
 export function renderEntry(folder: string, entry: FileEntry) {
   return {
     name: entry.name,
@@ -34,7 +34,7 @@ export function renderWritten(path: string, { entry, sha256, created }: WrittenF
   };
 }
 
-/** Headers of a file's bytes and of a HEAD for them. */
+/** Headers of a file response, GET or HEAD. */
 export function fileHeaders(entry: FileEntry): Record<string, string> {
   return {
     'content-type': 'application/octet-stream',
@@ -49,7 +49,7 @@ export function fileHeaders(entry: FileEntry): Record<string, string> {
   };
 }
 
-/** Octal digits or the number itself, both as the schema lets them through. */
+/** Parses a mode the schema accepted: octal digits, or the number itself. */
 export function parseMode(mode: string | number | undefined): number | undefined {
   return typeof mode === 'string' ? Number.parseInt(mode, 8) : mode;
 }

@@ -1,6 +1,6 @@
 import { progressMessage, type ImageProgress } from '../domain/images/progress.ts';
 
-/** How far an image is, for callers; null when it is not being prepared. */
+/** Renders image progress for callers; null if the image is not being prepared. */
 export function renderProgress(progress: ImageProgress | null) {
   if (progress === null) return null;
   return {

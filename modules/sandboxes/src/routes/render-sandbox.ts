@@ -5,12 +5,12 @@ import type { ImageProgress } from '../domain/images/progress.ts';
 import { renderProgress } from './render-progress.ts';
 import type { sandboxSchema } from './schemas.ts';
 
-/** Tells of images that are being prepared, by name or alias. */
+/** Reports the progress of images being prepared, by name or alias. */
 export interface ImageProgressSource {
   progressOf(image: string): ImageProgress | null;
 }
 
-/** The sandbox as the contract has it, and while it waits for its image how far that is. */
+/** Renders a sandbox as the contract specifies, with image progress while it waits for its image. */
 export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): Static<typeof sandboxSchema> {
   return {
     id: sandbox.id,

@@ -23,7 +23,7 @@ import {
 
 const DEFAULT_WAIT_MS = 1500;
 const DEFAULT_POLL_SECONDS = 30;
-/** Clients of the contract know no cursor and take the first page for all there is, so it is as long as a page may be. */
+/** Contract clients do not use cursors and treat the first page as the whole list, so it has the maximum length. */
 const DEFAULT_PAGE_SIZE = 200;
 const tags = ['sandboxes'];
 

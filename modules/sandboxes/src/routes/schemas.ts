@@ -67,7 +67,7 @@ export const createBodySchema = Type.Object(
   {
     image: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'A name or alias of the catalog' })),
     snapshot_id: Type.Optional(Type.String({ maxLength: 100, description: 'In the place of an image' })),
-    // Clients that write down what was not given send null in its place.
+    // Some clients send null for absent fields.
     name: Type.Optional(nullable(Type.String({ pattern: NAME_PATTERN }))),
     environment: Type.Optional(
       nullable(
@@ -118,7 +118,7 @@ export const createBodySchema = Type.Object(
   { additionalProperties: false },
 );
 
-/** Every route works in one workspace: the caller's own, or the one that is named. */
+/** Every route applies to one workspace: the named one, or the caller's own by default. */
 export const workspaceQuery = {
   workspace_uuid: Type.Optional(Type.String({ maxLength: 100 })),
   team_uuid: Type.Optional(Type.String({ maxLength: 100 })),

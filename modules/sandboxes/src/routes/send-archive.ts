@@ -3,7 +3,7 @@ import { sandboxErrors } from '../errors.ts';
 import type { SandboxFiles } from '../domain/files/file-service.ts';
 import { TransferBody } from '../domain/files/transfer-body.ts';
 
-/** A folder as a tar stream. Its length is not known before its end; one that cannot be finished cuts the connection. */
+/** Sends a folder as a tar stream. Its length is unknown in advance; a failure cuts the connection. */
 export async function sendArchive(
   of: SandboxFiles,
   path: string,

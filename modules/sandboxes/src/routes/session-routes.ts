@@ -29,7 +29,7 @@ const listSchema = Type.Object({ terminals: Type.Array(sessionSchema), count: Ty
 const sessionParams = Type.Object({ id: Type.String({ maxLength: 100 }), session: Type.String({ maxLength: 64 }) });
 const endedSchema = Type.Object({ session: Type.String(), deleted: Type.Literal(true) });
 
-/** Sessions are made and joined by `/ws/terminal/ID?session=`. */
+/** Lists and ends sessions; `/ws/terminal/ID?session=` creates and joins them. */
 export function registerSessionRoutes(app: HttpApp, { prefix, service, live }: SessionRoutesOptions): void {
   const connectionOf = async (workspaceUuid: string, id: string): Promise<AgentConnection> => {
     const { status } = await service.get(workspaceUuid, id);

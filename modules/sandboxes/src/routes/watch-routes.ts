@@ -11,11 +11,11 @@ import { idParamsSchema } from './schemas.ts';
 const HEARTBEAT_EVERY_MS = 15_000;
 const MAX_WATCHES = 16;
 
-/** How many folders of each sandbox are watched now. */
+/** Number of open watches per sandbox. */
 export class WatchCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Answers the function that gives the place back. Throws TOO_MANY_WATCHES. */
+  /** Returns the function that releases the watch. Throws TOO_MANY_WATCHES. */
   take(id: string): () => void {
     const count = this.#counts.get(id) ?? 0;
     if (count >= MAX_WATCHES) throw sandboxErrors.TOO_MANY_WATCHES({ details: { limit: MAX_WATCHES } });
@@ -54,7 +54,7 @@ export function registerWatchRoutes(app: HttpApp, { prefix, files, watches }: Wa
       const release = watches.take(request.params.id);
       whenClosed(reply.raw, release);
       const watch = await of.watch(path, { recursive });
-      if (reply.raw.destroyed) watch.close(); // the client went while it was opened
+      if (reply.raw.destroyed) watch.close(); // the client disconnected while it was opened
       return sendChanges(reply, watch, { path, recursive, folders: watch.folders });
     },
   );
@@ -63,7 +63,7 @@ export function registerWatchRoutes(app: HttpApp, { prefix, files, watches }: Wa
 function sendChanges(reply: FastifyReply, watch: FileWatch, facts: Readonly<Record<string, unknown>>): FastifyReply {
   const out = new PassThrough();
   const over = new AbortController();
-  out.on('error', () => undefined); // the client went; `close` of the answer ends the watch
+  out.on('error', () => undefined); // the client disconnected; `close` of the response ends the watch
   whenClosed(reply.raw, () => {
     over.abort();
     watch.close();
@@ -79,7 +79,7 @@ function sendChanges(reply: FastifyReply, watch: FileWatch, facts: Readonly<Reco
   return reply.headers(headers).send(out);
 }
 
-/** One at a time, so that a slow client holds the sandbox's queue and no memory of ours. */
+/** Sends changes one at a time, so that a slow client fills the sandbox's queue and none of our memory. */
 async function pass(watch: FileWatch, out: PassThrough): Promise<void> {
   try {
     for await (const change of watch.changes()) {
@@ -87,7 +87,7 @@ async function pass(watch: FileWatch, out: PassThrough): Promise<void> {
       await new Promise<void>((resolve, reject) => out.write(text, (error) => (error ? reject(error) : resolve())));
     }
   } catch {
-    watch.close(); // the client went, or the helper says what no helper of ours says
+    watch.close(); // the client disconnected, or the helper violated the protocol
   }
 }
 

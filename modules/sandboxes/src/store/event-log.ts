@@ -3,7 +3,7 @@ import type { EventLog, EventRetention, EventScope, LooseEvent } from '../domain
 import { EVENT_TYPES, type EventDetails, type SandboxEvent } from '../domain/events/sandbox-event.ts';
 import type { SandboxTables } from './tables.ts';
 
-/** `written` is told of each workspace after its events are on disk. */
+/** `written` is called for each workspace after its events are stored. */
 export function createEventLog(kysely: Kysely<SandboxTables>, written: (workspaceUuid: string) => void): EventLog {
   const selectOf = ({ workspaceUuid, sandboxId }: EventScope) => {
     const query = kysely.selectFrom('sandbox_event').selectAll().where('workspace_uuid', '=', workspaceUuid);
@@ -52,8 +52,8 @@ export function createEventLog(kysely: Kysely<SandboxTables>, written: (workspac
 }
 
 /**
- * Part of the caller's transaction, and its last step: the counter's row is locked from here to the commit. Workspaces
- * are counted in one order, so that two transactions never wait for each other.
+ * Must be the last step of the caller's transaction: the counter's row is locked from here until the commit. Counters
+ * are updated in a fixed order of workspaces, so that transactions cannot deadlock.
  */
 export async function writeEvents(
   transaction: Transaction<SandboxTables>,
@@ -85,7 +85,7 @@ export async function writeEvents(
   }
 }
 
-/** Each deletes a range of an index: nothing is read but what goes. */
+/** Each delete covers an index range and reads only what it removes. */
 async function prune(kysely: Kysely<SandboxTables>, { before, perWorkspace }: EventRetention): Promise<void> {
   await kysely.deleteFrom('sandbox_event').where('at', '<', before).execute();
   const crowded = await kysely
@@ -111,6 +111,6 @@ function fromRow(row: SandboxTables['sandbox_event']): SandboxEvent {
     sandboxId: row.sandbox_id,
     type,
     at: row.at,
-    details: JSON.parse(row.details) as EventDetails, // what writeEvents wrote
+    details: JSON.parse(row.details) as EventDetails, // as written by writeEvents
   };
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { MetricSample, MetricStore } from '../domain/metrics/metric-sample.ts';
 import type { SandboxTables } from './tables.ts';
 
-/** Parameters of one statement are bounded on both dialects. */
+/** Both dialects limit the parameters of a statement. */
 const ROWS_PER_INSERT = 100;
 
 export function createMetricStore(kysely: Kysely<SandboxTables>): MetricStore {

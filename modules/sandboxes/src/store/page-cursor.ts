@@ -5,7 +5,7 @@ export interface PagePlace {
   readonly id: string;
 }
 
-/** Where a page of a list by time, newest first, ended. */
+/** Encodes the end of a page in a list ordered by time, newest first. */
 export function pageCursor(last: PagePlace | undefined): string | null {
   return last === undefined ? null : Buffer.from(`${last.createdAt}|${last.id}`).toString('base64url');
 }

@@ -14,7 +14,7 @@ import type { SandboxTables } from './tables.ts';
 
 const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots, terminals } = sandboxQuotas;
 
-/** Holds back every other count of the workspace, its owner and the caller until the transaction ends. */
+/** Blocks other counts of the workspace, its owner and the caller until the transaction ends. */
 export async function enterGate(
   transaction: Transaction<SandboxTables>,
   limits: Limits,
@@ -24,7 +24,7 @@ export async function enterGate(
   await passQuotaGate(transaction, 'sandboxes', [...caller, ...gateSubjects(limits)]);
 }
 
-/** The first limit that the demand would pass; exact behind the gate. */
+/** Returns the first limit that the demand would exceed; exact behind the gate. */
 export async function breachIn(
   transaction: Transaction<SandboxTables>,
   limits: Limits,
@@ -33,7 +33,7 @@ export async function breachIn(
   return findBreach(limits, demand, scopeUsage(limits, await usageByWorkspace(transaction, limits.ownerWorkspaces)));
 }
 
-/** What each of the workspaces uses of every quota of this module. */
+/** Usage of each workspace for every quota of this module. */
 export async function usageByWorkspace(
   kysely: Kysely<SandboxTables>,
   workspaceUuids: readonly string[],
@@ -84,7 +84,7 @@ function sandboxSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly str
 
 const MIB = 1024 * 1024;
 
-/** One that is being made may come to be as large as its sandbox's disk. */
+/** A snapshot in progress counts with the full size of its sandbox's disk. */
 function snapshotSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
   return kysely
     .selectFrom('sandbox_snapshot')

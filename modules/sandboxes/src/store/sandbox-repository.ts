@@ -22,11 +22,11 @@ import { SANDBOX_NAME, type SandboxTables } from './tables.ts';
 
 export interface SandboxRepositoryEffects {
   now(): Date;
-  /** Told of the workspace when events of it are on disk. */
+  /** Called after events of a workspace are stored. */
   written(workspaceUuid: string): void;
 }
 
-/** Whatever is news is written as an event in the transaction of the change. */
+/** Creates the repository. It records events in the transaction of the change. */
 export function createSandboxRepository(
   kysely: Kysely<SandboxTables>,
   effects: SandboxRepositoryEffects,
@@ -137,7 +137,7 @@ async function insert(
   const refusal =
     earlier ?? (await quotaRefusal(transaction, sandbox, admission)) ?? (await nameRefusal(transaction, sandbox));
   if (refusal !== null) return refusal;
-  // Another caller of the workspace may take the name between the look and here; the constraint decides then.
+  // Another caller may take the name since the check; the constraint decides.
   await transaction
     .insertInto('sandbox')
     .values(toRow(sandbox, admission.accountableId))
@@ -161,14 +161,14 @@ async function insert(
   const details = { name: sandbox.name, image: sandbox.image };
   const place = { ...placeOf(sandbox), at: sandbox.createdAt };
   const created = { type: 'created', details, ...place } as const;
-  // A warm one runs from the first.
+  // A warm sandbox runs immediately.
   const events =
     sandbox.status === 'running' ? [created, { type: 'running', details: {}, ...place } as const] : [created];
   await writeEvents(transaction, events);
   return { outcome: 'inserted' };
 }
 
-/** Behind the gate: nothing of the caller, the workspace or its owner is added meanwhile, on any replica. */
+/** Runs behind the gate: meanwhile, no replica adds anything for the caller, the workspace or its owner. */
 async function quotaRefusal(
   transaction: Transaction<SandboxTables>,
   { resources }: Sandbox,
@@ -193,7 +193,7 @@ async function quotaRefusal(
   return breach === null ? null : { outcome: 'refused', refusal: { by: 'quota', breach } };
 }
 
-/** What a sandbox takes while it starts or runs. */
+/** Demand of a sandbox while it starts or runs. */
 function activeDemand({ cpuMillis, memoryMb }: Sandbox['resources']): Demand {
   const { sandbox_cpus: cpus, sandbox_memory: memory } = sandboxQuotas;
   return [
@@ -289,7 +289,7 @@ function asNameTaken(name: string): (error: unknown) => never {
   };
 }
 
-/** Answers its workspace, or null when it was removed already. */
+/** Returns the workspace, or null if it was already removed. */
 async function remove(transaction: Transaction<SandboxTables>, id: string, at: string): Promise<string | null> {
   const row = await transaction
     .updateTable('sandbox')

@@ -47,7 +47,7 @@ export function faultColumns(
   };
 }
 
-/** Rows hold only what `toRow` wrote, so their texts are of our own types. */
+/** Only `toRow` writes rows, so their text values have our types. */
 export function fromRow(row: SandboxRow): Sandbox {
   return {
     id: row.id,
@@ -80,7 +80,7 @@ export function fromRow(row: SandboxRow): Sandbox {
   };
 }
 
-/** Rows of before there was a choice say `default`, which was the namespaces of the kernel. */
+/** Older rows contain `default`, which meant namespaces. */
 function isolationOf(text: string): Isolation {
   return text === 'gvisor' ? 'gvisor' : 'namespaces';
 }

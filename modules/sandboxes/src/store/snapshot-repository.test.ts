@@ -55,7 +55,7 @@ describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => 
     expect(refusals.filter((each) => each === null)).toHaveLength(2);
     expect(await repository().insert(snapshot('fork'), few, false)).toBeNull();
     const small = admission(null, { sandbox_disk: 200 });
-    // Three are being made and may come to 64 MiB each.
+    // Three are in progress and may reach 64 MiB each.
     expect(await repository().insert(snapshot('e'), small, true)).toMatchObject({
       breach: { quota: { name: 'sandbox_disk' }, used: 192, wanted: 64 },
     });

@@ -173,7 +173,7 @@ function fromRow(row: SnapshotRow): Snapshot {
     image: row.image,
     diskMb: row.disk_mb,
     sizeBytes: row.size_bytes,
-    state: row.state as SnapshotState, // written by toRow and the updates here only
+    state: row.state as SnapshotState, // only written by toRow and the updates here
     createdAt: row.created_at,
   };
 }

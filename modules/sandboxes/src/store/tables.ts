@@ -1,13 +1,16 @@
 import type { UniqueKey } from '@svc/sql';
 
-/** `taken_name` is the name while the sandbox is there. */
+/** `taken_name` is the name while the sandbox exists, null after its removal. */
 export const SANDBOX_NAME: UniqueKey = {
   constraint: 'sandbox_workspace_name',
   table: 'sandbox',
   columns: ['workspace_uuid', 'taken_name'],
 };
 
-/** Rows as migrations 0020, 0055 to 0057 and 0081 define them. Times are ISO 8601 UTC, objects are JSON text, truth is 0 or 1. */
+/**
+ * Rows as defined by migrations 0020, 0055 to 0057 and 0081. Times are ISO 8601 UTC, objects are JSON text, booleans
+ * are 0 or 1.
+ */
 export interface SandboxTables {
   sandbox: SandboxRow;
   sandbox_label: { sandbox_id: string; key: string; value: string };

@@ -5,14 +5,14 @@ import { runInSandbox } from '../support/run-in-sandbox.ts';
 export interface ContractSubject {
   readonly driver: SandboxDriver;
   readonly spec: (name: string) => SandboxSpec;
-  /** Another driver on the same data, as a platform has it that was started again; null where nothing outlives one. */
+  /** Another driver on the same data, as after a platform restart; null if nothing survives one. */
   readonly again: (() => SandboxDriver) | null;
-  /** Has the storage below count again what each sandbox takes; absent where it never miscounts. */
+  /** Makes the underlying storage recount disk usage; absent if it never miscounts. */
   readonly recount?: () => Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** What no driver may take for a sandbox, since ids become names of folders and containers. */
+/** Ids that every driver must reject, because ids become names of folders and containers. */
 const HOSTILE_IDS = [
   '',
   '.',
@@ -28,7 +28,7 @@ const HOSTILE_IDS = [
   '%2e%2e',
 ];
 
-/** What every driver promises, whatever it is made of. Call it inside a `describe`. */
+/** The contract of every driver. Call it inside a `describe`. */
 export function driverContract(make: () => Promise<ContractSubject>): void {
   let subject: ContractSubject;
   const signal = (): AbortSignal => AbortSignal.timeout(60_000);

@@ -9,8 +9,8 @@ import { runInSandbox, type RunResult } from '../support/run-in-sandbox.ts';
 const LIMIT_MS = 60_000;
 
 /**
- * The second half of what every driver promises, for those that run programs: limits hold and touch nobody else, files
- * stay, and a driver that was started again goes on where the last one ended.
+ * The second part of the driver contract, for drivers that run programs: limits apply and affect no other sandbox,
+ * files persist, and a restarted driver continues where the previous one ended.
  */
 export function runningContract(make: () => Promise<ContractSubject>): void {
   let subject: ContractSubject;
@@ -34,8 +34,8 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
   };
 
   /**
-   * Until there is no room. btrfs may take its counts for inconsistent after containers were removed (`inconsistent` in its
-   * sysfs folder of qgroups; seen on Linux 6.18), and then holds nobody to a size before they are made anew.
+   * Fills the disk. btrfs may mark its counts as inconsistent after containers were removed (`inconsistent` in its
+   * sysfs folder of qgroups; seen on Linux 6.18), and then enforces no limits until they are recounted.
    */
   const fill = async (spec: SandboxSpec, file: string): Promise<void> => {
     const script = `dd if=/dev/zero of=${file} bs=1M count=200; sync`;
@@ -81,7 +81,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
         expect((await inside(first, 'echo $PATH; pwd')).stdout).toBe((await inside(source, 'echo $PATH; pwd')).stdout);
         await fill(first, '/root/big');
         await inside(first, 'rm /root/big');
-        // A copy of what was made of a copy needs neither, and neither its sandbox nor those made from it.
+        // A copy of a copy depends on neither snapshot nor on their sandboxes.
         await inside(first, 'echo three > /root/more');
         await driver.snapshots.take(first.id, 'snp_second');
         await driver.snapshots.remove('snp_first');
@@ -115,7 +115,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       await inside(spec, '(trap "" HUP TERM; exec sleep 1000) >/dev/null 2>&1 & echo $! > /root/pid');
       const second = subject.again?.();
       if (second === undefined) throw new Error('the subject of this contract has no second driver');
-      await subject.driver.close(); // two never work on the same sandboxes
+      await subject.driver.close(); // two drivers never manage the same sandboxes
       try {
         expect(await second.open()).toMatchObject({ available: true });
         expect(await second.list()).toContainEqual(expect.objectContaining({ id: spec.id, running: true }));
@@ -151,7 +151,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       expect(await stream.outcome).toMatchObject({ ok: false, code: 'DISK_FULL' });
       await connection.close();
       expect((await inside(roomy, 'dd if=/dev/zero of=/some bs=1M count=8 && echo fits')).stdout).toBe('fits\n');
-      // Some storage gives room back a moment later.
+      // Some storage frees space with a delay.
       await inside(full, 'rm /big; sync');
       await waitFor(async () => (await inside(full, 'echo text > /small && cat /small')).stdout === 'text\n');
     }));
@@ -190,7 +190,7 @@ async function bringUp(driver: SandboxDriver, spec: SandboxSpec, signal: AbortSi
   await driver.start(spec, signal);
 }
 
-/** A shell that outlives its connection; resolves when it runs. */
+/** Starts a shell that outlives its connection; resolves when it runs. */
 async function session(connection: AgentConnection, script: string): Promise<void> {
   const name = `s${script.length}`;
   const argv = ['sh', '-c', `echo ready; ${script}`];

@@ -17,7 +17,7 @@ function tooManyEntries(): Buffer {
   return gzipSync(Buffer.concat(Array.from({ length: 100_001 }, () => header)));
 }
 
-/** A file of which nearly all is a hole, as GNU tar sends it: a few kilobytes stand for any size. */
+/** A file that is almost entirely a hole, as GNU tar sends it: a few kilobytes represent any size. */
 async function sparse(format: 'gnu' | 'pax', sizeBytes: number): Promise<Buffer> {
   await using folder = await temporaryFolder();
   const file = await open(join(folder.path, 'hole'), 'w');
@@ -181,7 +181,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
 
   it.each(['gnu', 'pax'] as const)('refuses sparse files that stand for more than they may (%s)', async (format) => {
-    // Beyond the disk; and within it, yet out of nothing.
+    // One exceeds the disk; the other fits, but expands from almost nothing.
     for (const sizeBytes of [2 ** 40, 160 << 20]) {
       const answer = await send('/srv/sparse', await sparse(format, sizeBytes));
       expect([answer.status, await answer.json()]).toMatchObject([413, { code: 'ARCHIVE_TOO_LARGE' }]);
@@ -231,7 +231,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
     const init = { method: 'PUT', body, duplex: 'half', signal: abort.signal, headers: platform.owner.headers };
     const url = `${platform.url}/api/containers/${id}/files/archive?path=/srv/half`;
-    await expect(fetch(url, init as RequestInit)).rejects.toThrow(); // `duplex` is newer than the types
+    await expect(fetch(url, init as RequestInit)).rejects.toThrow(); // the types lack `duplex`
     await expect.poll(() => run('ls -A /srv | grep half || true')).toBe('');
   });
 

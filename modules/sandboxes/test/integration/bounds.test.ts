@@ -19,7 +19,7 @@ describe('what bounds the life of a sandbox', () => {
     platform.call('POST', `/api/containers${query}`, { body: { image: 'busybox', ...body } });
   const statusOf = async (id: string): Promise<string> =>
     (await platform.call('GET', `/api/containers/${id}`)).body['status'];
-  /** Starts wait until they are given up. */
+  /** Makes starts wait until they are cancelled. */
   const hold = (): void => {
     driver.beforeStart = (_spec, signal) =>
       new Promise<void>((_, reject) =>

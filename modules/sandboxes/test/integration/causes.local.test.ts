@@ -9,7 +9,7 @@ import { startPlatform, type TestPlatform } from '../support/platform.ts';
 const reason = localDriverReason();
 const title = 'why a real sandbox fails, and that a start brings it back with its files';
 
-/** Each cause is brought about on this machine; IMAGE_PULL_FAILED is in `images/pull.test.ts`. */
+/** Provokes each cause on this machine; `images/pull.test.ts` covers IMAGE_PULL_FAILED. */
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let platform: TestPlatform;
   let id: string;
@@ -29,7 +29,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     (JSON.parse(readFileSync(join(platform.runFolder, 'sandboxes', id, 'state.json'), 'utf8')) as { pid: number }).pid;
 
   beforeAll(async () => {
-    // What is taken away here is there already in a prepared start.
+    // A prepared start would already have what these tests remove.
     platform = await startPlatform({ prepare: 'busybox', config: { max_per_caller: 100, prepared_starts: 0 } });
     const resources = { memory_mb: 64, disk_mb: 64 };
     id = (await post('?wait_ms=30000', { image: 'busybox', resources })).body['id'];
@@ -72,7 +72,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const record = join(platform.folder, 'sandboxes/disks', id, 'disk.img');
     await post(`/${id}/stop`);
     renameSync(record, `${record}.away`);
-    execFileSync('mkdir', [record]); // a folder is no disk
+    execFileSync('mkdir', [record]); // a folder is not a disk
     expect((await post(`/${id}/start?wait_ms=30000`)).body).toMatchObject({ status: 'error' });
     await failsWith('ROOTFS_FAILED');
     execFileSync('rmdir', [record]);
@@ -93,7 +93,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('DISK_FULL: the machine has no room for another disk', async () => {
     const disks = join(platform.folder, 'sandboxes/disks');
-    // While it is closed: what is mounted later is not seen where disks are made.
+    // Mount while the platform is closed: a later mount is not visible where disks are created.
     await platform.close();
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disks]);
     try {

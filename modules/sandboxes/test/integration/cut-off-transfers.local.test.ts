@@ -9,7 +9,7 @@ import { tarArchive } from '../support/tar-archive.ts';
 const reason = localDriverReason();
 const title = 'transfers into a real sandbox whose first process is killed on their way';
 const FIRST_BYTES = 512 * 1024;
-/** Names that no other file of a sandbox has. */
+/** Matches names that only temporary files have. */
 const TEMPORARY = "find / -xdev -name '.svc-*' | sort";
 
 interface Transfer {
@@ -44,7 +44,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   const run = async (command: string, sandbox = id): Promise<string> =>
     (await post(`/${sandbox}/exec`, { command })).body['stdout'];
 
-  /** Under way when this answers: its first bytes are in the sandbox. `finish` sends the others. */
+  /** Starts a transfer and resolves once its first bytes are in the sandbox. `finish` sends the rest. */
   async function begin({ method, path, type, begin: first, rest }: Transfer) {
     const { promise, resolve } = Promise.withResolvers<void>();
     const body = new ReadableStream<Uint8Array>({
@@ -56,7 +56,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       },
     });
     const headers = { ...platform.owner.headers, 'content-type': type };
-    const init = { method, body, headers, duplex: 'half' } as RequestInit; // `duplex` is newer than the types
+    const init = { method, body, headers, duplex: 'half' } as RequestInit; // the types lack `duplex`
     const answer = fetch(`${platform.url}/api/containers/${id}/${path}`, init).then(
       ({ status }) => status,
       () => 'broken off',

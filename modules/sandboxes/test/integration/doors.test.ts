@@ -4,7 +4,9 @@ import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { TerminalClient } from '../support/terminal-client.ts';
 
-/** `sandbox:exec` has several doors. What one of them refuses, no other lets in, and with the same status. */
+/**
+ * `sandbox:exec` is enforced at several entry points. All of them must reject the same callers, with the same status.
+ */
 describe('running something in a sandbox', () => {
   const driver = new FakeDriver();
   let platform: TestPlatform;

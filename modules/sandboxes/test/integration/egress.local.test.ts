@@ -22,7 +22,7 @@ const SERVER = `
   require('node:dgram').createSocket('udp4').on('message', () => console.log('asked')).bind(53, '${OTHER}', () => console.log('up'));
 `;
 
-/** Neighbours with public addresses, in a network namespace: a sandbox without an allow-list is the control. */
+/** Neighbours with public addresses, in a network namespace. The control is a sandbox without an allowlist. */
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let subject: LocalSubject;
   let names: NameServer;

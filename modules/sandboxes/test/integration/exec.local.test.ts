@@ -10,7 +10,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   let platform: TestPlatform;
   let id: string;
   const exec = (body: unknown): Promise<Answer> => platform.call('POST', `/api/sandboxes/${id}/exec`, { body });
-  /** The events of a streamed answer, as they are named and with their data parsed. */
+  /** Events of a streamed response: names and parsed data. */
   const stream = async (body: object, signal?: AbortSignal): Promise<[string, Record<string, unknown>][]> => {
     const response = await fetch(`${platform.url}/api/sandboxes/${id}/exec`, {
       method: 'POST',

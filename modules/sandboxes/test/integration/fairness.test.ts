@@ -10,7 +10,7 @@ const IMAGE = { image: 'debian' };
 
 describe('workspaces on one machine', () => {
   const room = { isThere: true, bytes: Number.POSITIVE_INFINITY };
-  /** Owners of workspaces; one that is missing has an owner of its own. */
+  /** Owners of workspaces; a missing workspace has an owner of its own. */
   const sharing = new Map<string, string>();
   const hasRoom = async (sizeBytes: number): Promise<boolean> => room.isThere && sizeBytes <= room.bytes;
   const disk: DiskSpace = { hasRoom, take: hasRoom };
@@ -48,7 +48,7 @@ describe('workspaces on one machine', () => {
     isFast = true;
     const { status, body } = await create(other, '20000');
     expect([status, body['status']]).toEqual([201, 'running']);
-    expect(slow.size).toBe(standing); // and none of the others began meanwhile
+    expect(slow.size).toBe(standing); // none of the others started meanwhile
     open();
   });
 
@@ -124,7 +124,7 @@ describe('workspaces on one machine', () => {
     const file = `/api/containers/${id}/files`;
     expect((await platform.call('POST', file, { body: { path: '/a', content: '' } })).status).toBe(507);
     expect((await platform.call('PUT', `${file}/archive?path=/a`, { body: {} })).status).toBe(507);
-    // What takes nothing goes on, and what gives something back.
+    // Requests that need no space still work, and so do those that free some.
     expect((await platform.call('GET', `/api/containers/${id}`)).body['status']).toBe('running');
     expect((await platform.call('DELETE', `/api/containers/${id}`)).status).toBe(200);
     room.isThere = true;
@@ -159,7 +159,7 @@ describe('workspaces on one machine', () => {
     };
     let diskBytes = 0;
     vi.spyOn(driver, 'stats').mockImplementation(async () => {
-      diskBytes += 300 * 1024; // slowly: no two looks see it grow much
+      diskBytes += 300 * 1024; // too slow for a difference between two checks
       return { ...driver.reading, diskBytes };
     });
     room.isThere = false;

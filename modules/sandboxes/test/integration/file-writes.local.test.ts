@@ -98,7 +98,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('writes a whole file or none while links and folders are swapped on its way', async () => {
     await run('mkdir -p /srv/swap/one /srv/swap/two; ln -s one /srv/swap/way');
-    // Both ways to lead a write astray: a link that points elsewhere, and a folder that is another one.
+    // Both ways to redirect a write: a link with a changed target, and a replaced folder.
     const swaps =
       'cd /srv/swap; while [ ! -e /srv/stop ]; do ln -sfn two way; ln -sfn one way; mv one gone; mkdir one; ' +
       'cp gone/* one 2>/dev/null; rm -rf gone; done; rm /srv/stop';

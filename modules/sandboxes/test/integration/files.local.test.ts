@@ -228,7 +228,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         setTimeout(() => abort.abort(), 200);
       },
     });
-    const init = { body, duplex: 'half', signal: abort.signal } as RequestInit; // `duplex` is newer than the types
+    const init = { body, duplex: 'half', signal: abort.signal } as RequestInit; // the types lack `duplex`
     await expect(raw('POST', '?path=/srv/whole', init)).rejects.toThrow();
     expect(await (await raw('GET', '?path=/srv/whole')).text()).toBe('whole');
     await expect.poll(() => run('ls -A /srv | grep svc-write || true')).toBe('');

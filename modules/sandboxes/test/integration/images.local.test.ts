@@ -132,9 +132,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const before = await layers();
     const listed = await platform.call('GET', '/api/containers?page_size=200');
     for (const { id } of listed.body['containers']) await platform.call('DELETE', `/api/containers/${id}`);
-    // The two upper layers of the first image; the lowest is the second's as well.
+    // The two upper layers of the first image; the second image shares the lowest.
     await waitFor(async () => (await layers()) === before - 2, { timeoutMs: 20_000, description: 'layers to go' });
-    // That of `app` as it is now, and `deep`.
+    // The current image of `app`, and `deep`.
     expect(await readdir(join(cache.path, 'images'))).toHaveLength(2);
   });
 

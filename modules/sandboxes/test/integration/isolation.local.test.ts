@@ -55,7 +55,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('inherits no descriptor of the host', async () => {
     const { stdout } = await shell('one', 'ls /proc/self/fd');
-    expect(stdout.trim().split('\n').toSorted()).toEqual(['0', '1', '2', '3']); // the last is the listing itself
+    // The last one is from the listing itself.
+    expect(stdout.trim().split('\n').toSorted()).toEqual(['0', '1', '2', '3']);
   });
 
   it('gains no privileges, has few capabilities and a filter of system calls', async () => {

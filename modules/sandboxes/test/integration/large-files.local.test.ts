@@ -11,11 +11,11 @@ const reason = localDriverReason();
 const title = 'a file of 1 GiB';
 const PIECE = randomBytes(1 << 20);
 const PIECES = 1024;
-/** Client and platform share this process: buffers of both and what the collector has not taken yet. */
+/** Client and platform share this process: allows for the buffers of both and uncollected garbage. */
 const MOST_GROWTH_BYTES = 192 << 20;
 const LIMIT_MS = 600_000;
 
-/** The highest resident set while the work was going on, above that before it. */
+/** Peak resident set during the work, minus the one before. */
 async function growthOf(work: () => Promise<void>): Promise<number> {
   const before = process.memoryUsage.rss();
   let most = before;

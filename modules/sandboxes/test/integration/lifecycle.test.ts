@@ -6,7 +6,7 @@ import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform, type TestPlatformOptions } from '../support/platform.ts';
 import { sampleSpec } from '../support/sample-spec.ts';
 
-/** The fake driver runs nothing, so that every state can be reached and held. */
+/** The fake driver runs nothing, so that tests can reach and hold every state. */
 describe('the life of a sandbox', () => {
   let driver: FakeDriver;
   let clock: FakeClock;

@@ -35,7 +35,7 @@ describe('what sandboxes use', () => {
   const reads = (cpuMicroseconds: number, memoryBytes: number) => {
     driver.reading = { cpuMicroseconds, memoryBytes, pids: 3, diskBytes: null, oomKills: 0 };
   };
-  /** Samples are taken behind the clock. */
+  /** Sampling runs asynchronously to the clock. */
   const sampled = (id: string, count: number) => waitFor(async () => (await read(id))['samples'].length === count);
 
   it('is measured while it runs and kept over a restart', async () => {

@@ -18,7 +18,7 @@ const SERVER = `
   net.createServer((socket) => socket.end(socket.remoteAddress)).listen(8080, '${OUTSIDE}', () => console.log('up'));
 `;
 
-/** A neighbour with a public address, in a network namespace: the control without which a refusal proves nothing. */
+/** A neighbour with a public address, in a network namespace: the control that makes a refusal meaningful. */
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let subject: LocalSubject;
   let connection: AgentConnection;

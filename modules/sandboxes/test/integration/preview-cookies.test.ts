@@ -44,7 +44,7 @@ describe('the cookie of a preview over TLS', () => {
     );
     expect((await get('/', { cookie: `svc_preview=${token}` })).statusCode).toBe(401);
     expect((await get('/', { cookie: `__Secure-svc_preview=${token}` })).statusCode).toBe(401);
-    // Let in: it is only the program that is not there.
+    // Admitted; only the program is missing.
     expect((await get('/', { cookie: `__Host-svc_preview=${token}` })).statusCode).not.toBe(401);
   });
 });

@@ -30,7 +30,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const url = new URL(made.body['url']);
     return { ...made.body, url, token: url.searchParams.get('svc_preview') ?? '' };
   };
-  /** Names of the preview domain lead to the platform: whoever asks says the name in `Host`. */
+  /** Sends the preview name in `Host` directly to the platform, instead of resolving it. */
   const open = (url: URL, options: { method?: string; headers?: Record<string, string>; body?: Buffer } = {}) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const { port } = new URL(platform.url);
@@ -93,7 +93,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(cookie).toMatch(/^svc_preview=[\w-]+; Path=\/; Max-Age=3\d\d\d; HttpOnly; SameSite=Lax$/);
     const page = await get(new URL('/', url), { headers: { cookie: cookie.split(';')[0] ?? '' } });
     expect([page.status, page.text]).toEqual([200, expect.stringContaining('<title>app</title>')]);
-    // A program has no cookies: the link works at every path of it.
+    // Programs keep no cookies, so the link works at every path.
     const direct = await get(at(url, '/headers'));
     expect(direct.headers['set-cookie']).toEqual([expect.stringContaining(`svc_preview=${token};`), 'app=1; Path=/']);
     expect(JSON.parse(direct.text)).toMatchObject({ url: '/headers' });

@@ -4,7 +4,7 @@ import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { TerminalClient } from '../support/terminal-client.ts';
 
-/** Method, path and what a guest of the team may do with it. */
+/** Method, path and kind of access; a guest of the team may only read. */
 const ROUTES = [
   ['GET', '', 'read'],
   ['POST', '', 'write'],

@@ -10,17 +10,17 @@ import { TerminalClient } from '../support/terminal-client.ts';
 const reason = localDriverReason();
 const title = 'what stays and what goes';
 
-/** What this machine holds of these sandboxes; other suites run theirs at the same time. */
+/** What remains of these sandboxes on the machine; other suites run theirs at the same time. */
 function tracesOf(ids: ReadonlySet<string>, folder: string): Record<string, string[]> {
   const ours = (text: string): boolean => [...ids].some((id) => text.includes(id));
   return {
     processes: readdirSync('/proc').filter((name) => /^\d+$/.test(name) && ours(read(`/proc/${name}/cgroup`))),
     mounts: read('/proc/self/mounts').split('\n').filter(ours),
-    // Its exit code tells of groups that went while it looked, which others' do all the time.
+    // Ignore the exit code: it reports groups removed during the search, which other suites do all the time.
     cgroups: spawnSync('find', ['/sys/fs/cgroup', '-type', 'd', '-name', 'sbx_*'], { encoding: 'utf8' })
       .stdout.split('\n')
       .filter(ours),
-    // A slot is the number of an interface and of a range of ids.
+    // A slot is the number of an interface and of an id range.
     slots: readdirSync('/run/svc/slots').filter((slot) => ours(read(`/run/svc/slots/${slot}`))),
     loops: readdirSync('/sys/block').filter((name) =>
       read(`/sys/block/${name}/loop/backing_file`).includes(`${folder}/sandboxes/disks`),
@@ -30,7 +30,7 @@ function tracesOf(ids: ReadonlySet<string>, folder: string): Record<string, stri
   };
 }
 
-/** Empty for what is gone or was never there. */
+/** Empty if it is gone or never existed. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');

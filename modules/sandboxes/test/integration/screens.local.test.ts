@@ -11,7 +11,10 @@ const reason = localDriverReason();
 const title = 'screens of terminal sessions of a real sandbox';
 const [COLS, ROWS] = [80, 24];
 
-/** Draws a frame on the other screen, then changes one line of it for more than `bytes`; says so in the title at the end. */
+/**
+ * Draws a frame on the alternate screen, then rewrites one line of it for more than the given number of bytes. Sets the
+ * title at the end.
+ */
 const FRAME = String.raw`
 $| = 1;
 print "\e[?1049h\e[2J\e[H\e[44;1m", " " x 80, "\e[0m\e[3;20r\e[?25l\e[?1002;1006h\e(0";
@@ -26,11 +29,11 @@ open my $over, ">", "/tmp/over-$ARGV[1]";
 sleep 1000;
 `;
 
-/** What a client was sent, as a viewer of a plain terminal would see it. */
+/** Output sent to a client, as a plain terminal would show it. */
 interface Viewer {
   readonly client: TerminalClient;
   ready(): Record<string, unknown>;
-  /** Behind the last byte. */
+  /** Offset after the last byte. */
   offset(): number;
   text(): string;
   state(cols?: number, rows?: number): unknown;
@@ -97,7 +100,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(() => late.offset() === early.offset());
     expect(late.ready()).toMatchObject({ screen: { exact: true, cols: COLS, rows: ROWS }, replayed: 0 });
     expect(late.state()).toEqual(early.state());
-    // And both understand in the same way what follows: the shell, on the screen below.
+    // Both interpret further output in the same way: the shell, on the normal screen.
     early.type('\u0003');
     early.type("printf '\\033[?1049l\\033[r'; echo be''hind\n");
     await waitFor(() =>
@@ -114,7 +117,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(() => first.text().includes('begun'));
     await first.client.close();
     await waitFor(async () => (await run('test -e /tmp/over-alone')).body['exit_code'] === 0);
-    // Without a screen there are torn bytes of a ring; the frame was drawn long before them.
+    // Without a screen, it gets a torn part of the ring; the frame was drawn long before.
     const ring = await open('?session=alone&mode=ro&replay=output');
     await waitFor(() => ring.text().includes('over alone'));
     expect(ring.ready()).toMatchObject({ screen: null, replayed: 1024 * 1024 });
@@ -123,7 +126,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(late.ready()).toMatchObject({ screen: { exact: true, cols: 60, rows: 20 } });
     const { alternate } = late.state(60, 20) as { alternate: string[] };
     const letters = alternate.map((row) => row.replaceAll(/1<[^>]*>/g, ''));
-    // The status stood below the last row that there is, and came to stand on it.
+    // The status was below the last row and moved to it.
     expect(letters[19]).toContain('status: ready');
     expect(letters[9]).toMatch(/step \d{8} of the work/);
     expect(letters[10]).toContain('done');
@@ -188,7 +191,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(async () => Number(await failures()) === Number(before) + 1);
     const late = await open('?session=killed&mode=ro');
     await waitFor(() => late.offset() === early.offset());
-    // Only what the ring has: the line that was changed last is right, and the frame is gone.
+    // Only the ring is left: the last changed line is right, the frame is gone.
     expect(late.ready()).toMatchObject({ screen: { exact: false } });
     expect(late.text()).toContain('of the work');
     const fresh = await open(`?session=fresh&cols=${COLS}&rows=${ROWS}`);

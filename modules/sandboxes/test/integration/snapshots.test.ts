@@ -145,7 +145,7 @@ describe('snapshots and forks', () => {
   it('leaves nothing when it fails, and the sandbox goes on', async () => {
     const id = await source();
     driver.beforeSnapshot = async (sandboxId) => {
-      await driver.pause(sandboxId); // whoever copies died with the processes standing still
+      await driver.pause(sandboxId); // the copier died while the processes were frozen
       throw new Error('no space');
     };
     expect((await take(id)).status).toBe(500);
@@ -171,7 +171,7 @@ describe('snapshots and forks', () => {
     const cutOff = take(id).catch(() => undefined);
     await waitFor(() => driver.kept.size === 2);
     driver.kept.add('snp_unknown');
-    await platform.reopen(); // while the first goes on, as a platform that was killed would leave it
+    await platform.reopen(); // the first keeps running, as after a killed platform
     expect([...driver.kept]).toEqual([kept]);
     resolve();
     await cutOff;

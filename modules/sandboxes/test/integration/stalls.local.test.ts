@@ -8,10 +8,13 @@ import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 const reason = localDriverReason();
 const title = 'clients of a real sandbox that fall silent';
-/** More than the buffers on the way hold. */
+/** Exceeds all buffers on the way. */
 const LARGE_BYTES = 48 * 1024 * 1024;
 
-/** Whether the platform still holds its end of a connection that comes from this port. A client that reads nothing is not told. */
+/**
+ * Whether the platform still holds its end of a connection from this port. A client that reads nothing is not notified
+ * of a close.
+ */
 async function isEstablished(fromPort: number): Promise<boolean> {
   const peer = `0100007F:${fromPort.toString(16).toUpperCase().padStart(4, '0')}`;
   const ends = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/));
@@ -41,7 +44,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   };
 
   beforeAll(async () => {
-    // Only the silent ones below meet the short limits: what is made before may take its time.
+    // Only the silent clients below face the short limits; the setup may take its time.
     const limits = () =>
       stalling ? { idleTimeoutMs: 10_000, bodyRateWindowMs: 2_000, minBodyBytesPerSecond: 1_000 } : {};
     platform = await startPlatform({ prepare: 'busybox', limits });

@@ -10,7 +10,7 @@ import { sampleSpec } from '../support/sample-spec.ts';
 
 const EXIT_CODE = 42;
 
-/** A whole program of i386 that asks its kernel for nothing but to end: `exit(42)` by interrupt 0x80. */
+/** A complete i386 program whose only system call is `exit(42)`, by interrupt 0x80. */
 function programOf32Bits(): Buffer {
   const base = 0x0804_8000;
   const code = Buffer.from([0xb8, 1, 0, 0, 0, 0xbb, EXIT_CODE, 0, 0, 0, 0xcd, 0x80]);
@@ -19,21 +19,21 @@ function programOf32Bits(): Buffer {
   const sizeBytes = headerBytes + segmentBytes + code.length;
   const file = Buffer.alloc(sizeBytes);
   file.set([0x7f, 0x45, 0x4c, 0x46, 1, 1, 1]); // ELF, 32 bits, little-endian
-  file.writeUInt16LE(2, 16); // an executable
-  file.writeUInt16LE(3, 18); // of i386
+  file.writeUInt16LE(2, 16); // executable
+  file.writeUInt16LE(3, 18); // i386
   file.writeUInt32LE(1, 20);
-  file.writeUInt32LE(base + headerBytes + segmentBytes, 24); // where it begins
+  file.writeUInt32LE(base + headerBytes + segmentBytes, 24); // entry point
   file.writeUInt32LE(headerBytes, 28);
   file.writeUInt16LE(headerBytes, 40);
   file.writeUInt16LE(segmentBytes, 42);
   file.writeUInt16LE(1, 44);
-  const segment = [1, 0, base, base, sizeBytes, sizeBytes, 5, 0x1000]; // load all of it, to read and execute
+  const segment = [1, 0, base, base, sizeBytes, sizeBytes, 5, 0x1000]; // load everything, readable and executable
   segment.forEach((value, index) => file.writeUInt32LE(value, headerBytes + 4 * index));
   code.copy(file, headerBytes + segmentBytes);
   return file;
 }
 
-/** Its exit code on this machine, or null where the kernel runs no programs of 32 bits. */
+/** The program's exit code on this machine; null if the kernel runs no 32-bit programs. */
 async function exitCodeHere(): Promise<number | null> {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'program');
@@ -94,7 +94,8 @@ describe.each(['builtin', 'crun', 'runc'] satisfies RuntimeKind[])(
         const text = programOf32Bits().toString('base64');
         const ended = await shell(`cd /root; echo ${text} | base64 -d > p; chmod +x p; ./p; echo $?`);
         expect(ended.stdout).toBe(`${128 + 31}\n`); // SIGSYS
-        expect([EXIT_CODE, null]).toContain(await exitCodeHere()); // the control: this machine runs it, if it runs any
+        // The control: the machine runs it, if it runs 32-bit programs at all.
+        expect([EXIT_CODE, null]).toContain(await exitCodeHere());
       });
     });
   },

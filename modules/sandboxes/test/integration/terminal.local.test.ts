@@ -9,7 +9,7 @@ const reason = localDriverReason();
 const title = 'terminals of a real sandbox';
 const command = (...argv: string[]): string => Buffer.from(JSON.stringify(argv)).toString('base64url');
 
-/** Many times what is held anywhere on the way. */
+/** Many times more than all buffers on the way hold. */
 const FLOOD_BYTES = 250_000_000;
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
@@ -154,7 +154,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     flood.type('x');
     expect(await flood.closed).toMatchObject({ code: 1000, reason: '{"exit_code":0}' });
     expect(flood.receivedBytes - bytesBefore).toBe(FLOOD_BYTES);
-    // The client's messages are in this process too, until they are collected.
+    // Includes the client's uncollected messages, which are in this process too.
     expect(most).toBeLessThan(192 * 1024 * 1024);
   });
 

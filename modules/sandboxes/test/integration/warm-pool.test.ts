@@ -153,7 +153,7 @@ describe('the warm pool', () => {
     });
     expect(figures().target).toBeLessThanOrEqual(3);
     for (let second = 0; second < 120; second += 1) await clock.advance(1000);
-    await filled(2); // the margin for what comes at once
+    await filled(2); // the margin for bursts
     expect(figures().target).toBeLessThanOrEqual(2);
   });
 

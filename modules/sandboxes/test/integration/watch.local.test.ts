@@ -17,7 +17,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   const run = (command: string) => platform.call('POST', `/api/containers/${id}/exec`, { body: { command } });
 
-  /** Server-sent events as they come; `until` waits for one that fits. */
+  /** Reads server-sent events as they arrive; `until` waits for a match. */
   async function watch(query: string) {
     const gone = new AbortController();
     const answer = await fetch(`${platform.url}/api/containers/${id}/files/watch?${query}`, {

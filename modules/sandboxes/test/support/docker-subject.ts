@@ -13,7 +13,7 @@ import { AGENT_FOLDER, SHARED_IMAGES, testImage } from './local-subject.ts';
 export interface DockerSubject {
   readonly driver: DockerDriver;
   readonly folder: TemporaryFolder;
-  /** Another driver on the same engine and data, as a platform that was started again has it. */
+  /** Another driver on the same engine and data, as after a platform restart. */
   again(changes?: Partial<DockerDriverOptions>): DockerDriver;
   dispose(): Promise<void>;
 }

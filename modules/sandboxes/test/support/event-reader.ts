@@ -4,7 +4,7 @@ export interface StreamedEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Reads server-sent events as they come. */
+/** Reads server-sent events as they arrive. */
 export class EventReader {
   readonly events: StreamedEvent[] = [];
   comments = 0;
@@ -13,13 +13,13 @@ export class EventReader {
   readonly #abort = new AbortController();
   #ended = false;
 
-  /** Resolves when the answer has begun. */
+  /** Resolves when the response has started. */
   static async open(url: string, headers: Readonly<Record<string, string>>): Promise<EventReader> {
     const reader = new EventReader();
     const response = await fetch(url, { headers, signal: reader.#abort.signal });
     reader.status = response.status;
     reader.headers = response.headers;
-    void reader.#read(response).catch(() => undefined); // an aborted read is what `close` wants
+    void reader.#read(response).catch(() => undefined); // `close` aborts the read
     return reader;
   }
 
@@ -55,7 +55,7 @@ export class EventReader {
     this.events.push({
       id: fields.get('id') ?? '',
       event: fields.get('event') ?? '',
-      data: JSON.parse(data) as Record<string, unknown>, // what the platform wrote
+      data: JSON.parse(data) as Record<string, unknown>, // as written by the platform
     });
   }
 }

@@ -3,9 +3,9 @@ import { FrameDecoder } from '../../src/domain/helper/frame-decoder.ts';
 import { encodeDataFrame, encodeJsonFrame, FrameType, encodeFrame } from '../../src/domain/helper/frames.ts';
 
 /**
- * Speaks the helper's protocol on a unix socket without running anything. It knows two commands: `exit N` ends with that
- * code, `cat` echoes its input. Terminals behave like `cat` and end when they are sent `exit N` as a line. Every file is
- * there, empty, and every change of one succeeds.
+ * Implements the helper's protocol on a Unix socket without running anything. It supports two commands: `exit N` ends
+ * with that code, `cat` echoes its input. Terminals behave like `cat` and end on the line `exit N`. Every file exists
+ * and is empty, and every change to a file succeeds.
  */
 export class FakeAgent {
   readonly path: string;
@@ -26,7 +26,7 @@ export class FakeAgent {
     });
   }
 
-  /** Nothing is taken in and nothing answered until `thaw`; who connects meanwhile is not greeted. */
+  /** Pauses input and output until `thaw`; clients that connect meanwhile get no greeting. */
   freeze(): void {
     this.#frozen = true;
     for (const socket of this.#sockets) socket.pause();

@@ -21,13 +21,13 @@ interface FakeSandbox {
   paused: boolean;
 }
 
-/** A driver whose sandboxes are sockets that speak the helper's protocol. Tests make its next steps fail or wait. */
+/** A driver whose sandboxes are sockets with the helper's protocol. Tests make its next steps fail or wait. */
 export class FakeDriver implements SandboxDriver {
   readonly name = 'fake';
-  /** The same on every machine. */
+  /** Independent of the machine. */
   readonly parallelStarts = 2;
   readonly sandboxes = new Map<string, FakeSandbox>();
-  /** Awaited at the begin of `create`; throw in it or hold it. */
+  /** Awaited at the start of `create`; make it throw or wait. */
   beforeCreate: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;
   beforeStart: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;
   #folder: string | null = null;
@@ -47,7 +47,7 @@ export class FakeDriver implements SandboxDriver {
     this.#status = status;
   }
 
-  /** What it has: a test takes some away, or adds some. */
+  /** Supported isolations; tests add or remove some. */
   readonly isolations = new Set<string>(['namespaces']);
 
   whyUnsupported(isolation: string): string | null {
@@ -93,7 +93,7 @@ export class FakeDriver implements SandboxDriver {
     return { running: (sandbox?.agent ?? null) !== null, outOfMemory: sandbox?.outOfMemory ?? false };
   }
 
-  /** What the next readings say; a test changes it. */
+  /** The next reading; tests change it. */
   reading: SandboxStats = { cpuMicroseconds: null, memoryBytes: null, pids: null, diskBytes: null, oomKills: null };
 
   async stats(id: string): Promise<SandboxStats> {
@@ -116,10 +116,10 @@ export class FakeDriver implements SandboxDriver {
     sandbox.agent?.thaw();
   }
 
-  /** Snapshots by id, with the files of the fake: none. A test makes the next one fail or wait. */
+  /** Ids of snapshots; the fake has no files. Tests make the next one fail or wait. */
   readonly kept = new Set<string>();
   beforeSnapshot: (id: string, snapshotId: string) => Promise<void> = async () => undefined;
-  /** What a copy of anything takes. */
+  /** Size that `sizeBytes` reports for any copy. */
   copyBytes = 4096;
   readonly snapshots: SnapshotDriver = {
     sizeBytes: async (of) => ('sandbox' in of || this.kept.has(of.snapshot) ? this.copyBytes : 0),
@@ -156,7 +156,7 @@ export class FakeDriver implements SandboxDriver {
     }));
   }
 
-  /** The first process ends as if it had crashed, or as if its memory had ended. */
+  /** Ends the first process as after a crash, or as if it ran out of memory. */
   async crash(id: string, outOfMemory = false): Promise<void> {
     const sandbox = this.sandboxes.get(id);
     if (sandbox !== undefined) sandbox.outOfMemory = outOfMemory;
@@ -165,7 +165,7 @@ export class FakeDriver implements SandboxDriver {
 
   async close(): Promise<void> {}
 
-  /** Not part of the port: what a test must do at its end. */
+  /** Not part of the port: cleanup at the end of a test. */
   async dispose(): Promise<void> {
     for (const id of this.sandboxes.keys()) await this.stop(id);
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { createServer, request as forward, type IncomingMessage, type ServerResp
 import type { AddressInfo } from 'node:net';
 import { collectStream } from '@svc/testing';
 
-/** In front of a registry on loopback; misbehaves as it is told. */
+/** A proxy for a registry on loopback, with configurable faults. */
 export interface FaultyProxy {
   readonly host: string;
   readonly requests: {
@@ -10,7 +10,7 @@ export interface FaultyProxy {
     readonly range: string | undefined;
     readonly authorization: string | undefined;
   }[];
-  /** The connection of the first blob request breaks after so many bytes, that of the second after so many, and so on. */
+  /** Breaks the connection of each successive blob request after the given number of bytes. */
   breakBlobsAfter(bytes: readonly number[]): void;
   ignoreRanges(): void;
   corruptBlobs(): void;
@@ -18,9 +18,9 @@ export interface FaultyProxy {
   corruptManifests(): void;
   answerManifests(status: number): void;
   redirectBlobs(to: (path: string) => string): void;
-  /** Whoever names no user is refused. */
+  /** Rejects requests without credentials. */
   wantBasic(): void;
-  /** Layers wait until they are released. */
+  /** Holds layers until `release`. */
   hold(): void;
   release(): void;
   behave(): void;
@@ -101,7 +101,7 @@ async function serve(
   if (faults.wantBasic && request.headers.authorization === undefined) {
     return void response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end();
   }
-  // The configuration of an image is a blob as well, a small one that these faults are not about.
+  // An image's configuration is a blob too, a small one that these faults do not cover.
   const { status, headers, body } = await ask(request, upstream, faults.ignoreRanges);
   const isLayer = path.includes('/blobs/') && !(headers['content-type'] ?? '').includes('json') && body.length > 2000;
   if (isLayer) await faults.held?.promise;

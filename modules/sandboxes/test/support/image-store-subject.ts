@@ -10,7 +10,7 @@ import { AGENT_FOLDER } from './local-subject.ts';
 
 export interface ImageStoreSubject extends AsyncDisposable {
   readonly folder: string;
-  /** Another store on the same folder, as another process has one; the caller closes it. */
+  /** Opens another store on the same folder, as another process would; the caller closes it. */
   open(
     images: Readonly<Record<string, readonly ImageSourceSpec[]>>,
     options?: Partial<ImageStoreOptions> & { readonly settings?: readonly RegistrySettings[] },

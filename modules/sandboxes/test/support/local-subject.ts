@@ -14,7 +14,7 @@ import { imageStoreOf } from '../../src/adapters/images/assembly.ts';
 
 const PROJECT = join(import.meta.dirname, '../../../..');
 export const AGENT_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');
-/** Images are the same for every suite: made once, kept between runs. */
+/** All suites share the images: built once and kept between runs. */
 export const SHARED_IMAGES = join(PROJECT, '.cache/sandbox-images');
 
 export interface LocalSubject {
@@ -22,18 +22,18 @@ export interface LocalSubject {
   readonly images: ImageStore;
   readonly folder: TemporaryFolder;
   readonly runFolder: string;
-  /** Another driver on the same data, as a platform that was started again has it. */
+  /** Another driver on the same data, as after a platform restart. */
   again(): LocalDriver;
   dispose(): Promise<void>;
 }
 
-/** What prepared starts of the subject are for. */
+/** The kind of the subject's prepared starts. */
 export const PREPARED_KIND = {
   resources: { cpuMillis: 1000, memoryMb: 128, diskMb: 64, pids: 64 },
   network: 'egress',
 } as const;
 
-/** Why the local driver cannot be tried here, or null. */
+/** Why the local driver cannot run here; null if it can. */
 export function localDriverReason(runtime: RuntimeKind = 'builtin'): string | null {
   return requirement(
     'linux',
@@ -111,7 +111,7 @@ export async function localSubject(
   };
 }
 
-/** An entry of a catalog for tests. */
+/** A catalog entry for tests. */
 export function testImage(name: string, source: ImageSourceSpec): ImageEntry {
   return {
     name,

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { answerTo, parseQuestion } from '../../src/adapters/drivers/local/egress/dns-message.ts';
 
 export interface NameServer {
-  /** For a resolver's list of servers. */
+  /** Address for a resolver's server list. */
   readonly address: string;
-  /** Names that were asked for. */
+  /** Queried names. */
   readonly asked: string[];
   close(): Promise<void>;
 }
 
-/** A name server on loopback that knows these names and no other. */
+/** A name server on loopback that knows only these names. */
 export async function startNameServer(
   names: Readonly<Record<string, readonly string[]>>,
   ttlSeconds: number,

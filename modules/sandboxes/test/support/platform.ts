@@ -24,19 +24,19 @@ import { AGENT_FOLDER, SHARED_IMAGES } from './local-subject.ts';
 
 export interface TestPlatform {
   readonly url: string;
-  /** The data folder, and where the local driver keeps its sockets for it. */
+  /** The data folder, and the local driver's run folder for it. */
   readonly folder: string;
   readonly runFolder: string;
   readonly module: SandboxesModule;
   readonly access: FakeAccess;
   readonly audit: FakeAudit;
   readonly owner: FakeCaller;
-  /** A request as a caller, by default the owner. JSON in, JSON out. */
+  /** Sends a request as a caller, by default the owner. JSON in, JSON out. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Ends this process's part as a shutdown does; `reopen` starts again on the same data. */
+  /** Shuts the platform down; `reopen` starts it again on the same data. */
   close(): Promise<void>;
   reopen(): Promise<void>;
-  /** Ends everything and removes what is left. */
+  /** Ends everything and removes all data. */
   dispose(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export interface CallOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // Tests look at fields of JSON answers; a wrong guess fails the expectation.
+  // Tests read fields of JSON responses; a wrong assumption fails the expectation.
   readonly body: Record<string, any>; // oxlint-disable-line typescript/no-explicit-any
 }
 
@@ -57,23 +57,23 @@ export interface TestPlatformOptions {
   readonly driver?: SandboxDriver;
   readonly effects?: Partial<Effects>;
   readonly config?: Partial<SandboxesConfig>;
-  /** Nothing is limited by default. */
+  /** Unlimited by default. */
   readonly quotaLimits?: (access: FakeAccess) => QuotaLimits;
-  /** Unlimited when absent. */
+  /** Unlimited by default. */
   readonly disk?: DiskSpace;
-  /** Where the module's figures go; a new registry when none is given. */
+  /** Registry for the module's metrics; a new one by default. */
   readonly metrics?: () => Metrics;
-  /** What differs of the listener's limits, asked for at every opening. */
+  /** Overrides of the listener's limits, requested each time it opens. */
   readonly limits?: () => Partial<ListenerLimits>;
-  /** The image that is made before the tests begin; by default the catalog's own. */
+  /** Image to prepare before the tests; defaults to `debian`. */
   readonly prepare?: string;
-  /** Where a proxy offers the platform; by default the listener itself. */
+  /** Public URL behind a proxy; defaults to the listener itself. */
   readonly publicUrl?: string;
 }
 
 const IMAGE_TIMEOUT_MS = 280_000;
 
-/** The module behind a real listener on loopback, on a migrated SQLite file, with the fake access port. */
+/** Runs the module behind a real listener on loopback, with a migrated SQLite file and the fake access port. */
 export async function startPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const folder = await temporaryFolder('svc-sbx-');
   const access = fakeAccess();
@@ -82,13 +82,13 @@ export async function startPlatform(options: TestPlatformOptions = {}): Promise<
   const config: SandboxesConfig = {
     ...Value.Create(sandboxesConfigSchema),
     image_cache: SHARED_IMAGES,
-    // Tests ask nobody outside of this machine.
+    // Tests access no other machine.
     image_registry: '',
     ...options.config,
   };
   const open = () => openOnce(folder.path, access, audit, config, options);
   let current = await open();
-  // On a fresh machine the image takes minutes to make, which is not what the tests are about.
+  // On a fresh machine, building the image takes minutes, which must not count as test time.
   if (options.driver === undefined) {
     await current.module.prepareImage(options.prepare ?? 'debian', AbortSignal.timeout(IMAGE_TIMEOUT_MS));
   }
@@ -117,7 +117,7 @@ export async function startPlatform(options: TestPlatformOptions = {}): Promise<
   };
 }
 
-/** A test that failed must not leave sandboxes running on the machine. One that closed the platform has none to reach. */
+/** Deletes all sandboxes, so that a failed test leaves none running. Does nothing if the platform is closed. */
 async function deleteAll(url: string, owner: FakeCaller): Promise<void> {
   const listed = await request(url, 'GET', '/api/containers?page_size=200', {}, owner).catch(() => null);
   for (const { id } of listed?.body['containers'] ?? []) {

@@ -6,7 +6,7 @@ import { ImageStore } from '../../src/adapters/images/image-store.ts';
 import { registrySource } from '../../src/adapters/images/registry/registry-source.ts';
 import { AGENT_FOLDER } from './local-subject.ts';
 
-// A process that a test kills: says when it begins, prepares the image `one` of an archive, and ends.
+// A process for a test to kill: reports its start, prepares the image `one` from an archive, and ends.
 const [folder = '', path = ''] = process.argv.slice(2);
 const entry = { name: 'one', displayName: '', description: '', category: '', tags: [], popular: true, aliases: [] };
 const store = new ImageStore({

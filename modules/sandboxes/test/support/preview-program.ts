@@ -1,6 +1,6 @@
 /**
- * A program for a sandbox that has Node: tells what it is sent at `/headers`, gives back what it is sent at `/echo`, says
- * a word a time at `/events`, and echoes WebSocket frames of up to 125 bytes at `/socket` (RFC 6455, nothing more of it).
+ * A program for a sandbox with Node. `/headers` returns the request's headers, `/echo` its body, `/events` sends one
+ * word at a time, and `/socket` echoes WebSocket frames of up to 125 bytes (a minimal subset of RFC 6455).
  */
 export const PREVIEW_PROGRAM = `
 const { createServer } = require('node:http');

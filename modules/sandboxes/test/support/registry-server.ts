@@ -6,12 +6,12 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { findCommand, freePort, temporaryFolder, waitFor } from '@svc/testing';
 import { tarArchive, type TarEntry } from './tar-archive.ts';
 
-/** A layer to push: entries of an archive, or the archive itself. */
+/** A layer to push: the entries of an archive, or the archive itself. */
 export interface TestLayer {
   readonly entries?: readonly TarEntry[];
   readonly archive?: Buffer;
   readonly compression?: 'gzip' | 'zstd' | 'none';
-  /** The compressed bytes, where they are not simply those. */
+  /** Overrides the compressed bytes. */
   readonly compressed?: Buffer;
 }
 
@@ -30,7 +30,7 @@ export interface Pushed {
   readonly layerDigests: readonly string[];
 }
 
-/** The distribution's own registry on loopback, filled by pushes as any client makes them. */
+/** The distribution's own registry on loopback, filled by ordinary pushes. */
 export interface RegistryServer {
   /** `127.0.0.1:<port>` */
   readonly host: string;
@@ -41,15 +41,15 @@ export interface RegistryServer {
 }
 
 export interface RegistryServerOptions {
-  /** Lines for the section `auth` of its configuration. */
+  /** Lines for the `auth` section of its configuration. */
   readonly auth?: string;
-  /** Files to put beside the configuration; `{folder}` in `auth` is where. */
+  /** Files to put beside the configuration; `{folder}` in `auth` is replaced by their folder. */
   readonly files?: Readonly<Record<string, string>>;
-  /** For pushes. */
+  /** Authorization header for pushes. */
   readonly authorization?: (repository: string) => string;
 }
 
-/** `user` with the password `secret`, as htpasswd -B writes it. */
+/** `user` with the password `secret`, as `htpasswd -B` writes it. */
 export const HTPASSWD_LINE = 'user:$2y$05$UjABOw1sEy6sN.VCMBBW2u6rFh3nM8HTo6AHjAg00LOVWPrrTRZLO\n';
 
 export async function startRegistry(options: RegistryServerOptions = {}): Promise<RegistryServer> {

@@ -5,11 +5,11 @@ export interface RunResult {
   readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** The code of a start that failed. */
+  /** Error code of a failed start. */
   readonly failure: string | null;
 }
 
-/** Runs one command without a terminal and gathers what it says. */
+/** Runs one command without a terminal and collects its output. */
 export async function runInSandbox(
   connection: AgentConnection,
   argv: readonly string[],

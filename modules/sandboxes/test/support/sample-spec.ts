@@ -1,6 +1,6 @@
 import type { SandboxSpec } from '../../src/domain/driver.ts';
 
-/** A small sandbox of the image busybox. */
+/** A small sandbox with the image busybox. */
 export function sampleSpec(name: string, changes: Partial<SandboxSpec> = {}): SandboxSpec {
   return {
     id: `sbx_${name}`,

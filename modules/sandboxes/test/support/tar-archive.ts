@@ -1,4 +1,4 @@
-/** One entry of an archive; what is not said is what an honest archive would have. */
+/** An archive entry; omitted fields default to valid values. */
 export interface TarEntry {
   readonly name: string;
   readonly type?: 'file' | 'link' | 'symlink' | 'character' | 'block' | 'folder' | 'fifo';
@@ -10,14 +10,17 @@ export interface TarEntry {
   readonly modifiedSeconds?: number;
   /** Extended attributes. */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** What the header claims, whatever the content is. */
+  /** Size claimed by the header, regardless of the content. */
   readonly claimedBytes?: number;
 }
 
 const BLOCK_BYTES = 512;
 const TYPES = { file: '0', link: '1', symlink: '2', character: '3', block: '4', folder: '5', fifo: '6' } as const;
 
-/** A tar archive byte by byte (POSIX ustar, with pax records for attributes), so that it can also be one that no tool makes. */
+/**
+ * Builds a tar archive byte by byte (POSIX ustar, with pax records for attributes), including archives that no tool
+ * creates.
+ */
 export function tarArchive(entries: readonly TarEntry[]): Buffer {
   const blocks = entries.flatMap(entryBlocks);
   return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK_BYTES)]);
@@ -54,7 +57,7 @@ function header(entry: TarEntry, type: string, sizeBytes: number): Buffer {
   return block;
 }
 
-/** Its own length is the first part of a record (POSIX pax, section 4.4). */
+/** A record begins with its own length (POSIX pax, section 4.4). */
 function paxRecord(key: string, value: string): Buffer {
   const rest = Buffer.from(` ${key}=${value}\n`, 'latin1');
   let length = rest.length;

@@ -8,14 +8,14 @@ export interface OpenOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A WebSocket client that keeps what it was sent. */
+/** A WebSocket client that records what it receives. */
 export class TerminalClient {
   readonly socket: WebSocket;
   readonly frames: { data: Buffer; binary: boolean }[] = [];
   readonly closed: Promise<{ code: number; reason: string }>;
   #text = '';
   receivedBytes = 0;
-  /** Off for floods: only `receivedBytes` counts then. */
+  /** Set to false for floods: then only `receivedBytes` is updated. */
   keep = true;
 
   private constructor(socket: WebSocket) {
@@ -32,7 +32,7 @@ export class TerminalClient {
     socket.on('error', () => undefined);
   }
 
-  /** Rejects with `{status, body}` when the upgrade is refused. */
+  /** Rejects with `{status, body}` if the upgrade is refused. */
   static async open(url: string, id: string, options: OpenOptions = {}): Promise<TerminalClient> {
     const address = `${url.replace('http', 'ws')}/ws/terminal/${id}${options.query ?? ''}`;
     const socket = new WebSocket(address, [...(options.protocols ?? [])], { headers: { ...options.headers } });
@@ -64,7 +64,7 @@ export class TerminalClient {
     this.socket.send(text);
   }
 
-  /** Waits until what was shown matches. */
+  /** Waits until the output matches. */
   async shows(pattern: RegExp): Promise<RegExpExecArray> {
     return waitFor(() => pattern.exec(this.#text), {
       description: `${String(pattern)} in ${JSON.stringify(this.#text.slice(-500))}`,

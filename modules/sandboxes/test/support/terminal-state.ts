@@ -2,7 +2,7 @@ import xterm from '@xterm/headless';
 import type { Terminal } from '@xterm/headless';
 import { cellOf, internalsOf, type Attributes } from '../../src/domain/terminal/screens/terminal-internals.ts';
 
-/** Another terminal than the one that the platform keeps: plain, and with a long memory. */
+/** A separate, plain terminal with a long scrollback. */
 export function viewerOf(cols: number, rows: number): Terminal {
   return new xterm.Terminal({ cols, rows, scrollback: 10_000, allowProposedApi: true, logLevel: 'off' });
 }
@@ -11,7 +11,7 @@ export function show(terminal: Terminal, bytes: Uint8Array | string): void {
   internalsOf(terminal).writeSync(Buffer.from(bytes));
 }
 
-/** All that a user can see and all that decides what further output does; lines above the screen as many as asked for. */
+/** All state that is visible or affects further output, with the given number of scrollback lines. */
 export function stateOf(terminal: Terminal, scrollback = 0): unknown {
   const { buffers, coreService, coreMouseService, charsets, pen } = internalsOf(terminal);
   const { rows, cols, modes } = terminal;
@@ -26,7 +26,7 @@ export function stateOf(terminal: Terminal, scrollback = 0): unknown {
     normal: rowsOf('normal'),
     alternate: isAlternate ? rowsOf('alternate') : [],
     cursor: [x, y],
-    // A restored cursor never stands behind the last column.
+    // A restored cursor is never past the last column.
     saved: [Math.min(savedX, cols - 1), Math.max(0, savedY - ybase)],
     normalSaved: isAlternate
       ? [Math.min(buffers.normal.savedX, cols - 1), Math.max(0, buffers.normal.savedY - buffers.normal.ybase)]
@@ -49,7 +49,7 @@ function rowOf(terminal: Terminal, type: 'normal' | 'alternate', row: number, is
   for (let column = 0; column < terminal.cols; column += 1) {
     const cell = cellOf(buffer, row, column);
     if (cell === null) continue;
-    // Of an empty cell only its background is to be seen.
+    // Only the background of an empty cell is visible.
     const isEmpty = cell.getChars() === '';
     const look = isEmpty ? `${cell.isBgRGB()}${cell.getBgColor()}` : lookOf(cell);
     cells.push(`${isEmpty ? ' ' : cell.getChars()}${cell.getWidth()}<${look}>`);
@@ -57,7 +57,7 @@ function rowOf(terminal: Terminal, type: 'normal' | 'alternate', row: number, is
   return `${isInner && buffer.getLine(row)?.isWrapped === true ? '+' : ' '}${cells.join('').replaceAll('1<false-1>', '').replaceAll('<plain>', '')}`;
 }
 
-/** The packed numbers keep remains of earlier colours; this is what is meant. */
+/** Decodes the attributes, because the packed numbers keep remains of earlier colors. */
 function lookOf(style: Attributes): string {
   const flags = [
     style.isBold(),

@@ -3,13 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { selfSignedCertificate } from '@svc/testing';
 
-/** Gives tokens as the distribution's specification has it, to one user for everything and to nobody for `public/`. */
+/** Issues tokens by the distribution's specification: to one user for everything, and anonymously for `public/`. */
 export interface TokenService {
-  /** Configuration of a registry that trusts it, and the files that go with it. */
+  /** Configuration of a registry that trusts this service, and the files it needs. */
   readonly auth: string;
   readonly files: Readonly<Record<string, string>>;
   readonly requests: { readonly scope: string | null; readonly authorization: string | undefined }[];
-  /** How long tokens are valid from now on. */
+  /** Sets the lifetime of new tokens. */
   setLife(seconds: number): void;
   tokenFor(repository: string, actions?: readonly string[]): string;
   close(): Promise<void>;

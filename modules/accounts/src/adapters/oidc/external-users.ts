@@ -5,9 +5,9 @@ import { createPerson } from '../../domain/users/create-person.ts';
 import type { ExternalIdentity } from './trusted-issuers.ts';
 
 /**
- * The user behind an external token. The first time its verified e-mail finds the user (or makes one, where the config
- * says so), and the subject is remembered; from then on only the subject counts, since issuers give e-mails of people
- * who left to others (OpenID Connect Core, 5.7).
+ * Finds the user behind an external token. The first token finds the user by verified e-mail (or creates one, if
+ * configured) and links the subject. From then on only the subject counts, because issuers reassign e-mails of people
+ * who left (OpenID Connect Core, 5.7).
  */
 export class ExternalUsers {
   readonly #database: AccountDatabase;
@@ -21,7 +21,7 @@ export class ExternalUsers {
   async resolve(identity: ExternalIdentity): Promise<User | undefined> {
     const user = (await this.#known(identity)) ?? (await this.#link(identity));
     if (user === undefined) return undefined;
-    // Signed out everywhere since: what the issuer signed before is refused.
+    // The user has since signed out everywhere: tokens issued before that are refused.
     return identity.issuedAtMs < Date.parse(user.tokensValidFrom) ? undefined : user;
   }
 
@@ -41,7 +41,7 @@ export class ExternalUsers {
       if (user === undefined) return false;
       return stores.identities.insert({ issuer, subject, userId: user.id, createdAt });
     });
-    // Two first requests side by side: the slower one finds what the faster one linked.
+    // Of two concurrent first requests, the slower one finds the other's link.
     return linked || identity.autoCreate ? this.#known(identity) : undefined;
   }
 

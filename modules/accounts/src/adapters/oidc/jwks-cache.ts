@@ -9,18 +9,18 @@ import {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Fetched again after this long, also when every key is known: a key that the issuer withdrew must go. */
+/** Refetched after this long even if every key is known, because the issuer may have withdrawn one. */
 const FRESH_MS = 10 * 60_000;
-/** When the issuer does not answer, its last keys serve for this long. */
+/** If the issuer does not respond, its last keys stay valid for this long. */
 const STALE_MS = 24 * 60 * 60_000;
-/** A token with an unknown key id makes us ask again, at most this often. */
+/** An unknown key id triggers a refetch, at most this often. */
 const ASK_AGAIN_MS = 30_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
 
 type Keys = (header: CompactJWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
-/** The published keys of one issuer. One request at a time, bounded in time and size, redirects refused. */
+/** The published keys of one issuer. Fetches one at a time, with limits on time and size, and refuses redirects. */
 export class JwksCache {
   readonly #url: string;
   readonly #fetch: Fetch;
@@ -56,7 +56,7 @@ export class JwksCache {
     return this.#now().getTime() - this.#fetchedAtMs;
   }
 
-  /** Leaves the keys as they are when the issuer fails: the caller then finds them stale, or none. */
+  /** Keeps the current keys if the fetch fails; the caller then finds them stale or missing. */
   async #refresh(): Promise<void> {
     if (this.#running !== undefined) return this.#running;
     const nowMs = this.#now().getTime();
@@ -77,7 +77,7 @@ export class JwksCache {
       });
       const text = await readBounded(response);
       if (!response.ok) return;
-      this.#keys = createLocalJWKSet(JSON.parse(text) as JSONWebKeySet); // the library checks the shape and throws
+      this.#keys = createLocalJWKSet(JSON.parse(text) as JSONWebKeySet); // the library validates the shape and throws
       this.#fetchedAtMs = this.#now().getTime();
     } catch {
       // Unreachable, too large or not a key set: the same as no answer. The next token asks again.

@@ -9,7 +9,7 @@ export interface TrustedIssuer {
   audience: string;
   jwksUrl: string;
   emailClaim: string;
-  /** Off only for an issuer that checks every e-mail but does not say so in `email_verified`. */
+  /** Disable only for an issuer that verifies every e-mail but does not say so in `email_verified`. */
   requireVerifiedEmail: boolean;
   autoCreate: boolean;
 }
@@ -17,16 +17,16 @@ export interface TrustedIssuer {
 export interface ExternalIdentity {
   issuer: string;
   subject: string;
-  /** Null when the token has none or it is not verified: such a token serves a known subject only. */
+  /** Null if the token has no verified e-mail: such a token works for a known subject only. */
   email: string | null;
   name: string | null;
   issuedAtMs: number;
-  /** When the user signed in at the issuer; when the token was issued, if it does not say. */
+  /** When the user signed in at the issuer, or the token's issue time if it does not say. */
   authenticatedAtMs: number;
   autoCreate: boolean;
 }
 
-/** Public-key signatures only: with a shared secret the platform could forge what it is meant to check. */
+/** Public-key signatures only: with a shared secret, the platform could forge the tokens that it verifies. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -48,7 +48,7 @@ interface KnownIssuer {
   keys: JwksCache;
 }
 
-/** External OpenID Connect issuers whose tokens the operator trusts by config. */
+/** External OpenID Connect issuers that the configuration trusts. */
 export class TrustedIssuers {
   readonly #issuers: ReadonlyMap<string, KnownIssuer>;
   readonly #now: () => Date;
@@ -64,7 +64,7 @@ export class TrustedIssuers {
     return this.#issuers.has(issuer);
   }
 
-  /** Undefined for whatever is not a valid token of this issuer. */
+  /** Returns undefined if the token is not valid for this issuer. */
   async verify(issuer: string, token: string): Promise<ExternalIdentity | undefined> {
     const known = this.#issuers.get(issuer);
     if (known === undefined) return undefined;
@@ -88,7 +88,7 @@ export class TrustedIssuers {
 function identityOf(payload: JWTPayload, options: TrustedIssuer, now: Date): ExternalIdentity | undefined {
   const { sub, iat, name } = payload;
   if (sub === undefined || sub === '' || sub.length > MAX_SUBJECT_LENGTH || iat === undefined) return undefined;
-  // One from the future would outlive a later sign-out everywhere, and count as just confirmed until then.
+  // A token from the future would survive a later sign-out everywhere, and would count as just confirmed until then.
   if (iat > now.getTime() / 1000 + CLOCK_TOLERANCE_SECONDS) return undefined;
   const claim = payload[options.emailClaim];
   const authTime = payload['auth_time']; // OpenID Connect Core, section 2

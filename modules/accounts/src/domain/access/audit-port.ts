@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditLog } from '@svc/http';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 
-/** The audit log as the HTTP guard knows it. */
+/** Adapts the audit trail to the HTTP guard's audit log. */
 export function createAuditLog(trail: AuditTrail): AuditLog {
   return {
     record: ({ principal, details, ...entry }: AuditEntry) =>

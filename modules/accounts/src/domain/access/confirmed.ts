@@ -2,11 +2,11 @@ import type { Principal } from '@svc/http';
 import { secondsAfter } from '../effects.ts';
 import { accountErrors } from '../../errors.ts';
 
-/** For so long a sign-in, or the password given again, lets its session change passwords and tokens. */
+/** How long a sign-in or a password confirmation lets its session change passwords and tokens. */
 export const CONFIRMED_FOR_SECONDS = 600;
 
 /**
- * Lets only a sign-in through, however old: what ends every sign-in must also help when the password is not at hand. Throws
+ * Requires an interactive sign-in of any age: ending every sign-in must work even without the password. Throws
  * INTERACTIVE_SESSION_REQUIRED for API tokens.
  */
 export function assertInteractive({ confirmedAt }: Principal): void {
@@ -14,8 +14,8 @@ export function assertInteractive({ confirmedAt }: Principal): void {
 }
 
 /**
- * Lets only a person through who proved within the last ten minutes to be the user. Throws INTERACTIVE_SESSION_REQUIRED
- * for API tokens, and CONFIRMATION_REQUIRED for a sign-in of longer ago, such as a browser that somebody left open.
+ * Requires a sign-in or password confirmation within the last ten minutes. Throws INTERACTIVE_SESSION_REQUIRED for API
+ * tokens, and CONFIRMATION_REQUIRED for an older sign-in, such as a browser left open.
  */
 export function assertConfirmed({ credential, confirmedAt }: Principal, now: Date): void {
   if (confirmedAt === undefined) throw accountErrors.INTERACTIVE_SESSION_REQUIRED();

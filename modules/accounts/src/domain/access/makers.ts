@@ -8,7 +8,7 @@ import { scopesOf } from '../tokens/service-accounts.ts';
 
 type Stores = Pick<AccountStores, 'users' | 'apiTokens' | 'serviceAccounts' | 'workspaces' | 'members' | 'teams'>;
 
-/** The actions that the maker of a lasting credential may perform in a workspace now; see `Access.allowedActions`. */
+/** The actions that the creator of a lasting credential may perform in a workspace now; see `Access.allowedActions`. */
 export async function allowedActions(
   stores: Stores,
   now: Date,
@@ -20,7 +20,7 @@ export async function allowedActions(
   return new Set(actions.filter(isAllowed));
 }
 
-/** The maker as a caller today; undefined once it or the token that it used is gone. */
+/** The creator as a caller today; undefined once the user or the token used is gone. */
 async function callerBehind(
   stores: Stores,
   now: Date,

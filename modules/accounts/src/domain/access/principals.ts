@@ -23,12 +23,12 @@ export function userPrincipal(
   };
 }
 
-/** Of a session itself, or of the access token that a sign-in answered. */
+/** Principal of a session, or of the access token that a sign-in returned. */
 export function sessionPrincipal(user: User, credential: 'session' | 'jwt', session: Session): Principal {
   return userPrincipal(user, credential, session.id, { confirmedAt: session.confirmedAt });
 }
 
-/** Only the tokens of `svc up` have a purpose. */
+/** Only tokens issued by `svc up` have a purpose. */
 export function apiTokenPrincipal(user: User, { id, expiresAt, purpose }: ApiToken): Principal {
   return userPrincipal(user, 'api_token', id, { expiresAt, isStartToken: purpose !== null });
 }
@@ -51,7 +51,7 @@ export function serviceAccountPrincipal(account: ServiceAccount): Principal {
   };
 }
 
-/** As much of a principal as the authorize table needs. */
+/** The part of a principal that the authorize table needs. */
 export function callerOf(principal: Principal): Caller {
   const { kind, id, workspaceUuid, scopes, operator } = principal;
   return {
@@ -59,7 +59,7 @@ export function callerOf(principal: Principal): Caller {
     id,
     ...(workspaceUuid === undefined ? {} : { workspaceUuid }),
     ...(scopes === undefined ? {} : { scopes }),
-    // A user's own property: whatever else a principal says of itself.
+    // Only a user can be an operator, whatever else the principal claims.
     ...(kind === 'user' && operator === true ? { operator } : {}),
   };
 }

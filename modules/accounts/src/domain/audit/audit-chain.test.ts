@@ -161,7 +161,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     await run(
       `update account_audit_end set sequence = ${end?.sequence}, mac = '${end?.mac}', seal = '${end?.seal}' where name = 'head'`,
     );
-    expect((await verify()).holds).toBe(true); // all that is there was once the whole truth
+    expect((await verify()).holds).toBe(true); // the remaining log is an intact older state
     expect((await verifyChain(stores, key, early ?? undefined)).holds).toBe(true);
     expect(await verifyChain(stores, key, late ?? undefined)).toMatchObject({
       holds: false,
@@ -267,7 +267,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
   });
 
   it('answers a record that could not be written with the failure, and that record alone', async () => {
-    const bad = { ...record('x'), action: null as unknown as string }; // what the database refuses
+    const bad = { ...record('x'), action: null as unknown as string }; // rejected by the database
     const together = [
       chain.append(record('first')),
       chain.append(record('a')),

@@ -6,23 +6,23 @@ import { addPurge, parsePurged } from './purged-rows.ts';
 
 export type UnlinkedRecord = Omit<AuditRecord, 'sequence' | 'mac'>;
 
-/** Records that one transaction links: those that came while the one before was on its way to the disk. */
+/** Maximum number of records linked in one transaction: those that arrived while the previous one was being written. */
 const MOST_TOGETHER = 256;
-/** Rows of before the chain that one transaction links. */
+/** Unlinked rows from before the chain that one transaction links. */
 const ADOPTED_TOGETHER = 500;
 
 export interface PurgeRequest {
-  /** Only records that are older go. ISO 8601 UTC. */
+  /** Removes only older records. ISO 8601 UTC. */
   before: string;
   limit: number;
   purgedAt: string;
-  /** By which they go, for whoever verifies the rest. */
+  /** The retention rule, recorded for later verification. */
   rule: string;
 }
 
 export interface PurgeOutcome {
   removed: number;
-  /** The first of the old records that does not verify: it stays, with all behind it. Null where all do. */
+  /** The first old record that fails verification: it stays, with all records after it. Null if all verify. */
   brokenAt: number | null;
 }
 
@@ -35,8 +35,8 @@ interface Waiting {
 }
 
 /**
- * Appends to the audit log as one chain for all replicas: the row of the chain's head is locked, the records are linked
- * behind it, and the head moves in the same transaction. What comes meanwhile waits for the next one and shares it.
+ * Appends to the audit log as one chain across all replicas: locks the row of the chain's head, links the records after
+ * it, and moves the head in the same transaction. Records that arrive meanwhile share the next transaction.
  */
 export class AuditChain {
   readonly #stores: AuditStores;
@@ -49,7 +49,7 @@ export class AuditChain {
     this.#key = key;
   }
 
-  /** Begins the chain with what is in the log already, unless it has a head. To be called only before the log has begun. */
+  /** Starts the chain with the existing log, unless it has a head. Call only before the log has begun. */
   async begin(): Promise<void> {
     for (;;) {
       const done = await this.#stores.transactAudit(async (chain) => {
@@ -70,7 +70,7 @@ export class AuditChain {
     }
   }
 
-  /** Resolves when the record is on disk and linked. */
+  /** Resolves when the record is linked and on disk. */
   append(record: UnlinkedRecord): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ record, resolve, reject });
@@ -79,8 +79,8 @@ export class AuditChain {
   }
 
   /**
-   * Removes at most `limit` of the oldest records, as long as they are older than `before`, and notes it where the log
-   * now begins. Only what verifies goes: a purge would hide whoever changed the rows, or removed some before them.
+   * Removes at most `limit` of the oldest records that are older than `before`, and records where the log now begins.
+   * Removes only records that verify: otherwise a purge would hide changed or missing rows.
    */
   async purge({ before, limit, purgedAt, rule }: PurgeRequest): Promise<PurgeOutcome> {
     return await this.#stores.transactAudit(async (chain) => {
@@ -105,7 +105,7 @@ export class AuditChain {
     });
   }
 
-  /** The rows from the first on that follow one another. */
+  /** The longest prefix of rows that form an intact chain. */
   #soundRows(start: ChainPoint, rows: readonly AuditRecord[]): readonly AuditRecord[] {
     let last = start;
     const broken = rows.findIndex((row) => {
@@ -117,19 +117,19 @@ export class AuditChain {
     return broken < 0 ? rows : rows.slice(0, broken);
   }
 
-  /** One transaction after the other until nobody waits. */
+  /** Runs one transaction after another until no record is waiting. */
   async #write(): Promise<void> {
     this.#writing = true;
     while (this.#waiting.length > 0) {
       const together = this.#waiting.splice(0, MOST_TOGETHER);
-      // One that the database refuses is refused alone, not with those that happened to come with it.
+      // Retry one by one, so that a record the database rejects does not fail the others in its batch.
       if (!(await this.#settle(together)) && together.length > 1)
         for (const each of together) await this.#settle([each]);
     }
     this.#writing = false;
   }
 
-  /** False when nothing was written, and those who wait do not know it yet. */
+  /** Returns false if nothing was written and the waiting callers have not been notified. */
   async #settle(together: readonly Waiting[]): Promise<boolean> {
     try {
       await this.#append(together.map(({ record }) => record));

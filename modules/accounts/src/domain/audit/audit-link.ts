@@ -1,29 +1,29 @@
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { AuditRecord } from '../records.ts';
 
-/** A place in the chain: a row, or the end that a purge left. */
+/** A position in the chain: a row, or the end that a purge left. */
 export interface ChainPoint {
   sequence: number;
   mac: string;
 }
 
-/** What the first row of a log follows. */
+/** Predecessor of the first row of a log. */
 export const ORIGIN: ChainPoint = { sequence: 0, mac: '0'.repeat(64) };
-/** What a row follows when the head of a log that has begun is gone: it fits nothing, so that the gap is always found. */
+/** Predecessor of a row when the head of an existing log is gone: it matches nothing, so the gap is always detected. */
 export const LOST: ChainPoint = { sequence: 0, mac: 'f'.repeat(64) };
 
-/** One end of the chain as it is kept. */
+/** A stored end of the chain. */
 export interface ChainEnd extends ChainPoint {
   seal: string;
-  /** What the retention removed before the checkpoint, as JSON; null at the head, and where nothing is noted. */
+  /** What retention removed before the checkpoint, as JSON; null at the head, and if nothing is recorded. */
   purged: string | null;
 }
 
 export type ChainEndName = 'head' | 'checkpoint';
 
 /**
- * The MAC of a row: HMAC-SHA256 over the MAC of the row before and the row in one canonical form, a JSON array of its
- * columns in the order of the table. Who may write the database but has not the key cannot make one.
+ * The MAC of a row: HMAC-SHA256 over the previous row's MAC and this row's canonical form, a JSON array of its columns
+ * in table order. Write access to the database is not enough to forge one; that takes the key.
  */
 export function linkMac(key: KeyObject, before: string, record: Omit<AuditRecord, 'mac'>): string {
   return mac(key, 'row', before, [
@@ -45,7 +45,7 @@ export function linkMac(key: KeyObject, before: string, record: Omit<AuditRecord
   ]);
 }
 
-/** Seals one end of the chain, so that rows taken off there are missed. */
+/** Seals one end of the chain, so that removing rows there is detected. */
 export function sealEnd(
   key: KeyObject,
   name: ChainEndName,

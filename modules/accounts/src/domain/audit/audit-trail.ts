@@ -8,14 +8,14 @@ import type { AuditChain } from './audit-chain.ts';
 import { storableText } from './storable-text.ts';
 
 export interface AuditOptions {
-  /** Older records go; 0 keeps them for ever. */
+  /** Older records are deleted; 0 keeps them forever. */
   retentionDays: number;
 }
 
 export interface AuditHooks {
-  /** A stranger's refusal was left out. */
+  /** Called when a refusal of an anonymous caller was not recorded. */
   onSuppressed: () => void;
-  /** The retention stopped at a row that does not verify. */
+  /** Called when retention stopped at a row that fails verification. */
   onBroken: (sequence: number) => void;
 }
 
@@ -25,11 +25,11 @@ export type NewAuditRecord = Omit<AuditRecord, 'sequence' | 'mac' | 'occurredAt'
 
 const MAX_RESOURCE_LENGTH = 500;
 const MAX_DETAILS_LENGTH = 4_000;
-/** What one address without credentials may write: refusals of strangers must not fill the disk, nor hide what they change. */
+/** Limit per unauthenticated address, so that refusals cannot fill the disk. Changes are always recorded. */
 const ANONYMOUS = { burst: 30, perMinute: 10 };
 const MAX_ADDRESSES = 20_000;
 
-/** Who did what, to what, from where, with what result. Only ever grows at its end. */
+/** Append-only record of each action: actor, target, origin and result. */
 export class AuditTrail {
   readonly #store: AuditStore;
   readonly #chain: AuditChain;
@@ -84,7 +84,7 @@ export class AuditTrail {
     return pageOf(rows, limit, (last) => encodeCursor(String(last.sequence)));
   }
 
-  /** Removes at most `limit` records that are past the retention and verify; answers how many. */
+  /** Removes at most `limit` expired records that verify, and returns how many. */
   async purge(limit: number): Promise<number> {
     if (this.#options.retentionDays === 0) return 0;
     const { retentionDays } = this.#options;

@@ -11,8 +11,8 @@ export interface BeginOnceDeps {
 }
 
 /**
- * Begins the chain, and only once: where the mark says that it has begun, a missing end was removed, and linking the rows
- * again would sign whatever stands there now. The log goes on behind a gap that every verification reports.
+ * Starts the chain, but only once: if the mark is set and an end is missing, the end was removed, and relinking the
+ * rows would sign whatever they now contain. The log continues after a gap that every verification reports.
  */
 export function createBeginOnce({ stores, chain, mark, log }: BeginOnceDeps): () => Promise<void> {
   let begun: Promise<void> | undefined;
@@ -32,7 +32,7 @@ export function createBeginOnce({ stores, chain, mark, log }: BeginOnceDeps): ()
     try {
       await begun;
     } catch (error) {
-      begun = undefined; // the next caller tries again
+      begun = undefined; // the next caller retries
       throw error;
     }
   };

@@ -1,7 +1,7 @@
 import { mkdir, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Remembers outside of the database that the audit log has begun, so that emptying the database does not hide it. */
+/** Records outside the database that the audit log has begun, so that emptying the database is detected. */
 export interface BeginningMark {
   isSet(): Promise<boolean>;
   /** Resolves when the mark is on disk. */
@@ -10,7 +10,7 @@ export interface BeginningMark {
 
 const TEXT = 'The audit log has begun. Remove this file only to begin a new log in a new database.\n';
 
-/** A file `audit-begun` beside the other keys of the data folder: whether it is there is all that counts. */
+/** A file `audit-begun` beside the other keys of the data folder; only its existence matters. */
 export function createBeginningMark(folder: string): BeginningMark {
   const path = join(folder, 'audit-begun');
   return {
@@ -29,7 +29,7 @@ export function createBeginningMark(folder: string): BeginningMark {
   };
 }
 
-/** A new name is on disk only when its folder is. */
+/** Makes a new directory entry durable. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

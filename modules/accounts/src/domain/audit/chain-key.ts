@@ -5,7 +5,7 @@ import type { AuditStores } from '../stores.ts';
 const KEY_BYTES = 32;
 const CONTEXT = 'audit-chain-key';
 
-/** The key of the chain: made once, kept in the database, wrapped by a key that is not there. */
+/** Loads the chain's key: created once, stored in the database, wrapped by a key that is kept elsewhere. */
 export async function loadChainKey(
   stores: AuditStores,
   wrapper: KeyWrapper,
@@ -18,7 +18,7 @@ export async function loadChainKey(
   return await loadChainKey(stores, wrapper, randomBytes);
 }
 
-/** Under another master key. */
+/** Rewraps the key under a new master key. */
 export async function rewrapChainKey(stores: AuditStores, wrapper: KeyWrapper): Promise<void> {
   const stored = await stores.readAudit((chain) => chain.key());
   if (stored === null) return;

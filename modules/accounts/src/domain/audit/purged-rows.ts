@@ -1,29 +1,29 @@
 import type { AuditRecord } from '../records.ts';
 
-/** Rows that the retention removed on one day by one rule. */
+/** Rows that retention removed on one day by one rule. */
 export interface PurgedDay {
   /** Date in UTC. */
   day: string;
   rows: number;
-  /** The last number that went. */
+  /** Highest sequence removed. */
   through: number;
-  /** Times of the oldest and the newest row that went. */
+  /** Times of the oldest and the newest removed row. */
   oldest: string;
   newest: string;
-  /** Such as `accounts.audit_retention_days: 365`. */
+  /** For example `accounts.audit_retention_days: 365`. */
   rule: string;
 }
 
-/** Everything that the retention removed since the log began, or since platforms note it. */
+/** Everything that retention has removed since the log began, or since this record exists. */
 export interface PurgedRows {
   rows: number;
-  /** The latest days, oldest first. */
+  /** The most recent days, oldest first. */
   days: readonly PurgedDay[];
 }
 
 const DAYS_KEPT = 62;
 
-/** One more purge: those of one day by one rule are one entry. */
+/** Adds a purge, merged into the entry of its day and rule. */
 export function addPurge(
   before: PurgedRows | null,
   removed: readonly AuditRecord[],
@@ -47,7 +47,7 @@ export function addPurge(
   return { rows: (before?.rows ?? 0) + removed.length, days };
 }
 
-/** From the text that is sealed with the beginning of the log. */
+/** Parses the text sealed with the beginning of the log. */
 export function parsePurged(text: string | null): PurgedRows | null {
-  return text === null ? null : (JSON.parse(text) as PurgedRows); // written by this module, and its seal was checked
+  return text === null ? null : (JSON.parse(text) as PurgedRows); // written by this module; its seal has been verified
 }

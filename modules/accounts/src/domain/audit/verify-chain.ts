@@ -9,7 +9,7 @@ const MOST_BREAKS = 100;
 
 export type BreakReason = keyof typeof BREAK_REASONS;
 
-/** What can be wrong, in words for the operator. */
+/** Kinds of damage, described for the operator. */
 export const BREAK_REASONS = {
   row_broken: 'the row was changed or moved, or rows before it were removed',
   row_unlinked: 'the row was put there by something else than the platform',
@@ -21,7 +21,7 @@ export const BREAK_REASONS = {
 } as const;
 
 export interface ChainBreak {
-  /** The row that does not fit; 0 where an end does not. */
+  /** The row that does not match; 0 for an end of the chain. */
   sequence: number;
   reason: BreakReason;
 }
@@ -29,17 +29,17 @@ export interface ChainBreak {
 export interface ChainReport {
   holds: boolean;
   rows: number;
-  /** Noted elsewhere, it proves later that nothing of the log up to here was taken away or rolled back. */
+  /** Kept elsewhere, it later proves that no record up to here was removed or rolled back. */
   head: ChainPoint | null;
-  /** What the retention removed, by its sealed note; null where nothing is noted or the note is not genuine. */
+  /** What retention removed, according to the sealed record; null if there is none or it is not genuine. */
   purged: PurgedRows | null;
   /** The first hundred. */
   breaks: readonly ChainBreak[];
 }
 
 /**
- * Reads the whole log in one consistent state and computes every link. `anchor`: a head that was noted before; the chain
- * must pass through it unless a purge has taken that row since.
+ * Reads the whole log in one consistent snapshot and recomputes every link. `anchor` is a head recorded earlier; the
+ * chain must pass through it unless a purge has since removed that row.
  */
 export async function verifyChain(stores: AuditStores, key: KeyObject, anchor?: ChainPoint): Promise<ChainReport> {
   return await stores.readAudit(async (chain) => {
@@ -65,9 +65,9 @@ export async function verifyChain(stores: AuditStores, key: KeyObject, anchor?: 
 class ChainWalk {
   readonly breaks: ChainBreak[] = [];
   readonly #key: KeyObject;
-  /** The row before, by what it says of itself: one break is one line, not every line behind it. */
+  /** The previous row as stored, so that a break is reported once and not for every later row. */
   #last: ChainPoint = ORIGIN;
-  /** The last row that fitted: what was put in behind it does not make the row after it wrong. */
+  /** The last valid row: a row inserted after it does not invalidate the next one. */
   #trusted: ChainPoint = ORIGIN;
   #start: ChainPoint = ORIGIN;
   #anchor: ChainPoint | null = null;

@@ -7,7 +7,7 @@ import { scopesOf } from '../tokens/service-accounts.ts';
 import { allows, allowsKind, scopeSubjects, teamSubjectOf } from './subjects.ts';
 import { ruleOf } from './table.ts';
 
-/** As much of a principal as a decision needs. */
+/** The part of a principal that a decision needs. */
 export interface Caller {
   kind: 'user' | 'service_account' | 'guest';
   id: string;
@@ -30,22 +30,22 @@ export interface TeamGrant {
 
 type Stores = Pick<AccountStores, 'workspaces' | 'members' | 'teams' | 'serviceAccounts'>;
 
-/** Refuses what callers of this kind may never do. Throws FORBIDDEN. */
+/** Refuses actions that callers of this kind may never perform. Throws FORBIDDEN. */
 export function permit(caller: Caller, action: string): void {
   const rule = ruleOf(action);
   const allowed = rule.scope === 'installation' ? caller.operator === true : allowsKind(rule, caller.kind);
   if (!allowed) throw accountErrors.FORBIDDEN();
 }
 
-/** Whether the action decides over the account itself, so that the sign-in must have been confirmed lately. */
+/** Whether the action affects the account itself and therefore requires a recent confirmation. */
 export function needsConfirmation(action: string): boolean {
   const rule = ruleOf(action);
   return rule.scope === 'self' && rule.confirmed === true;
 }
 
 /**
- * The one decision about a workspace. Who does not reach it gets 404 whether it exists or not, except a caller who names
- * a team he is not in: he gets 403 whether the team exists or not. Who reaches it in too low a role gets 403.
+ * The single decision about a workspace. A caller without access gets 404 whether or not it exists; a caller who names
+ * a team without being a member gets 403 whether or not the team exists. A caller whose role is too low gets 403.
  */
 export async function authorizeWorkspace(
   stores: Stores,
@@ -61,8 +61,8 @@ export async function authorizeWorkspace(
 }
 
 /**
- * What a caller may do in a workspace through any role it has there now: its owner, its service account, or a member of
- * the team it belongs to today. The answer decides action by action, by the same table as `authorizeWorkspace`.
+ * What a caller may do in a workspace through any current role: as owner, service account, or member of its team. The
+ * returned function decides per action, by the same table as `authorizeWorkspace`.
  */
 export async function workspaceRules(
   stores: Stores,
@@ -79,7 +79,7 @@ export async function workspaceRules(
   }
 }
 
-/** The one decision about a team. Who is not in it gets 404 whether it exists or not. */
+/** The single decision about a team. Non-members get 404 whether or not it exists. */
 export async function authorizeTeam(
   stores: Stores,
   caller: Caller,
@@ -125,13 +125,13 @@ async function reach(
   return reachAsMember(workspace, member);
 }
 
-/** A service account has one workspace; a matching one skips the question of teams (contract, section 5). */
+/** A service account has one workspace; if it matches, the team check is skipped (contract, section 5). */
 async function reachAsServiceAccount(
   stores: Stores,
   caller: Caller,
   workspaceUuid: string | undefined = caller.workspaceUuid,
 ): Promise<Reach> {
-  // What the caller remembers of itself may be old: the account may be gone since, or have other scopes.
+  // The caller's data may be stale: the account may have been deleted or its scopes changed.
   const account = await stores.serviceAccounts.byId(caller.id);
   if (account === undefined) throw accountErrors.UNAUTHORIZED();
   const workspace =
@@ -145,7 +145,7 @@ async function reachAsServiceAccount(
   };
 }
 
-/** A team named without a workspace means the team's first one, never the caller's own. */
+/** A team without a workspace means the team's first workspace, never the caller's own. */
 async function reachTeamDefault(stores: Stores, caller: Caller, teamUuid: string): Promise<Reach> {
   const member = await membership(stores, caller, teamUuid);
   const workspace = await stores.workspaces.firstOfTeam(teamUuid);

@@ -3,7 +3,7 @@ import type { Rule, SelfSubject, TeamSubject, WorkspaceSubject } from './rule.ts
 interface Columns {
   title: string;
   intro: string;
-  /** Subject and the heading of its column. */
+  /** Subjects and their column headings. */
   subjects: readonly (readonly [subject: string, heading: string])[];
 }
 
@@ -48,7 +48,7 @@ const SELF: Columns & { subjects: readonly (readonly [SelfSubject, string])[] } 
   ],
 };
 
-/** The text of `docs/authorization.md`, made from the table alone. */
+/** Renders `docs/authorization.md` from the table alone. */
 export function renderAuthorization(table: Readonly<Record<string, Rule>>): string {
   const rules = Object.entries(table);
   const ofScope = (scope: Rule['scope']) => rules.filter(([, rule]) => rule.scope === scope);

@@ -1,4 +1,4 @@
-/** Who may do something in a workspace. `guest` is the team's role; `guest_user` came by guest sign-in. */
+/** Subjects in a workspace. `guest` is the team role; `guest_user` signed in as a guest. */
 export type WorkspaceSubject =
   | 'owner'
   | 'admin'
@@ -9,21 +9,21 @@ export type WorkspaceSubject =
   | 'sat_admin'
   | 'guest_user';
 
-/** Who may do something to what is its own. */
+/** Subjects acting on their own resources. */
 export type SelfSubject = 'user' | 'service_account' | 'guest_user';
 
 export type TeamSubject = 'team_owner' | 'team_admin' | 'team_member' | 'team_guest';
 
 export type Rule =
-  /** Inside one workspace; anybody who does not reach the workspace gets 404. */
+  /** In one workspace; callers without access to it get 404. */
   | { scope: 'workspace'; allows: readonly WorkspaceSubject[]; summary: string }
-  /** On what belongs to the caller; `confirmed`: only in a sign-in that was confirmed within the last minutes. */
+  /** On the caller's own resources; `confirmed`: only in a sign-in confirmed within the last minutes. */
   | { scope: 'self'; allows: readonly SelfSubject[]; summary: string; confirmed?: true }
-  /** On the whole installation: the operator alone. */
+  /** On the whole installation: the operator only. */
   | { scope: 'installation'; allows: readonly ['operator']; summary: string }
-  /** On a team itself; anybody who is not in the team gets 404. */
+  /** On a team itself; non-members get 404. */
   | { scope: 'team'; allows: readonly TeamSubject[]; summary: string }
-  /** Before there is a caller; what is shown (a password, an invitation) decides. */
+  /** Before authentication; what the caller presents (a password, an invitation) decides. */
   | { scope: 'public'; allows: readonly ['anybody']; summary: string };
 
 const OWNER = ['owner'] as const;
@@ -31,7 +31,7 @@ const ADMINS = ['owner', 'admin', 'sat_admin'] as const;
 const WRITERS = ['owner', 'admin', 'member', 'sat_write', 'sat_admin'] as const;
 const READERS = ['owner', 'admin', 'member', 'guest', 'sat_read', 'sat_write', 'sat_admin'] as const;
 
-/** The owner alone: what decides whose the workspace is. No token of a machine can. */
+/** The owner only: actions that decide who owns the workspace. No service account may perform them. */
 export function byOwner(summary: string): Rule {
   return { scope: 'workspace', allows: OWNER, summary };
 }
@@ -48,7 +48,7 @@ export function byReaders(summary: string): Rule {
   return { scope: 'workspace', allows: READERS, summary };
 }
 
-/** As `rule`, and guests in their own workspace too: sandboxes are all that guest sign-in opens. */
+/** Extends `rule` to guests in their own workspace: sandboxes are all that a guest sign-in grants. */
 export function andGuestUsers(rule: Rule): Rule {
   if (rule.scope !== 'workspace') throw new Error('guests have rights in a workspace only');
   return { ...rule, allows: [...rule.allows, 'guest_user'] };
@@ -58,12 +58,12 @@ export function bySelf(summary: string, allows: readonly SelfSubject[] = ['user'
   return { scope: 'self', allows, summary };
 }
 
-/** What decides over the account itself: not by API tokens, and not by a session that somebody left open. */
+/** Actions on the account itself: not with API tokens, nor in a session left open. */
 export function byConfirmedSelf(summary: string): Rule {
   return { scope: 'self', allows: ['user'], summary, confirmed: true };
 }
 
-/** The operator of the installation; no service account and no guest ever is. */
+/** The operator of the installation; never a service account or guest. */
 export function byOperator(summary: string): Rule {
   return { scope: 'installation', allows: ['operator'], summary };
 }

@@ -1,7 +1,7 @@
 import type { Scope, TeamRole } from '../records.ts';
 import type { Rule, SelfSubject, TeamSubject, WorkspaceSubject } from './rule.ts';
 
-/** What the caller is, seen from outside any workspace. */
+/** The caller's subject outside any workspace. */
 export function selfSubjectOf(kind: 'user' | 'service_account' | 'guest'): SelfSubject {
   return kind === 'guest' ? 'guest_user' : kind;
 }
@@ -10,7 +10,7 @@ export function scopeSubjects(scopes: readonly Scope[]): WorkspaceSubject[] {
   return scopes.map((scope): WorkspaceSubject => `sat_${scope}`);
 }
 
-/** The owner of a team counts as its owner only, whatever the membership row says. */
+/** A team's owner counts only as owner, whatever the membership row says. */
 export function teamSubjectOf(role: TeamRole, isTeamOwner: boolean): TeamSubject {
   return isTeamOwner ? 'team_owner' : `team_${role}`;
 }
@@ -21,7 +21,7 @@ export function allows(rule: Rule, subjects: readonly string[]): boolean {
 
 type RuleOfKinds = Exclude<Rule, { scope: 'installation' }>;
 
-/** Whether a caller of this kind could ever be let through; the resource itself may still refuse. */
+/** Whether callers of this kind can ever be allowed; the resource itself may still refuse. */
 export function allowsKind(rule: RuleOfKinds, kind: 'user' | 'service_account' | 'guest'): boolean {
   switch (rule.scope) {
     case 'public':

@@ -16,8 +16,8 @@ const EVERYBODY_IN_TEAM = ['team_owner', 'team_admin', 'team_member', 'team_gues
 const TEAM_ADMINS = ['team_owner', 'team_admin'] as const;
 
 /**
- * Who may do what: the one table of the product. Routes name an action, `authorize` looks here, and
- * `docs/authorization.md` is generated from here. An action that does not stand here is refused.
+ * The product's only permission table. Routes name an action, `authorize` looks it up here, and `docs/authorization.md`
+ * is generated from it. An action missing here is refused.
  */
 export const authorizeTable = {
   'session:create': byAnybody('Sign in with e-mail and password'),
@@ -109,10 +109,10 @@ export const authorizeTable = {
 
 export type KnownAction = keyof typeof authorizeTable;
 
-/** The rule of an action; an unknown one is a fault of the route that names it. */
+/** The rule of an action. An unknown action is a bug in its route. */
 export function ruleOf(action: string): Rule {
   const rule: Rule | undefined = Object.hasOwn(authorizeTable, action)
-    ? authorizeTable[action as KnownAction] // just seen to be one of its keys
+    ? authorizeTable[action as KnownAction] // checked to be one of its keys
     : undefined;
   if (rule === undefined) throw new Error(`action ${action} does not stand in the authorize table`);
   return rule;

@@ -5,16 +5,16 @@ import type { SigningKeys } from './signing-keys.ts';
 
 export interface AccessClaims {
   userId: string;
-  /** The session that the token belongs to; guests have none. */
+  /** The session that the token belongs to; null for guests. */
   sessionId: string | null;
   kind: 'user' | 'guest';
 }
 
-/** RFC 9068: keeps an access token from being taken for any other kind of JWT. */
+/** RFC 9068: prevents an access token from being confused with any other kind of JWT. */
 const TOKEN_TYPE = 'at+jwt';
 const AUDIENCE = 'svc';
 
-/** Access tokens that the platform signs itself: EdDSA, an hour, bound to a session that can be ended. */
+/** Access tokens signed by the platform: EdDSA, valid for an hour, bound to a revocable session. */
 export class AccessJwt {
   readonly #keys: SigningKeys;
   readonly #effects: Effects;
@@ -45,7 +45,7 @@ export class AccessJwt {
     return { token, expiresAt };
   }
 
-  /** Undefined for whatever is not a valid token of ours; why is nobody's business. */
+  /** Returns undefined if the token is not valid, without a reason. */
   async verify(token: string): Promise<AccessClaims | undefined> {
     try {
       const { payload } = await jwtVerify(token, async ({ kid }) => this.#keyOf(kid), {
@@ -76,7 +76,7 @@ class UnknownKey extends Error {
   readonly code = 'ERR_JWT_UNKNOWN_KEY';
 }
 
-/** Errors of the library say that the token is bad; any other one is a fault of ours. */
+/** Errors of the library mean a bad token; any other error is a bug. */
 export function isJoseError(error: unknown): boolean {
   return (
     error instanceof Error && 'code' in error && typeof error.code === 'string' && /^ERR_J(OSE|W)/.test(error.code)

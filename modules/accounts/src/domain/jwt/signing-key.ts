@@ -7,7 +7,7 @@ export interface Ed25519Jwk {
   x: string;
 }
 
-/** What is kept of a key. A retired one keeps only its public half, until the last token it signed has expired. */
+/** A stored key. A retired one keeps only its public half, until the last token it signed has expired. */
 export interface SigningKeyRecord {
   kid: string;
   createdAt: string;
@@ -18,7 +18,7 @@ export interface SigningKeyRecord {
   verifyUntil: string | null;
 }
 
-/** Port to where keys are kept. */
+/** Port to the key storage. */
 export interface SigningKeyStore {
   load(): Promise<SigningKeyRecord[]>;
   save(record: SigningKeyRecord): Promise<void>;
@@ -41,7 +41,7 @@ export function publicKeyOf({ publicJwk }: SigningKeyRecord): KeyObject {
   return createPublicKey({ key: { ...publicJwk }, format: 'jwk' });
 }
 
-/** RFC 7638: members in the order of their names, no blanks. */
+/** RFC 7638: members sorted by name, no whitespace. */
 function thumbprint({ crv, kty, x }: Ed25519Jwk): string {
   return createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url');
 }

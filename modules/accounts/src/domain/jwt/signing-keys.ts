@@ -21,11 +21,14 @@ interface LoadedKey {
   privateKey: KeyObject | undefined;
 }
 
-/** Another process may rotate and this one still sign for a reload's time: its tokens must live out their time. */
+/**
+ * After another process rotates the keys, this one may sign with the old key until it reloads; those tokens must stay
+ * valid.
+ */
 const RETIRE_MARGIN_SECONDS = 600;
 const RELOAD_AT_MOST_EVERY_MS = 5_000;
 
-/** The platform's own signing keys: the newest signs, the retired ones verify until what they signed has expired. */
+/** The platform's signing keys: the newest one signs; retired ones verify until the tokens they signed have expired. */
 export class SigningKeys {
   readonly #store: SigningKeyStore;
   readonly #effects: Effects;
@@ -39,7 +42,7 @@ export class SigningKeys {
     this.#tokenLifetimeSeconds = tokenLifetimeSeconds;
   }
 
-  /** Reads the keys and makes the first one. `tokenLifetimeSeconds` is the longest that any token lives. */
+  /** Reads the keys and creates the first one. `tokenLifetimeSeconds` is the longest lifetime of any token. */
   static async open(store: SigningKeyStore, effects: Effects, tokenLifetimeSeconds: number): Promise<SigningKeys> {
     const keys = new SigningKeys(store, effects, tokenLifetimeSeconds);
     await keys.reload();
@@ -56,7 +59,7 @@ export class SigningKeys {
     return { kid: newest.record.kid, key: newest.privateKey };
   }
 
-  /** Undefined when no key of ours has this id, or it is past its time. */
+  /** Undefined if the key is unknown or expired. */
   async verifier(kid: string): Promise<KeyObject | undefined> {
     const now = this.#effects.now();
     if (!this.#keys.has(kid) && now.getTime() - this.#loadedAtMs >= RELOAD_AT_MOST_EVERY_MS) await this.reload();
@@ -71,7 +74,7 @@ export class SigningKeys {
     return { keys: alive.map(({ record }) => ({ ...record.publicJwk, kid: record.kid, alg: 'EdDSA', use: 'sig' })) };
   }
 
-  /** A new key signs from now on; every other one loses its private half. Answers the id of the new key. */
+  /** Creates a new signing key and drops the private half of all others. Returns the id of the new key. */
   async rotate(): Promise<string> {
     await this.reload();
     const now = this.#effects.now();
@@ -85,7 +88,7 @@ export class SigningKeys {
     return fresh.kid;
   }
 
-  /** Reads the folder again and removes what is past its time. */
+  /** Rereads the folder and removes expired keys. */
   async reload(): Promise<void> {
     const now = this.#effects.now();
     this.#loadedAtMs = now.getTime();

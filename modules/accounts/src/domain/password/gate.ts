@@ -1,8 +1,8 @@
 import { accountErrors } from '../../errors.ts';
 
 /**
- * Lets `slots` tasks run at once and `waiting` more wait; the rest is refused with BUSY. Hashing a password takes
- * tens of MiB and a core: without this, a burst of sign-ins would take the machine.
+ * Runs `slots` tasks at once and queues up to `waiting` more; others are refused with BUSY. Hashing a password takes
+ * tens of MiB and a core, so an unbounded burst of sign-ins would exhaust the machine.
  */
 export class Gate {
   readonly #slots: number;

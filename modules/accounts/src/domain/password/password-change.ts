@@ -10,7 +10,7 @@ export interface PasswordChangeRequest {
   userId: string;
   currentPassword: string;
   newPassword: string;
-  /** The caller's own session, which goes on; null ends them all. */
+  /** The caller's own session, which stays; null ends all sessions. */
   keepSessionId: string | null;
   remoteAddress: string;
 }
@@ -28,7 +28,7 @@ export class PasswordChange {
     this.#proof = proof;
   }
 
-  /** Ends every other session and forgets known browsers. Answers how many sessions ended. */
+  /** Ends all other sessions and forgets known browsers. Returns the number of sessions ended. */
   async change(request: PasswordChangeRequest): Promise<number> {
     const { userId, currentPassword, newPassword, keepSessionId, remoteAddress } = request;
     const user = await this.#database.users.byId(userId);

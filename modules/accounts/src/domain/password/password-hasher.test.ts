@@ -40,7 +40,8 @@ describe('the password hasher', () => {
   });
 
   it('agrees with the reference implementation', async () => {
-    // RFC 9106 has no vector without a secret; this one is of the reference tool: argon2 somesalt -id -t 2 -k 65536 -p 1
+    // RFC 9106 has no vector without a secret; this one is from the reference tool: argon2 somesalt -id -t 2 -k 65536
+    // -p 1
     const stored = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
     expect((await new Argon2PasswordHasher(cheap, randomBytes).check('password', stored)).matches).toBe(true);
   });

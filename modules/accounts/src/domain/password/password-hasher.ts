@@ -4,13 +4,13 @@ import { type Argon2Parameters, formatPhc, parsePhc } from './phc-string.ts';
 
 export interface PasswordCheck {
   matches: boolean;
-  /** The stored hash was made with other parameters than today's: hash again while the password is known. */
+  /** The stored hash uses old parameters: rehash while the password is known. */
   outdated: boolean;
 }
 
 export interface PasswordHasher {
   hash(password: string): Promise<string>;
-  /** A missing or unreadable hash costs as much as a wrong password, and matches nothing. */
+  /** A missing or unreadable hash costs as much as a wrong password, and never matches. */
   check(password: string, stored: string | null | undefined): Promise<PasswordCheck>;
 }
 
@@ -19,7 +19,7 @@ const HASH_BYTES = 32;
 const AT_ONCE = 2;
 const MAX_WAITING = 64;
 
-/** RFC 9106: `message` and `salt` to `sizeBytes` bytes. */
+/** RFC 9106: derives `sizeBytes` bytes from `password` and `salt`. */
 export type DeriveKey = (password: string, salt: Buffer, cost: Argon2Parameters, sizeBytes: number) => Promise<Buffer>;
 
 export class Argon2PasswordHasher implements PasswordHasher {
@@ -62,7 +62,7 @@ function sameCost(left: Argon2Parameters, right: Argon2Parameters): boolean {
   return left.memoryKib === right.memoryKib && left.passes === right.passes && left.parallelism === right.parallelism;
 }
 
-/** On the thread pool. Unicode is normalised so that one password is one password on every keyboard. */
+/** Runs on the thread pool. Normalizes Unicode, so that a password is the same on every keyboard. */
 export function deriveArgon2id(
   password: string,
   salt: Buffer,

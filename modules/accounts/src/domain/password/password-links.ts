@@ -11,8 +11,8 @@ import { setPassword } from './set-password.ts';
 const LIFETIME_SECONDS = 24 * 3600;
 
 /**
- * Single-use links that set a password: for a user who forgot it, or never had one. The platform sends no mail: the
- * operator makes the link and hands it over, and never learns the password.
+ * Single-use links that set a password, for users who forgot theirs or never had one. The platform sends no mail: the
+ * operator creates the link, hands it over, and never learns the password.
  */
 export class PasswordLinks {
   readonly #database: AccountDatabase;
@@ -25,7 +25,7 @@ export class PasswordLinks {
     this.#hasher = hasher;
   }
 
-  /** Replaces the user's earlier link. The secret is in the answer and nowhere else. Throws USER_NOT_FOUND. */
+  /** Replaces the user's earlier link. Only this call returns the secret. Throws USER_NOT_FOUND. */
   async create(email: string): Promise<{ user: User; secret: string; expiresAt: string }> {
     const normalized = normalizeEmail(email);
     const user = normalized === undefined ? undefined : await this.#database.users.byEmail(normalized);
@@ -54,7 +54,7 @@ export class PasswordLinks {
     assertSuitablePassword(password, user);
     const passwordHash = await this.#hasher.hash(password);
     const sessionsEnded = await this.#database.transact(async (stores) => {
-      // The claim decides between callers side by side.
+      // Only one of several concurrent callers can claim the link.
       if (!(await stores.passwordLinks.claim(tokenHash, now))) throw accountErrors.PASSWORD_LINK_NOT_FOUND();
       return setPassword(stores, { id: user.id, passwordHash }, now);
     });

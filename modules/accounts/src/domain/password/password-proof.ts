@@ -7,11 +7,14 @@ export interface PasswordProofRequest {
   user: User;
   password: string;
   remoteAddress: string;
-  /** The field of the request that holds the password. */
+  /** The request field that holds the password. */
   field: string;
 }
 
-/** Asks the signed-in user for the password, throttled like a sign-in: an open session must not help to guess it. */
+/**
+ * Asks the signed-in user for the password, throttled like a sign-in so that an open session cannot be used to guess
+ * it.
+ */
 export class PasswordProof {
   readonly #hasher: PasswordHasher;
   readonly #throttle: LoginThrottle;
@@ -25,7 +28,7 @@ export class PasswordProof {
   async require({ user, password, remoteAddress, field }: PasswordProofRequest): Promise<void> {
     const stored = user.passwordHash;
     if (stored === null) throw accountErrors.PASSWORD_NOT_SET();
-    // Its own key, so that guesses here do not delay sign-ins and guesses there do not delay this.
+    // A separate key, so that guesses here and at sign-in do not delay each other.
     const attempt = { remoteAddress, account: `password of ${user.id}`, knownDevice: null };
     const { matches } = await this.#throttle.attempt(attempt, () => this.#hasher.check(password, stored));
     if (!matches) throw accountErrors.WRONG_PASSWORD({ details: { field } });

@@ -3,7 +3,7 @@ import { accountErrors } from '../../errors.ts';
 export const MIN_PASSWORD_LENGTH = 8;
 export const MAX_PASSWORD_LENGTH = 1024;
 
-/** NIST SP 800-63B, 5.1.1.2: a length, no rules of composition; and nothing that stands beside it in the form. */
+/** NIST SP 800-63B, 5.1.1.2: a minimum length and no composition rules, but neither the user's name nor e-mail. */
 export function assertSuitablePassword(password: string, user: { email: string | null; name?: string }): void {
   const length = Array.from(password).length;
   if (length < MIN_PASSWORD_LENGTH) throw unsuitable(`needs at least ${MIN_PASSWORD_LENGTH} characters`);

@@ -12,13 +12,13 @@ export interface StoredPassword {
 
 const SHAPE = /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,4}),p=(\d{1,3})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** The PHC string format: a hash carries the parameters it was made with, so that they can change later. */
+/** The PHC string format: a hash carries its parameters, so that they can change later. */
 export function formatPhc({ parameters, salt, hash }: StoredPassword): string {
   const { memoryKib, passes, parallelism } = parameters;
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
-/** Undefined for anything that is not a whole argon2id string of version 19. */
+/** Undefined unless the text is a complete argon2id string of version 19. */
 export function parsePhc(text: string): StoredPassword | undefined {
   const [, memory, passes, parallelism, salt, hash] = SHAPE.exec(text) ?? [];
   if (salt === undefined || hash === undefined) return undefined;

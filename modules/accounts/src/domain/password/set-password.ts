@@ -2,8 +2,8 @@ import type { User } from '../records.ts';
 import type { AccountStores } from '../stores.ts';
 
 /**
- * Whether the user's password is still the one whose hash was checked before; if so it stays until the transaction ends.
- * A check waits its turn, and the password may be another by then.
+ * Checks that the user's password is still the one whose hash was verified, and locks it until the transaction ends.
+ * The password may have changed while the verification was queued.
  */
 export async function holdsPassword(
   stores: Pick<AccountStores, 'users'>,
@@ -14,9 +14,9 @@ export async function holdsPassword(
 }
 
 /**
- * Gives a user a new password and ends what the old one may have opened: known browsers, open links and sessions.
- * Answers how many sessions ended. With `kept` the user asks for it: that session goes on, and so do tokens that an
- * external issuer signed. Without it everything ends.
+ * Sets a new password and revokes whatever the old one may have opened: known browsers, open links and sessions.
+ * Returns the number of sessions ended. `kept` marks a change by the user: that session stays, and so do tokens of
+ * external issuers. Without it, everything ends.
  */
 export async function setPassword(
   stores: AccountStores,

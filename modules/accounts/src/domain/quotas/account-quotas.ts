@@ -3,7 +3,7 @@ import type { AccountsConfig } from '../../config.ts';
 import type { AccountStores } from '../stores.ts';
 import type { QuotaSource } from './quota-book.ts';
 
-/** What one user may own. Each further workspace or account would take the limits of a workspace or owner once more. */
+/** Quotas on what one user may own. Each further workspace or account would add another set of limits. */
 export const accountQuotas = defineQuotas({
   workspaces: {
     title: 'Workspaces',
@@ -46,7 +46,7 @@ export async function accountUsage(
   };
 }
 
-/** For a module that runs without the others. */
+/** Quota source for a module that runs without the others. */
 export function ownQuotaSource({ limits }: AccountsConfig): QuotaSource {
   const catalogue = createQuotaCatalogue([accountQuotas]);
   const automatic: Readonly<Record<string, number>> = {

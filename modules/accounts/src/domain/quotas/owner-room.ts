@@ -8,10 +8,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   invited_accounts: 'ask the operator to raise it (svc admin quota set)',
 };
 
-/** Throws QUOTA_EXCEEDED where there is no room for one more beside what is used. */
+/** Throws QUOTA_EXCEEDED if `used` leaves no room for one more. */
 export type AssertRoom = (used: number) => void;
 
-/** Reads the limit of a user before a transaction; what is used is counted inside, under the lock of that user's row. */
+/** Reads a user's limit before a transaction; the usage is counted inside it, under the lock of that user's row. */
 export type OwnerRoom = (quota: Quota, userId: string) => Promise<AssertRoom>;
 
 export function createOwnerRoom(limits: Pick<CachedQuotaLimits, 'limitsIn'>): OwnerRoom {

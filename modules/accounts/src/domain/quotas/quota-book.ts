@@ -7,11 +7,11 @@ import { normalizeEmail } from '../users/email.ts';
 import { accountUsage } from './account-quotas.ts';
 import type { CachedQuotaLimits, DefaultLimits } from './quota-limits.ts';
 
-/** What the platform knows of quotas: their declarations, their defaults, and what the modules count. */
+/** The platform's quota declarations, defaults, and the usage that modules report. */
 export interface QuotaSource {
   readonly catalogue: QuotaCatalogue;
   readonly defaults: DefaultLimits;
-  /** Sums over the workspaces, by name of the quota; what is not measured is absent. */
+  /** Sums over the workspaces by quota name; unmeasured quotas are absent. */
   usage(workspaceUuids: readonly string[]): Promise<Usage>;
 }
 
@@ -19,7 +19,7 @@ export interface QuotaSource {
 export interface QuotaState {
   readonly quota: Quota;
   readonly limit: Limit;
-  /** Null for what is not counted, such as rates. */
+  /** Null for quotas without a count, such as rates. */
   readonly used: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface QuotaSubject {
 
 const MAX_OVERRIDES_LISTED = 10_000;
 
-/** What is used of each quota, and the limits that the operator sets. */
+/** Usage of each quota, and the limits that the operator sets. */
 export class QuotaBook {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
@@ -45,7 +45,7 @@ export class QuotaBook {
     this.#limits = limits;
   }
 
-  /** Of an owner: the sums over all workspaces. Throws WORKSPACE_NOT_FOUND, USER_NOT_FOUND. */
+  /** For an owner, returns sums over all workspaces. Throws WORKSPACE_NOT_FOUND, USER_NOT_FOUND. */
   async ofSubject({ scope, subject }: QuotaSubject): Promise<readonly QuotaState[]> {
     await assertKnown(this.#database, { scope, subject });
     const workspaces = scope === 'workspace' ? [subject] : await this.#database.workspaces.uuidsOwnedBy(subject);
@@ -76,7 +76,7 @@ export class QuotaBook {
     return override;
   }
 
-  /** The default holds again. Throws UNKNOWN_QUOTA, QUOTA_NOT_SET. */
+  /** Restores the default. Throws UNKNOWN_QUOTA, QUOTA_NOT_SET. */
   async unset({ scope, subject }: QuotaSubject, name: string): Promise<void> {
     const quota = this.#find(name, scope);
     const removed = await this.#database.quotaOverrides.delete(scope, subject, quota.name);
@@ -84,7 +84,7 @@ export class QuotaBook {
     this.#limits.forgetAll();
   }
 
-  /** A workspace by its UUID; an owner by e-mail or id. Throws USER_NOT_FOUND. */
+  /** Resolves a workspace by UUID, an owner by e-mail or id. Throws USER_NOT_FOUND. */
   async resolve(scope: QuotaScope, named: string): Promise<QuotaSubject> {
     if (scope === 'workspace') return { scope, subject: named };
     const email = normalizeEmail(named);

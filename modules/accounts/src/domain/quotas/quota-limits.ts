@@ -5,7 +5,7 @@ import type { AccountStores } from '../stores.ts';
 
 type LimitSet = Readonly<Record<string, Limit>>;
 
-/** The limits that hold where the operator set none. */
+/** Limits that apply unless the operator sets others. */
 export type DefaultLimits = Readonly<Record<QuotaScope, LimitSet>>;
 
 interface WorkspaceEntry {
@@ -23,18 +23,21 @@ interface Loaded<Entry> {
   readonly loadedAtMs: number;
 }
 
-/** How long a change made by another process can go unseen. */
+/** How long a change by another process may go unnoticed. */
 const MAX_AGE_MS = 900;
 const MAX_ENTRIES = 10_000;
 
-/** The limits of workspaces and owners, with bounded age and number. A change made here takes effect at once. */
+/**
+ * Caches the limits of workspaces and owners, bounded in age and number. A change made in this process takes effect at
+ * once.
+ */
 export class CachedQuotaLimits implements QuotaLimits {
   readonly #stores: Pick<AccountStores, 'workspaces' | 'quotaOverrides'>;
   readonly #effects: Effects;
   readonly #defaults: DefaultLimits;
   #workspaces = new RecentMap<Loaded<WorkspaceEntry>>(MAX_ENTRIES);
   #owners = new RecentMap<Loaded<OwnerEntry>>(MAX_ENTRIES);
-  /** Owners as last read; they hardly ever change, so no age bounds them. */
+  /** Owners as last read; ownership rarely changes, so entries do not expire. */
   readonly #shares = new RecentMap<string>(MAX_ENTRIES);
 
   constructor(stores: Pick<AccountStores, 'workspaces' | 'quotaOverrides'>, effects: Effects, defaults: DefaultLimits) {
@@ -57,7 +60,7 @@ export class CachedQuotaLimits implements QuotaLimits {
 
   readonly shareOf = (workspaceUuid: string): string => this.#shares.get(workspaceUuid) ?? workspaceUuid;
 
-  /** The limits in one scope, as they stand now. */
+  /** The current limits in one scope. */
   async limitsIn(scope: QuotaScope, subject: string): Promise<LimitSet> {
     const overrides = await this.#stores.quotaOverrides.ofSubject(scope, subject);
     return {
@@ -66,13 +69,13 @@ export class CachedQuotaLimits implements QuotaLimits {
     };
   }
 
-  /** After the operator changed something. */
+  /** Call after the operator changes a limit. */
   forgetAll(): void {
     this.#workspaces = new RecentMap(MAX_ENTRIES);
     this.#owners = new RecentMap(MAX_ENTRIES);
   }
 
-  /** A workspace made since the owner was loaded counts from its first use. */
+  /** Reloads the owner if its cached entry predates this workspace. */
   async #ownerWith(ownerId: string, workspaceUuid: string): Promise<OwnerEntry> {
     const load = () => this.#loadOwner(ownerId);
     const known = await this.#cached(this.#owners, ownerId, load);
@@ -98,7 +101,7 @@ export class CachedQuotaLimits implements QuotaLimits {
     const entry = load();
     const loaded = { entry, loadedAtMs: nowMs };
     map.set(key, loaded);
-    // What failed is asked again by the next caller; this one's own error reaches it through `entry`.
+    // Forget a failed load, so that the next caller retries; this caller gets the error through `entry`.
     entry.catch(() => {
       if (map.get(key) === loaded) map.delete(key);
     });

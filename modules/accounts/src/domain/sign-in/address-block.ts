@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** What one caller can choose freely counts as one address: a whole /64 of IPv6, a single address of IPv4. */
+/** Treats addresses that one caller can choose freely as one: a whole /64 for IPv6, a single address for IPv4. */
 export function addressBlock(address: string): string {
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

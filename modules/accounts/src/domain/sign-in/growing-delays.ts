@@ -1,11 +1,11 @@
 import { RecentMap } from '@svc/runtime';
 
 export interface DelayOptions {
-  /** Failures that cost no delay: people mistype. */
+  /** Failures without a delay, to allow for typing errors. */
   freeFailures: number;
-  /** The longest delay; the first is a second, each further failure doubles it. */
+  /** Longest delay. The first is one second; each further failure doubles it. */
   maxDelayMs: number;
-  /** In this much time one failure is forgotten. */
+  /** One failure is forgotten per interval. */
   forgetEveryMs: number;
   maxKeys: number;
 }
@@ -15,7 +15,10 @@ interface Failures {
   lastAtMs: number;
 }
 
-/** Counts failures by key and says how long the next attempt must wait. An attempt that waits is not counted. */
+/**
+ * Counts failures by key and returns how long the next attempt must wait. An attempt that is made to wait does not
+ * count.
+ */
 export class GrowingDelays {
   readonly #options: DelayOptions;
   readonly #now: () => Date;

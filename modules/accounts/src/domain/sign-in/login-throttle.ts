@@ -6,38 +6,38 @@ import { GrowingDelays } from './growing-delays.ts';
 import { OneByOne } from './one-by-one.ts';
 
 export interface ThrottleOptions {
-  /** Failed sign-ins from one address, over all accounts. */
+  /** Failed sign-ins from one address, across all accounts. */
   addressBurst: number;
   addressPerMinute: number;
   /** Failed sign-ins to one account from all unknown browsers together. */
   accountBurst: number;
   accountPerMinute: number;
-  /** Failed sign-ins to one account from one address before each further one must wait. */
+  /** Failed sign-ins to one account from one address before each further one is delayed. */
   freeFailures: number;
   maxDelaySeconds: number;
 }
 
 export interface Attempt {
   remoteAddress: string;
-  /** The e-mail as it was given: one that nobody has is throttled the same way. */
+  /** The e-mail as entered; an unknown one is throttled in the same way. */
   account: string;
-  /** Hash of the device token, when this browser signed in to this very account before. */
+  /** Hash of the device token if this browser has signed in to this account before. */
   knownDevice: string | null;
 }
 
 const MAX_KEYS = 20_000;
 const FORGET_EVERY_MS = 10 * 60_000;
-/** Attempts on one account from one address that wait for each other. */
+/** Concurrent attempts on one account from one address that may queue. */
 const MAX_IN_LINE = 32;
 
 /**
- * Slows guessing down without handing anybody a way to lock a user out:
- * - one address pays for all its failures, and waits longer with each failure on one account;
- * - many addresses together pay for the failures on one account;
- * - a browser that this user signed in from before holds a device cookie, and is judged by its own failures alone. So
- *   whatever strangers do to an account, its user gets in from where he got in before (OWASP, device cookies).
- * API tokens and running sessions are never asked. A refused attempt looks at no password, so a right one teaches
- * nothing during the wait. State is in memory, bounded, per replica; a restart forgives.
+ * Slows down guessing without giving attackers a way to lock users out:
+ * - each address pays for all its failures, and waits longer with each failure on one account;
+ * - failures on one account count across all addresses;
+ * - a browser that this user has signed in from before holds a device cookie and is throttled by its own failures only,
+ *   so attacks on an account never keep its user out there (OWASP, device cookies).
+ * API tokens and running sessions are not throttled. A throttled attempt does not check the password, so even a correct
+ * one reveals nothing during the wait. State is in memory, bounded, per replica; a restart clears it.
  */
 export class LoginThrottle {
   readonly #addresses: TokenBuckets;
@@ -61,9 +61,9 @@ export class LoginThrottle {
   }
 
   /**
-   * Runs `check` when the attempt may be made, and counts it when it fails. Attempts side by side on one account from
-   * one address go one by one: wrong ones are all counted, and right ones are not refused for the sake of each other.
-   * Throws TOO_MANY_ATTEMPTS and BUSY.
+   * Runs `check` if the attempt is allowed, and counts a failure. Concurrent attempts on one account from one address
+   * run one at a time: all wrong ones are counted, and correct ones do not cause each other to be refused. Throws
+   * TOO_MANY_ATTEMPTS and BUSY.
    */
   attempt<Check extends { matches: boolean }>(attempt: Attempt, check: () => Promise<Check>): Promise<Check> {
     const keys = keysOf(attempt);
@@ -75,7 +75,7 @@ export class LoginThrottle {
     });
   }
 
-  /** Charged before it is known to fail, for the attempts from other addresses at the same time. */
+  /** Charged before the outcome is known, so that concurrent attempts from other addresses count. */
   #admit(attempt: Attempt, { address, account, pair }: Keys): void {
     const strangers = attempt.knownDevice === null;
     const waitMs = Math.max(
@@ -106,7 +106,7 @@ interface Keys {
 
 function keysOf(attempt: Attempt): Keys {
   const address = addressBlock(attempt.remoteAddress);
-  const account = hashToken(attempt.account); // a fixed length, whatever was typed
+  const account = hashToken(attempt.account); // a fixed length, whatever was entered
   return { address, account, pair: `${account} ${attempt.knownDevice ?? address}` };
 }
 

@@ -5,7 +5,10 @@ interface Line {
   length: number;
 }
 
-/** Runs the tasks of one key one after another, those of different keys side by side. Long lines refuse with BUSY. */
+/**
+ * Runs tasks with the same key one at a time, and those with different keys concurrently. A full queue refuses with
+ * BUSY.
+ */
 export class OneByOne {
   readonly #maxLength: number;
   readonly #lines = new Map<string, Line>();
@@ -14,7 +17,7 @@ export class OneByOne {
     this.#maxLength = maxLength;
   }
 
-  /** Keys with a task running or waiting. */
+  /** Keys with a running or waiting task. */
   get size(): number {
     return this.#lines.size;
   }
@@ -23,7 +26,7 @@ export class OneByOne {
     const line = this.#lines.get(key) ?? { last: Promise.resolve(), length: 0 };
     if (line.length >= this.#maxLength) throw accountErrors.BUSY({ headers: { 'retry-after': '1' } });
     const result = line.last.then(task);
-    line.last = result.catch(() => undefined); // whoever waits behind does not fail with it
+    line.last = result.catch(() => undefined); // the tasks behind it do not fail with it
     line.length += 1;
     this.#lines.set(key, line);
     try {

@@ -6,16 +6,16 @@ import { isUseDue } from '../tokens/lifetime.ts';
 import { hashToken, mintToken } from '../tokens/random-token.ts';
 
 export interface SessionOptions {
-  /** A session ends after this long, whatever happens. */
+  /** Maximum lifetime of a session, however active. */
   lifetimeSeconds: number;
-  /** A session that nobody used for this long ends. */
+  /** A session ends after this long without use. */
   idleSeconds: number;
   maxPerUser: number;
 }
 
 const MAX_USER_AGENT = 200;
 
-/** Sign-ins. The console shows the session's token in a cookie; an access JWT names its session and dies with it. */
+/** Sign-ins. The console holds the session's token in a cookie; an access JWT names its session and ends with it. */
 export class Sessions {
   readonly #stores: Pick<AccountStores, 'sessions'>;
   readonly #effects: Effects;
@@ -63,19 +63,19 @@ export class Sessions {
     return this.#use(await this.#stores.sessions.byId(id));
   }
 
-  /** The session as it stands, without using it: what only asks again for a right keeps no session from being idle. */
+  /** Returns the session without marking it as used: a recheck of a right must not keep an idle session alive. */
   async standing(id: string): Promise<Session | undefined> {
     return this.#ifAlive(await this.#stores.sessions.byId(id));
   }
 
-  /** The user has just proved who they are. Answers when that was. */
+  /** Records that the user has just proved their identity. Returns the time. */
   async confirm(id: string): Promise<Date> {
     const now = this.#effects.now();
     await this.#stores.sessions.confirm(id, timestamp(now));
     return now;
   }
 
-  /** The times before which a session is dead, for the purge. */
+  /** Times before which a session has expired, for the purge. */
   deadlines(now: Date): { now: string; idleBefore: string } {
     return { now: timestamp(now), idleBefore: timestamp(secondsAfter(now, -this.#options.idleSeconds)) };
   }
@@ -96,8 +96,8 @@ export class Sessions {
 }
 
 /**
- * The value that a page must send back in `X-CSRF-Token`: derived from the session's secret, which no other site can
- * read, and of no use without the cookie. So nothing more is stored.
+ * The value that a page must send back in `X-CSRF-Token`. It derives from the session's secret, which no other site can
+ * read, and is useless without the cookie, so nothing else is stored.
  */
 export function csrfTokenOf(sessionSecret: string): string {
   return createHmac('sha256', sessionSecret).update('csrf').digest('base64url');

@@ -13,11 +13,11 @@ export interface LoginRequest {
   password: string;
   remoteAddress: string;
   userAgent: string;
-  /** Content of the device cookie, when the browser sent one. */
+  /** Content of the device cookie, if the browser sent one. */
   deviceSecret: string | null;
 }
 
-/** A refusal keeps whose account it was, for the audit log; the answer never says. */
+/** Keeps the account of a refused sign-in for the audit log; the response never reveals it. */
 export interface SignInRefused {
   outcome: 'refused';
   userId: string | null;
@@ -33,7 +33,7 @@ export interface SignedIn {
 
 const MAX_DEVICES_PER_USER = 20;
 
-/** Sign-in with e-mail and password. Whether a user exists shows neither in the answer nor in the work done for it. */
+/** Sign-in with e-mail and password. Neither the response nor the work done reveals whether a user exists. */
 export class SignIn {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
@@ -79,7 +79,7 @@ export class SignIn {
     });
   }
 
-  /** The hash of the device's secret, if this very user signed in from there. */
+  /** The hash of the device's secret if this user has signed in from it. */
   async #knownDevice(user: User | undefined, deviceSecret: string | null): Promise<string | null> {
     if (user === undefined || deviceSecret === null) return null;
     const hash = hashToken(deviceSecret);

@@ -1,7 +1,7 @@
 import { type Effects, timestamp } from '../effects.ts';
 import type { AccountDatabase } from '../stores.ts';
 
-/** Ends sign-ins. Access JWTs name their session, so they die with it; API tokens are revoked by themselves. */
+/** Ends sign-ins. Access JWTs name their session and end with it; API tokens are revoked separately. */
 export class SignOut {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
@@ -11,13 +11,13 @@ export class SignOut {
     this.#effects = effects;
   }
 
-  /** One session. Answers how many ended: 0 for a credential that is none, such as an API token. */
+  /** Ends one session. Returns the number ended: 0 for a credential without a session, such as an API token. */
   async here(sessionId: string | null): Promise<number> {
     if (sessionId === null) return 0;
     return (await this.#database.sessions.delete(sessionId)) ? 1 : 0;
   }
 
-  /** Every session, and whatever external issuers signed before now. */
+  /** Ends every session, and rejects external tokens issued before now. */
   async everywhere(userId: string): Promise<number> {
     const now = timestamp(this.#effects.now());
     return this.#database.transact(async (stores) => {

@@ -20,7 +20,7 @@ export interface Accepted {
   user: User;
   invitation: Invitation;
   team: Team;
-  /** The user was made by this call. */
+  /** True if this call created the user. */
   created: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface AcceptanceDeps {
   room: OwnerRoom;
 }
 
-/** Turns an invitation into a membership. The link is the proof: it opens once, for whoever holds it first. */
+/** Turns an invitation into a membership. The link is the proof: it works once, for whichever holder uses it first. */
 export class InvitationAcceptance {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
@@ -48,7 +48,7 @@ export class InvitationAcceptance {
     this.#room = room;
   }
 
-  /** A signed-in user may accept with whatever e-mail he signs in with; the audit log keeps both. */
+  /** A signed-in user may accept with any e-mail; the audit log records both. */
   async asUser(secret: string, userId: string): Promise<Accepted> {
     const invitation = await this.#open(secret);
     return this.#database.transact(async (stores) => {
@@ -58,7 +58,7 @@ export class InvitationAcceptance {
     });
   }
 
-  /** A new user gets the invited e-mail and no other: the link proves that one only. */
+  /** A new user gets exactly the invited e-mail: the link proves no other. */
   async asNewUser(secret: string, account: NewAccount): Promise<Accepted> {
     const invitation = await this.#open(secret);
     const email = normalizeEmail(account.email);
@@ -82,8 +82,8 @@ export class InvitationAcceptance {
   }
 
   /**
-   * Who answers for the new account: the one at the beginning of the chain of invitations, so that accounts which invite
-   * each other have one quota together. Null where the operator invites.
+   * The user whose quota counts the new account: the first in the chain of invitations, so that accounts which invite
+   * each other share one quota. Null if the operator invites.
    */
   async #sponsorOf({ invitedBy, teamUuid }: Invitation): Promise<string | null> {
     const { users, teams } = this.#database;
@@ -106,7 +106,7 @@ export class InvitationAcceptance {
     const now = timestamp(this.#effects.now());
     await stores.teams.lock(teamUuid);
     const team = await stores.teams.byUuid(teamUuid);
-    // The claim decides between callers side by side; a revoked or expired invitation claims nothing.
+    // Only one of several concurrent callers can claim the invitation; a revoked or expired one cannot be claimed.
     if (team === undefined || !(await stores.invitations.claim(invitation.id, userId, now))) {
       throw accountErrors.INVITATION_NOT_FOUND();
     }
@@ -114,7 +114,7 @@ export class InvitationAcceptance {
       throw accountErrors.LIMIT_REACHED({ details: { what: 'members of a team', limit: this.#maxMembers } });
     }
     const joined = await stores.members.insert({ teamUuid, userId, role, createdAt: now });
-    if (!joined) throw accountErrors.ALREADY_MEMBER(); // rolls the claim back: the link stays for somebody else
+    if (!joined) throw accountErrors.ALREADY_MEMBER(); // rolls the claim back, so the link stays usable
     return team;
   }
 }

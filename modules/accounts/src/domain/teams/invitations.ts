@@ -11,7 +11,7 @@ export interface NewInvitation {
   teamUuid: string;
   email: string;
   role: TeamRole;
-  /** Absent: seven days, or what is left of the caller's own credential. */
+  /** Absent: seven days, or the remaining lifetime of the caller's credential. */
   expiresInSeconds: number | undefined;
   invitedBy: string;
   /** When the caller's own credential expires. */
@@ -37,7 +37,7 @@ export class Invitations {
     return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
   }
 
-  /** The secret is in the answer and nowhere else. */
+  /** Only this call returns the secret. */
   async create(request: NewInvitation): Promise<{ invitation: Invitation; secret: string }> {
     const email = normalizeEmail(request.email);
     if (email === undefined) {

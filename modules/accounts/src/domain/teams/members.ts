@@ -7,7 +7,9 @@ import { DEFAULT_WORKSPACE_NAME, newWorkspace } from '../users/create-person.ts'
 
 export type MemberView = Member & Pick<User, 'email' | 'name'>;
 
-/** Members of a team. Every change holds the team's row, so that two admins cannot undo each other into no admin. */
+/**
+ * Members of a team. Every change locks the team's row, so that two admins cannot demote each other and leave no admin.
+ */
 export class Members {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
@@ -36,8 +38,8 @@ export class Members {
   }
 
   /**
-   * Takes a member out, his open invitations too. His workspaces of this team pass to the team's owner: they hold the
-   * team's work. Should he be left without any, he gets an empty one, since every user has a default workspace.
+   * Removes a member and their open invitations. Their workspaces in this team pass to the team's owner, because they
+   * hold the team's work. A member left without a workspace gets an empty one: every user has a default workspace.
    */
   async remove(teamUuid: string, userId: string): Promise<void> {
     const now = timestamp(this.#effects.now());

@@ -6,7 +6,7 @@ import type { OwnerRoom } from '../quotas/owner-room.ts';
 import type { Team, TeamRole } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
 
-/** Teams themselves. Who may do it has been decided before; what must hold together is kept here. */
+/** Manages teams. Callers are already authorized; this keeps the invariants. */
 export class Teams {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
@@ -23,7 +23,7 @@ export class Teams {
     return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.uuid));
   }
 
-  /** Its maker is its owner and its first admin. */
+  /** The creator becomes its owner and first admin. */
   async create(ownerId: string, name: string): Promise<Team> {
     const now = timestamp(this.#effects.now());
     const team: Team = { uuid: this.#effects.newId(), name, ownerId, createdAt: now, updatedAt: now };
@@ -44,12 +44,12 @@ export class Teams {
     return team;
   }
 
-  /** Members and invitations go with it; workspaces stay with their owners. */
+  /** Deletes its members and invitations; workspaces stay with their owners. */
   async delete(uuid: string): Promise<void> {
     await this.#database.teams.delete(uuid);
   }
 
-  /** The new owner must be a member and becomes admin; the old one stays admin. */
+  /** The new owner must be a member and becomes an admin; the old one stays an admin. */
   async transfer(uuid: string, fromUserId: string, toUserId: string): Promise<Team> {
     const now = timestamp(this.#effects.now());
     const assertRoom = await this.#room(accountQuotas.teams, toUserId);
@@ -58,7 +58,7 @@ export class Teams {
       await stores.users.lock(toUserId);
       const team = await stores.teams.byUuid(uuid);
       if (team === undefined) throw accountErrors.TEAM_NOT_FOUND();
-      // Looked at again under the lock: of two transfers side by side only the first comes from the owner.
+      // Recheck under the lock: of two concurrent transfers, only the first is by the owner.
       if (team.ownerId !== fromUserId) throw accountErrors.FORBIDDEN();
       if ((await stores.members.get(uuid, toUserId)) === undefined) throw accountErrors.MEMBER_NOT_FOUND();
       if (toUserId !== fromUserId) assertRoom(await stores.teams.countOwnedBy(toUserId));

@@ -32,7 +32,7 @@ export class ApiTokens {
     return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
   }
 
-  /** The secret is in the answer and nowhere else. */
+  /** Only this call returns the secret. */
   async create(request: NewApiToken): Promise<{ token: ApiToken; secret: string }> {
     const now = this.#effects.now();
     const expiresAt = requestedExpiry(request.expiresAt, now, request.latestExpiry);
@@ -47,12 +47,12 @@ export class ApiTokens {
     return { token, secret };
   }
 
-  /** Effective with the next request: every request looks the token up. */
+  /** Takes effect with the next request, because every request looks the token up. */
   async revoke(userId: string, id: string): Promise<void> {
     if (!(await this.#database.apiTokens.delete(userId, id))) throw accountErrors.TOKEN_NOT_FOUND();
   }
 
-  /** One token per purpose: the one before is revoked in the same transaction. */
+  /** Keeps one token per purpose: the previous one is revoked in the same transaction. */
   async replaceForPurpose(userId: string, name: string, purpose: string): Promise<string> {
     const { token, secret } = this.#mint(userId, name, null, purpose);
     await this.#database.transact(async (stores) => {

@@ -6,8 +6,8 @@ export function isExpired(expiresAt: string | null, now: Date): boolean {
 }
 
 /**
- * The expiry that a request asks for, in the stored form. `latest` is the expiry of the credential that asks, which caps
- * whatever it creates: a leaked short-lived token must not mint an eternal one.
+ * The requested expiry in stored form. `latest` is the expiry of the caller's credential, which caps whatever it
+ * creates: a leaked short-lived token must not create a permanent one.
  */
 export function requestedExpiry(
   asked: string | null | undefined,
@@ -17,7 +17,7 @@ export function requestedExpiry(
 ): string | null {
   if (asked === null || asked === undefined) return latest;
   const askedMs = Date.parse(asked);
-  // The schema let only RFC 3339 pass; of that a leap second is no time that a Date can hold.
+  // The schema accepts RFC 3339 only; a leap second is valid there but not as a Date.
   const expiresAt = Number.isNaN(askedMs) ? '' : new Date(askedMs).toISOString();
   if (expiresAt <= now.toISOString()) {
     throw accountErrors.INVALID_REQUEST({
@@ -32,7 +32,7 @@ export function requestedExpiry(
 
 const USE_RECORDED_EVERY_MS = 60_000;
 
-/** The last use is written at most once a minute: reading must not turn into one write per request. */
+/** The last use is written at most once a minute, so that reads do not cause a write per request. */
 export function isUseDue(lastUsedAt: string | null, now: Date): boolean {
   return lastUsedAt === null || now.getTime() - Date.parse(lastUsedAt) >= USE_RECORDED_EVERY_MS;
 }

@@ -13,17 +13,17 @@ export interface NewServiceAccount {
   scopes: readonly Scope[];
   expiresAt?: string | null | undefined;
   createdBy: string;
-  /** The credential that makes it, and with which it goes. */
+  /** The credential that creates it and whose revocation removes it. */
   madeWith: { tokenId: string | null; accountId: string | null };
   /** When the caller's own credential expires. */
   latestExpiry: string | null;
-  /** The scopes of the caller, when it is a service account: the new one gets none that it lacks. */
+  /** The caller's scopes if it is a service account: the new one gets no scope that it lacks. */
   widestScopes: readonly Scope[] | null;
 }
 
 const WIDTH: Readonly<Record<Scope, number>> = { read: 0, write: 1, admin: 2 };
 
-/** Service accounts, `sat_…`: machines of one workspace. */
+/** Service accounts, `sat_…`: machine identities of one workspace. */
 export class ServiceAccounts {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
@@ -40,7 +40,7 @@ export class ServiceAccounts {
     return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
   }
 
-  /** The secret is in the answer and nowhere else. */
+  /** Only this call returns the secret. */
   async create(request: NewServiceAccount): Promise<{ account: ServiceAccount; secret: string }> {
     const now = this.#effects.now();
     if (request.widestScopes !== null) assertNotWider(request.scopes, request.widestScopes);
@@ -69,7 +69,7 @@ export class ServiceAccounts {
     return { account, secret };
   }
 
-  /** Effective with the next request: every request looks the token up. */
+  /** Takes effect with the next request, because every request looks the token up. */
   async revoke(workspaceUuid: string, id: string): Promise<void> {
     if (!(await this.#database.serviceAccounts.delete(workspaceUuid, id))) {
       throw accountErrors.SERVICE_ACCOUNT_NOT_FOUND();
@@ -81,7 +81,7 @@ export function scopesOf(account: ServiceAccount): Scope[] {
   return account.scopes.split(',').filter((scope): scope is Scope => Object.hasOwn(WIDTH, scope));
 }
 
-/** A credential that was revoked a moment ago makes nothing. */
+/** Rejects a credential that has just been revoked. */
 async function assertStillThere(
   stores: Pick<AccountStores, 'apiTokens' | 'serviceAccounts'>,
   { tokenId, accountId }: NewServiceAccount['madeWith'],

@@ -10,10 +10,10 @@ export interface NewPerson {
   sponsorId?: string | null;
 }
 
-/** Every token is later: an external issuer may have signed one long before the user came here. */
+/** Earlier than any token: an external issuer may have signed one long before the user existed here. */
 const NEVER_SIGNED_OUT = '1970-01-01T00:00:00.000Z';
 
-/** Makes the user and the default workspace that every user has. Undefined when the e-mail is taken. */
+/** Creates the user and the default workspace. Returns undefined if the e-mail is taken. */
 export async function createPerson(
   stores: AccountStores,
   effects: Effects,

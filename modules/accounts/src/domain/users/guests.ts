@@ -11,7 +11,7 @@ export interface GuestOptions {
   enabled: boolean;
   tokenLifetimeSeconds: number;
   maxActive: number;
-  /** From one address; as many again at once. */
+  /** Per address; also the burst size. */
   perMinute: number;
 }
 
@@ -24,8 +24,8 @@ export interface GuestSignedIn {
 const MAX_ADDRESSES = 20_000;
 
 /**
- * Guests: for smoke tests. Each sign-in makes a new user with a workspace of its own that ends with its token. No e-mail
- * and no name leads back to it, so nobody can come into the sandbox of somebody else by saying his name.
+ * Guest users, for smoke tests. Each sign-in creates a new user with its own workspace, which ends with its token. No
+ * e-mail or name leads back to it, so a guest cannot enter another's sandbox by using that guest's name.
  */
 export class Guests {
   readonly #database: AccountDatabase;
@@ -66,7 +66,7 @@ export class Guests {
     await this.#database.transact(async (stores) => {
       await stores.users.insert(user);
       await stores.workspaces.insert(newWorkspace(this.#effects, user.id, `Guest ${username}`, null));
-      // Replicas side by side may pass the bound by as many as they are: it keeps order of size, not a count.
+      // Concurrent replicas may each exceed the limit by one: it bounds the order of magnitude, not the exact count.
       if ((await stores.users.countGuests(timestamp(now))) > this.#options.maxActive) {
         throw accountErrors.TOO_MANY_GUESTS({ headers: { 'retry-after': '60' } });
       }

@@ -16,7 +16,7 @@ export interface OwnerAccount {
   email: string;
   /** The default workspace. */
   workspaceUuid: string;
-  /** Only when this call made the owner and nobody gave a password: the generated one, shown once. */
+  /** The generated password, shown once. Null unless this call created the owner without a given password. */
   generatedPassword: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface StartToken {
 const DEFAULT_EMAIL = 'owner@localhost';
 const GENERATED_PASSWORD_BYTES = 18;
 
-/** The operator of the installation: made on the first start, never by a request. */
+/** The operator of the installation: created on the first start, never by a request. */
 export class OwnerAccounts {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
@@ -43,7 +43,7 @@ export class OwnerAccounts {
     this.#tokens = tokens;
   }
 
-  /** Makes the owner unless there is one; e-mail and password mean something on the first start only. */
+  /** Creates the owner if there is none; e-mail and password matter on the first start only. */
   async ensure(wanted: { email?: string; password?: string }): Promise<OwnerAccount> {
     const existing = await this.#database.users.operator();
     if (existing !== undefined) return this.#describe(existing, false, null);
@@ -55,13 +55,13 @@ export class OwnerAccounts {
       createPerson(stores, this.#effects, { email, name: 'Owner', passwordHash, operator: true }),
     );
     if (owner !== undefined) return this.#describe(owner, true, wanted.password === undefined ? generated : null);
-    // Another replica made it between the look and the insert.
+    // Another replica created it between the check and the insert.
     const other = await this.#database.users.operator();
     if (other === undefined) throw accountErrors.EMAIL_TAKEN({ details: { email } });
     return this.#describe(other, false, null);
   }
 
-  /** Sets a new password and ends every sign-in of the user, known browsers included. API tokens stay. */
+  /** Sets a new password and ends every sign-in of the user, including known browsers. API tokens stay. */
   async resetPassword(email: string, password: string): Promise<{ userId: string; sessionsEnded: number }> {
     const user = await this.#database.users.byEmail(requireEmail(email));
     if (user === undefined) throw accountErrors.USER_NOT_FOUND();
@@ -74,7 +74,7 @@ export class OwnerAccounts {
     return { userId: user.id, sessionsEnded };
   }
 
-  /** A fresh API token of the owner for this start; the one of the previous start of this instance is revoked. */
+  /** Issues the owner's API token for this start and revokes that of this instance's previous start. */
   async issueStartToken(instance: string): Promise<StartToken> {
     const owner = await this.#database.users.operator();
     if (owner === undefined) throw accountErrors.USER_NOT_FOUND();

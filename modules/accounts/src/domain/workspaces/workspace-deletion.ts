@@ -3,17 +3,17 @@ import { accountErrors } from '../../errors.ts';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
 
 /**
- * Port to whatever lives in a workspace: answers what is still there in words, such as `2 buckets`; empty means it may
- * go. apps/platform asks the other modules.
+ * Port to the contents of a workspace: describes what is left, such as `2 buckets`; empty if it may be deleted.
+ * apps/platform asks the other modules.
  */
 export type WorkspaceHoldings = (workspaceUuid: string) => Promise<readonly string[]>;
 
-/** A deletion that was begun this long ago was cut off by the end of its process. */
+/** A deletion that began this long ago was interrupted when its process ended. */
 const STUCK_AFTER_SECONDS = 600;
 
 /**
- * Deletes workspaces that are empty. Nobody is let in from the moment it begins, so nothing new comes in behind the
- * look inside; where something is left, the door opens again.
+ * Deletes empty workspaces. Access is blocked from the start, so nothing new can arrive after the check; if the
+ * workspace is not empty, access is restored.
  */
 export class WorkspaceDeletion {
   readonly #database: AccountDatabase;
@@ -33,7 +33,7 @@ export class WorkspaceDeletion {
     throw accountErrors.WORKSPACE_NOT_EMPTY({ details: { holdings: holdings.join(', '), workspace_uuid: uuid } });
   }
 
-  /** Ends what an ended process began. Answers how many it looked at. */
+  /** Finishes deletions that ended processes began. Returns the number checked. */
   async finishStuck(limit: number): Promise<number> {
     const before = timestamp(secondsAfter(this.#effects.now(), -STUCK_AFTER_SECONDS));
     const stuck = await this.#database.workspaces.stuckDeletions(before, limit);
@@ -41,7 +41,7 @@ export class WorkspaceDeletion {
     return stuck.length;
   }
 
-  /** Expired guests with their workspaces, as far as those are empty by now; the others come again later. */
+  /** Removes expired guests whose workspaces are empty by now; the others are retried later. */
   async removeExpiredGuests(limit: number): Promise<number> {
     const now = timestamp(this.#effects.now());
     let removed = 0;
@@ -64,7 +64,7 @@ export class WorkspaceDeletion {
   async #begin(uuid: string): Promise<void> {
     const now = timestamp(this.#effects.now());
     await this.#database.transact(async (stores) => {
-      // Locks are taken in one order everywhere: team, user, workspace.
+      // Locks are always taken in this order: team, user, workspace.
       const seen = await stores.workspaces.byUuid(uuid);
       if (seen === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
       await stores.users.lock(seen.ownerId);

@@ -1,11 +1,11 @@
 import type { AccountDatabase } from '../stores.ts';
 import { normalizeEmail } from '../users/email.ts';
 
-/** What other parts of the platform may ask about workspaces that are not the caller's. */
+/** Workspace lookups for other parts of the platform, without a caller's permissions. */
 export interface WorkspaceDirectory {
-  /** False also for one that is being deleted. */
+  /** False for a workspace that is being deleted. */
   exists(workspaceUuid: string): Promise<boolean>;
-  /** The default workspace of the person with this e-mail, in any spelling; null when nobody has it. */
+  /** The default workspace of the person with this e-mail, in any spelling; null if unknown. */
   byEmail(email: string): Promise<string | null>;
 }
 

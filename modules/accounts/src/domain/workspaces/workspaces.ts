@@ -12,11 +12,11 @@ export type WorkspaceView = Workspace & { teamRole: TeamRole | null };
 
 export interface WorkspaceChange {
   name?: string | undefined;
-  /** Null takes it out of its team. */
+  /** Null removes it from its team. */
   teamUuid?: string | null | undefined;
 }
 
-/** Workspaces: what everything else belongs to. Deletion stands in workspace-deletion.ts. */
+/** Workspaces, which own everything else. For deletion, see workspace-deletion.ts. */
 export class Workspaces {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
@@ -28,7 +28,7 @@ export class Workspaces {
     this.#room = room;
   }
 
-  /** Those that the caller reaches; with a team, that team's, for its members only. */
+  /** Workspaces that the caller can access; with a team, that team's, for its members only. */
   async list(caller: Caller, page: PageRequest, teamUuid?: string): Promise<Page<WorkspaceView>> {
     if (caller.kind === 'service_account') return this.#onlyOneOf(caller);
     if (teamUuid !== undefined && (await this.#database.members.get(teamUuid, caller.id)) === undefined) {
@@ -61,7 +61,7 @@ export class Workspaces {
     return workspace;
   }
 
-  /** The caller of a move must be the owner, which has been decided, and admin of the team it moves to. */
+  /** To move a workspace, the caller must be its owner, which is already checked, and an admin of the target team. */
   async change(caller: Caller, uuid: string, { name, teamUuid }: WorkspaceChange): Promise<Workspace> {
     if (teamUuid !== undefined && teamUuid !== null) {
       await authorizeTeam(this.#database, caller, 'team:add-workspace', teamUuid);
@@ -74,16 +74,16 @@ export class Workspaces {
     return this.get(uuid);
   }
 
-  /** Gives it to another member of its team; the old owner keeps at least one workspace. */
+  /** Transfers it to another member of its team; the old owner keeps at least one workspace. */
   async transfer(uuid: string, fromUserId: string, toUserId: string): Promise<Workspace> {
     const now = timestamp(this.#effects.now());
     const assertRoom = await this.#room(accountQuotas.workspaces, toUserId);
     await this.#database.transact(async (stores) => {
-      // In one order, so that two transfers in opposite directions do not wait for each other.
+      // In a fixed order, so that two opposite transfers cannot deadlock.
       for (const userId of [fromUserId, toUserId].toSorted()) await stores.users.lock(userId);
       await stores.workspaces.lock(uuid);
       const workspace = await stores.workspaces.byUuid(uuid);
-      // Looked at again under the lock: of two transfers side by side only the first comes from the owner.
+      // Recheck under the lock: of two concurrent transfers, only the first is by the owner.
       if (workspace?.ownerId !== fromUserId) throw accountErrors.WORKSPACE_NOT_FOUND();
       if (workspace.teamUuid === null) throw accountErrors.WORKSPACE_WITHOUT_TEAM();
       if ((await stores.members.get(workspace.teamUuid, toUserId)) === undefined)

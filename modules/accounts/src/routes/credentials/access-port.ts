@@ -7,7 +7,7 @@ import { assertConfirmed } from '../../domain/access/confirmed.ts';
 import { allowedActions } from '../../domain/access/makers.ts';
 import { callerOf } from '../../domain/access/principals.ts';
 
-/** What every other part of the platform asks. */
+/** The access port used by every other part of the platform. */
 export function createAccess(authenticator: Authenticator, database: AccountDatabase, effects: Effects): Access {
   return {
     authenticate: (source) => authenticator.authenticate(source),

@@ -30,8 +30,8 @@ export interface AuthenticatorParts {
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Who calls. Every credential is looked up with every request, so that a revoked one ends with the next. All refusals
- * are one and the same 401: whether a token is unknown, expired or revoked is told to nobody.
+ * Authenticates callers. Every request looks its credential up, so a revoked one stops working with the next request.
+ * All failures are the same 401, whether a token is unknown, expired or revoked.
  */
 export class Authenticator {
   readonly #parts: AuthenticatorParts;
@@ -52,7 +52,7 @@ export class Authenticator {
     return principal;
   }
 
-  /** The principal of a credential that was shown before, as it is now. Throws UNAUTHORIZED once it was revoked. */
+  /** Returns the current principal of a credential shown earlier. Throws UNAUTHORIZED once it is revoked. */
   async recheck(ref: CredentialRef): Promise<Principal> {
     const principal = await this.#byReference(ref);
     if (principal === undefined || principal.id !== ref.principalId) throw unauthorized();
@@ -62,7 +62,7 @@ export class Authenticator {
   #byReference(ref: CredentialRef): Promise<Principal | undefined> {
     const { credential, credentialId } = ref;
     if (credential === 'oidc' || credential === 'guest_jwt') return this.#byUser(ref);
-    // Access keys belong to the object store, which checks them itself.
+    // The object store checks access keys itself.
     if (credentialId === null || credential === 'access_key') return Promise.resolve(undefined);
     if (credential === 'api_token') return this.#byApiTokenId(credentialId);
     if (credential === 'service_account') return this.#byServiceAccountId(credentialId);
@@ -90,7 +90,7 @@ export class Authenticator {
     return serviceAccountPrincipal(account);
   }
 
-  /** Credentials without a record of their own: they stand while their user does and has not signed out everywhere. */
+  /** Credentials without a record: valid while the user exists and has not signed out everywhere. */
   async #byUser(ref: CredentialRef): Promise<Principal | undefined> {
     const { principalId, credential, shownAt, confirmedAt } = ref;
     const user = await this.#parts.database.users.byId(principalId);
@@ -111,7 +111,7 @@ export class Authenticator {
     const session = await this.#parts.sessions.bySecret(secret);
     const user = session === undefined ? undefined : await this.#parts.database.users.byId(session.userId);
     if (session === undefined || user === undefined) return undefined;
-    // A browser adds the cookie to whatever any page makes it send; the header only our own page can add.
+    // A browser adds the cookie to requests of any page; only our own page can add this header.
     const csrfToken = source.headers['x-csrf-token'];
     if (!SAFE_METHODS.has(source.method) && !csrfTokenMatches(secret, firstOf(csrfToken))) {
       throw accountErrors.CSRF_TOKEN_INVALID();
@@ -165,7 +165,7 @@ export class Authenticator {
   }
 }
 
-/** Unverified: it only chooses whose keys the token is checked against. */
+/** Unverified: it only selects the issuer whose keys verify the token. */
 function issuerOf(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;

@@ -5,7 +5,7 @@ import { describeFuzz } from '@svc/testing';
 import { expect } from 'vitest';
 import { shownCredential } from './shown-credential.ts';
 
-/** The headers as Node's own parser reads them; none when it refuses them. */
+/** The headers as Node's own parser reads them; none if it rejects them. */
 async function headersOf(head: Buffer): Promise<IncomingHttpHeaders[]> {
   const seen: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {

@@ -3,7 +3,7 @@ import { cookieValues, PLATFORM_COOKIES } from '@svc/http';
 
 export type ShownCredential =
   | { kind: 'none' }
-  /** Something is shown that is no credential of ours: it is never passed over for a weaker one. */
+  /** An unrecognized credential; it is never skipped in favor of a weaker one. */
   | { kind: 'unreadable' }
   | { kind: 'bearer'; token: string }
   | { kind: 'session'; secret: string };
@@ -13,8 +13,8 @@ const BEARER = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i;
 const SUBPROTOCOL = /^bearer\.([A-Za-z0-9_-]+)$/;
 
 /**
- * What the caller shows: the Authorization header, else the subprotocol `bearer.<base64url token>` of a WebSocket, since
- * browsers cannot set headers there, else the session cookie. The first that is there decides alone.
+ * The caller's credential: the Authorization header, else the WebSocket subprotocol `bearer.<base64url token>`, since
+ * browsers cannot set headers there, else the session cookie. Only the first one present counts.
  */
 export function shownCredential(headers: IncomingHttpHeaders, isSecure: boolean): ShownCredential {
   if (headers.authorization !== undefined) return asBearer(BEARER.exec(headers.authorization)?.[1]);

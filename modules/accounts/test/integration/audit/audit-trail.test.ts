@@ -150,7 +150,7 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
     await attempted('198.51.100.2');
     expect(await count()).toBe(31);
     await attempted('198.51.100.1', 'success');
-    expect(await count()).toBe(32); // what a stranger may change is never left out
+    expect(await count()).toBe(32); // successful actions are always recorded
   });
 
   it('stores every text as the databases give it back, so that no caller can make the chain look broken', async () => {
@@ -169,7 +169,7 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
       });
     await record('half a \ud83d pair, and the \ude00 other');
     await record(`before\0after`);
-    await record(`${'a'.repeat(499)}\u{1f600}`); // the cut is inside the pair
+    await record(`${'a'.repeat(499)}\u{1f600}`); // the cut falls inside the surrogate pair
     expect(await verifyAudit()).toMatchObject({ holds: true, rows: 3, breaks: [] });
     const stored = (await accounts().database.audit.list({}, 10, null)).toReversed();
     expect(stored.map(({ resource }) => resource)).toEqual([

@@ -11,7 +11,7 @@ import { newUser } from '../../support/test-people.ts';
 import { buildWorld, type TestWorld } from '../../support/test-world.ts';
 import { authorizeTable, type KnownAction } from '../../../src/domain/authorize/table.ts';
 
-/** Written by hand, so that a slip in the table does not slip into what is expected. */
+/** Written by hand, so that a mistake in the table does not carry over to the expectations. */
 const words = (text: string): string[] => text.trim().split(/\s+/);
 const SANDBOX_READS = words('sandbox:list sandbox:read sandbox:files-read image:list');
 const SANDBOX_WRITES = words('sandbox:create sandbox:update sandbox:delete sandbox:exec sandbox:files-write');
@@ -37,7 +37,7 @@ const actionsOf = (scope: string): KnownAction[] =>
     .filter(([, rule]) => rule.scope === scope)
     .map(([action]) => action as KnownAction); // keys of the table itself
 
-/** A colon in a path would be read as a parameter. */
+/** A colon in a path would start a parameter. */
 const slug = (action: string): string => action.replace(':', '-');
 
 const WORKSPACE_ACTIONS = actionsOf('workspace');
@@ -53,7 +53,7 @@ let accounts: TestAccounts;
 let world: TestWorld;
 let closeDatabase: () => Promise<void>;
 
-/** One route per action behind the real guard: what is refused here is refused on every route of that action. */
+/** One route per action behind the real guard: a refusal here applies to every route of that action. */
 function probeRoutes(app: HttpApp, database: ReturnType<typeof createAccountDatabase>): void {
   decorateTeamGrants(app);
   const answer = async (): Promise<{ ok: true }> => ({ ok: true });
@@ -94,7 +94,7 @@ async function walk(
 const expectAll = (actions: readonly string[], status: number) =>
   Object.fromEntries(actions.map((action) => [action, status]));
 
-/** 200 for what is listed, the other status for the rest. */
+/** 200 for the listed actions, the other status for the rest. */
 const expectOnly = (actions: readonly string[], allowed: readonly string[], otherwise = 403) =>
   Object.fromEntries(actions.map((action) => [action, allowed.includes(action) ? 200 : otherwise]));
 

@@ -86,8 +86,8 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     const future = await from(3600);
     expect((await me(future)).status).toBe(401);
     expect((await me(await from(31))).status).toBe(401);
-    expect((await me(await from(29))).status).toBe(200); // clocks differ
-    // One that is let in later does not outlive a sign-out before.
+    expect((await me(await from(29))).status).toBe(200); // clock tolerance
+    // A token accepted within the tolerance must not survive an earlier sign-out.
     expect(await call(accounts().app, 'POST', '/api/auth/logout?everywhere=true', { token: user.token })).toMatchObject(
       {
         status: 200,
@@ -126,7 +126,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     const old = await sign(ann, 3600);
     await issuer.rotate();
     const fresh = await sign(ann, 3600);
-    expect((await me(fresh)).status).toBe(401); // asked a moment ago: an unknown key must not make us a hammer
+    expect((await me(fresh)).status).toBe(401); // asked a moment ago: unknown keys must not cause a flood of requests
     await accounts().clock.advance(30_000);
     expect((await me(fresh)).status).toBe(200);
     expect((await me(old)).status).toBe(401);

@@ -83,7 +83,7 @@ describeDialects<unknown>('what one user may own', migrations, (database) => {
     const accepted = await Promise.all(tokens.map((token, index) => accept(token, emails[index] ?? '')));
     expect(sortedStatuses(accepted)).toEqual([200, 200, 403, 403]);
     expect(accepted.find(({ status }) => status === 403)).toMatchObject(full('invited_accounts', 3));
-    // One who has an account may still join, and the link that was refused is still open.
+    // A user with an account may still join, and the refused link is still open.
     const refused = accepted.findIndex(({ status }) => status === 403);
     const joined = await call(accounts().app, 'POST', `/api/v1/invitations/${tokens[refused]}/accept`, {
       token: ann.token,

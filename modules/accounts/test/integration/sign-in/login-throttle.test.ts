@@ -69,7 +69,7 @@ describeDialects<unknown>('login throttling', migrations, (database) => {
     for (let count = 0; count < 8; count++) expect((await login(`user${count}@example.com`, 'wrong')).status).toBe(401);
     expect((await login('user8@example.com', 'wrong')).status).toBe(429);
     expect((await login('user8@example.com', 'wrong', '198.51.100.2')).status).toBe(401);
-    await accounts().clock.advance(6_000); // ten a minute come back
+    await accounts().clock.advance(6_000); // ten per minute are restored
     expect((await login('user9@example.com', 'wrong')).status).toBe(401);
   });
 

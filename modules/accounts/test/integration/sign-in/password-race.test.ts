@@ -18,7 +18,7 @@ const from = { remoteAddress: '198.51.100.1', userAgent: 'test', deviceSecret: n
 describeDialects<unknown>('a password that is reset while the old one is checked', migrations, (database) => {
   const accounts = useAccounts(database);
 
-  /** Checks like the real one, and then resets the password, as when the check had to wait in line. */
+  /** Checks like the real hasher, then resets the password, as if the check had been queued. */
   const slowHasher = (outdated = false): PasswordHasher => {
     const real = new Argon2PasswordHasher({ memoryKib: 8, passes: 1, parallelism: 1 }, randomBytes);
     return {

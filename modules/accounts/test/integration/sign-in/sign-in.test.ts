@@ -144,7 +144,7 @@ describeDialects('sign-in', migrations, (database) => {
     const apiToken = await newApiToken(accounts, one);
     const refused = await call(accounts.app, 'POST', '/api/auth/logout?everywhere=true', { token: apiToken.token });
     expect(refused).toMatchObject({ status: 403, body: { code: 'INTERACTIVE_SESSION_REQUIRED' } });
-    await accounts.clock.advance(1_800_000); // no confirmation is asked for
+    await accounts.clock.advance(1_800_000); // no confirmation is required
     const response = await call(accounts.app, 'POST', '/api/auth/logout?everywhere=true', { token: one.token });
     expect(response).toMatchObject({ status: 200, body: { sessions_ended: 2 } });
     for (const user of [one, two]) {

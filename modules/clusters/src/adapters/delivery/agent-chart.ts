@@ -9,13 +9,13 @@ const compress = promisify(gzip);
 
 export interface PackedChart {
   content: Buffer;
-  /** A strong entity tag (RFC 9110, 8.8.3), the same on every replica of one version. */
+  /** Strong entity tag (RFC 9110, 8.8.3), identical on every replica that runs the same version. */
   etag: string;
 }
 
 /**
- * Packs the chart when it is first asked for, and then never again: the folder is part of the product, and nobody has to
- * sign in to ask. A failure is not kept.
+ * Packs the chart on first use and caches the result: the folder ships with the product, and its route needs no
+ * sign-in. A failed attempt is not cached.
  */
 export function createPackedChart(folder: string): () => Promise<PackedChart> {
   let packed: Promise<PackedChart> | undefined;
@@ -32,7 +32,7 @@ export function createPackedChart(folder: string): () => Promise<PackedChart> {
   };
 }
 
-/** A chart as `helm package` makes it: a gzipped tar of one folder, which has the chart's name. */
+/** Builds the archive that `helm package` builds: a gzipped tar of one folder named after the chart. */
 async function packChart(folder: string): Promise<Buffer> {
   const name = nameOf(await readFile(join(folder, 'Chart.yaml'), 'utf8'));
   const found = await readdir(folder, { recursive: true, withFileTypes: true });

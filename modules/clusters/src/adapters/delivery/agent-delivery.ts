@@ -7,23 +7,23 @@ import { AgentImages } from './agent-images.ts';
 
 export const CHART_PATH = '/v1/agent/svc-agent.tgz';
 export const MANIFEST_PATH = '/v1/agent/svc-agent.yaml';
-/** Followed by what `uname -m` says. */
+/** Followed by the output of `uname -m`. */
 export const IMAGES_PATH = '/v1/agent/images';
-/** A pull is about six requests, and many nodes may share an address. All routes of images count together. */
+/** A pull takes about six requests, and many nodes may share an address. All image routes share this limit. */
 export const IMAGE_LIMIT = { by: 'address', perMinute: 3000, burst: 3000 } as const;
-/** The one repository of images, below the platform's own host, so that a node pulls `HOST/svc-agent:VERSION`. */
+/** The only image repository. It sits directly below the platform's host, so nodes pull `HOST/svc-agent:VERSION`. */
 export const REPOSITORY = 'svc-agent';
 
 export interface AgentDeliveryOptions {
   install: ClustersConfig['install'];
-  /** Where an operator puts the agent's image; need not exist. */
+  /** Folder for the agent images that an operator provides; need not exist. */
   imagesFolder: string;
-  /** Where agents, users and nodes reach the platform; asked when needed. */
+  /** URL at which agents, users and nodes reach the platform; read on each use. */
   publicUrl: () => string;
   log: Logger;
 }
 
-/** How the agent gets into clusters: what the platform serves of it, and the commands that take it from there. */
+/** Delivers the agent to clusters: the artifacts that the platform serves and the commands that install them. */
 export class AgentDelivery {
   readonly #options: AgentDeliveryOptions;
   readonly images: AgentImages;
@@ -54,8 +54,8 @@ export class AgentDelivery {
   }
 
   /**
-   * What the configuration names; else the platform's own where nodes can pull it: they take nothing without TLS, nor from
-   * an authority that they do not know, which is what certifies a platform without an https address.
+   * Returns the configured image, or the platform's own image if nodes can pull it. Nodes pull only over TLS from an
+   * authority they trust, so a platform without an https URL has no image to offer.
    */
   async image(): Promise<ImageReference | null> {
     const { install, publicUrl } = this.#options;

@@ -2,12 +2,12 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { indexOf, readImageArchive, type ImageArchive, type ImageIndex } from './image-archive.ts';
 
-/** By the names of OCI images. */
+/** Architecture names of OCI images. */
 export type ImageArchitecture = 'amd64' | 'arm64';
 
 export const IMAGE_ARCHITECTURES: readonly ImageArchitecture[] = ['amd64', 'arm64'];
 
-/** Bytes that are sent: of an open file, which whoever takes them closes. */
+/** A byte range of an open file. The receiver closes the handle. */
 export interface StoredBytes {
   handle: FileHandle;
   offset: number;
@@ -15,21 +15,21 @@ export interface StoredBytes {
 }
 
 export interface AgentImagesOptions {
-  /** Where the archives lie; need not exist. */
+  /** Folder with the archives; need not exist. */
   folder: string;
   onRejected: (file: string, error: unknown) => void;
 }
 
 interface Known {
-  /** Tells one content of the file from the next. */
+  /** Identifies one version of the file's content. */
   key: string;
-  /** Null when it was rejected. */
+  /** Null if the archive was rejected. */
   archive: Promise<ImageArchive | null>;
 }
 
 /**
- * The images of the agent that an operator has put into a folder, `svc-agent-amd64.tar` and `svc-agent-arm64.tar`. Each
- * content is read and its hashes are checked once, when it is first asked for; a replaced file counts from the next call on.
+ * Agent images that an operator has put into a folder as `svc-agent-amd64.tar` and `svc-agent-arm64.tar`. Each version
+ * of a file is read and hashed once, on first use; a replaced file takes effect on the next call.
  */
 export class AgentImages {
   readonly #options: AgentImagesOptions;
@@ -44,14 +44,14 @@ export class AgentImages {
     return found.filter((each) => each !== null);
   }
 
-  /** One index for each tag, of the images that have it (OCI image-spec, "Image Index"). */
+  /** One index per tag, listing the images with that tag (OCI image-spec, "Image Index"). */
   async indexes(): Promise<ImageIndex[]> {
     const images = await this.#archives();
     const tags = [...new Set(images.map(({ tag }) => tag))].toSorted();
     return tags.map((tag) => indexOf(images.filter((image) => image.tag === tag)));
   }
 
-  /** The manifest of one architecture, by its digest. */
+  /** Returns the manifest of one architecture by digest. */
   async manifest(digest: string): Promise<ImageArchive['manifest'] | null> {
     const images = await this.#archives();
     return images.find(({ manifest }) => manifest.digest === digest)?.manifest ?? null;
@@ -68,7 +68,7 @@ export class AgentImages {
     return null;
   }
 
-  /** The whole archive, for tools that import images. */
+  /** Returns the whole archive, for tools that import images. */
   archive(architecture: ImageArchitecture): Promise<StoredBytes | null> {
     return this.#withArchive(architecture, async (_archive, handle) => {
       return { handle, offset: 0, sizeBytes: (await handle.stat()).size };
@@ -80,14 +80,14 @@ export class AgentImages {
     return found.filter((image) => image !== null);
   }
 
-  /** What is looked up and what is sent are of one open file, also while another takes its name. */
+  /** Looks up and sends from the same open file, even if the path is replaced meanwhile. */
   async #withArchive<Result extends object | string>(
     architecture: ImageArchitecture,
     use: (archive: ImageArchive, handle: FileHandle) => Promise<Result | null>,
   ): Promise<Result | null> {
     const file = join(this.#options.folder, `svc-agent-${architecture}.tar`);
     const handle = await open(file).catch((error: unknown) => {
-      // What cannot be opened is no image either: registering a cluster does not fail for it.
+      // Treat a file that cannot be opened as missing, so that registering a cluster does not fail.
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
         this.#options.onRejected(file, error);
       return null;

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** Where the bytes of one file stand in an archive. */
+/** Position of a file's content in an archive. */
 export interface ArchivedFile {
   offset: number;
   sizeBytes: number;
@@ -10,8 +10,8 @@ const BLOCK_BYTES = 512;
 const MAX_ENTRIES = 256;
 
 /**
- * The files of a tar archive (POSIX.1-1988 ustar) by their paths, read header by header; nothing is unpacked. For archives
- * that `svc agent image` or another tool for images wrote: those have short names and few entries.
+ * Maps paths to the files of a tar archive (POSIX.1-1988 ustar). Reads only the headers and unpacks nothing. Supports
+ * archives written by `svc agent image` and other image tools, which have short names and few entries.
  */
 export async function readArchiveIndex(archive: FileHandle): Promise<Map<string, ArchivedFile>> {
   const { size } = await archive.stat();
@@ -32,7 +32,7 @@ export async function readArchiveIndex(archive: FileHandle): Promise<Map<string,
   throw new Error(`the archive has more than ${MAX_ENTRIES} entries`);
 }
 
-/** The size that a header says, once its sum is right. */
+/** Verifies the header checksum and returns the size. */
 function checkedSize(header: Buffer): number {
   const sum = Number.parseInt(textAt(header, 148, 8), 8);
   const spaces = 8 * 0x20;

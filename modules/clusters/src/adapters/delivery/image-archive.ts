@@ -5,7 +5,7 @@ import { Value } from 'typebox/value';
 import type { ImageArchitecture } from './agent-images.ts';
 import { readArchiveIndex, type ArchivedFile } from './archive-index.ts';
 
-/** What a client asks for by its hash (OCI image-spec 1.1, "Content Descriptors"). */
+/** Content that clients request by digest (OCI image-spec 1.1, "Content Descriptors"). */
 export interface Manifest {
   mediaType: string;
   digest: string;
@@ -16,7 +16,7 @@ export interface ImageArchive {
   architecture: ImageArchitecture;
   tag: string;
   manifest: Manifest;
-  /** Configuration and layers, by digest. */
+  /** Configuration and layers by digest. */
   blobs: ReadonlyMap<string, ArchivedFile>;
 }
 
@@ -42,7 +42,7 @@ const layoutIndex = Type.Object({ manifests: Type.Array(tagged, { minItems: 1, m
 const imageManifest = Type.Object({ config: descriptor, layers: Type.Array(descriptor, { maxItems: 64 }) });
 const imageConfig = Type.Object({ architecture: Type.String() });
 
-/** Reads an image layout of one image out of its archive. Throws where a hash is wrong or it is of another architecture. */
+/** Reads the image layout of a single-image archive. Throws if a digest or the architecture does not match. */
 export async function readImageArchive(handle: FileHandle, architecture: ImageArchitecture): Promise<ImageArchive> {
   const files = await readArchiveIndex(handle);
   const place = (path: string): ArchivedFile => {
@@ -72,7 +72,9 @@ export async function readImageArchive(handle: FileHandle, architecture: ImageAr
   };
 }
 
-/** Of images with one tag: a node takes from it the one for its processor. The same images are the same bytes. */
+/**
+ * Index of the images with one tag; a node picks the image for its processor. Identical images give identical bytes.
+ */
 export function indexOf(images: readonly ImageArchive[]): ImageIndex {
   const manifests = images.map(({ architecture, manifest: { mediaType, digest, content } }) => ({
     mediaType,

@@ -17,7 +17,10 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 
 export type ExecRequest = Pick<ShellRequest, 'namespace' | 'pod' | 'command' | 'tty'> & { container: string };
 
-/** The WebSocket of `pods/exec` through the tunnel, paused: nothing of it is lost before somebody listens. */
+/**
+ * Opens the WebSocket of `pods/exec` through the tunnel. It starts paused, so no message is lost before a listener is
+ * attached.
+ */
 export async function openExec(
   tunnel: AgentTunnel,
   caller: KubernetesCaller,
@@ -38,7 +41,7 @@ export async function openExec(
 
 function shakeHands(stream: Duplex, path: string, cluster: string, signal: AbortSignal): Promise<WebSocket> {
   const socket = new WebSocket(`ws://${KUBERNETES_SERVICE}${path}`, [...EXEC_PROTOCOLS], {
-    // A stream of the tunnel is what a socket is here; `ws` asks for no more than a duplex.
+    // A tunnel stream stands in for the socket; `ws` needs only a duplex.
     createConnection: () => stream as Socket,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
@@ -66,7 +69,7 @@ function shakeHands(stream: Duplex, path: string, cluster: string, signal: Abort
 
 function pathOf({ namespace, pod, container, command, tty }: ExecRequest): string {
   const query = new URLSearchParams({ container, stdin: 'true', stdout: 'true', tty: String(tty) });
-  if (!tty) query.set('stderr', 'true'); // a terminal has one output
+  if (!tty) query.set('stderr', 'true'); // a TTY merges stderr into stdout
   for (const word of command) query.append('command', word);
   return `/api/v1/namespaces/${namespace}/pods/${pod}/exec?${query.toString()}`;
 }
@@ -80,6 +83,6 @@ async function readRefusal(response: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return null; // its status alone tells enough
+    return null; // the status alone is enough
   }
 }

@@ -11,7 +11,10 @@ import type { AgentTunnels } from '../tunnel/agent-tunnels.ts';
 import { offlineError, tunnelErrorOf } from '../tunnel/tunnel-errors.ts';
 import { kubernetesErrorOf } from './kubernetes-errors.ts';
 
-/** For whom the API server is asked; the agent's own rules and the server's RBAC decide after us. */
+/**
+ * The caller on whose behalf the API server is queried. The agent's policy and the server's RBAC decide after the
+ * platform.
+ */
 export interface KubernetesCaller {
   cluster: Pick<Cluster, 'id' | 'name'>;
   principalId: string;
@@ -26,7 +29,7 @@ export interface KubernetesApiOptions {
 }
 
 export interface KubernetesQuestion {
-  /** Such as `/api/v1/pods`. */
+  /** For example `/api/v1/pods`. */
   path: string;
   query?: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
@@ -34,11 +37,11 @@ export interface KubernetesQuestion {
   maxSizeBytes?: number;
 }
 
-/** 200 pods with everything that is in them are about 4 MiB; more than this is a fault of the other side. */
+/** 200 complete pods take about 4 MiB; a larger response than this is a fault of the peer. */
 const MAX_ANSWER_SIZE_BYTES = 32 * 1024 * 1024;
 const HEAD = { headers: { host: KUBERNETES_SERVICE, accept: 'application/json' }, maxHeaderSize: 64 * 1024 } as const;
 
-/** The API server of a cluster, through the tunnel of its agent. */
+/** Client for a cluster's API server, through its agent's tunnel. */
 export class KubernetesApi {
   readonly #options: KubernetesApiOptions;
 
@@ -46,14 +49,14 @@ export class KubernetesApi {
     this.#options = options;
   }
 
-  /** Throws `AGENT_OFFLINE`, which says where the tunnel is when another replica has it. */
+  /** Throws `AGENT_OFFLINE`, which names the replica that holds the tunnel if it is another one. */
   async tunnelOf({ cluster }: KubernetesCaller): Promise<AgentTunnel> {
     const tunnel = this.#options.tunnels.find(cluster.id);
     if (tunnel === undefined) throw await offlineError(this.#options, cluster.id, cluster.name);
     return tunnel;
   }
 
-  /** The body of a GET. Throws what the API server refuses with as an error of the catalogue. */
+  /** Returns the body of a GET. Maps API server errors to catalogue errors. */
   async get(caller: KubernetesCaller, question: KubernetesQuestion): Promise<unknown> {
     const tunnel = await this.tunnelOf(caller);
     const agent = tunnel.connectionsFor(tunnelRequestOf(caller));
@@ -64,7 +67,7 @@ export class KubernetesApi {
         outgoing = sendRequest({ agent, signal, method: 'GET', path: pathOf(question), ...HEAD });
         return await answerTo(outgoing, question, timeoutMs, caller.cluster.name);
       } catch (error) {
-        // A kept connection may be closed in the very moment in which it is used again.
+        // The peer may close a kept-alive connection just as it is reused.
         const isStale = outgoing?.reusedSocket === true && !isAppError(error) && !(error instanceof RelayTimeout);
         if (isStale && !signal.aborted) continue;
         throw tunnelErrorOf(error, { cluster: caller.cluster.name, service: KUBERNETES_SERVICE });

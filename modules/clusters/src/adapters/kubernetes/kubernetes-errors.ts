@@ -2,7 +2,10 @@ import type { AppError } from '@svc/errors';
 import { textAt } from '@svc/kube/values';
 import { clusterErrors } from '../../errors.ts';
 
-/** A refusal of the API server, or of the agent before it, in our own words: its `Status` says why. */
+/**
+ * Maps an error of the API server, or of the agent in front of it, to a catalogue error. The reason comes from its
+ * `Status`.
+ */
 export function kubernetesErrorOf(status: number, body: unknown, cluster: string): AppError {
   const reason = textAt(body, 'message') ?? `the API server answered ${status}`;
   const details = { cluster, reason };

@@ -1,18 +1,18 @@
 import { fieldAt, recordsAt, textAt } from '@svc/kube/values';
 import { clusterErrors } from '../../errors.ts';
 
-/** One kind of object in a listing that may join several. */
+/** One kind of object in a listing that may join several kinds. */
 export interface ObjectSource<Item> {
-  /** Such as `/apis/apps/v1/deployments`. */
+  /** For example `/apis/apps/v1/deployments`. */
   path: string;
   view: (object: Record<string, unknown>) => Item;
 }
 
 export interface ObjectPagesOptions<Item> {
   sources: readonly ObjectSource<Item>[];
-  /** One page of the API server's own list. */
+  /** Reads one page of the API server's list. */
   read: (path: string, query: { limit: string; continue: string | undefined }) => Promise<unknown>;
-  /** Part of the names that are wanted; absent = all. */
+  /** Substring of the names to match; absent = all. */
   name?: string | undefined;
   pageSize: number;
   cursor?: string | undefined;
@@ -20,22 +20,25 @@ export interface ObjectPagesOptions<Item> {
 
 export interface ObjectPage<Item> {
   items: Item[];
-  /** Null when nothing follows. A page may be empty and have a cursor: then nothing matched so far. */
+  /** Null on the last page. A page may be empty and still have a cursor if nothing has matched so far. */
   nextCursor: string | null;
 }
 
-/** Where a list goes on: in which source, after which of the API server's pages, after how many objects of the next. */
+/**
+ * Where a listing resumes: the source, the API server's continue token, and the number of objects to skip on the next
+ * page.
+ */
 interface Position {
   source: number;
   token: string | null;
   skip: number;
 }
 
-/** A search for a rare name goes through so many objects, and then answers with a cursor. */
+/** A search for a rare name reads at most this many pages before it returns a cursor. */
 const MAX_READS = 10;
 const SEARCH_PAGE_SIZE = 200;
 
-/** One page after the other is in memory, never a whole list. The order is the API server's: namespace, then name. */
+/** Keeps one page in memory at a time. Uses the API server's order: namespace, then name. */
 export async function readObjectPage<Item>(options: ObjectPagesOptions<Item>): Promise<ObjectPage<Item>> {
   const { sources, read, name, pageSize, cursor } = options;
   const limit = String(name === undefined ? pageSize : SEARCH_PAGE_SIZE);
@@ -73,7 +76,7 @@ function decodeCursor(cursor: string): Position {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     if (Array.isArray(parts) && parts.length === 3) {
-      const [source, token, skip] = parts as unknown[]; // each is looked at below
+      const [source, token, skip] = parts as unknown[]; // each is checked below
       if (isIndex(source) && (token === null || typeof token === 'string') && isIndex(skip)) {
         return { source, token, skip };
       }

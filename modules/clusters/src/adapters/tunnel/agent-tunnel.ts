@@ -3,9 +3,9 @@ import type { MuxSession, MuxStream } from '@svc/mux';
 import { encodeTunnelRequest, KUBERNETES_SERVICE, type TunnelRequest } from '@svc/protocol';
 import { StreamAgent } from './stream-agent.ts';
 
-/** Below the five seconds after which many servers close a connection that waits. */
+/** Below the five seconds after which many servers close an idle connection. */
 const FORWARD_IDLE_MS = 4000;
-/** These end at our own agent, which closes none by itself. */
+/** These connections end at our own agent, which never closes an idle one. */
 const KUBERNETES_IDLE_MS = 60_000;
 const MAX_POOLS = 512;
 
@@ -16,7 +16,7 @@ export interface AgentTunnelOptions {
   tokenHash: string;
 }
 
-/** The tunnel of one cluster's agent, and the connections through it that wait for their next request. */
+/** The tunnel of one cluster's agent, with its pool of idle connections. */
 export class AgentTunnel {
   readonly session: MuxSession;
   readonly clusterId: string;
@@ -32,28 +32,31 @@ export class AgentTunnel {
     this.tokenHash = tokenHash;
   }
 
-  /** A connection to the service; throws a `MuxError` when there can be none. */
+  /** Opens a connection to the service. Throws a `MuxError` on failure. */
   open(request: TunnelRequest): MuxStream {
     return this.session.open(encodeTunnelRequest(request));
   }
 
   /**
-   * For exchanges that `relayPlain` may repeat. A forward's server may close a kept connection in the very moment in
-   * which it is used again, so that nothing else goes over one.
+   * Connections for exchanges that `relayPlain` may retry. A forward's server may close a kept-alive connection just as
+   * it is reused, so other exchanges must not share one.
    */
   plainConnectionsFor(request: TunnelRequest): PlainConnections {
     const idleMs = request.service === KUBERNETES_SERVICE ? KUBERNETES_IDLE_MS : FORWARD_IDLE_MS;
     return pooled(this.#plainPools, keyOf(request), () => new PlainConnections(() => this.open(request), idleMs));
   }
 
-  /** For any other exchange: a connection of its own, except to the API server, where our own agent keeps them open. */
+  /**
+   * Connections for all other exchanges: a new one each time, except to the API server, where our own agent keeps them
+   * open.
+   */
   connectionsFor(request: TunnelRequest): StreamAgent {
     if (request.service !== KUBERNETES_SERVICE) return new StreamAgent(() => this.open(request), 0);
     return pooled(this.#pools, keyOf(request), () => new StreamAgent(() => this.open(request), KUBERNETES_IDLE_MS));
   }
 }
 
-/** No connection to the API server is ever shared by two users. */
+/** Users never share a connection to the API server. */
 function keyOf({ service, role, user }: TunnelRequest): string {
   return service === KUBERNETES_SERVICE ? `${service} ${role} ${user}` : service;
 }
@@ -61,7 +64,7 @@ function keyOf({ service, role, user }: TunnelRequest): string {
 function pooled<Pool>(pools: Map<string, Pool>, key: string, create: () => Pool): Pool {
   const known = pools.get(key);
   if (known !== undefined) return known;
-  if (pools.size >= MAX_POOLS) pools.clear(); // what waits in them ends by itself
+  if (pools.size >= MAX_POOLS) pools.clear(); // the idle connections in them time out
   const pool = create();
   pools.set(key, pool);
   return pool;

@@ -1,10 +1,10 @@
 import { TUNNEL_CLOSE_CODES } from '@svc/protocol';
 import type { AgentTunnel } from './agent-tunnel.ts';
 
-/** The tunnels of this replica, one per cluster: the newest. */
+/** The tunnels of this replica: the newest one of each cluster. */
 export class AgentTunnels {
   readonly #tunnels = new Map<string, AgentTunnel>();
-  /** Also those that were told to end and still let their streams go on. */
+  /** Includes tunnels that are draining while their streams finish. */
   readonly #alive = new Set<AgentTunnel>();
   #draining = false;
 
@@ -25,7 +25,7 @@ export class AgentTunnels {
     return tunnel?.session.acceptsStreams === true ? tunnel : undefined;
   }
 
-  /** Of two the one with the higher epoch stays, whichever comes first here. */
+  /** Keeps the tunnel with the higher epoch, whichever is added first. */
   add(tunnel: AgentTunnel): void {
     const other = this.#tunnels.get(tunnel.clusterId);
     this.#alive.add(tunnel);
@@ -49,21 +49,21 @@ export class AgentTunnels {
     }
   }
 
-  /** Ends all but the tunnel made with this token. */
+  /** Closes the cluster's tunnel unless it was opened with this token. */
   closeOtherTokens(clusterId: string, keptHash: string): void {
     const tunnel = this.#tunnels.get(clusterId);
     if (tunnel === undefined || tunnel.tokenHash === keptHash) return;
     tunnel.session.close(TUNNEL_CLOSE_CODES.unauthorized, 'the token was rotated');
   }
 
-  /** Ends those whose agent has a newer tunnel at another replica. */
+  /** Closes tunnels whose agent has a newer one at another replica. */
   keepOnly(epochs: ReadonlyMap<string, number>): void {
     for (const tunnel of this.#tunnels.values()) {
       if (epochs.get(tunnel.clusterId) !== tunnel.epoch) replace(tunnel);
     }
   }
 
-  /** Asks every agent to connect elsewhere, and lets open streams end for so long. */
+  /** Asks every agent to reconnect elsewhere and gives open streams `graceMs` to finish. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     await Promise.all([...this.#alive].map(({ session }) => session.drain(graceMs)));

@@ -6,7 +6,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 import { clusterErrors } from '../../errors.ts';
 
-/** What went wrong behind the tunnel, as its caller is told. */
+/** Maps a failure behind the tunnel to the error that its caller receives. */
 export function tunnelErrorOf(error: unknown, target: { cluster: string; service: string }): AppError {
   if (isAppError(error)) return error;
   if (error instanceof RelayTimeout)
@@ -38,7 +38,7 @@ function muxErrorOf(error: MuxError, target: { cluster: string; service: string 
   }
 }
 
-/** Says where the tunnel is when another replica holds it. */
+/** Names the replica that holds the tunnel if it is another one. */
 export async function offlineError(
   { store, clock }: { store: TunnelStore; clock: Clock },
   clusterId: string,

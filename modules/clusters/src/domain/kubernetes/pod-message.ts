@@ -1,13 +1,13 @@
 import { countAt, fieldAt, isRecord, recordsAt, textAt } from '@svc/kube/values';
 
-/** An image's error holds each address that was tried. */
+/** An image pull error lists every address that was tried. */
 const MAX_CHARS = 1000;
-/** A container that is only not there yet. */
+/** Waiting reasons of a container that is still starting. */
 const ON_ITS_WAY: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
 /**
- * Why a pod does not run, from the first container that says so. What a container itself wrote as its last words is
- * left out: those are its own, like its log.
+ * Why a pod is not running, from the first container that gives a reason. Excludes termination messages, which, like
+ * logs, belong to the container.
  */
 export function podMessageOf(pod: unknown): string | null {
   const statuses = [
@@ -30,7 +30,7 @@ function containerWords(status: unknown): string | null {
   return [before, textAt(status, 'state', 'waiting', 'message') ?? waiting].filter((each) => each !== null).join('; ');
 }
 
-/** Null for one that ended well, or has not ended. */
+/** Null if the container exited with 0 or has not exited. */
 function endWords(terminated: unknown): string | null {
   if (!isRecord(terminated)) return null;
   const exitCode = countAt(terminated, 'exitCode');

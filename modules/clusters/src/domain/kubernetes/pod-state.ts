@@ -1,6 +1,6 @@
 import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from '@svc/kube/values';
 
-/** One word for the state of a pod, the one that kubectl shows: `Running`, `CrashLoopBackOff`, `Init:1/2`, `Terminating`. */
+/** The pod state that kubectl shows: `Running`, `CrashLoopBackOff`, `Init:1/2`, `Terminating`. */
 export function podStateOf(pod: unknown): string {
   if (textAt(pod, 'metadata', 'deletionTimestamp') !== null) {
     return textAt(pod, 'status', 'reason') === 'NodeLost' ? 'Unknown' : 'Terminating';
@@ -19,7 +19,7 @@ export function podStateOf(pod: unknown): string {
   return hasCondition(pod, 'Ready') ? 'Running' : 'NotReady';
 }
 
-/** Null when the init containers are through. */
+/** Null once the init containers are done. */
 function initStateOf(pod: unknown): string | null {
   const statuses = recordsAt(pod, 'status', 'initContainerStatuses');
   for (const [index, status] of statuses.entries()) {
@@ -35,10 +35,10 @@ function isDone(pod: unknown, status: Record<string, unknown>): boolean {
   const terminated = fieldAt(status, 'state', 'terminated');
   if (isRecord(terminated) && terminated['exitCode'] === 0) return true;
   const spec = recordsAt(pod, 'spec', 'initContainers').find(({ name }) => name === status['name']);
-  return spec?.['restartPolicy'] === 'Always' && status['started'] === true; // a sidecar goes on beside the others
+  return spec?.['restartPolicy'] === 'Always' && status['started'] === true; // a sidecar keeps running
 }
 
-/** Why a container does not run; null for one that does. */
+/** Why a container is not running; null if it is. */
 export function containerReasonOf(status: unknown): string | null {
   const waiting = textAt(status, 'state', 'waiting', 'reason');
   if (waiting !== null) return waiting;

@@ -37,7 +37,7 @@ export const podSchema = Type.Object({
   ...usageFields,
 });
 
-/** Names, images and states only: what a container is given as environment, arguments or volumes is not looked at. */
+/** Exposes names, images and states only; never reads a container's environment, arguments or volumes. */
 export function viewPod(pod: unknown, usages: UsageByName): Static<typeof podSchema> {
   const namespace = textAt(pod, 'metadata', 'namespace') ?? '';
   const name = textAt(pod, 'metadata', 'name') ?? '';

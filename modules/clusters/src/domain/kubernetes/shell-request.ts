@@ -1,15 +1,15 @@
 import { clusterErrors } from '../../errors.ts';
 
-/** What the address of a shell asks for. */
+/** Parameters of a shell URL. */
 export interface ShellRequest {
   cluster: string;
   namespace: string;
   pod: string;
-  /** Null: the default container of the pod. */
+  /** Null: the pod's default container. */
   container: string | null;
   command: readonly string[];
   tty: boolean;
-  /** The client says how much it has shown, and is sent no more than a window beyond it. */
+  /** The client acknowledges the output it has rendered and receives at most one window beyond that. */
   ack: boolean;
   cols: number;
   rows: number;
@@ -23,7 +23,7 @@ const POD = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const MAX_COMMAND_WORDS = 64;
 const MAX_COMMAND_CHARACTERS = 8192;
 const MAX_EXTENT = 1000;
-/** The best shell that the container has; a login shell would read files that many images do not have. */
+/** The best shell in the container. A login shell would read files that many images lack. */
 const SHELL = [
   '/bin/sh',
   '-c',
@@ -83,7 +83,7 @@ function flagOf(query: URLSearchParams, field: string, usual: boolean): boolean 
   throw invalid(field, 'is neither true nor false');
 }
 
-/** Zero and absence mean the usual size (hidden windows report zero); what is too large is cut. */
+/** Zero or absent means the default size (hidden windows report zero); larger values are clamped. */
 function extent(query: URLSearchParams, field: string, usual: number): number {
   const value = Number(query.get(field) ?? '0');
   if (!Number.isInteger(value) || value < 0) throw invalid(field, 'is not a number of character cells');

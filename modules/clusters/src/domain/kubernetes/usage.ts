@@ -7,7 +7,7 @@ export interface Usage {
 
 export type UsageByName = ReadonlyMap<string, Usage>;
 
-/** By `namespace/name`, or by `name` for nodes: a list of `metrics.k8s.io`, whose pods tell it for each container. */
+/** Maps `namespace/name` (`name` for nodes) to usage from a `metrics.k8s.io` list. Pods report usage per container. */
 export function usageByName(list: unknown): UsageByName {
   const found = new Map<string, Usage>();
   for (const item of recordsAt(list, 'items')) {

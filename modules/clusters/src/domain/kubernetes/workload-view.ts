@@ -36,7 +36,7 @@ export const workloadSchema = Type.Object({
 type WorkloadView = Static<typeof workloadSchema>;
 type Numbers = Pick<WorkloadView, 'state' | 'ready' | 'desired' | 'updated'>;
 
-/** In the order of a listing. */
+/** In listing order. */
 export const WORKLOAD_PATHS: Readonly<Record<WorkloadKind, { group: string; plural: string }>> = {
   Deployment: { group: '/apis/apps/v1', plural: 'deployments' },
   StatefulSet: { group: '/apis/apps/v1', plural: 'statefulsets' },
@@ -109,7 +109,7 @@ function cronNumbers(object: unknown): Numbers {
   return { state: isSuspended ? 'suspended' : 'scheduled', ready: running, desired: running, updated: running };
 }
 
-/** As a query of Kubernetes: `app=web,tier in (a,b)`. */
+/** As a Kubernetes label query: `app=web,tier in (a,b)`. */
 function selectorOf(object: unknown): string | null {
   const labels = fieldAt(object, 'spec', 'selector', 'matchLabels');
   const terms = Object.entries(isRecord(labels) ? labels : {}).map(([key, value]) => `${key}=${String(value)}`);

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { inspectManifest } from './inspect.ts';
 
-/** Run in a thread of its own for large manifests: parsing a megabyte takes seconds, and a hostile one more. */
+/** Runs in its own thread for large manifests: parsing a megabyte takes seconds, a hostile one longer. */
 parentPort?.postMessage(inspectManifest(String(workerData)));

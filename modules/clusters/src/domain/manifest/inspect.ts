@@ -14,11 +14,11 @@ import {
 
 export const MANIFEST_LIMITS = {
   documents: 500,
-  /** Levels of nesting; deployments of the field have about 12. */
+  /** Nesting levels; real deployments have about 12. */
   depth: 64,
-  /** Nodes after aliases are followed: what `&a [*b, *b]` ten times over would become. */
+  /** Nodes after alias expansion, so that ten nested `&a [*b, *b]` count in full. */
   nodes: 200_000,
-  /** Named in a refusal; the rest is counted. */
+  /** Faults listed in an error; the rest are only counted. */
   toldFaults: 20,
 } as const;
 
@@ -27,15 +27,15 @@ export type ManifestFinding =
   | { ok: false; code: 'INVALID_REQUEST' | 'MANIFEST_TOO_LARGE'; reason: string };
 
 /**
- * Judges the text without making values of it: keys are not checked for uniqueness by the parser (quadratic) and
- * nothing is converted (nested complex keys are exponential there). Time is linear in the text.
+ * Checks the text without building values: the parser does not check key uniqueness (quadratic) and nothing is
+ * converted (exponential for nested complex keys). Takes linear time in the length of the text.
  */
 export function inspectManifest(text: string): ManifestFinding {
   let documents: ReturnType<typeof parseAllDocuments>;
   try {
     documents = parseAllDocuments(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
   } catch {
-    return invalid('is not YAML that can be read'); // the parser's own stack ends before ours does
+    return invalid('is not YAML that can be read'); // the parser's stack overflows before ours does
   }
   if (!Array.isArray(documents)) return invalid('has no document');
   if (documents.length > MANIFEST_LIMITS.documents) {
@@ -54,7 +54,7 @@ export function inspectManifest(text: string): ManifestFinding {
   return objects === 0 ? invalid('has no document') : { ok: true, documents: objects };
 }
 
-/** Null for an empty one. */
+/** Null for an empty document. */
 function inspectDocument({ errors, contents }: Document, number: number, text: string): ManifestFinding | null {
   const syntax = errors[0];
   if (syntax !== undefined) return invalid(`document ${number} is not YAML ${placeOf(syntax, text)}`);
@@ -65,24 +65,24 @@ function inspectDocument({ errors, contents }: Document, number: number, text: s
   return reason === null ? { ok: true, documents: 1 } : invalid(`document ${number}: ${reason}`);
 }
 
-/** All at once: each round trip to the writer costs more than a look. */
+/** Reports all faults at once to save the author round trips. */
 function allOf(faults: readonly string[]): string {
   const told = faults.slice(0, MANIFEST_LIMITS.toldFaults).join('; ');
   const more = faults.length - MANIFEST_LIMITS.toldFaults;
   return more > 0 ? `${told}; and ${more} more` : told;
 }
 
-/** Where and why, with nothing quoted: what stands there may be a secret, and errors are kept. */
+/** Location and cause, without quoting the text: it may be a secret, and errors are stored. */
 function placeOf({ pos, message }: YAMLParseError, text: string): string {
   const before = text.slice(0, pos[0]);
   const line = before.split('\n').length;
   const column = before.length - before.lastIndexOf('\n');
-  // What the parser's own stack is too small for, our readers need not see in its words.
+  // Replace the parser's own wording for a stack overflow.
   const why = message.includes('call stack') ? 'it nests too deeply' : /^[^:]*/.exec(message)?.[0].trim();
   return `at line ${line}, column ${column}: ${why ?? 'it cannot be read'}`;
 }
 
-/** Sizes after expansion, bottom-up and once for each anchor, so that a bomb is counted and never built. */
+/** Computes expanded sizes bottom-up, once per anchor: a YAML bomb is counted, never built. */
 function measure(contents: unknown, number: number): ManifestFinding | null {
   const anchors = new Map<string, number>();
   const found: { tooDeep: boolean; repeatedKey: string | null } = { tooDeep: false, repeatedKey: null };
@@ -131,7 +131,7 @@ function inspectObject(contents: Node | null): string | null {
   const kind = contents.get('kind');
   if (typeof apiVersion !== 'string' || apiVersion === '') return 'apiVersion is missing';
   if (typeof kind !== 'string' || kind === '') return 'kind is missing';
-  // The agent takes lists apart and judges their items.
+  // The agent splits lists and checks their items.
   if (kind === 'List' || (kind.endsWith('List') && isSeq(contents.get('items')))) return null;
   const metadata = contents.get('metadata');
   if (!isMap(metadata)) return 'metadata is missing';

@@ -5,7 +5,9 @@ import type { Clock } from '../clock.ts';
 import { inspectManifest, type ManifestFinding } from './inspect.ts';
 
 export interface ManifestInspector {
-  /** Throws `INVALID_REQUEST` or `MANIFEST_TOO_LARGE` with the document and the reason; answers how many objects. */
+  /**
+   * Returns the number of objects. Throws `INVALID_REQUEST` or `MANIFEST_TOO_LARGE` with the document and the reason.
+   */
   inspect(workspaceUuid: string, manifest: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -13,20 +15,20 @@ export interface ManifestInspector {
 export interface ManifestInspectorOptions {
   clock: Clock;
   maxSizeBytes: number;
-  /** Texts up to this size are judged on the caller's thread: about 30 ms for the worst of them. */
+  /** Texts up to this size are checked on the caller's thread; the worst takes about 30 ms. */
   inlineSizeBytes: number;
   timeoutMs: number;
-  /** Large manifests that wait while another one is judged: all of them, and those of one workspace. */
+  /** Large manifests that may wait while another one is checked: in total, and per workspace. */
   maxWaiting: number;
   maxWaitingOfWorkspace: number;
-  /** Of all workspaces with the same share. */
+  /** Limit for all workspaces with the same share. */
   maxWaitingOfOwner: number;
   shareOf: (workspaceUuid: string) => string;
 }
 
 /**
- * One large manifest at a time, in the turns of owners and workspaces, each in a fresh thread with a memory limit of its
- * own that is ended when it takes too long.
+ * Checks one large manifest at a time, taking turns between owners and workspaces. Each runs in a fresh thread with its
+ * own memory limit, which is terminated on timeout.
  */
 export function createManifestInspector(options: ManifestInspectorOptions): ManifestInspector {
   const running = new Set<Worker>();

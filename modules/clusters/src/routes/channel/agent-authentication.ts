@@ -4,7 +4,7 @@ import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
 import { AGENT_TOKEN_PREFIX, hashAgentToken } from '../../domain/identifiers.ts';
 import { clusterErrors } from '../../errors.ts';
 
-/** Wrong tokens of one address in a minute. A right one still gets in: agents may share an address with a broken one. */
+/** Failed attempts per address and minute. A valid token still works: agents may share an address with a broken one. */
 const FAILURES_PER_MINUTE = 120;
 
 export interface AgentAuthenticationOptions {
@@ -18,7 +18,7 @@ export interface AuthenticatedAgent {
   tokenHash: string;
 }
 
-/** What an agent shows to open a connection: its token, and the cluster that this belongs to. Throws 401, 403, 429. */
+/** Authenticates a connecting agent by its token and cluster. Throws 401, 403, 429. */
 export function createAgentAuthentication({
   clusters,
   clock,
@@ -50,8 +50,8 @@ export function createAgentAuthentication({
 }
 
 /**
- * The id is what the contract asks for. The contract's configuration has no place for it, though, so an agent that
- * knows only its cluster's name may send that.
+ * The contract requires the cluster id, but its configuration has no field for it, so an agent that knows only the
+ * cluster's name may send that instead.
  */
 function requireClusterId({ request }: UpgradeRequest, cluster: Cluster): void {
   const given = request.headers['x-cluster-id'];

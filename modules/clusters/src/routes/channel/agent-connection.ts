@@ -19,24 +19,24 @@ export interface AgentConnectionOptions {
   socket: WebSocket;
   clusterId: string;
   epoch: number;
-  /** Hash of the token it came with: a rotated token ends the connections made with it. */
+  /** Hash of the token used to connect: rotating a token closes the connections opened with it. */
   tokenHash: string;
   clock: Clock;
   newMessageId: () => string;
-  /** A text frame of the peer. */
+  /** Handles a text frame. */
   onText: (text: string) => void;
-  /** A frame that is not text: the channel's frames are JSON. */
+  /** Handles a frame that is not text; the channel uses JSON frames. */
   onBinary: (sizeBytes: number) => void;
-  /** Once, whoever ended it. */
+  /** Called once, whichever side closed it. */
   onClosed: (code: number) => void;
   deaf: () => boolean;
 }
 
 const SEND_QUEUE_MESSAGES = 1024;
-/** A peer that does not answer a close is cut after this time. */
+/** How long a peer may take to answer a close before the socket is terminated. */
 const CLOSE_GRACE_MS = 2000;
 
-/** The socket of one agent: frames, rate, liveness and its end. What the messages mean is the session's business. */
+/** The socket of one agent: frames, rate, liveness and close. The session interprets the messages. */
 export class AgentConnection implements AgentLink {
   readonly clusterId: string;
   readonly epoch: number;
@@ -46,7 +46,7 @@ export class AgentConnection implements AgentLink {
   instanceId: string | null = null;
   /** Set by the session at hello. */
   isFirstConnection = true;
-  /** Set by the session at hello: whose numbers its events have. */
+  /** Set by the session at hello; identifies the sequence of the agent's events. */
   outboxId: string | null = null;
   readonly #options: AgentConnectionOptions;
   readonly #queue: SendQueue;
@@ -77,7 +77,7 @@ export class AgentConnection implements AgentLink {
         if (socket.readyState === socket.OPEN) socket.ping();
       },
       ask: () => {
-        if (this.instanceId !== null) this.send('ping', {}).catch(() => undefined); // it ended, which is told once
+        if (this.instanceId !== null) this.send('ping', {}).catch(() => undefined); // reported on close
       },
       deaf: options.deaf,
       onDead: () => void this.close(CLOSE_CODES.timedOut, 'no answer to a ping'),
@@ -92,7 +92,7 @@ export class AgentConnection implements AgentLink {
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('pong', () => this.#liveness.heard());
     socket.on('ping', () => this.#liveness.heard());
-    // Oversized frames, bad UTF-8 and resets: `ws` closes by itself and `close` follows.
+    // Oversized frames, invalid UTF-8 and resets: `ws` closes the socket and emits `close`.
     socket.on('error', () => undefined);
   }
 
@@ -100,7 +100,7 @@ export class AgentConnection implements AgentLink {
     return this.#closed;
   }
 
-  /** Resolves when the socket is gone, whoever ended it. */
+  /** Resolves when the socket is closed by either side. */
   get ended(): Promise<void> {
     return this.#ended;
   }
@@ -125,19 +125,19 @@ export class AgentConnection implements AgentLink {
     this.#options.socket.resume();
   }
 
-  /** Resolves when the socket is gone. */
+  /** Resolves when the socket is closed. */
   close(code: CloseCode, reason: string): Promise<void> {
     const { socket, clock } = this.#options;
     if (!this.#closed) {
       this.#end();
-      socket.resume(); // a paused socket would never read the peer's half of the closing handshake
+      socket.resume(); // a paused socket would never read the peer's close frame
       socket.close(code, reason);
       this.#cancelCut = clock.setTimer(() => socket.terminate(), CLOSE_GRACE_MS);
     }
     return this.#ended;
   }
 
-  /** Cuts without a word. */
+  /** Terminates the socket without a close frame. */
   async terminate(): Promise<void> {
     this.#options.socket.terminate();
     await this.#ended;
@@ -146,7 +146,7 @@ export class AgentConnection implements AgentLink {
   #receive(data: RawData, isBinary: boolean): void {
     this.#liveness.heard();
     if (this.#closed) return;
-    const frame = data as Buffer; // what `ws` gives with its default binaryType
+    const frame = data as Buffer; // `ws` delivers this with its default binaryType
     if (isBinary) this.#options.onBinary(frame.length);
     else this.#options.onText(frame.toString());
   }

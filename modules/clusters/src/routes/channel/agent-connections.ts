@@ -2,15 +2,15 @@ import { CLOSE_CODES, type CloseCode } from '@svc/protocol';
 import type { Clock } from '../../domain/clock.ts';
 import type { AgentSession } from './agent-session.ts';
 
-/** Agents are sent away in so many waves, so that they do not all come back in the same instant. */
+/** Number of waves in which agents are disconnected, so that they do not all reconnect at once. */
 const WAVES = 10;
 const SMALLEST_WAVE = 50;
 
-/** The connections of this replica, one per cluster: the newest. */
+/** The connections of this replica: the newest one of each cluster. */
 export class AgentConnections {
   readonly #sessions = new Map<string, AgentSession>();
   readonly #clock: Clock;
-  /** Sessions whose socket is open or whose last message is still written. */
+  /** Sessions whose socket is open or whose last message is still being written. */
   readonly #alive = new Set<AgentSession>();
   readonly #endings = new Set<Promise<void>>();
   #draining = false;
@@ -31,7 +31,7 @@ export class AgentConnections {
     return this.#sessions.has(clusterId);
   }
 
-  /** Of two connections the one with the higher epoch stays, whichever comes first here. */
+  /** Keeps the connection with the higher epoch, whichever is added first. */
   add(session: AgentSession): void {
     this.#alive.add(session);
     const { clusterId, epoch } = session.connection;
@@ -56,12 +56,12 @@ export class AgentConnections {
     if (this.#sessions.get(clusterId) === session) this.#sessions.delete(clusterId);
   }
 
-  /** The one of each cluster that counts here. */
+  /** The current session of each cluster at this replica. */
   newest(): AgentSession[] {
     return [...this.#sessions.values()];
   }
 
-  /** Ends those of `held` whose cluster has a newer connection at another replica. */
+  /** Closes those of `held` whose cluster has a newer connection at another replica. */
   keepOnly(held: readonly AgentSession[], epochs: ReadonlyMap<string, number>): void {
     for (const { connection } of held) {
       if (epochs.get(connection.clusterId) === connection.epoch) continue;
@@ -69,7 +69,7 @@ export class AgentConnections {
     }
   }
 
-  /** What a closed session still has to write. */
+  /** Tracks the pending writes of a closed session. */
   track(ending: Promise<void>): void {
     this.#endings.add(ending);
     void ending.finally(() => this.#endings.delete(ending));
@@ -79,7 +79,7 @@ export class AgentConnections {
     void this.#sessions.get(clusterId)?.connection.close(code, reason);
   }
 
-  /** Ends what was opened with a token that is not valid any more. */
+  /** Closes connections opened with a revoked token. */
   closeTokens(hashes: ReadonlySet<string>, clusterId?: string): void {
     for (const session of this.#sessions.values()) {
       const { connection } = session;
@@ -88,7 +88,7 @@ export class AgentConnections {
     }
   }
 
-  /** Ends all but the connection made with this token. */
+  /** Closes the cluster's connection unless it was opened with this token. */
   closeOtherTokens(clusterId: string, keptHash: string): void {
     const connection = this.#sessions.get(clusterId)?.connection;
     if (connection === undefined || connection.tokenHash === keptHash) return;
@@ -96,9 +96,9 @@ export class AgentConnections {
   }
 
   /**
-   * In waves over the first half of `overMs` every agent is told to connect elsewhere, and leaves by itself when it has;
-   * over the second half those that are still here are closed, in waves again, then what is left is cut. When it
-   * resolves, no socket is open and everything that was in hand is written.
+   * Over the first half of `overMs`, asks the agents in waves to reconnect elsewhere; each leaves once it has done so.
+   * Over the second half, closes the remaining ones, again in waves, then terminates what is left. When it resolves, no
+   * socket is open and all pending messages are written.
    */
   async drain(overMs: number): Promise<void> {
     this.#draining = true;
@@ -108,10 +108,10 @@ export class AgentConnections {
     const stepMs = overMs / 2 / waves.length;
     for (const wave of waves) {
       for (const { connection } of wave) {
-        if (connection.instanceId === null) continue; // knows nothing of it
-        // Everybody has at least a quarter for the new connection before this one is closed.
+        if (connection.instanceId === null) continue; // does not know the message
+        // Leaves each agent at least a quarter of the time to reconnect before this connection closes.
         const advice = { reason: 'the platform stops', reconnect_within_ms: Math.min(overMs / 4, 600_000) };
-        connection.send('drain', advice).catch(() => undefined); // it is closed below in any case
+        connection.send('drain', advice).catch(() => undefined); // closed below in any case
       }
       await this.#atMost(allGone, stepMs);
     }

@@ -33,7 +33,7 @@ export interface AgentMessagesOptions {
   onPeerError: (clusterId: string, code: string, message: string) => void;
 }
 
-/** From messages to the domain: each type of the protocol has its one place here. */
+/** Maps messages to the domain; each message type of the protocol is handled here. */
 export class AgentMessages implements SessionHandlers {
   readonly #options: AgentMessagesOptions;
 
@@ -63,7 +63,7 @@ export class AgentMessages implements SessionHandlers {
         },
       });
     }
-    // Not awaited: sending what is open may wait for the rate, and the agent's answers must be read meanwhile.
+    // Not awaited: sending open commands may wait for the rate limit, and the agent's replies must be read meanwhile.
     dispatcher.attach(connection, new Set(hello?.in_flight)).catch((error: unknown) => {
       if (connection.closed) return;
       this.#options.onError(error, { cluster: clusterId });
@@ -112,9 +112,9 @@ export class AgentMessages implements SessionHandlers {
       case 'ping':
         return connection.send('pong', {});
       case 'pong':
-        return; // that it came was its meaning
+        return; // needs no action
       case 'hello':
-        return; // the session has used it
+        return; // handled by the session
     }
   }
 

@@ -20,7 +20,7 @@ import { ReceiveQueue } from './receive-queue.ts';
 
 export interface AgentSessionOptions {
   socket: WebSocket;
-  /** The agent will say hello: until then nothing is known of it. */
+  /** The agent has announced a hello; until it arrives, the agent is unknown. */
   announced: boolean;
   clusterId: string;
   epoch: number;
@@ -31,22 +31,22 @@ export interface AgentSessionOptions {
   handlers: SessionHandlers;
 }
 
-/** What a session does with what it understood; `AgentMessages` is the real one. */
+/** Handles what a session decodes; implemented by `AgentMessages`. */
 export interface SessionHandlers {
-  /** Called once the peer is known: with its hello, or with null for one that knows only the contract. */
+  /** Called once the peer is known: with its hello, or with null if it knows only the contract. */
   introduce(session: AgentSession, hello: Hello | null): Promise<void>;
   message(session: AgentSession, message: AgentMessage): Promise<void>;
   failed(session: AgentSession, error: unknown): void;
   closed(session: AgentSession, code: number): void;
 }
 
-/** A frame that makes no sense counts like one that does: nonsense must not be cheaper than sense. */
+/** Invalid frames count toward the rate like valid ones, so that sending them is not cheaper. */
 type Received = { message: AgentMessage } | { tell: () => void };
 
 const OVERTAKING: ReadonlySet<string> = new Set(['hello', 'heartbeat', 'command_ack', 'ping', 'pong', 'error']);
 const RECEIVE_QUEUE = { maxMessages: 512, maxSizeBytes: 4 * 1024 * 1024 } as const;
 
-/** From the handshake to the close of one connection: who the peer is, and its messages in their order. */
+/** One connection from handshake to close: identifies the peer and handles its messages in order. */
 export class AgentSession {
   readonly connection: AgentConnection;
   readonly #options: AgentSessionOptions;
@@ -94,12 +94,12 @@ export class AgentSession {
         }, PROTOCOL_TIMES.welcomeTimeoutMs);
   }
 
-  /** Acknowledged in a moment, together with what else arrives until then. */
+  /** Acknowledged after a short delay, together with output that arrives meanwhile. */
   outputArrived(commandId: string, seq: number): void {
     this.#outputs.arrived(commandId, seq);
   }
 
-  /** Resolves when the message in hand is done; what waits behind it is dropped, its sender keeps it. */
+  /** Resolves when the current message is handled. Queued messages are dropped; their sender still has them. */
   settled(): Promise<void> {
     return this.#received.close();
   }
@@ -171,7 +171,7 @@ export class AgentSession {
     });
   }
 
-  /** Nothing was acknowledged, so nothing is lost: the agent sends it again over the next connection. */
+  /** Nothing was acknowledged, so nothing is lost: the agent resends it over the next connection. */
   #fail(error: unknown): void {
     if (this.connection.closed) return;
     this.#options.handlers.failed(this, error);

@@ -31,13 +31,13 @@ export interface ConnectRouteOptions {
   onConnected: (clusterId: string, epoch: number) => void;
 }
 
-/** `GET /v1/agent/connect` with `Upgrade: websocket`: the agent's own authentication, then its session. */
+/** `GET /v1/agent/connect` with `Upgrade: websocket`: authenticates the agent, then starts its session. */
 export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     maxPayload: PROTOCOL_LIMITS.frameSizeBytes,
-    perMessageDeflate: false, // costs 300 KB for each connection
+    perMessageDeflate: false, // costs 300 KB per connection
   });
   server.on('headers', (headers) => headers.push(`${PROTOCOL_HEADER}: ${PROTOCOL_VERSION}`));
   const decoder = createAgentMessageDecoder();
@@ -54,12 +54,13 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
       requireWebSocket(upgrade);
       const now = options.clock.now();
       const leaseUntil = timestampAfter(now, options.leaseMs);
-      // The epoch is taken before the handshake: an agent that is answered is one that the database knows.
+      // Take the epoch before the handshake, so that every connected agent is in the database.
       const epoch = await options.store.open(cluster.id, options.replicaId, now.toISOString(), leaseUntil);
       const socket = acceptWebSocket(server, upgrade);
       if (socket === undefined) {
         await options.store.close(cluster.id, epoch, options.clock.now().toISOString());
-        // Its epoch is over as well: it is to come with a newer one, or the row would say that nobody is there.
+        // The new epoch supersedes the current connection. Close it too, so that the agent reconnects with a newer
+        // epoch; otherwise the row would show the cluster as disconnected.
         options.connections.closeCluster(
           cluster.id,
           CLOSE_CODES.serviceRestart,

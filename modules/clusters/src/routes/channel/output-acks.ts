@@ -1,11 +1,11 @@
 import type { OutputAck } from '@svc/protocol';
 import type { Clock } from '../../domain/clock.ts';
 
-/** An agent keeps some pieces unacknowledged before it holds back: half of that in time is early enough. */
+/** An agent keeps a number of unacknowledged pieces before it pauses; acknowledging at half of that is early enough. */
 const GATHER_MS = 100;
 const MAX_COMMANDS = 256;
 
-/** Which output has arrived, told in few messages: the newest number of each command. */
+/** Acknowledges output in few messages: the newest number of each command. */
 export class OutputAcks {
   readonly #clock: Clock;
   readonly #send: (ack: OutputAck) => void;

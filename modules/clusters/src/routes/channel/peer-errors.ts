@@ -5,8 +5,8 @@ import type { Clock } from '../../domain/clock.ts';
 const INTERVAL_MS = 10_000;
 
 /**
- * `error` messages to a peer: one of each code in ten seconds, so that a peer that answers errors with errors, or sends
- * nothing but nonsense, cannot keep us writing. None of them closes the connection.
+ * Sends `error` messages to a peer, at most one per code in ten seconds, so that a peer that answers errors with errors
+ * or sends only invalid messages cannot keep us writing. None of them closes the connection.
  */
 export class PeerErrors {
   readonly #lastMs = new Map<string, number>();
@@ -22,11 +22,11 @@ export class PeerErrors {
     const nowMs = this.#clock.nowMs();
     const lastMs = this.#lastMs.get(error.code);
     if (lastMs !== undefined && nowMs - lastMs < INTERVAL_MS) return;
-    this.#lastMs.set(error.code, nowMs); // our own few codes, so the map is bounded
+    this.#lastMs.set(error.code, nowMs); // a small fixed set of codes, so the map is bounded
     this.#send(error);
   }
 
-  /** Codes of the protocol's catalogue -> codes that travel in messages. */
+  /** Maps error codes of the protocol's catalogue to the codes used in messages. */
   tellAppError(error: AppError, messageId: string | undefined): void {
     this.tell({
       code: 'INVALID_REQUEST',

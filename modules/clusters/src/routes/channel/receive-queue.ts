@@ -5,11 +5,11 @@ export interface ReceiveQueueOptions<Message> {
   budget: MessageBudget;
   clock: Clock;
   handle: (message: Message) => Promise<void>;
-  /** Need not wait behind output and events, since nothing before it could change its meaning. */
+  /** True if the message may skip output and events, because no earlier message can change its meaning. */
   overtakes: (message: Message) => boolean;
-  /** The peer is faster than its rate. */
+  /** Called when the peer exceeds its rate. */
   onLimited: (retryAfterMs: number) => void;
-  /** Stops and starts reading the socket. */
+  /** Stops and resumes reading the socket. */
   pause: () => void;
   resume: () => void;
   onError: (error: unknown) => void;
@@ -23,9 +23,9 @@ interface Received<Message> {
 }
 
 /**
- * Messages that came in, handled one after the other at no more than the contract's rate. What is too fast waits here
- * and then in the sender's own socket: nothing is dropped, so an agent whose frames piled up behind a slow proxy loses
- * nothing, and a hostile one is merely slowed down.
+ * Handles incoming messages one at a time, no faster than the contract's rate. Excess messages wait here and then in
+ * the sender's socket. Nothing is dropped: an agent whose frames piled up behind a slow proxy loses nothing, and a
+ * hostile one is only slowed down.
  */
 export class ReceiveQueue<Message> {
   readonly #options: ReceiveQueueOptions<Message>;
@@ -58,7 +58,7 @@ export class ReceiveQueue<Message> {
     this.#running ??= this.#run();
   }
 
-  /** Drops what waits. Resolves when the message in hand is done. */
+  /** Drops queued messages. Resolves when the current one is handled. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#urgent.length = 0;
@@ -72,7 +72,8 @@ export class ReceiveQueue<Message> {
       const queue = this.#urgent.length > 0 ? this.#urgent : this.#ordinary;
       const next = queue[0];
       if (next === undefined) break;
-      // No share is kept back here: whoever sends has chosen the order, and one that waits for more holds all behind it.
+      // No reserve for urgent messages: the sender has chosen the order, and a waiting message blocks all those behind
+      // it.
       const waitMs = this.#options.budget.take(true);
       if (waitMs > 0) {
         this.#options.onLimited(waitMs);

@@ -100,6 +100,6 @@ describe('SendQueue', () => {
     expect(overflows).toBeGreaterThan(0);
     queue.close(new Error('gone'));
     await expect(queue.send('late', true)).rejects.toThrow('gone');
-    void outcomes; // the one in the kernel's hands settles with its socket
+    void outcomes; // the frame held by the kernel settles with its socket
   });
 });

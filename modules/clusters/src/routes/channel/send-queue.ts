@@ -10,25 +10,28 @@ interface Waiting {
 export interface SendQueueOptions {
   budget: MessageBudget;
   clock: Clock;
-  /** Gives one frame to the socket; resolves when the kernel took it, which is the backpressure. */
+  /** Writes one frame to the socket; resolves when the kernel has taken it, which provides backpressure. */
   write: (text: string) => Promise<void>;
-  /** The peer takes nothing any more and the queue is full. */
+  /** Called when the queue is full and the peer takes nothing. */
   onOverflow: () => void;
   maxMessages: number;
 }
 
-/** After so many control frames one of the rest goes: acknowledgements of many events must not end all commands. */
+/**
+ * One bulk frame is sent after this many control frames, so that acknowledging many events does not hold up all
+ * commands.
+ */
 const CONTROL_IN_A_ROW = 3;
 
 /**
- * Frames on their way out: control first, the rest when the rate leaves room or its turn has come; one at a time, never
- * faster than the contract allows.
+ * Outgoing frames, one at a time and never faster than the contract allows: control frames first, bulk frames when the
+ * rate leaves room or their turn has come.
  */
 export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #control: Waiting[] = [];
   readonly #bulk: Waiting[] = [];
-  /** Control frames since one of the rest went. */
+  /** Control frames since the last bulk frame. */
   #controlInARow = 0;
   #running = false;
   #closed: Error | undefined;

@@ -16,17 +16,17 @@ import type { ImageArchitecture } from '../../adapters/delivery/agent-images.ts'
 import type { ImageSender } from './image-sender.ts';
 
 export interface DeliveryOptions {
-  /** The project's folder `deploy`. */
+  /** The project's `deploy` folder. */
   readonly folder: string;
   readonly delivery: AgentDelivery;
   readonly sender: ImageSender;
 }
 
 const tags = ['clusters'];
-/** Far above what installs ask for; behind one address may be a whole company. */
+/** Far above what installations need; a whole company may share one address. */
 const INSTALL_LIMIT: RouteRateLimit = { by: 'address', perMinute: 120, burst: 120 };
 const HAS_BYTES = { type: 'string', format: 'binary' };
-/** What `uname -m` says, and the names of OCI images. */
+/** Maps the output of `uname -m` and OCI names to OCI names. */
 const MACHINES: Readonly<Record<'amd64' | 'x86_64' | 'arm64' | 'aarch64', ImageArchitecture>> = {
   amd64: 'amd64',
   x86_64: 'amd64',
@@ -35,8 +35,8 @@ const MACHINES: Readonly<Record<'amd64' | 'x86_64' | 'arm64' | 'aarch64', ImageA
 };
 
 /**
- * What installs an agent that fits this platform, for Helm, kubectl and nodes, which send no token. Nothing in it is secret or
- * of one workspace: the agent's own token goes another way.
+ * Serves the files that install a matching agent to Helm, kubectl and nodes, which send no token. They are not secret
+ * and do not belong to a workspace; the agent's token is delivered separately.
  */
 export function registerDeliveryRoutes(app: HttpApp, options: DeliveryOptions): void {
   addChartRoute(app, options);

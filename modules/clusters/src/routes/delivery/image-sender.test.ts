@@ -6,7 +6,7 @@ import Fastify from 'fastify';
 import { expect, it } from 'vitest';
 import { ImageSender } from './image-sender.ts';
 
-/** More than sockets and buffers hold, so that a download that nobody reads stays open. */
+/** More than sockets and buffers hold, so that an unread download stays open. */
 const SIZE_BYTES = 64 * 1024 * 1024;
 
 it('sends to no more callers at once than it may, and to the next when one has gone', async () => {
@@ -29,7 +29,7 @@ it('sends to no more callers at once than it may, and to the next when one has g
     const refused = await fetch(url);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
     await refused.body?.cancel();
-    expect((await fetch(url, { method: 'HEAD' })).status).toBe(200); // holds no place
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(200); // takes no slot
     gone.abort();
     await expect.poll(() => statusOf(held.signal), { timeout: 60_000 }).toBe(200);
     held.abort();

@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clusterErrors } from '../../errors.ts';
 import type { StoredBytes } from '../../adapters/delivery/agent-images.ts';
 
-/** A pull is three of these at once at most; what exceeds it comes again, as clients do after 429. */
+/** A pull runs at most three of these at once. Clients retry after a 429. */
 const MAX_DOWNLOADS = 64;
-/** A client that takes nothing for so long has gone or holds a place of others. */
+/** Closes a download that makes no progress for this long, to free its slot. */
 const STALL_MS = 60_000;
 
-/** Sends images to whoever asks, and not to more at once than is good: nobody has to sign in for them. */
+/** Sends images to unauthenticated clients, with a limit on concurrent downloads. */
 export class ImageSender {
   readonly #maxDownloads: number;
   #downloads = 0;
@@ -17,7 +17,7 @@ export class ImageSender {
     this.#maxDownloads = maxDownloads;
   }
 
-  /** Answers `GET` and `HEAD`, whole or one range (RFC 9110, 14.2), and closes the file in any case. */
+  /** Handles `GET` and `HEAD`, for the whole file or one range (RFC 9110, 14.2), and always closes the file. */
   async send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -33,7 +33,7 @@ export class ImageSender {
         .header('accept-ranges', 'bytes')
         .header('content-length', last - first + 1);
       if (range !== null) void reply.status(206).header('content-range', `bytes ${first}-${last}/${sizeBytes}`);
-      // A stream, since anything else would replace the length that was just said.
+      // A stream, because any other body would replace the content-length set above.
       if (request.method === 'HEAD') return await reply.send(Readable.from([]));
       if (this.#downloads >= this.#maxDownloads) {
         void reply.removeHeader('content-length').removeHeader('content-range');
@@ -52,7 +52,7 @@ export class ImageSender {
   }
 }
 
-/** Null for the whole, also for what is no range of bytes or several of them. Throws where nothing is in it. */
+/** Null for the whole file, also if the header holds no byte range or several. Throws if the range is empty. */
 function rangeOf(header: string | undefined, sizeBytes: number): { first: number; last: number } | null {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
   if (from === '' && to === '') return null;

@@ -18,8 +18,8 @@ const reference = Type.String({ maxLength: 255, description: 'A tag or a digest'
 const digest = Type.String({ maxLength: 255, description: 'sha256:…' });
 
 /**
- * The part of OCI distribution-spec 1.1 that pulls (and of Docker's registry API v2, whose clients ask `/v2/` first), for
- * the agent's image and nothing else. Public as the chart is: a node pulls without a token, and nothing in it is secret.
+ * The pull part of OCI distribution-spec 1.1 (and of Docker's registry API v2, whose clients request `/v2/` first), for
+ * the agent's image only. Public like the chart: nodes pull without a token, and nothing in it is secret.
  */
 export function registerRegistryRoutes(app: HttpApp, options: RegistryOptions): void {
   useErrorRenderer(app, renderRegistryError);
@@ -74,7 +74,7 @@ function addManifestRoute(app: HttpApp, { images }: RegistryOptions): void {
     async (request, reply) => {
       mustBeOurs(request.params.name);
       const found = await findManifest(images, request.params.reference);
-      // The bytes that were hashed: parsed and written again they could be others.
+      // Send the hashed bytes: parsing and reserializing could change them.
       return reply.type(found.mediaType).header('docker-content-digest', found.digest).send(found.content);
     },
   );

@@ -33,13 +33,13 @@ const listQuery = {
 const namespaceQuery = {
   namespace: Type.Optional(Type.String({ maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' })),
 };
-/** Each is at least one request to somebody's API server: a page that refreshes itself is well below. */
+/** Each call makes at least one request to a user's API server. A page that refreshes itself stays well below this. */
 const READ_RATE = { perMinute: 600, burst: 120, by: 'principal' } as const;
 const METRICS = '/apis/metrics.k8s.io/v1beta1';
 const METRICS_LIMITS = { timeoutMs: 5000, maxSizeBytes: 8 * 1024 * 1024 } as const;
 const DEFAULT_PAGE_SIZE = 100;
 
-/** What runs in a cluster, read from it when it is asked for; nothing of it is kept. */
+/** Lists the objects of a cluster, read live from its API server; nothing is stored. */
 export function registerKubernetesRoutes(app: HttpApp, options: KubernetesRouteOptions): void {
   addNodeRoute(app, options);
   addWorkloadRoute(app, options);
@@ -85,7 +85,7 @@ function addWorkloadRoute(app: HttpApp, options: KubernetesRouteOptions): void {
     async (request, reply) => {
       const asked = await askedOf(options, request, reply);
       const { namespace, kind } = request.query;
-      const kinds = kind === undefined ? (Object.keys(WORKLOAD_PATHS) as WorkloadKind[]) : [kind]; // its own keys
+      const kinds = kind === undefined ? (Object.keys(WORKLOAD_PATHS) as WorkloadKind[]) : [kind]; // own keys only
       const sources = kinds.map((each) => {
         const { group, plural } = WORKLOAD_PATHS[each];
         return {
@@ -169,9 +169,9 @@ function readPage<Item>(
   });
 }
 
-/** Not every cluster has a metrics server, and an agent may not be allowed to ask it: a list without numbers is a list. */
+/** Usage is optional: a cluster may have no metrics server, and the agent's policy may deny access to it. */
 async function readUsage({ api, caller, signal }: Asked, path: string, filter: Filter = {}): Promise<UsageByName> {
-  await api.tunnelOf(caller); // that the agent is away is no matter of metrics
+  await api.tunnelOf(caller); // throws here if the agent is offline, which the catch below must not hide
   try {
     return usageByName(await api.get(caller, { path, query: filter, signal, ...METRICS_LIMITS }));
   } catch {

@@ -5,7 +5,7 @@ import type { ShellRequest } from '../../domain/kubernetes/shell-request.ts';
 
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
-/** The container that is asked for; else the pod's default one, else its only one. */
+/** Returns the requested container, else the pod's default container, else its only one. */
 export async function chooseContainer(
   api: KubernetesApi,
   caller: KubernetesCaller,

@@ -9,7 +9,7 @@ describe('the origin of a shell', () => {
     [{ host, origin: 'https://internal.example:4443' }, true, true],
     [{ host, origin: 'https://svc.example' }, true, true],
     [{ host, origin: 'http://internal.example:4443' }, false, true],
-    // A page that came without TLS may be anybody's, also under our own name.
+    // A page served without TLS can be forged, even under our own name.
     [{ host, origin: 'http://internal.example:4443' }, true, false],
     [{ host, origin: 'https://preview.svc.example' }, true, false],
     [{ host, origin: 'null' }, false, false],

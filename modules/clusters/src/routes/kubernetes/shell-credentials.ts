@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 const BEARER_PREFIX = 'bearer.';
 
 /**
- * The headers to authenticate by. Browsers can set no header on a WebSocket: theirs is the session's cookie, or a token
- * among the subprotocols as `bearer.` and its base64url.
+ * Returns the headers to authenticate with. Browsers cannot set headers on a WebSocket: they send the session cookie,
+ * or a token among the subprotocols as `bearer.` and its base64url.
  */
 export function credentialHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   if (headers.authorization !== undefined) return headers;
@@ -16,9 +16,9 @@ export function credentialHeaders(headers: IncomingHttpHeaders): IncomingHttpHea
 }
 
 /**
- * A page of another site must not use the cookie of whoever looks at it. Programs send no Origin, or the header
- * Authorization, which no page can set on a WebSocket. Over TLS a page that came without it is another site: it may be
- * anybody's.
+ * Prevents a page of another site from using the visitor's cookie. Programs send no Origin, or the Authorization
+ * header, which a page cannot set on a WebSocket. A page served without TLS is another site to a request over TLS,
+ * because its content can be forged.
  */
 export function isOwnOrigin(
   { origin, authorization, host }: IncomingHttpHeaders,

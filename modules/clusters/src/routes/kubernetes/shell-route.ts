@@ -37,7 +37,7 @@ export interface ShellRouteOptions {
   publicUrl: () => string;
 }
 
-/** The subprotocol to ask for; a client that names none speaks it, too. */
+/** The subprotocol to request; also used for clients that request none. */
 const SHELL_V1 = 'shell.v1';
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_SHELLS_PER_CLUSTER = 64;
@@ -46,12 +46,12 @@ const SHELL_RATE = { perMinute: 120, burst: 60 } as const;
 
 /** The right to a shell. */
 interface Held {
-  /** Throws once the caller may not any more. */
+  /** Throws once the caller has lost the right. */
   check: () => Promise<void>;
   held: UpgradeHold;
 }
 
-/** `GET /v1/clusters/{cluster}/shell`: a process in a container, with a terminal or without. */
+/** `GET /v1/clusters/{cluster}/shell`: runs a process in a container, with or without a terminal. */
 export class ShellRoute implements UpgradeRoute {
   readonly name = 'shell';
   readonly hold = 'required';
@@ -78,7 +78,7 @@ export class ShellRoute implements UpgradeRoute {
     return isShellPath(url.pathname);
   }
 
-  /** Who may not, and an agent that is away, are answered as HTTP; what the cluster says comes as a frame. */
+  /** Denied access and an offline agent are reported over HTTP; errors from the cluster are sent as a frame. */
   async handle(upgrade: UpgradeRequest): Promise<void> {
     const { caller, principal, cluster, check, held } = await this.#admit(upgrade);
     const wanted = parseShellRequest(upgrade.url);
@@ -88,7 +88,7 @@ export class ShellRoute implements UpgradeRoute {
     const leave = this.#enter(cluster.id);
     try {
       await this.#record(upgrade, principal, cluster, wanted);
-      if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the heartbeat tells who is gone
+      if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the heartbeat detects dead clients
       const client = acceptWebSocket(this.#server, upgrade);
       if (client === undefined) return leave();
       void this.#begin(client, caller, wanted, { check, held }).finally(leave);
@@ -133,7 +133,7 @@ export class ShellRoute implements UpgradeRoute {
     return { caller, principal, cluster, check: () => right.check(), held: hold(right) };
   }
 
-  /** Answers what gives the place back. */
+  /** Returns a function that releases the slot. */
   #enter(clusterId: string): () => void {
     const count = this.#open.get(clusterId) ?? 0;
     if (count >= MAX_SHELLS_PER_CLUSTER) {
@@ -147,7 +147,7 @@ export class ShellRoute implements UpgradeRoute {
     };
   }
 
-  /** Resolves when it is over. Never rejects: what goes wrong is told to the client. */
+  /** Resolves when the shell ends. Never rejects: failures are sent to the client. */
   async #begin(
     client: WebSocket,
     caller: KubernetesCaller,
@@ -155,7 +155,7 @@ export class ShellRoute implements UpgradeRoute {
     { check, held }: Held,
   ): Promise<void> {
     const gone = new AbortController();
-    client.pause(); // what is typed meanwhile waits
+    client.pause(); // input typed meanwhile waits
     client.on('error', () => client.terminate()); // `close` follows
     client.once('close', () => gone.abort());
     const { api } = this.#options;
@@ -210,7 +210,7 @@ export class ShellRoute implements UpgradeRoute {
   }
 }
 
-/** Null while the caller still may, and when that cannot be asked. */
+/** Null while the caller still has the right, and when the check itself fails. */
 async function refusalOf(check: () => Promise<void>): Promise<AppError | null> {
   try {
     await check();

@@ -2,37 +2,37 @@ import type { AppError } from '@svc/errors';
 import { EXEC_CHANNELS, canEndInput, countAt, encodeResize, fieldAt, readExecEnd } from '@svc/kube/values';
 import { WebSocket, type RawData } from 'ws';
 
-/** What the other side has not taken yet: beyond it we do not read on. */
+/** Stop reading when the other side has more than this unsent. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const MAX_STATUS_BYTES = 64 * 1024;
 const CLOSE_GRACE_MS = 2000;
-/** What a slow client has not been sent yet when the process ends. */
+/** How long a slow client may take to receive the remaining output after the process ends. */
 const LAST_OUTPUT_GRACE_MS = 30_000;
 
 export const SHELL_CLOSE_CODES = {
-  /** The process has ended, `exit` told how. */
+  /** The process has ended; `exit` gives the result. */
   ended: 1000,
   lost: 1011,
   restarting: 1012,
-  /** The right to it was taken while it was open; `error` told which. */
+  /** The right was revoked while the shell was open; `error` gives the reason. */
   taken: 4003,
-  /** `error` told why nothing ran. */
+  /** Nothing was run; `error` gives the reason. */
   refused: 4010,
   violation: 4009,
 } as const;
 
 export interface ShellSessionOptions {
-  /** The client says how much it has shown: browsers take in what arrives without end, however slowly they show it. */
+  /** The client acknowledges the output it has rendered: browsers buffer without limit, however slowly they render. */
   acknowledges: boolean;
-  /** Of its terminal; null without one. */
+  /** Terminal size; null without a terminal. */
   size: { cols: number; rows: number } | null;
-  /** The connection to the process is gone: the refusal when that is because the right to it was taken. */
+  /** Called when the connection to the process is lost; returns the refusal if the right to it was revoked. */
   whyLost: () => Promise<AppError | null>;
 }
 
 /**
- * One client and one process in a container. Binary frames are a byte of channel and bytes, just as the API server has
- * them, so they pass as they are; text frames are JSON controls of ours.
+ * Connects one client to one process in a container. Binary frames are a channel byte and data, as at the API server,
+ * and pass unchanged; text frames are our own JSON controls.
  */
 export class ShellSession {
   readonly #client: WebSocket;
@@ -46,7 +46,7 @@ export class ShellSession {
   /** Resolves when both sides are closed. */
   readonly over: Promise<void>;
 
-  /** Both sockets are open and paused. */
+  /** Both sockets must be open and paused. */
   constructor(client: WebSocket, process: WebSocket, { acknowledges, size, whyLost }: ShellSessionOptions) {
     this.#acknowledges = acknowledges;
     this.#whyLost = whyLost;
@@ -66,7 +66,7 @@ export class ShellSession {
     client.resume();
   }
 
-  /** To be called every 20 s: a client that answers neither of two is gone. */
+  /** Call every 20 s: terminates a client that misses two pings in a row. */
   heartbeat(): void {
     if (this.#missedPongs >= 2) {
       this.#client.terminate();
@@ -82,7 +82,7 @@ export class ShellSession {
     cutLater(this.#client, graceMs);
   }
 
-  /** The caller may not any more: nothing passes from here on, also while the client takes its time to close. */
+  /** Revokes the shell: nothing passes from here on, even while the client is still closing. */
   take(refusal: AppError): void {
     this.#say({ type: 'error', ...describe(refusal) });
     this.close(SHELL_CLOSE_CODES.taken, 'the right to this shell was taken');
@@ -119,7 +119,7 @@ export class ShellSession {
         else this.#say({ type: 'notice', message: 'this API server cannot tell the process that its input ended' });
         break;
       case 'ack':
-        // More than it was sent is not believed.
+        // Ignore acknowledgements beyond what was sent.
         this.#unshownBytes = Math.max(0, this.#unshownBytes - Math.max(0, countAt(control, 'bytes')));
         this.#goOn();
         break;
@@ -159,14 +159,14 @@ export class ShellSession {
     if (this.#client.readyState === WebSocket.OPEN) this.#client.send(JSON.stringify(control));
   }
 
-  /** The client is gone: the API server ends the input of the process with the connection. */
+  /** The client has left: closing the connection makes the API server end the process's input. */
   #leave(): void {
-    this.#process.resume(); // a paused socket never reads the other half of the closing handshake
+    this.#process.resume(); // a paused socket never reads the peer's close frame
     this.#process.close(1000);
     cutLater(this.#process, CLOSE_GRACE_MS);
   }
 
-  /** The process is gone. All output was handed to the client before this, so what is said here comes after it. */
+  /** The process has ended. All of its output has already been passed to the client, so this message follows it. */
   #end(): void {
     if (this.#statusBytes === 0) {
       void this.#whyLost().then((refusal) => {
@@ -186,7 +186,7 @@ export class ShellSession {
   }
 }
 
-/** Says why nothing began, and ends: a browser sees no more of a refused handshake than that it failed. */
+/** Sends the reason as a frame and closes: browsers hide the response to a failed handshake. */
 export function refuseShell(client: WebSocket, error: AppError): void {
   client.send(JSON.stringify({ type: 'error', ...describe(error) }));
   client.resume();
@@ -203,7 +203,7 @@ function cutLater(socket: WebSocket, graceMs: number): void {
   socket.once('close', () => clearTimeout(cut));
 }
 
-/** What the other side does not take is not read here: so the process, or whoever types, is held back. */
+/** Stops reading while the other side is behind, which holds back the process or the user's input. */
 function pass(from: WebSocket, to: WebSocket, data: Buffer): void {
   if (to.readyState !== WebSocket.OPEN) return;
   to.send(data, { binary: true }, () => {

@@ -24,8 +24,8 @@ export interface ForwardRouteOptions {
 const PATH = /^\/v1\/clusters\/([^/;]{1,128})(?:;team=([0-9a-f-]{36}))?\/forward\/([^/]+)$/i;
 
 /**
- * `GET /v1/clusters/{cluster}/forward/{service}`: a session of which each stream is one raw connection to the service.
- * Both of its directions end by themselves, and a reset passes through, as over a wire.
+ * `GET /v1/clusters/{cluster}/forward/{service}`: a session in which each stream is one raw connection to the service.
+ * Each direction ends independently, and a reset is passed through, as on a TCP connection.
  */
 export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
   const { tunnels, access, maxStreams } = options;
@@ -51,13 +51,13 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
       if (tunnels.find(cluster.id) === undefined) throw await offlineError(options, cluster.id, cluster.name);
       const transport = acceptor.accept(upgrade);
       if (transport === null) return;
-      if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the session has its own liveness
+      if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the session checks liveness itself
       const session = new MuxSession(transport, {
         role: 'server',
         memory: options.memory,
         limits: { maxIncomingStreams: maxStreams, maxOutgoingStreams: 0 },
         onStream: (stream) => {
-          // Asked again for each connection: a session may outlive the right to it.
+          // Authorize each connection: a session may outlive the right to it.
           connect(options, upgrade, asked, stream).catch((error: unknown) => resetWith(stream, error));
         },
       });
@@ -99,7 +99,7 @@ async function connect(
   await joinStreams(stream, onward, passReset);
 }
 
-/** The words of the agent reach the caller, and a caller who hangs up is not a fault of ours. */
+/** Passes the agent's reason to the caller. A caller that disconnects is not an error. */
 function passReset(_from: Duplex, to: Duplex, error: Error | null): void {
   if (!isMux(to)) return void to.destroy();
   if (!(error instanceof MuxError)) return to.reset(MUX_CODES.CANCELLED);

@@ -9,7 +9,7 @@ import type { TunnelAddress } from './tunnel-address.ts';
 
 type Forward = (request: IncomingMessage) => void;
 
-/** Sends bytes through Node's own parser, without a network; the callback sees each request that it accepts. */
+/** Passes bytes through Node's own parser, without a network; calls back with each request that it accepts. */
 async function eachRequest(bytes: Buffer, visit: Forward): Promise<void> {
   const faults: unknown[] = [];
   const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ const address = { form: 'host', cluster: 'cls-1', service: 'web', prefix: '/web'
 const KUBERNETES = { ...address, service: 'kubernetes' };
 const callers = { token: { via: 'token' }, link: { via: 'link' } };
 
-/** A header that would let the service act as its caller on the platform, or as somebody else in the cluster. */
+/** Headers that would let the service act as its caller on the platform, or as another user in the cluster. */
 const FORBIDDEN = /^(?:impersonate-.*|x-remote-.*|x-forwarded-(?!for$|host$|proto$|prefix$).*|x-real-ip|forwarded)$/i;
 
 function assertHarmless(request: IncomingMessage, via: 'token' | 'link', to: typeof address): void {
@@ -43,7 +43,7 @@ function assertHarmless(request: IncomingMessage, via: 'token' | 'link', to: typ
   try {
     headers = forwardedHeaders({
       request,
-      address: to as TunnelAddress, // as much of it as decides about headers
+      address: to as TunnelAddress, // the fields that affect headers
       caller: callers[via] as TunnelCaller, // likewise
       remoteAddress: '192.0.2.1',
       protocol: 'https',

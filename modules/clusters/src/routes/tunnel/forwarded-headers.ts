@@ -13,22 +13,22 @@ export interface ForwardedRequest {
   request: IncomingMessage;
   address: TunnelAddress;
   caller: TunnelCaller;
-  /** The caller's, also behind trusted proxies. */
+  /** The caller's address, also behind trusted proxies. */
   remoteAddress: string;
   /** How the caller reached the platform. */
   protocol: 'http' | 'https';
 }
 
-/** What a service gets to see of a request: nothing with which it could act as its caller on the platform. */
+/** Headers that a service receives: none that would let it act as its caller on the platform. */
 export function forwardedHeaders({ request, address, caller, remoteAddress, protocol }: ForwardedRequest): HeaderList {
-  // With a cookie the header is not ours: it is what the service itself asked the browser for.
+  // With a cookie, the header is not ours: the service itself asked the browser for it.
   const keepsAuthorization = caller.via === 'link' && address.service !== KUBERNETES_SERVICE;
   let hosts = 0;
   const headers = endToEndHeaders(request, (name) => {
     if (name === 'host') hosts += 1;
     return isDropped(name) || (name === 'authorization' && !keepsAuthorization);
   });
-  // We would go by the first and the service perhaps by another (RFC 9112, section 3.2).
+  // The platform would use the first one, the service perhaps another (RFC 9112, section 3.2).
   if (hosts > 1) throw clusterErrors.INVALID_REQUEST({ details: { field: 'Host', reason: 'more than one was given' } });
   const cookies = foreignCookies(request.headers.cookie);
   if (cookies !== null && address.service !== KUBERNETES_SERVICE) headers.push('Cookie', cookies);
@@ -39,7 +39,7 @@ export function forwardedHeaders({ request, address, caller, remoteAddress, prot
   return headers;
 }
 
-/** What may not come after a body either: some servers take trailers for headers. */
+/** Headers that must not appear as trailers either: some servers treat trailers as headers. */
 export function isDroppedTrailer(name: string): boolean {
   return isDropped(name) || name === 'authorization';
 }
@@ -48,7 +48,7 @@ function isDropped(name: string): boolean {
   return ALWAYS_DROPPED.has(name) || DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
-/** What a caller gets to see of an answer. */
+/** Headers of the response that a caller receives. */
 export function answeredHeaders(headers: HeaderList, { address, request }: ForwardedRequest): HeaderList {
   const passed: HeaderList = [];
   for (let index = 0; index + 1 < headers.length; index += 2) {
@@ -56,7 +56,7 @@ export function answeredHeaders(headers: HeaderList, { address, request }: Forwa
     const value = headers[index + 1] ?? '';
     const lower = name.toLowerCase();
     if (lower === 'set-cookie') {
-      // Below the platform's own paths a cookie would be the platform's.
+      // A cookie set below the platform's own paths would become a platform cookie.
       const path = address.form === 'service' ? null : address.prefix;
       const confined = address.form === 'path' ? null : passSetCookie(value, path);
       if (confined !== null) passed.push(name, confined);
@@ -64,13 +64,13 @@ export function answeredHeaders(headers: HeaderList, { address, request }: Forwa
       passed.push(name, movedLocation(value, address.prefix, request.headers.host ?? ''));
     } else passed.push(name, value);
   }
-  // An origin that is the platform's or that of several services: what comes from there is never a page of it.
+  // The origin belongs to the platform or to several services, so nothing from it may run as its page.
   if (address.form !== 'service')
     passed.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff');
   return passed;
 }
 
-/** A redirect of a service that does not know of its prefix leads back below it. */
+/** Redirects of a service that does not know its prefix are mapped back below it. */
 function movedLocation(location: string, prefix: string, host: string): string {
   const origins = [`http://${host}`, `https://${host}`];
   const own = origins.find((origin) => location === origin || location.startsWith(`${origin}/`)) ?? '';

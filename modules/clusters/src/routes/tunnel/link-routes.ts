@@ -10,13 +10,13 @@ import { clusterHost, serviceHost } from './tunnel-address.ts';
 import { TUNNEL_PARAMETER } from './tunnel-cookie.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 
-/** Where tunnels are reached; asked when needed, since ports may be known only after the listeners are open. */
+/** URLs of the tunnels; read on each use, because ports may be known only once the listeners are open. */
 export interface TunnelEndpoints {
-  /** Such as `http://127.0.0.1:4000` or what a proxy in front makes of it. */
+  /** For example `http://127.0.0.1:4000`, or the URL of a proxy in front. */
   publicUrl: () => string;
-  /** With TLS, for clients that send tokens only there. */
+  /** With TLS, for clients that send tokens only over TLS. */
   secureUrl: () => string;
-  /** PEM of the authority that certified `secureUrl`; null when clients know it anyway. */
+  /** PEM of the authority that certified `secureUrl`; null if clients trust it already. */
   certificateAuthority: () => string | null;
 }
 
@@ -31,7 +31,7 @@ export interface LinkRouteOptions {
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 const MAX_LINK_SECONDS = 12 * 3600;
 
-/** How a browser, kubectl and others get at what is behind the tunnel. */
+/** Routes that give browsers, kubectl and other clients access to services behind the tunnel. */
 export function registerLinkRoutes(app: HttpApp, options: LinkRouteOptions): void {
   addLinkRoute(app, options);
   addEndpointRoute(app, options);
@@ -60,7 +60,7 @@ function addLinkRoute(app: HttpApp, { context, store, randomBytes, endpoints, do
     async (request, reply) => {
       const cluster = await clusterOf(context, request);
       const { service, expires_in_seconds: seconds = 3600 } = request.body;
-      // A page that a browser shows must not be able to do with the cluster what its visitor may.
+      // A page shown in a browser must not gain its visitor's rights over the cluster.
       if (!isServiceName(service) || service === KUBERNETES_SERVICE) {
         const reason = 'service must be the name of a forward; the Kubernetes API is for clients with a token';
         throw clusterErrors.INVALID_REQUEST({ details: { field: 'service', reason } });
@@ -111,13 +111,13 @@ function addEndpointRoute(app: HttpApp, { context, endpoints, domain }: LinkRout
   );
 }
 
-/** `http://127.0.0.1:4000` and a host of ours -> `http://tunnel-cls-abc.localhost:4000`. */
+/** `http://127.0.0.1:4000` and a tunnel host -> `http://tunnel-cls-abc.localhost:4000`. */
 function urlOf(publicUrl: string, host: string): string {
   const { protocol, port } = new URL(publicUrl);
   return `${protocol}//${host}${port === '' ? '' : `:${port}`}`;
 }
 
-/** A token's life caps that of what is made with it. Both are ISO 8601 UTC, so their texts have the order of the times. */
+/** A credential's expiry caps the links made with it. Both are ISO 8601 UTC, so text order is time order. */
 function earlier(time: string, other: string | null): string {
   return other !== null && other < time ? other : time;
 }

@@ -20,16 +20,16 @@ import { clusterErrors } from '../../errors.ts';
 import { serviceLabel, type TunnelAddress } from './tunnel-address.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 
-/** Who uses a tunnel, and of which cluster. */
+/** The user of a tunnel, and its cluster. */
 export interface TunnelCaller {
   principal: Principal;
   role: string;
   cluster: Cluster;
-  /** `link`: a browser's cookie; then `Authorization` is the service's own and not the platform's. */
+  /** `link`: a browser's cookie; `Authorization` then belongs to the service, not to the platform. */
   via: 'token' | 'link';
-  /** The service that a link is for, whose host may only have a hash of its name; else null. */
+  /** The service that a link is for, whose host may contain only a hash of its name; null without a link. */
   service: string | null;
-  /** To be held for as long as what the caller opens. */
+  /** Hold it for as long as anything that the caller opens. */
   right: HeldRight;
 }
 
@@ -42,12 +42,12 @@ export interface TunnelAccessOptions {
 
 type Asked = Pick<TunnelAddress, 'form' | 'cluster' | 'service' | 'teamUuid'>;
 
-/** A page loads dozens of files at once. What an answer from memory opens is confirmed a second after the decision. */
+/** A page loads dozens of files at once. Whatever a remembered decision opens is rechecked within a second of it. */
 const REMEMBERED_MS = 1000;
 const MAX_REMEMBERED = 10_000;
 const CLUSTER_ID = /^cls-/;
 
-/** Decides for every use of a tunnel. Throws 401, 403, and 404 for what is not the caller's. */
+/** Authorizes every use of a tunnel. Throws 401, 403, and 404 for clusters of others. */
 export class TunnelAccess {
   readonly #options: TunnelAccessOptions;
   readonly #remembered = new Map<string, { caller: TunnelCaller; untilMs: number }>();
@@ -59,7 +59,7 @@ export class TunnelAccess {
   /** `isSecure`: whether the caller came over TLS, which decides which cookie counts. */
   async authorize(request: IncomingMessage, asked: Asked, isSecure: boolean): Promise<TunnelCaller> {
     const { authorization = '' } = request.headers;
-    // Only a service's own host takes cookies: a page of one service must not act on another.
+    // Only a service's own host accepts cookies: a page of one service must not act on another.
     const [cookie = null] =
       asked.form === 'service' ? cookieValues(request.headers.cookie, PLATFORM_COOKIES.tunnel, isSecure) : [];
     const nowMs = this.#options.clock.nowMs();
@@ -73,7 +73,7 @@ export class TunnelAccess {
     return caller;
   }
 
-  /** For a link in an address: who made it, if it is for this very service and its maker still may. */
+  /** Returns the creator of a link if the link is for this service and its creator still has access. */
   async authorizeLink(token: string, asked: Asked): Promise<TunnelCaller | null> {
     const { store, clusters, clock, access } = this.#options;
     const now = clock.now();
@@ -94,7 +94,7 @@ export class TunnelAccess {
     return { principal, role, cluster, via: 'link', service: link.service, right };
   }
 
-  /** Null for a maker whose credential was revoked, or who may not any more: a link is worth what its maker may. */
+  /** Null if the creator's credential was revoked or the creator has lost access. */
   async #makerOf(granted: GrantedAccess): Promise<Principal | null> {
     try {
       return await confirmAccess(this.#options.access, granted);
@@ -117,7 +117,7 @@ export class TunnelAccess {
     const { authorization } = request.headers;
     if (authorization === undefined) throw clusterErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer' } });
     const shownAt = clock.now();
-    // Only the header: a page behind a tunnel must never act with the session cookie of the platform.
+    // Only the header: a page behind a tunnel must never act with the platform's session cookie.
     const principal = await access.authenticate({
       headers: { authorization },
       method: request.method ?? 'GET',
@@ -147,14 +147,14 @@ export class TunnelAccess {
         ...(teamUuid === null ? {} : { teamUuid }),
       });
     } catch (error) {
-      // A foreign cluster and one that is not there are the same answer.
+      // Another workspace's cluster and a missing one get the same response.
       if (isAppError(error) && error.status === 404) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster } });
       throw error;
     }
   }
 }
 
-/** A right that ends with the cluster as well. */
+/** Narrows a right so that it also ends when the cluster is deleted. */
 export function rightToCluster(right: HeldRight, clusters: ClusterStore, { id, name }: Cluster): HeldRight {
   return narrowRight(right, id, async () => {
     if ((await clusters.findById(id)) === undefined) {

@@ -2,35 +2,37 @@ import type { IncomingMessage } from 'node:http';
 import { isServiceName } from '@svc/protocol';
 import { isClusterId, sha256 } from '../../domain/identifiers.ts';
 
-/** What a request through a tunnel asks for, before it is known whether it may. */
+/** The target of a request through a tunnel, before authorization. */
 export interface TunnelAddress {
   /**
-   * How it came. `service`: on the service's own host, an origin that it shares with no other. `host`: on the cluster's
-   * host, for programs with a token. `path`: below the platform's own paths, for programs as well.
+   * How the request was addressed. `service`: the service's own host, an origin of its own. `host`: the cluster's host,
+   * for programs with a token. `path`: below the platform's own paths, also for programs.
    */
   form: 'service' | 'host' | 'path';
-  /** Id of the cluster; in a path also its name. */
+  /** Cluster id; in a path also the name. */
   cluster: string;
-  /** Null when the address names none, or something that cannot be one. On its own host the label of the service. */
+  /** Null if the address names no valid service. On a service's own host, the label of the service. */
   service: string | null;
-  /** What the service gets: the rest of the path, with the query. Begins with a slash. */
+  /** Path and query passed to the service. Begins with a slash. */
   path: string;
-  /** What was cut off in front of it, without a slash at its end. */
+  /** The part removed in front of `path`, without a trailing slash. */
   prefix: string;
   teamUuid: string | null;
 }
 
-/** `cluster` may carry the team that its caller reaches it by: a kubeconfig can send neither queries nor headers. */
+/**
+ * `cluster` may carry the team through which the caller reaches it: a kubeconfig can send neither query nor headers.
+ */
 const TUNNEL_PREFIX = /^\/v1\/clusters\/([^/?#;]{1,128})(?:;team=([0-9a-f-]{36}))?\/tunnel(?=[/?]|$)/i;
 const TEAM_HEADER = 'x-team-uuid';
 const HOST_PREFIX = 'tunnel-';
 /** `cls-` and twelve characters. */
 const CLUSTER_ID_LENGTH = 16;
-/** A label of a host name has 63 characters at most (RFC 1035, section 2.3.4). */
+/** A host name label has at most 63 characters (RFC 1035, section 2.3.4). */
 const MAX_SERVICE_LABEL = 63 - HOST_PREFIX.length - CLUSTER_ID_LENGTH - 1;
 const HASH_LENGTH = 10;
 
-/** Null when the request is not for a tunnel. Never looks at more than host and path: cheap enough for every request. */
+/** Null if the request is not for a tunnel. Reads only host and path, so it is cheap enough for every request. */
 export function tunnelAddressOf(request: IncomingMessage, domain: string): TunnelAddress | null {
   const url = request.url ?? '/';
   const header = request.headers[TEAM_HEADER];
@@ -53,14 +55,14 @@ export function clusterHost(clusterId: string, domain: string): string {
   return `${HOST_PREFIX}${clusterId}.${domain}`;
 }
 
-/** A name that is too long for a label ends in a hash of the whole. */
+/** A name too long for a label is cut and ends in a hash of the full name. */
 export function serviceLabel(service: string): string {
   if (service.length <= MAX_SERVICE_LABEL) return service;
   const start = service.slice(0, MAX_SERVICE_LABEL - HASH_LENGTH - 1).replace(/-+$/, '');
   return `${start}-${sha256(service).slice(0, HASH_LENGTH)}`;
 }
 
-/** `tunnel-cls-abc.tunnels.example.com:4000` -> `cls-abc`. A dot at the end of the name is the same name. */
+/** `tunnel-cls-abc.tunnels.example.com:4000` -> `cls-abc`. A trailing dot makes no difference. */
 function labelOfHost(host: string, domain: string): string | null {
   const name = host.replace(/\.?(:\d+)?$/, '').toLowerCase();
   const suffix = `.${domain.toLowerCase()}`;

@@ -1,9 +1,12 @@
 import { confineSetCookie } from '@svc/http';
 
-/** What a link carries in its query. */
+/** Query parameter that carries a link's token. */
 export const TUNNEL_PARAMETER = 'svc_tunnel';
 
-/** A service's `Set-Cookie` as it may pass. `path`: below which it stays on a host that the service shares with others. */
+/**
+ * Rewrites a service's `Set-Cookie`; null if it must not pass. `path` confines the cookie on a host shared with other
+ * services.
+ */
 export function passSetCookie(value: string, path: string | null): string | null {
   const confined = confineSetCookie(value);
   if (confined === null || path === null) return confined;

@@ -33,16 +33,16 @@ import type { TunnelStore } from '../../domain/tunnel.ts';
 export interface TunnelFrontOptions {
   tunnels: AgentTunnels;
   access: TunnelAccess;
-  /** What goes on for long ends a few seconds after the right to it. */
+  /** Ends long-running requests within seconds of losing the right to them. */
   rights: HeldRights;
   store: TunnelStore;
   audit: AuditLog;
   clock: Clock;
   domain: string;
   answerTimeoutMs: number;
-  /** Whether a proxy in front speaks TLS with the callers. */
+  /** Tells whether a proxy in front serves the callers over TLS. */
   clientOf: ClientOfRequest;
-  /** Whether a proxy that speaks TLS stands before the platform. */
+  /** True if a TLS proxy is in front of the platform. */
   isBehindTls: () => boolean;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
@@ -58,7 +58,7 @@ interface Decided {
   forwarded: ForwardedRequest;
 }
 
-/** HTTP through tunnels, whichever way it comes: on a cluster's own host or below the platform's paths. */
+/** HTTP through tunnels, on a cluster's own host or below the platform's paths. */
 export class TunnelFront {
   readonly #options: TunnelFrontOptions;
   readonly #requests = new WeakSet<IncomingMessage>();
@@ -67,17 +67,20 @@ export class TunnelFront {
     this.#options = options;
   }
 
-  /** Takes the request when it is for a tunnel. Before anything else looks at it: every path of such a host is the service's. */
+  /**
+   * Takes the request if it is for a tunnel. Call it before any other handler: on such a host, every path belongs to
+   * the service.
+   */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const address = tunnelAddressOf(request, this.#options.domain);
     if (address === null) return false;
     this.#requests.add(request);
-    request.socket.setTimeout(0); // a watch may be silent for an hour; the agent's own liveness ends what is dead
+    request.socket.setTimeout(0); // a watch may be silent for an hour; the agent's liveness check ends dead ones
     this.#serve(request, response, address).catch((error: unknown) => this.#refuse(request, response, error));
     return true;
   }
 
-  /** Whether its body may come as slowly as it likes. */
+  /** True if the request's body has no time limit. */
   owns(request: IncomingMessage): boolean {
     return this.#requests.has(request);
   }
@@ -97,7 +100,7 @@ export class TunnelFront {
         const target = { ...this.#targetOf(decided, UPGRADE_TIMEOUT_MS), agent };
         hold(decided.caller.right).farewell(({ status }) => {
           this.#record(decided, status);
-          socket.destroy(); // only its own server could end it politely
+          socket.destroy(); // only the service could close it properly
         });
         try {
           await relayUpgrade({ request, socket, head }, target, joinStreams);
@@ -125,8 +128,8 @@ export class TunnelFront {
   }
 
   /**
-   * A browser belongs on the service's own host: on that of the cluster all services would be one origin. Answers what the
-   * address alone tells, so nothing is asked.
+   * Redirects a browser to the service's own host: on the cluster's host, all services would share one origin. Uses
+   * only the address, so it needs no authorization.
    */
   #movePage(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): boolean {
     const { method, headers } = request;
@@ -146,7 +149,7 @@ export class TunnelFront {
     return true;
   }
 
-  /** `?svc_tunnel=…` becomes a cookie, and goes out of the address and of everything that keeps addresses. */
+  /** Turns `?svc_tunnel=…` into a cookie and redirects, so that the token stays out of the address bar and history. */
   async #answerLink(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): Promise<boolean> {
     if (address.form !== 'service' || !address.path.includes(`${TUNNEL_PARAMETER}=`)) return false;
     const url = URL.parse(`http://host${address.path}`);
@@ -193,7 +196,7 @@ export class TunnelFront {
     whenClosed(response, release);
   }
 
-  /** An agent has one tunnel, to one replica: another one says where it is instead of pretending that it is away. */
+  /** An agent has one tunnel, to one replica. The other replicas name it instead of reporting the agent as offline. */
   async #offline({ id, name }: TunnelCaller['cluster']): Promise<Error> {
     return offlineError(this.#options, id, name);
   }
@@ -250,7 +253,7 @@ export class TunnelFront {
       'x-request-id': requestId,
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
-      ...(request.complete ? {} : { connection: 'close' }), // the rest of its body is not read
+      ...(request.complete ? {} : { connection: 'close' }), // the rest of the body is not read
     });
     response.end(body);
   }
@@ -261,9 +264,9 @@ function namesOf({ caller, stream }: Decided): { cluster: string; service: strin
 }
 
 /**
- * With a cookie a foreign page could act too: what changes something, or opens a WebSocket, must come from its own. Pages
- * of other services are of the same site, so a browser sends the cookie with what they ask for: anybody may open a page,
- * and only the service's own pages take parts of it.
+ * With a cookie, a foreign page could act too: requests that change state or open a WebSocket must come from the
+ * service's own page. Pages of other services are same-site, so browsers send the cookie with their requests: any page
+ * may navigate to the service, but only its own pages may load its resources.
  */
 function requireOwnOrigin({ method, headers }: IncomingMessage): void {
   const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;

@@ -23,7 +23,7 @@ export interface TunnelRouteOptions {
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
-/** `GET /v1/agent/tunnel`: an agent's second connection. The agent opens no streams: whatever it tries is refused. */
+/** `GET /v1/agent/tunnel`: an agent's second connection. The agent may not open streams; any attempt is refused. */
 export function createTunnelRoute(options: TunnelRouteOptions): UpgradeRoute {
   const { authenticate, store, tunnels, clock, replicaId, leaseMs, maxStreams, onConnected, onError } = options;
   const acceptor = createMuxAcceptor();
@@ -46,7 +46,7 @@ export function createTunnelRoute(options: TunnelRouteOptions): UpgradeRoute {
         store.close(cluster.id, epoch).catch((error: unknown) => onError(error, { cluster: cluster.id }));
       const transport = acceptor.accept(upgrade);
       if (transport === null) return close();
-      if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the session has its own liveness
+      if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the session checks liveness itself
       const session = new MuxSession(transport, {
         role: 'server',
         memory: options.memory,

@@ -58,7 +58,7 @@ describe('what an agent may say', () => {
       agent.say('event', { event_type: 'pod_created', namespace: 'default', resource: `pod/p-${count}`, details: {} });
     }
     await agent.next('error');
-    await stillWorks(); // overtakes the events that wait
+    await stillWorks(); // overtakes the waiting events
     expect(agent.of('error').map((error) => error.payload['code'])).toEqual(['RATE_LIMITED']);
     const { body } = await rig.call('GET', `/v1/clusters/${cluster.id}/events?page_size=200`);
     const stored = (body['events'] as unknown[]).length;
@@ -82,7 +82,7 @@ describe('what an agent may say', () => {
     agent.say('command_progress', { command_id: id, seq: 1, phase: 'x', message: 'x' });
     agent.say('command_output', { command_id: id, seq: 1, stream: 'stdout', encoding: 'utf8', data: 'x' });
     agent.result(id, 'failed');
-    await agent.next('result_ack'); // what it claims is forgotten, with no hint that the id exists
+    await agent.next('result_ack'); // dropped, without revealing that the id exists
     const seen = await rig.call('GET', `/v1/clusters/other/deployments/${String(body['id'])}`);
     expect(seen.body).toMatchObject({ status: 'dispatched', result: null });
     const events = await rig.stores.commands.notes(id, 0, 100);
@@ -108,7 +108,7 @@ describe('what an agent may say', () => {
     expect(Math.abs(Date.parse(timeless?.occurred_at ?? '') - Date.now())).toBeLessThan(86_400_000);
     expect(JSON.stringify(big?.details).length).toBeLessThan(2000);
     const shown = await rig.call('GET', `/v1/clusters/${cluster.id}`);
-    expect(shown.body['heartbeat']).toBeNull(); // none of them was taken
+    expect(shown.body['heartbeat']).toBeNull(); // none of them was accepted
     await stillWorks();
   });
 

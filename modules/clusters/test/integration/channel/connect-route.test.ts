@@ -142,7 +142,7 @@ describe('time on the agent channel', () => {
     await alive.next('welcome');
     await clock.advance(15_000);
     await waitFor(() => silent.pings === 1 && alive.pings === 1);
-    alive.heartbeat(); // a round trip after the ping: its pong has arrived as well
+    alive.heartbeat(); // a round trip after the ping, so its pong has arrived
     await waitFor(async () => (await rig.call('GET', `/v1/clusters/${other.id}`)).body['heartbeat'] !== null);
     await clock.advance(10_000);
     expect(await silent.closed()).toBe(4408);
@@ -250,7 +250,7 @@ describe('time on the agent channel', () => {
     const [leaves, stays] = agents;
     const closing = rig.module.close();
     for (const agent of agents) expect((await agent.next('drain')).payload['reconnect_within_ms']).toBe(1000);
-    await leaves?.close(); // its new connection is there
+    await leaves?.close(); // its new connection is open
     await clock.advance(1999);
     expect(stays?.closeCode).toBeUndefined();
     await clock.advance(1);
@@ -268,7 +268,7 @@ describe('time on the agent channel', () => {
     const closing = rig.module.close();
     await agent.next('drain');
     await agent.close();
-    await closing; // though the clock stands still
+    await closing; // even though the clock stands still
   });
 
   it('gives an agent of the contract every field of the contract', async () => {

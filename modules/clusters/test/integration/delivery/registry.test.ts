@@ -33,7 +33,7 @@ describe('the agent’s image, as the platform serves it', () => {
     await folder.remove();
   });
 
-  /** As an operator who copies an archive there does: never half of it under its name. */
+  /** Like an operator copying an archive there: the final name never holds a partial file. */
   const stock = async (architecture: string, archive: Buffer): Promise<void> => {
     const file = join(folder.path, `svc-agent-${architecture}.tar`);
     await writeFile(`${file}.part`, archive);

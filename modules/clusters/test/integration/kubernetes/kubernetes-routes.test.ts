@@ -69,7 +69,7 @@ async function play(answers: (url: URL) => PlayedAnswer): Promise<PlayedKubernet
   return kubernetes;
 }
 
-/** A list of many, as the API server pages it: the token is the index of the next one. */
+/** A list paged like the API server's: the continue token is the index of the next object. */
 function pageOf(objects: readonly object[], url: URL): PlayedAnswer {
   const from = Number(url.searchParams.get('continue') ?? '0');
   const to = from + Number(url.searchParams.get('limit'));
@@ -215,7 +215,7 @@ describe('the lists of what runs in a cluster', () => {
       pods: [],
       next_cursor: expect.any(String) as string,
     });
-    expect(played.asked.length - before).toBe(11); // ten pages of pods and one question for metrics
+    expect(played.asked.length - before).toBe(11); // ten pages of pods and one metrics request
   });
 
   it('say what the cluster refuses', async () => {

@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRig, type Rig } from '../../support/rig.ts';
 import { serviceHost } from '../../../src/routes/tunnel/tunnel-address.ts';
 
-/** `tunnel:use` and `command:exec` have several doors. What one refuses, no other of the same action lets in. */
+/**
+ * `tunnel:use` and `command:exec` have several entry points. If one refuses a caller, so must all others of the same
+ * action.
+ */
 describe('reaching into a cluster', () => {
   let rig: Rig;
   let cluster: { id: string; name: string };
@@ -44,7 +47,7 @@ describe('reaching into a cluster', () => {
     const all = { host: 'a', ...caller?.headers, ...byTeam, ...headers };
     const outgoing = httpRequest({ host: '127.0.0.1', port: rig.port, path, agent: false, headers: all });
     outgoing.end();
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // node's own event
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // Node's event
     response.resume();
     return response.statusCode ?? 0;
   }
@@ -83,7 +86,7 @@ describe('reaching into a cluster', () => {
       ),
   };
 
-  /** Let in: done, or stopped only by the agent that is away. */
+  /** Allowed: succeeded, or failed only because the agent is offline. */
   const isIn = (status: number): boolean => status < 400 || status === 503;
 
   it.each([

@@ -30,7 +30,7 @@ describe('the cookie of a tunnel over TLS', () => {
       headers: { host: link.host, ...headers },
     });
     outgoing.end();
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // node's own event
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // Node's event
     response.resume();
     return response;
   };

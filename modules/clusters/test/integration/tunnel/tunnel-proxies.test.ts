@@ -27,7 +27,7 @@ describe.each([
     const options = { host: '127.0.0.1', port: rig.port, method, path, agent: false };
     const outgoing = httpRequest({ ...options, headers: { ...FORWARDED, ...headers } });
     outgoing.end();
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // node's own event
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // Node's event
     response.resume();
     return response;
   };

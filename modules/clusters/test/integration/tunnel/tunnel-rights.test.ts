@@ -18,7 +18,7 @@ let cluster: { id: string; name: string; token: string };
 let played: PlayedKubernetes;
 let teamUuid: string;
 let member: FakeCaller;
-/** The sides of the services: what is written here must not arrive once the right is gone. */
+/** The services' ends: what is written here must not arrive once the right is gone. */
 const insides: WebSocket[] = [];
 const closers: (() => void)[] = [];
 
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rig.close();
 });
 
-/** What a caller sees of a channel: its end, and whether anything came after the platform had said so. */
+/** A caller's view of a channel: how it ended, and whether data arrived after the platform announced the end. */
 interface Channel {
   readonly ended: Promise<string>;
 }
@@ -62,7 +62,7 @@ async function send(host: string, path: string, headers: Record<string, string>)
   });
   closers.push(() => outgoing.destroy());
   outgoing.on('error', () => undefined).end();
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // node's own event
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // Node's event
   return response;
 }
 
@@ -131,7 +131,7 @@ function expectedEnd(channel: string, status: number): RegExp {
   if (channel === 'a shell') return /^4003$/;
   const { unauthorized, forbidden } = TUNNEL_CLOSE_CODES;
   if (channel === 'a forward') return new RegExp(`^${status === 401 ? unauthorized : forbidden}$`);
-  return channel.startsWith('an upgrade') ? /^1006$/ : /aborted/; // cut: only its own server could end it politely
+  return channel.startsWith('an upgrade') ? /^1006$/ : /aborted/; // cut: only the service could close it properly
 }
 
 describe.each(Object.keys(WAYS))('when %s', (way) => {
@@ -147,7 +147,7 @@ describe.each(Object.keys(WAYS))('when %s', (way) => {
     const cookie = await cookieOf(used);
     WAYS[way]?.take();
     expect((await send(unused.host, `/${unused.search}`, {})).statusCode).toBe(401);
-    // An answer may be remembered for a second at most.
+    // A decision may be remembered for up to a second.
     await waitFor(async () => (await send(used.host, '/x', cookie)).statusCode === 401);
   });
 });

@@ -15,13 +15,13 @@ export interface ImageStoreSetting extends Pick<ImageStoreOptions, 'nowMs' | 'lo
   readonly catalog: ImageCatalog;
   /** The platform's data folder, absolute. */
   readonly dataFolder: string;
-  /** Folder of the helper's binaries. */
+  /** Folder of the helper binaries. */
   readonly agentFolder: string;
 }
 
 const MiB = 1024 * 1024;
 
-/** The images of a data folder as the configuration has them. */
+/** Creates the image store of a data folder from the configuration. */
 export function imageStoreOf({ config, catalog, dataFolder, agentFolder, ...others }: ImageStoreSetting): ImageStore {
   const folder = sandboxesFolderOf(dataFolder);
   let helper: Promise<string> | null = null;
@@ -37,7 +37,7 @@ export function imageStoreOf({ config, catalog, dataFolder, agentFolder, ...othe
   });
 }
 
-/** Where this module keeps to. */
+/** The module's own folder in the data folder. */
 function sandboxesFolderOf(dataFolder: string): string {
   return join(dataFolder, 'sandboxes');
 }
@@ -46,7 +46,7 @@ export async function openImageUpkeep(setting: Omit<ImageStoreSetting, 'catalog'
   const catalog = catalogOf(setting.config);
   const images = imageStoreOf({ ...setting, catalog });
   await images.open();
-  // A platform of an earlier version wrote down nowhere else what its sandboxes need.
+  // Earlier versions recorded the images in use only with the sandboxes.
   await images.declare(await imagesInUse(sandboxesFolderOf(setting.dataFolder)), { exactly: false });
   return {
     catalog: catalog.entries,

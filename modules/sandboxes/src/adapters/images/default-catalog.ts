@@ -2,9 +2,9 @@ import type { SandboxesConfig } from '../../config.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../../domain/images/catalog.ts';
 
 interface BuiltInImage extends ImageEntry {
-  /** Its name at Docker Hub and at what mirrors that. */
+  /** Repository and tag on Docker Hub and its mirrors. */
   readonly hub: string;
-  /** What this machine has comes first. */
+  /** Try local sources before the registry. */
   readonly localFirst?: boolean;
 }
 
@@ -131,8 +131,8 @@ const BUILT_IN: readonly BuiltInImage[] = [
 type CatalogConfig = Pick<SandboxesConfig, 'images' | 'default_image' | 'image_registry'>;
 
 /**
- * The built-in images with those of the configuration, which take the place of built-in ones of the same name. A built-in
- * one comes from the registry, and where that cannot be reached from what this machine has.
+ * Merges the built-in images with those of the configuration, which replace built-in ones of the same name. A built-in
+ * image comes from the registry, with local sources as a fallback.
  */
 export function catalogOf(config: CatalogConfig): ImageCatalog {
   const configured = config.images.map(toEntry);

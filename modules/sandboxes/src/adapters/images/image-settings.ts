@@ -1,7 +1,7 @@
-/** What an image says about how it wants to be run. Of it sandboxes honour environment and working folder. */
+/** Run settings of an image. Sandboxes use the environment and the working folder. */
 export interface ImageSettings {
   readonly environment: Readonly<Record<string, string>>;
-  /** Absolute; null = the home of root. */
+  /** Absolute; null for root's home directory. */
   readonly workingFolder: string | null;
   readonly user: string | null;
   readonly entrypoint: readonly string[];
@@ -19,9 +19,10 @@ export const NO_SETTINGS: ImageSettings = {
 const MAX_VARIABLES = 256;
 const MAX_TEXT_CHARACTERS = 32_768;
 
-/** From the `config` of an image configuration (OCI image-spec); whatever is not as specified is left out. */
+/** Reads the `config` of an image configuration (OCI image-spec); ignores invalid fields. */
 export function readSettings(config: unknown): ImageSettings {
-  const fields = typeof config === 'object' && config !== null ? (config as Record<string, unknown>) : {}; // checked below
+  // Checked below.
+  const fields = typeof config === 'object' && config !== null ? (config as Record<string, unknown>) : {};
   const environment: Record<string, string> = {};
   for (const entry of texts(fields['Env']).slice(0, MAX_VARIABLES)) {
     const at = entry.indexOf('=');

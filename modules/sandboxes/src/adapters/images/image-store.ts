@@ -20,16 +20,16 @@ import { References } from './disk/references.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 export interface PreparedImage {
-  /** `sha256-…` of the image's manifest, or of the archive that it was made from. */
+  /** `sha256-…` of the image's manifest, or of the archive it was built from. */
   readonly digest: string;
-  /** Absolute paths of its unpacked layers in the form of overlayfs, the uppermost first; never written to. */
+  /** Absolute paths of its unpacked layers in overlayfs format, uppermost first; never written to. */
   readonly layers: readonly string[];
   readonly settings: ImageSettings;
 }
 
 export interface PulledImage {
   readonly digest: string;
-  /** False: what was here is what the source still has. */
+  /** False if the source still has the version stored here. */
   readonly changed: boolean;
   readonly source: string;
   readonly bytes: number;
@@ -38,14 +38,14 @@ export interface PulledImage {
 export interface StoredImage extends NameRecord {
   readonly layers: number;
   readonly bytes: number;
-  /** Sandboxes that need it. */
+  /** Whether sandboxes need it. */
   readonly inUse: boolean;
 }
 
 export interface ImageStoreOptions {
   readonly folder: string;
   readonly catalog: ImageCatalog;
-  /** The folder whose sandboxes use the images; what they hold ends with it. */
+  /** The folder of the sandboxes that use the images; their holds expire with it. */
   readonly owner: string;
   readonly unpack: UnpackLayer;
   /** Closed with the store. */
@@ -53,9 +53,9 @@ export interface ImageStoreOptions {
   readonly nowMs: () => number;
   readonly maxImageBytes: number;
   readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
-  /** The disk of the data folder, without its reserve; unlimited by default. */
+  /** Free space on the data folder's disk, minus the reserve. Defaults to unlimited. */
   readonly disk?: DiskSpace;
-  /** Told of begin, steps and end of preparations. */
+  /** Logs finished preparations and failed collections. */
   readonly log?: Record<'info' | 'warn', (fields: object, message: string) => void>;
 }
 
@@ -66,12 +66,12 @@ interface Preparation {
 
 const FOLDERS = ['layers', 'images', 'names', 'holds', 'leases', 'partial', 'work'];
 const MAX_ENTRIES = 1_000_000;
-/** What was prepared may be collected before it is held; that it happens again and again is a fault. */
+/** A prepared image may be collected before it is held; if that keeps happening, it is an error. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Images on this machine. Layers are unpacked once and shared; a name stands for an image, and what neither a name nor a
- * sandbox stands for is removed. Everything appears by a rename, whole; several processes may share the folder.
+ * Images on this machine. Layers are unpacked once and shared. A name refers to an image; images without a name or a
+ * sandbox are removed. All changes are atomic renames, and several processes may share the folder.
  */
 export class ImageStore {
   readonly #options: ImageStoreOptions;
@@ -94,7 +94,7 @@ export class ImageStore {
     this.#references = new References(folder, owner);
   }
 
-  /** Makes the folders and removes what interrupted processes left unfinished. */
+  /** Creates the folders and removes leftovers of interrupted processes. */
   async open(): Promise<void> {
     const { folder } = this.#options;
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -102,14 +102,17 @@ export class ImageStore {
     await adoptEarlierLayout(folder, this.#records);
     for (const name of await namesIn(join(folder, 'work'))) {
       if (!isTokenAlive(name.split('-')[0] ?? ''))
-        // An unpacker of the killed may still be ending.
+        // The unpacker of a killed process may still be running.
         await rm(join(folder, 'work', name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     }
     await sweepUnfinished(join(folder, 'names'));
     await this.#partials.sweep();
   }
 
-  /** The image, made first if need be. Throws UNKNOWN_IMAGE and IMAGE_PULL_FAILED, whose message names every source. */
+  /**
+   * Returns the image, preparing it if needed. Throws UNKNOWN_IMAGE and IMAGE_PULL_FAILED, whose message lists every
+   * source.
+   */
   async prepare(name: string, signal: AbortSignal): Promise<PreparedImage> {
     const entry = this.#entry(name);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
@@ -120,7 +123,7 @@ export class ImageStore {
     throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: entry.name, reason: 'it is removed again and again' } });
   }
 
-  /** The same for a sandbox, which keeps the image from being removed until it is released. */
+  /** Like `prepare`, and keeps the image for a sandbox until `release`. */
   async claim(holder: string, name: string, signal: AbortSignal): Promise<PreparedImage> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const { digest } = await this.prepare(name, signal);
@@ -131,13 +134,13 @@ export class ImageStore {
     throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason: 'it is removed again and again' } });
   }
 
-  /** The same for an image that was prepared earlier; null when it is gone. */
+  /** Like `claim`, for an image prepared earlier; null if it is gone. */
   async claimDigest(holder: string, digest: string): Promise<PreparedImage | null> {
     await this.#references.hold(holder, digest);
     return this.byDigest(digest);
   }
 
-  /** The sandbox is gone; an image that only it still needed is removed. */
+  /** Releases a sandbox's image, which is removed if nothing else needs it. */
   async release(holder: string): Promise<void> {
     const digest = await this.#references.release(holder);
     if (digest === null) return;
@@ -145,12 +148,12 @@ export class ImageStore {
     if (!named) this.#collectBehind();
   }
 
-  /** These sandboxes need these images; `exactly` also says that no others of this owner do. */
+  /** Declares which sandboxes need which images; with `exactly`, removes all other holders of this owner. */
   declare(holders: ReadonlyMap<string, string>, options: { exactly: boolean }): Promise<void> {
     return this.#references.declare(holders, options);
   }
 
-  /** Asks the sources again: a tag may stand for a newer image. Throws as `prepare`. */
+  /** Asks the sources again, because a tag may refer to a newer image. Throws like `prepare`. */
   async pull(name: string, signal: AbortSignal, listener?: (progress: ImageProgress) => void): Promise<PulledImage> {
     const entry = this.#entry(name);
     return this.#await(this.#begin(entry, listener), entry, signal);
@@ -160,18 +163,18 @@ export class ImageStore {
     return (await this.#cached(entry)) !== null;
   }
 
-  /** What the name stands for now, without making it; null while it is not here. */
+  /** Digest of the name's stored image, without preparing it; null if it is missing. */
   async digestOf(name: string): Promise<string | null> {
     return (await this.#cached(this.#entry(name)))?.digest ?? null;
   }
 
-  /** How far the image is, while it is being prepared by this process; by name or alias. */
+  /** Progress of an image, by name or alias, while this process prepares it. */
   progressOf(name: string): ImageProgress | null {
     const entry = this.#catalog.find(name);
     return entry === null ? null : (this.#running.get(entry.name)?.board.current ?? null);
   }
 
-  /** The unpacked image of a digest that was prepared earlier; null when it, or a layer of it, is not there. */
+  /** The unpacked image of a digest prepared earlier; null if it or one of its layers is missing. */
   async byDigest(digest: string): Promise<PreparedImage | null> {
     const record = await this.#records.image(digest);
     if (record === null) return null;
@@ -192,7 +195,9 @@ export class ImageStore {
     return images.sort((one, other) => one.name.localeCompare(other.name));
   }
 
-  /** Forgets a name, or all that have it; what sandboxes need stays until they are gone. False when nobody knew it. */
+  /**
+   * Removes a name. Images that sandboxes need stay until the sandboxes are gone. Returns false if the name is unknown.
+   */
   async forget(nameOrAlias: string): Promise<boolean> {
     const name = this.#catalog.find(nameOrAlias)?.name ?? nameOrAlias;
     const found = (await this.#records.names()).filter((record) => record.name === name);
@@ -200,15 +205,15 @@ export class ImageStore {
     return found.length > 0;
   }
 
-  /** Removes what nothing needs any more. */
+  /** Removes everything that is no longer needed. */
   collect(): Promise<GarbageReport> {
     const parts = { records: this.#records, layers: this.#layers, references: this.#references };
     const collected = this.#collecting.then(() => collectGarbage(parts));
-    this.#collecting = collected.catch(() => undefined); // whoever asked is told
+    this.#collecting = collected.catch(() => undefined); // reported to the caller
     return collected;
   }
 
-  /** Ends preparations that still run and waits for them. */
+  /** Cancels pending preparations and waits for them. */
   async close(): Promise<void> {
     this.#stopped.abort(new Error('the platform is shutting down'));
     await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
@@ -227,13 +232,13 @@ export class ImageStore {
     return record === null ? null : this.byDigest(record.digest);
   }
 
-  /** One preparation serves everybody who asks meanwhile, and goes on when the one who asked first has given up. */
+  /** Starts one preparation shared by all callers; it continues when the first caller gives up. */
   #begin(entry: ImageEntry, listener: (progress: ImageProgress) => void = () => undefined): Promise<PulledImage> {
     const running = this.#running.get(entry.name);
     if (running !== undefined) return running.done;
     const board = new ProgressBoard(listener);
     const done = this.#make(entry, board).finally(() => this.#running.delete(entry.name));
-    done.catch(() => undefined); // whoever waits is told; that nobody waits any more is no fault
+    done.catch(() => undefined); // reported to the waiters; having none left is not an error
     this.#running.set(entry.name, { done, board });
     return done;
   }
@@ -269,7 +274,7 @@ export class ImageStore {
     }
   }
 
-  /** Nobody waits for it; what fails is tried again with the next preparation or start. */
+  /** Collects in the background; the next preparation or start retries failures. */
   #collectBehind(): void {
     if (this.#stopped.signal.aborted) return;
     this.collect().catch((error: unknown) => this.#options.log?.warn({ err: error }, 'images could not be collected'));

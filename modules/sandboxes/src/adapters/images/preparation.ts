@@ -8,11 +8,11 @@ import { ownToken } from './disk/process-token.ts';
 
 export interface PreparedFrom {
   readonly image: FetchedImage;
-  /** Which source gave it, for people. */
+  /** The source it came from, for people. */
   readonly source: string;
 }
 
-/** Tries the sources of an image in their order. Throws IMAGE_PULL_FAILED that names each with its reason. */
+/** Tries an image's sources in order. Throws IMAGE_PULL_FAILED with the reason of each source. */
 export async function fetchFromSources(
   entry: ImageEntry,
   workRoot: string,

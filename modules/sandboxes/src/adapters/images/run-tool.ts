@@ -12,14 +12,14 @@ export interface ToolOptions {
 export class ToolFailure extends Error {}
 
 /**
- * Runs a program of the distribution to its end and answers what it printed (bounded). Throws `ToolFailure` with the end
- * of its standard error. An abort ends the program and all that it started.
+ * Runs a distribution program to completion and returns its output (bounded). Throws `ToolFailure` with the end of its
+ * standard error. An abort kills the program and all its children.
  */
 export async function runTool(command: string, args: readonly string[], options: ToolOptions): Promise<string> {
   options.signal.throwIfAborted();
   const child = spawn(command, args, {
     cwd: options.cwd ?? '/',
-    // A group of its own: package tools start many programs, and an abort must reach them all.
+    // Own process group: package tools start many programs, and an abort must reach them all.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
@@ -37,7 +37,7 @@ export async function runTool(command: string, args: readonly string[], options:
     complaint = (complaint + text).slice(-KEPT_OUTPUT_CHARACTERS);
   });
   const kill = (): void => {
-    // A process that left the group may hold them open: `close` would wait for it.
+    // A process that left the group may hold the pipes open, and `close` would wait for it.
     child.stdout.destroy();
     child.stderr.destroy();
     if (child.pid === undefined) return;
@@ -49,7 +49,7 @@ export async function runTool(command: string, args: readonly string[], options:
   };
   options.signal.addEventListener('abort', kill, { once: true });
   try {
-    child.stdin.on('error', () => undefined); // a program that ends before it has read its input tells by its exit code
+    child.stdin.on('error', () => undefined); // the exit code reports a program that ends before it has read its input
     child.stdin.end(options.input ?? '');
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once('error', (error) => reject(new ToolFailure(`${command}: ${error.message}`, { cause: error })));

@@ -1,4 +1,4 @@
-/** The result of the work, or the error when the signal comes first; the work goes on then. */
+/** Returns the result of the work, or throws the error if the signal aborts first; the work continues. */
 export async function unlessAborted<Result>(
   work: Promise<Result>,
   signal: AbortSignal,

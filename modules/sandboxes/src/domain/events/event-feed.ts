@@ -3,7 +3,7 @@ import type { Effects } from '../ports.ts';
 import type { EventLog, EventScope } from './event-log.ts';
 import type { SandboxEvent } from './sandbox-event.ts';
 
-/** Another replica may have written: a stream looks again this often. */
+/** Streams poll at this interval, because another replica may have written events. */
 const POLL_MS = 1_000;
 const HEARTBEAT_EVERY_MS = 15_000;
 const PAGE = 100;
@@ -11,17 +11,17 @@ const PAGE = 100;
 export interface EventFeedOptions {
   readonly log: EventLog;
   readonly effects: Effects;
-  /** Streams that one workspace may have open on this replica. */
+  /** Maximum number of open streams per workspace on this replica. */
   readonly maxStreams: number;
 }
 
-/** `gap`: events between the two numbers are no longer kept. */
+/** `gap`: events between the two numbers are no longer stored. */
 export type FeedItem =
   | { readonly kind: 'event'; readonly event: SandboxEvent }
   | { readonly kind: 'gap'; readonly after: number; readonly oldest: number }
   | { readonly kind: 'heartbeat' };
 
-/** Follows the log. A reader is given as much as it takes: what it has not read waits in the log, not in memory. */
+/** Follows the event log. Unread events stay in the log, not in memory, so that slow readers cost no memory. */
 export class EventFeed {
   readonly #options: EventFeedOptions;
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -32,12 +32,12 @@ export class EventFeed {
     this.#options = options;
   }
 
-  /** Something was written for this workspace. */
+  /** Wakes the streams of a workspace after a write. */
   notify(workspaceUuid: string): void {
     for (const wake of this.#waiting.get(workspaceUuid) ?? []) wake();
   }
 
-  /** Takes one of the workspace's places; throws TOO_MANY_STREAMS. The answer gives it back. */
+  /** Takes one of the workspace's stream slots and returns a function that releases it. Throws TOO_MANY_STREAMS. */
   enter(workspaceUuid: string): () => void {
     const open = this.#open.get(workspaceUuid) ?? 0;
     const { maxStreams } = this.#options;
@@ -54,8 +54,8 @@ export class EventFeed {
   }
 
   /**
-   * What follows the number, until the signal aborts, or, for one sandbox, until it was deleted. Events are
-   * read when they are asked for.
+   * Yields events after `start` until the signal aborts or, for a single sandbox, until it is deleted. Events are read
+   * on demand.
    */
   async *follow(scope: EventScope, start: number, signal: AbortSignal): AsyncGenerator<FeedItem, void, undefined> {
     const { log, effects } = this.#options;
@@ -97,7 +97,7 @@ export class EventFeed {
     return count;
   }
 
-  /** Listens at once, so that what is written between a read and the wait is not missed. */
+  /** Subscribes immediately, so that no write between a read and the wait is missed. */
   #listen(workspaceUuid: string): { heard(over: AbortSignal): Promise<void>; end(): void } {
     const waiting = this.#waiting.get(workspaceUuid) ?? new Set();
     this.#waiting.set(workspaceUuid, waiting);

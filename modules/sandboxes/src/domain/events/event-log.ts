@@ -1,6 +1,6 @@
 import type { NewSandboxEvent, SandboxEvent } from './sandbox-event.ts';
 
-/** Whose events: all of a workspace, or those of one of its sandboxes. */
+/** Selects all events of a workspace, or those of one sandbox. */
 export interface EventScope {
   readonly workspaceUuid: string;
   readonly sandboxId: string | null;
@@ -13,22 +13,22 @@ export interface LooseEvent extends NewSandboxEvent {
 }
 
 export interface EventRetention {
-  /** Older ones go; ISO 8601. */
+  /** Older events are pruned. ISO 8601. */
   readonly before: string;
   readonly perWorkspace: number;
 }
 
-/** The kept events. Those of a change are written by `SandboxRepository`, in the change's own transaction. */
+/** The stored events. `SandboxRepository` writes events of record changes in the transaction of the change. */
 export interface EventLog {
-  /** Events that come with no change of a record, in one transaction. */
+  /** Appends events that belong to no record change, in one transaction. */
   append(events: readonly LooseEvent[]): Promise<void>;
   /** Oldest first. */
   after(scope: EventScope, sequence: number, limit: number): Promise<readonly SandboxEvent[]>;
-  /** Newest first, below the number when one is given. */
+  /** Newest first, below `sequence` if given. */
   before(scope: EventScope, sequence: number | null, limit: number): Promise<readonly SandboxEvent[]>;
-  /** The last number that the workspace gave out; 0 when none. */
+  /** The last sequence number the workspace assigned; 0 if none. */
   newest(workspaceUuid: string): Promise<number>;
-  /** The first number of the workspace that is still kept; null when none is. */
+  /** The lowest sequence number still stored for the workspace; null if none. */
   oldest(workspaceUuid: string): Promise<number | null>;
   prune(retention: EventRetention): Promise<void>;
 }

@@ -3,12 +3,12 @@ import type { Effects } from '../ports.ts';
 import type { EventLog, LooseEvent } from './event-log.ts';
 import type { NewSandboxEvent } from './sandbox-event.ts';
 
-/** Long enough that a burst of terminals is one write, short enough that nobody notices. */
+/** Long enough to batch a burst of terminals into one write, short enough to go unnoticed. */
 const FLUSH_AFTER_MS = 50;
 const MAX_WAITING = 5_000;
 const BATCH = 200;
 
-/** Writes events that come with no change of a record, a few at once and behind whoever caused them. */
+/** Writes events that belong to no record change, in batches and in the background. */
 export class EventRecorder {
   readonly #events: EventLog;
   readonly #effects: Effects;
@@ -36,7 +36,7 @@ export class EventRecorder {
     }, FLUSH_AFTER_MS);
   }
 
-  /** Writes what waits. */
+  /** Writes pending events. */
   async close(): Promise<void> {
     this.#cancel?.();
     this.#cancel = null;

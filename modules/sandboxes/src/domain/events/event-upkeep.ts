@@ -10,7 +10,7 @@ export interface EventUpkeepSettings {
   readonly kept_per_workspace: number;
 }
 
-/** Removes events that are too old or too many. Every replica does; removing twice does no harm. */
+/** Prunes events that are too old or too many. Runs on every replica; pruning twice is harmless. */
 export class EventUpkeep {
   readonly #events: EventLog;
   readonly #effects: Effects;

@@ -26,14 +26,14 @@ export interface NewSandboxEvent {
 
 export interface SandboxEvent extends NewSandboxEvent {
   readonly workspaceUuid: string;
-  /** Grows by one with each event of the workspace. */
+  /** Increases by one with each event of the workspace. */
   readonly sequence: number;
   readonly sandboxId: string;
   /** ISO 8601 UTC with milliseconds. */
   readonly at: string;
 }
 
-/** What a change of the record is told as; most changes are no news. */
+/** Maps a record change to events; most changes cause none. */
 export function eventsOfChange(change: SandboxChange, { fault, stateReason }: Sandbox): NewSandboxEvent[] {
   switch (change.status) {
     case 'running':
@@ -46,7 +46,7 @@ export function eventsOfChange(change: SandboxChange, { fault, stateReason }: Sa
       return code === 'OOM_KILLED' ? [{ type: 'oom_killed', details: { scope: 'sandbox' } }, failed] : [failed];
     }
     case 'creating':
-      return []; // what comes of it is told
+      return []; // the outcome is reported instead
     default:
       if (change.pausedAt === undefined) return [];
       return [{ type: change.pausedAt === null ? 'resumed' : 'paused', details: {} }];

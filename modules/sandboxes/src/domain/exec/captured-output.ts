@@ -1,4 +1,4 @@
-/** Keeps the beginning and the end of an output, whatever its size: at most `limitBytes` of it. */
+/** Keeps the beginning and the end of an output of any size, at most `limitBytes` in total. */
 export class CapturedOutput {
   readonly #headLimitBytes: number;
   readonly #tailLimitBytes: number;
@@ -21,7 +21,7 @@ export class CapturedOutput {
     return this.#totalBytes > this.#headBytes + Math.min(this.#tailBytes, this.#tailLimitBytes);
   }
 
-  /** Copies: the bytes may be a view into a buffer that is used again. */
+  /** Copies the bytes, because they may be a view into a reused buffer. */
   push(bytes: Uint8Array): void {
     this.#totalBytes += bytes.length;
     const room = this.#headLimitBytes - this.#headBytes;
@@ -32,11 +32,11 @@ export class CapturedOutput {
     if (rest.length === 0) return;
     this.#tail.push(Buffer.from(rest));
     this.#tailBytes += rest.length;
-    // Cut only when twice as much is there, so that each byte is moved at most once more.
+    // Trim only at twice the limit, so that each byte is moved at most once more.
     if (this.#tailBytes > 2 * this.#tailLimitBytes) this.#cut();
   }
 
-  /** What is kept. Where something was left out between its halves, `between` stands there. */
+  /** Returns the kept output, with `between` in place of an omitted middle. */
   bytes(between: (leftOutBytes: number) => string): Buffer {
     this.#cut();
     const leftOutBytes = this.#totalBytes - this.#headBytes - this.#tailBytes;
@@ -47,7 +47,8 @@ export class CapturedOutput {
   #cut(): void {
     if (this.#tailBytes <= this.#tailLimitBytes) return;
     const all = Buffer.concat(this.#tail);
-    const kept = Buffer.from(all.subarray(all.length - this.#tailLimitBytes)); // a copy: the rest is let go
+    // Copy it, so that the large buffer can be freed
+    const kept = Buffer.from(all.subarray(all.length - this.#tailLimitBytes));
     this.#tail = [kept];
     this.#tailBytes = kept.length;
   }

@@ -10,11 +10,11 @@ export interface CommandServiceOptions {
   readonly service: SandboxService;
   readonly live: LiveSandboxes;
   readonly effects: Effects;
-  /** Commands that run in one sandbox at once. */
+  /** Maximum number of concurrent commands per sandbox. */
   readonly maxCommands: number;
 }
 
-/** Runs commands in sandboxes. What runs keeps its sandbox from being idle. */
+/** Runs commands in sandboxes. A running command counts as activity of its sandbox. */
 export class CommandService {
   readonly #options: CommandServiceOptions;
   readonly #running = new Map<string, number>();
@@ -30,8 +30,8 @@ export class CommandService {
   }
 
   /**
-   * Waits for a sandbox that is being made, then for the command. Throws SANDBOX_NOT_FOUND, SANDBOX_NOT_RUNNING,
-   * TOO_MANY_COMMANDS, and INVALID_FIELD for what only the sandbox can judge.
+   * Waits for a sandbox that is being created, then for the command. Throws SANDBOX_NOT_FOUND, SANDBOX_NOT_RUNNING,
+   * TOO_MANY_COMMANDS, and INVALID_FIELD for what only the sandbox can check.
    */
   async run(
     workspaceUuid: string,
@@ -50,7 +50,7 @@ export class CommandService {
       const env = { ...sandbox.environment, ...request.env };
       const end = await runCommand(connection, { ...request, env }, listener, effects, signal);
       refuse(end);
-      // Whoever stopped or deleted it meanwhile is why: 409 or 404, not a result.
+      // The connection was lost because the sandbox was stopped or deleted: respond with 409 or 404, not a result.
       if (end.lost) throw notRunning((await service.get(workspaceUuid, id)).status);
       return end;
     } finally {
@@ -76,7 +76,7 @@ function notRunning(status: string): Error {
   return sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: status === 'running' ? 'unreachable' : status } });
 }
 
-/** A command that does not exist is a result, as in a shell; a folder that does not is a mistake of the request. */
+/** As in a shell, a missing command is a result; a missing working directory is a bad request. */
 function refuse({ error }: CommandEnd): void {
   const reason = error?.message;
   switch (error?.code) {

@@ -6,7 +6,7 @@ import type { Effects } from '../ports.ts';
 export interface CommandRequest {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Absolute; null = the home directory. */
+  /** Absolute; null for the home directory. */
   readonly cwd: string | null;
   readonly stdin: Uint8Array;
   readonly timeoutMs: number;
@@ -14,23 +14,23 @@ export interface CommandRequest {
 
 export interface CommandListener {
   started?(pid: number): void;
-  /** `done` is to be called when the bytes have been passed on: the command waits for it. */
+  /** Call `done` once the bytes have been passed on: the command waits for it. */
   output(bytes: Buffer, channel: Channel, done: () => void): void;
 }
 
 export interface CommandEnd extends ExitStatus {
   readonly timedOut: boolean;
   readonly durationMs: number;
-  /** The sandbox went before the command had ended. */
+  /** The connection to the sandbox was lost before the command ended. */
   readonly lost: boolean;
 }
 
-/** A command that does not heed SIGTERM is killed after this, and given up after as long again. */
+/** A command that ignores SIGTERM is killed after this delay, and abandoned after the same delay again. */
 const KILL_AFTER_MS = 2_000;
 
 const GIVEN_UP: Outcome = { ok: false, code: 'ABORTED', message: 'the command was given up' };
 
-/** Runs one command with pipes until it ends, its time is over, or nobody waits for it any more. */
+/** Runs one command with pipes until it ends, times out, or the signal aborts. */
 export async function runCommand(
   connection: AgentConnection,
   request: CommandRequest,
@@ -50,7 +50,7 @@ export async function runCommand(
     },
   );
   const limit = limitTime(stream, timeoutMs, effects);
-  const abandon = (): void => stream.abandon(); // the helper ends it
+  const abandon = (): void => stream.abandon(); // the helper ends the command
   signal.addEventListener('abort', abandon, { once: true });
   if (signal.aborted) abandon();
   const typed = stream.write(stdin).then(() => stream.finishInput());
@@ -62,14 +62,14 @@ export async function runCommand(
   } finally {
     limit.cancel();
     signal.removeEventListener('abort', abandon);
-    stream.abandon(); // no-op for one that ended
+    stream.abandon(); // no-op if it has ended
     await typed; // ends with the stream
   }
 }
 
 interface TimeLimit {
   isOver(): boolean;
-  /** Resolves when the command outlives even SIGKILL, which only a broken helper lets happen. */
+  /** Resolves when the command survives even SIGKILL, which only happens with a broken helper. */
   readonly givenUp: Promise<Outcome>;
   cancel(): void;
 }

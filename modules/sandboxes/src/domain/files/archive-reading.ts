@@ -6,7 +6,7 @@ import { resultOf } from './file-outcome.ts';
 import { IncomingBytes } from './incoming-bytes.ts';
 import type { Transfer } from './transfer-body.ts';
 
-/** A folder that is sent as a tar stream. The helper reads no faster than is taken here. It ends with `close`. */
+/** A folder streamed as a tar archive. The helper reads no faster than the consumer. End it with `close`. */
 export class ArchiveReading implements Transfer {
   readonly #stream: AgentStream;
   readonly #path: string;
@@ -20,7 +20,7 @@ export class ArchiveReading implements Transfer {
     this.#end = end;
   }
 
-  /** Resolves when the folder is open; rejects with what is wrong with it. */
+  /** Resolves when the folder is open. Rejects if it cannot be opened. */
   static async open(connection: AgentConnection, path: string, end: () => void): Promise<ArchiveReading> {
     const incoming = new IncomingBytes();
     const begun = Promise.withResolvers<void>();
@@ -41,13 +41,13 @@ export class ArchiveReading implements Transfer {
       const outcome = await stream.outcome;
       if (!outcome.ok) {
         end();
-        resultOf(outcome, path); // throws what went wrong
+        resultOf(outcome, path); // throws the failure
       }
     }
     return new ArchiveReading(stream, path, incoming, end);
   }
 
-  /** The whole archive, or an error at its end. */
+  /** Writes the whole archive. Rejects at the end if it is incomplete. */
   async writeTo(to: Writable): Promise<void> {
     await this.#incoming.writeTo(this.#stream, to);
     resultOf(await this.#stream.outcome, this.#path);

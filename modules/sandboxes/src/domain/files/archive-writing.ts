@@ -5,16 +5,16 @@ import { count } from './file-entry.ts';
 import { resultOf } from './file-outcome.ts';
 
 const MAX_ENTRIES = 100_000;
-/** Honest archives of text stay below 100; a bomb has thousands. */
+/** Real archives of text stay below 100; zip bombs reach thousands. */
 const MAX_RATIO = 200;
 
 export interface UnpackedArchive {
   readonly entries: number;
-  /** Of the files in it. */
+  /** Total size of the files in it. */
   readonly sizeBytes: number;
 }
 
-/** A tar archive, plain or gzip, that is unpacked inside the sandbox. Without `finish` the sandbox keeps what it had. */
+/** A tar archive, plain or gzip, that is unpacked inside the sandbox. Without `finish` the sandbox stays unchanged. */
 export class ArchiveWriting {
   readonly #stream: AgentStream;
   readonly #path: string;
@@ -30,7 +30,7 @@ export class ArchiveWriting {
     this.#end = end;
   }
 
-  /** Awaiting it is the backpressure. Throws as soon as the helper has refused the archive. */
+  /** Await it for backpressure. Throws as soon as the helper rejects the archive. */
   async write(chunk: Uint8Array): Promise<void> {
     if (await this.#stream.write(chunk)) return;
     resultOf(await this.#stream.outcome, this.#path);
@@ -46,7 +46,7 @@ export class ArchiveWriting {
     }
   }
 
-  /** Leaves nothing behind. Safe at any time. */
+  /** Discards everything written. Safe to call at any time. */
   abort(): void {
     this.#stream.abandon();
     this.#end();

@@ -2,13 +2,13 @@ import { ProtocolViolation } from '../helper/frames.ts';
 
 export type FileType = 'file' | 'dir' | 'symlink' | 'other';
 
-/** What the helper says of one file. */
+/** A file as the helper reports it. */
 export interface FileEntry {
   readonly name: string;
-  /** The name's bytes, where they are no UTF-8 and `name` is only something like it. */
+  /** Raw bytes of the name if it is not UTF-8 and `name` is only an approximation. */
   readonly nameBase64: string | null;
   readonly sizeBytes: number;
-  /** As `stat` has it, the type included. */
+  /** Mode as `stat` returns it, including the file type. */
   readonly mode: number;
   /** RFC 3339, UTC, nanoseconds. */
   readonly modifiedAt: string;
@@ -22,7 +22,7 @@ export interface FileEntry {
 const TYPES: ReadonlySet<string> = new Set(['file', 'dir', 'symlink', 'other']);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
 
-/** Throws `ProtocolViolation` for what no helper of ours says. */
+/** Throws `ProtocolViolation` for an entry that our helper would never send. */
 export function parseEntry(value: unknown): FileEntry {
   const entry = record(value);
   const type = text(entry, 'type', 16);
@@ -35,7 +35,7 @@ export function parseEntry(value: unknown): FileEntry {
     nameBase64: raw === undefined ? null : text(entry, 'name_b64', 8192),
     sizeBytes: count(entry, 'size'),
     mode: count(entry, 'mode'),
-    // A file system can hold times that no calendar has.
+    // A file system can hold times outside the calendar.
     modifiedAt: TIME.test(modifiedAt) ? modifiedAt : '1970-01-01T00:00:00.000000000Z',
     type: type as FileType, // one of the four
     linkTarget: target === null ? null : text(entry, 'link_target', 8192),
@@ -45,7 +45,7 @@ export function parseEntry(value: unknown): FileEntry {
   };
 }
 
-/** Some file systems number beyond what JSON carries exactly: what arrives names the file well enough. */
+/** Some file systems use inode numbers beyond JSON's exact range; the rounded number is precise enough. */
 function inodeOf(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0;
 }
@@ -80,7 +80,7 @@ const KINDS: readonly (readonly [mask: number, letter: string])[] = [
   [0o140000, 's'],
 ];
 
-/** As `ls -l` shows it, such as `-rw-r--r--`. */
+/** Formats a mode like `ls -l`, such as `-rw-r--r--`. */
 export function modeText(mode: number): string {
   const kind = KINDS.find(([mask]) => (mode & 0o170000) === mask)?.[1] ?? '-';
   const special = [mode & 0o4000, mode & 0o2000, mode & 0o1000];
@@ -94,17 +94,17 @@ export function modeText(mode: number): string {
   return `${kind}${triples.join('')}`;
 }
 
-/** Such as `0644`. */
+/** Formats permission bits in octal, such as `0644`. */
 export function modeOctal(mode: number): string {
   return (mode & 0o7777).toString(8).padStart(4, '0');
 }
 
-/** Weak: two writes within the clock's resolution could share it. */
+/** Weak, because two writes within the clock's resolution could share it. */
 export function entityTag({ inode, sizeBytes, modifiedAt }: FileEntry): string {
   return `W/"${BigInt(inode).toString(36)}-${sizeBytes.toString(36)}-${modifiedAt.replace(/\D/g, '')}"`;
 }
 
-/** Milliseconds are what HTTP and JSON clients of ours are used to. */
+/** Truncates to milliseconds, which our HTTP and JSON clients expect. */
 export function modifiedMs({ modifiedAt }: FileEntry): string {
   return `${modifiedAt.slice(0, 23)}Z`;
 }

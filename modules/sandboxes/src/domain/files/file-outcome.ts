@@ -1,7 +1,7 @@
 import type { Outcome } from '../helper/agent-stream.ts';
 import { sandboxErrors } from '../../errors.ts';
 
-/** The result of an operation on a file, or the refusal that fits the helper's code. */
+/** Returns the result of a file operation, or throws the error that matches the helper's code. */
 export function resultOf(outcome: Outcome, path: string): Readonly<Record<string, unknown>> {
   if (outcome.ok) return outcome.result;
   const details = { path };

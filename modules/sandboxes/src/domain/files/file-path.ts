@@ -3,8 +3,8 @@ import { sandboxErrors } from '../../errors.ts';
 const MAX_PATH_BYTES = 4096;
 
 /**
- * A path as the sandbox's kernel will resolve it: absolute, or below the home folder. `..` and links are the kernel's to
- * follow, inside the sandbox's own root.
+ * Returns the path for the sandbox's kernel to resolve: absolute, with relative paths below the home directory. The
+ * kernel follows `..` and links, inside the sandbox's own root.
  */
 export function filePath(given: string, home: string): string {
   const path = given.startsWith('/') ? given : `${home.replace(/\/$/, '')}/${given}`;
@@ -14,9 +14,9 @@ export function filePath(given: string, home: string): string {
   return path;
 }
 
-/** A name that a client gave for a file in a folder that another parameter names. */
+/** Validates a client's name for a file whose folder another parameter gives. */
 export function fileName(given: string): string {
-  // Browsers of old sent whole paths of their own machine.
+  // Old browsers sent full local paths.
   const name = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1);
   if (name === '' || name === '.' || name === '..' || name.includes('\0')) throw invalid('the file has no name');
   return name;
@@ -26,7 +26,7 @@ export function joinPath(folder: string, name: string): string {
   return folder.endsWith('/') ? `${folder}${name}` : `${folder}/${name}`;
 }
 
-/** The raw value of a query parameter, strictly decoded: an escape that is no UTF-8 is refused, never guessed. */
+/** The raw value of a query parameter, strictly decoded: an escape that is not UTF-8 is rejected. */
 export function queryText(url: string, name: string): string | undefined {
   const mark = url.indexOf('?');
   if (mark === -1) return undefined;

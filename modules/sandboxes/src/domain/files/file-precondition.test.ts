@@ -11,7 +11,7 @@ const ENTRY = {
   link_target: null,
   uid: 0,
   gid: 0,
-  // What JSON makes of a number that is longer than it can be exact.
+  // An inode number that JSON rounds.
   inode: 2 ** 64 - 2 ** 12,
 };
 

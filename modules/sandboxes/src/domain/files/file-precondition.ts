@@ -1,12 +1,12 @@
 import { sandboxErrors } from '../../errors.ts';
 
-/** What a file must be for a write to replace it: nothing, anything, or one of these. */
+/** Condition for replacing a file: it is absent, it exists, or it has one of these versions. */
 export type FilePrecondition =
   | { readonly absent: true }
   | { readonly present: true }
   | { readonly versions: readonly FileVersion[] };
 
-/** What an entity tag of ours stands for. */
+/** The version that our entity tags encode. */
 interface FileVersion {
   readonly inode: number;
   readonly size: number;
@@ -23,9 +23,9 @@ const OURS = /^([0-9a-z]{1,13})-([0-9a-z]{1,11})-(\d{23})$/;
 const MAX_TAGS = 32;
 
 /**
- * The condition of a write, RFC 9110 sections 13.1.1 and 13.1.2. Tags of files are weak, since two writes within the clock's
- * resolution could share one, and are compared by what is in the quotes all the same: strictly, none would ever match.
- * Throws INVALID_FIELD with the header's name.
+ * Parses the condition of a write, RFC 9110 sections 13.1.1 and 13.1.2. File tags are weak, because two writes within
+ * the clock's resolution could share one. They are still compared by their quoted value, since a strong comparison
+ * would never match. Throws INVALID_FIELD with the header's name.
  */
 export function parsePrecondition(headers: PreconditionHeaders): FilePrecondition | undefined {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
@@ -41,7 +41,7 @@ export function parsePrecondition(headers: PreconditionHeaders): FilePreconditio
   return { versions: tags.flatMap(parseTag) };
 }
 
-/** None for a tag that no file of a sandbox can have. */
+/** Returns nothing for a tag that no sandbox file can have. */
 function parseTag(tag: string | undefined): FileVersion[] {
   if (tag === undefined) throw invalid('If-Match', 'is neither * nor the ETag of a file, such as W/"1-2-3"');
   const [, inode = '', size = '', time = ''] = OURS.exec(tag) ?? [];
@@ -52,7 +52,7 @@ function parseTag(tag: string | undefined): FileVersion[] {
   return [{ inode: wholeNumber(inode), size: Number.parseInt(size, 36), mod_time: modTime }];
 }
 
-/** `parseInt` loses digits of what is longer than a number can be exact. */
+/** `parseInt` loses digits beyond the exact integer range. */
 function wholeNumber(digits: string): number {
   let value = 0n;
   for (const digit of digits) value = value * 36n + BigInt(Number.parseInt(digit, 36));

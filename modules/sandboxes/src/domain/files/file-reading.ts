@@ -10,17 +10,17 @@ import type { Transfer } from './transfer-body.ts';
 
 export interface ReadOptions {
   readonly offset?: number;
-  /** At most so many bytes; absent: to the end that the file had when it was opened. */
+  /** Maximum number of bytes; absent: up to the file's size when it was opened. */
   readonly length?: number;
 }
 
 /**
- * A file that is being read. The helper sends no more than is taken here, so a slow client costs one window of memory.
- * It ends with `close`, also when nobody read to the end.
+ * A file that is being read. The helper sends no more than is consumed, so a slow client costs one window of memory.
+ * Always call `close`, even if the file was not read to the end.
  */
 export class FileReading implements AsyncDisposable, Transfer {
   readonly entry: FileEntry;
-  /** What `chunks` yields, unless the file is cut meanwhile. */
+  /** Number of bytes that `chunks` yields, unless the file is truncated meanwhile. */
   readonly sizeBytes: number;
   readonly #stream: AgentStream;
   readonly #path: string;
@@ -60,7 +60,7 @@ export class FileReading implements AsyncDisposable, Transfer {
     try {
       const entry = await incoming.entry;
       if (entry === null) {
-        resultOf(await stream.outcome, path); // throws what went wrong
+        resultOf(await stream.outcome, path); // throws the failure
         throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the helper said nothing of the file' } });
       }
       return new FileReading({ stream, path, incoming, entry, sizeBytes: incoming.expectedBytes, end });
@@ -71,7 +71,7 @@ export class FileReading implements AsyncDisposable, Transfer {
     }
   }
 
-  /** Exactly `sizeBytes` bytes, or an error: never fewer without a word. Each chunk is valid until the next one. */
+  /** Yields exactly `sizeBytes` bytes or throws; never silently fewer. Each chunk is valid until the next one. */
   async *chunks(): AsyncGenerator<Buffer, void> {
     yield* this.#incoming.chunks(this.#stream);
     await this.#assertWhole();
@@ -100,7 +100,7 @@ export class FileReading implements AsyncDisposable, Transfer {
   }
 }
 
-/** The file's attributes come before its bytes; more bytes than they tell of are a violation. */
+/** The file's attributes arrive before its bytes; more bytes than announced are a protocol violation. */
 class Incoming extends IncomingBytes {
   readonly entry: Promise<FileEntry | null>;
   readonly #options: ReadOptions;
@@ -135,6 +135,6 @@ class Incoming extends IncomingBytes {
 
   override end(): void {
     super.end();
-    this.#settleEntry(null); // does nothing when the entry came
+    this.#settleEntry(null); // no-op if the entry has arrived
   }
 }

@@ -31,7 +31,7 @@ export interface FilePage {
 
 const HOME = '/root';
 
-/** Files of one running sandbox. Whatever goes on here keeps it from being idle. */
+/** Files of one running sandbox. Every operation counts as activity. */
 export class SandboxFiles {
   readonly #connection: AgentConnection;
   readonly #home: string;
@@ -49,7 +49,7 @@ export class SandboxFiles {
     return filePath(given, this.#home);
   }
 
-  /** Directories first, each part in byte order. */
+  /** Directories first, each group in byte order. */
   async list(path: string, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<FilePage> {
     const result = await this.#call({ op: 'file.list', path, ...page }, path);
     const entries = result['entries'];
@@ -61,23 +61,23 @@ export class SandboxFiles {
     };
   }
 
-  /** Of the path itself: a link is not followed. */
+  /** Describes the path itself; does not follow a link. */
   async stat(path: string): Promise<FileEntry> {
     return parseEntry(await this.#call({ op: 'file.stat', path }, path));
   }
 
   async isDirectory(path: string): Promise<boolean> {
-    // A listing follows links as the kernel does; a stat of the path would not.
+    // Listing follows links like the kernel; `file.stat` does not.
     const outcome = await this.#connection.call({ op: 'file.list', path, limit: 1 });
     return outcome.ok;
   }
 
-  /** Resolves once the file is open and its size known; the bytes follow as they are read. */
+  /** Resolves once the file is open and its size is known. Bytes follow as they are read. */
   read(path: string, options: ReadOptions): Promise<FileReading> {
     return FileReading.open(this.#connection, path, options, this.#begin());
   }
 
-  /** Nothing of it is seen before `finish`, which puts it in place at once. */
+  /** The write becomes visible with `finish`, atomically. */
   write(path: string, options: WriteOptions): FileWriting {
     return new FileWriting(this.#connection, path, options, this.#begin());
   }
@@ -86,7 +86,7 @@ export class SandboxFiles {
     try {
       return (await this.#call({ op: 'file.mkdir', path, ...options }, path))['created'] === true;
     } catch (error) {
-      // A file stands where the directory, or one on the way to it, would be.
+      // A file exists at the path of the directory or of one of its parents.
       if (isAppError(error) && error.code === 'NOT_A_DIRECTORY') throw sandboxErrors.PATH_EXISTS({ details: { path } });
       throw error;
     }
@@ -100,17 +100,20 @@ export class SandboxFiles {
     await this.#call({ op: 'file.move', path, target, ...options }, path);
   }
 
-  /** A folder as a tar stream that is made as it is read. Throws NOT_A_DIRECTORY and what opening it says. */
+  /**
+   * Streams a folder as a tar archive that is generated while it is read. Throws NOT_A_DIRECTORY and errors from
+   * opening it.
+   */
   archive(path: string): Promise<ArchiveReading> {
     return ArchiveReading.open(this.#connection, path, this.#begin());
   }
 
-  /** Nothing of the archive is seen before `finish`, which puts it in place when all of it was good. */
+  /** The contents become visible with `finish`, and only if the whole archive is valid. */
   unpack(path: string): ArchiveWriting {
     return new ArchiveWriting(this.#connection, path, { maxBytes: this.#diskBytes }, this.#begin());
   }
 
-  /** Looking on is no activity: a sandbox that is only watched is idle. */
+  /** Opening a watch is activity, but a watch that stays open is not: a sandbox that is only watched is idle. */
   watch(path: string, options: { recursive: boolean }): Promise<FileWatch> {
     this.#begin()();
     return FileWatch.open(this.#connection, path, options);
@@ -126,7 +129,7 @@ export class SandboxFiles {
   }
 }
 
-/** Finds the files of a sandbox: 404 for a foreign one, 409 when it does not run. */
+/** Opens the files of a sandbox. Throws 404 for a sandbox of another workspace, 409 if it is not running. */
 export class FileService {
   readonly #options: FileServiceOptions;
 
@@ -134,14 +137,14 @@ export class FileService {
     this.#options = options;
   }
 
-  /** The same for one that is about to get more bytes. Throws HOST_DISK_FULL. */
+  /** Like `of`, for operations that add bytes. Throws HOST_DISK_FULL. */
   async forWriting(workspaceUuid: string, id: string): Promise<SandboxFiles> {
     const files = await this.of(workspaceUuid, id);
     await this.assertRoom();
     return files;
   }
 
-  /** Throws HOST_DISK_FULL when the host has no room for more bytes in any sandbox. */
+  /** Throws HOST_DISK_FULL if the host has no room for more sandbox data. */
   assertRoom(): Promise<void> {
     return assertDiskRoom(this.#options.disk, 0);
   }

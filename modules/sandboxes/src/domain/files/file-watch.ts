@@ -10,23 +10,23 @@ export type FileChangeType = 'created' | 'changed' | 'removed' | 'moved' | 'over
 export interface FileChange {
   readonly type: FileChangeType;
   readonly path: string;
-  /** The path's bytes, where they are no UTF-8 and `path` is only something like it. */
+  /** Raw bytes of the path if it is not UTF-8 and `path` is only an approximation. */
   readonly pathBase64: string | null;
-  /** Where it was, of what was moved. */
+  /** The previous path of something that was moved. */
   readonly from: string | null;
   readonly isDir: boolean;
-  /** Why something was not told. */
+  /** Why changes were not reported. */
   readonly reason: string | null;
 }
 
 const MAX_FOLDERS = 8192;
-/** A path has at most 4096 bytes, each at most six characters of JSON, and comes at most three times. */
+/** A path has at most 4096 bytes, each taking at most six characters in JSON, and occurs at most three times. */
 const MAX_LINE_BYTES = 128 * 1024;
 const TYPES: ReadonlySet<string> = new Set(['created', 'changed', 'removed', 'moved', 'overflow']);
 
-/** Changes below a folder as they come. What is not taken waits in the sandbox, in a queue that says when it overflows. */
+/** Streams changes below a folder. Unread changes wait in the sandbox, in a queue that reports its overflow. */
 export class FileWatch {
-  /** Folders that are watched at the beginning. */
+  /** Number of folders watched at the start. */
   readonly folders: number;
   readonly #stream: AgentStream;
   readonly #incoming: ReceivedBytes;
@@ -37,7 +37,7 @@ export class FileWatch {
     this.folders = folders;
   }
 
-  /** Resolves when every change from now on is told. */
+  /** Resolves once every further change is reported. */
   static async open(connection: AgentConnection, path: string, options: { recursive: boolean }): Promise<FileWatch> {
     const incoming = new ReceivedBytes();
     const watching = Promise.withResolvers<number>();
@@ -55,12 +55,12 @@ export class FileWatch {
     const folders = await watching.promise;
     if (stream.ended) {
       const outcome = await stream.outcome;
-      if (!outcome.ok) resultOf(outcome, path); // throws what went wrong
+      if (!outcome.ok) resultOf(outcome, path); // throws the failure
     }
     return new FileWatch(stream, incoming, folders);
   }
 
-  /** Ends when what is watched is gone, or the sandbox is. */
+  /** Ends when the watched folder or the sandbox is gone. */
   async *changes(): AsyncGenerator<FileChange, void> {
     let rest = Buffer.alloc(0);
     for (;;) {

@@ -9,20 +9,20 @@ import { resultOf } from './file-outcome.ts';
 export interface WriteOptions {
   readonly mode?: number | undefined;
   readonly append: boolean;
-  /** Makes the folders on the way. */
+  /** Creates missing parent folders. */
   readonly parents: boolean;
-  /** Looked at when the write begins and once more when it is put in place. */
+  /** Checked when the write begins and again when the file is put in place. */
   readonly when?: FilePrecondition | undefined;
 }
 
 export interface WrittenFile {
   readonly created: boolean;
   readonly entry: FileEntry;
-  /** Of the bytes that were sent, as hexadecimal digits. */
+  /** SHA-256 of the bytes sent, in hexadecimal. */
   readonly sha256: string;
 }
 
-/** A file that is being written. Without `finish` the sandbox keeps what it had. */
+/** A file that is being written. Without `finish` the sandbox stays unchanged. */
 export class FileWriting {
   readonly path: string;
   readonly #stream: AgentStream;
@@ -38,7 +38,7 @@ export class FileWriting {
     this.#end = end;
   }
 
-  /** Awaiting it is the backpressure. Throws as soon as the helper has given up, such as for a full disk. */
+  /** Await it for backpressure. Throws as soon as the helper has given up, such as for a full disk. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#hash.update(chunk);
     if (await this.#stream.write(chunk)) return;
@@ -59,7 +59,7 @@ export class FileWriting {
     }
   }
 
-  /** Leaves nothing behind. Safe at any time. */
+  /** Discards everything written. Safe to call at any time. */
   abort(): void {
     this.#stream.abandon();
     this.#end();

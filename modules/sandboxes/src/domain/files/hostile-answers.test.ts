@@ -14,7 +14,7 @@ import { FileWatch } from './file-watch.ts';
 
 const HELLO = encodeJsonFrame(FrameType.hello, 0, { protocol: 1 });
 
-/** Frames of the one open stream that a helper could mean, and any others. */
+/** Plausible frames for the one open stream, and arbitrary ones. */
 const frames = fc.oneof(
   fc
     .tuple(fc.constantFrom(FrameType.control, FrameType.end), fc.jsonValue())
@@ -36,7 +36,7 @@ const frames = fc.oneof(
     .map(([type, stream, payload]) => encodeFrame(type, stream, payload)),
 );
 
-/** Each is used to its end as its caller would; what it throws is the caller's answer. */
+/** Each use runs to its end like a real caller; a thrown error becomes the caller's response. */
 const uses: readonly (readonly [string, (connection: AgentConnection) => Promise<void>])[] = [
   [
     'a read',

@@ -3,8 +3,8 @@ import type { AgentStream } from '../helper/agent-stream.ts';
 import { ByteRing } from '../helper/byte-ring.ts';
 
 /**
- * Bytes of a transfer on their way out of the sandbox. They wait in one buffer of at most a window and are granted anew when
- * whoever takes them is done with them, so that a slow client costs a window of memory and a fast one no more.
+ * Bytes of a transfer out of the sandbox. They wait in one buffer of at most a window, and credit is granted again once
+ * the consumer is done with them, so that a client costs at most one window of memory.
  */
 export class IncomingBytes {
   readonly #ring = new ByteRing();
@@ -27,7 +27,7 @@ export class IncomingBytes {
     this.#wake();
   }
 
-  /** Each chunk is valid until the next one is asked for. */
+  /** Each chunk is valid until the next one is requested. */
   async *chunks(stream: AgentStream): AsyncGenerator<Buffer, void> {
     for (;;) {
       const chunk = this.#ring.take();
@@ -42,7 +42,7 @@ export class IncomingBytes {
     }
   }
 
-  /** Writes all of it as it comes, without a copy. Resolves when the last byte was handed over and taken. */
+  /** Writes all bytes as they arrive, without copying. Resolves when the last byte has been written. */
   writeTo(stream: AgentStream, to: Writable): Promise<void> {
     return new Promise((resolve) => {
       let unwritten = 0;

@@ -1,15 +1,16 @@
 import { Readable, type Writable } from 'node:stream';
 
-/** Something that writes itself out and says when it is over. */
+/** A transfer that writes itself to a stream and reports its end. */
 export interface Transfer {
-  /** Rejects where not all of it could be had. */
+  /** Rejects if the transfer is incomplete. */
   writeTo(to: Writable): Promise<void>;
   close(): void;
 }
 
 /**
- * A transfer as the body of an answer. It is only piped: its bytes go from the buffer that they arrived in to the socket, and
- * the buffer is used again when the socket has taken them, which the buffers of a stream between the two could not tell.
+ * A transfer as a response body. It can only be piped: bytes go from their receive buffer directly to the socket, and
+ * the buffer is reused once the socket has taken them. An intermediate stream with buffers of its own could not report
+ * that.
  */
 export class TransferBody extends Readable {
   readonly #transfer: Transfer;

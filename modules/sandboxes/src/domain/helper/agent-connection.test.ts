@@ -16,7 +16,7 @@ import {
 
 const HELLO = encodeJsonFrame(FrameType.hello, 0, { protocol: 1 });
 
-/** Whatever a hostile helper could send, well-formed frames among it. */
+/** Anything a hostile helper could send, including well-formed frames. */
 const hostileBytes = fc.oneof(
   fc.uint8Array({ minLength: 1, maxLength: 600 }).map((bytes) => Buffer.from(bytes)),
   fc
@@ -126,7 +126,8 @@ describe('AgentConnection', () => {
     socket.on('data', (chunk: Buffer) => decoder.push(chunk));
     const written = stream.write(Buffer.alloc(2 * STREAM_WINDOW_BYTES));
     await waitFor(() => received >= STREAM_WINDOW_BYTES / 2);
-    await connection.start({ op: 'x' }).write(Buffer.alloc(0)); // a turn of the loop in which more could have come
+    // One event loop turn, in which excess bytes could arrive.
+    await connection.start({ op: 'x' }).write(Buffer.alloc(0));
     expect(received).toBeLessThanOrEqual(STREAM_WINDOW_BYTES);
     const credit = Buffer.alloc(4);
     for (let granted = 0; granted < 2 * STREAM_WINDOW_BYTES;) {

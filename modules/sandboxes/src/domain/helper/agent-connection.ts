@@ -14,25 +14,28 @@ import {
 
 export const AGENT_PROTOCOL = 1;
 const MAX_STREAMS = 256;
-/** A helper that does not read gets nothing more once this much waits for it. */
+/** Limit of the send backlog; above it, nothing more is sent to a helper that does not read. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
-/** Data waits for the helper once this much waits for it. */
+/** Above this send backlog, data waits for the helper to read. */
 const FULL_BACKLOG_BYTES = 512 * 1024;
-/** Smaller pieces are copied behind their header: one write of both costs less than two. */
+/** Smaller payloads are copied behind their header, because one write costs less than two. */
 const COPIED_BYTES = 4 * 1024;
-/** All that a helper's socket can hold. One for all connections: what is read is passed on before anything else is read. */
+/**
+ * Holds everything a helper's socket can buffer. Shared by all connections, because each read is passed on before the
+ * next one.
+ */
 const RECEIVED = Buffer.allocUnsafeSlow(256 * 1024);
 const LOST: Outcome = { ok: false, code: 'LOST', message: 'the connection to the sandbox was lost' };
 
-/** An operation of PROTOCOL.md with its parameters. */
+/** An operation of PROTOCOL.md and its parameters. */
 export type AgentRequest = { readonly op: string } & Readonly<Record<string, unknown>>;
 
 /**
- * The platform's side of one connection to a helper. Whatever the helper sends is checked: on the first violation the
+ * The platform's side of a connection to a helper. All input from the helper is validated: on the first violation the
  * connection is cut and every stream ends as lost.
  */
 export class AgentConnection implements StreamCarrier {
-  /** Resolves when the connection is over, with the reason when the helper is to blame. */
+  /** Resolves when the connection has ended, with the violation if the helper caused one. */
   readonly closed: Promise<ProtocolViolation | null>;
   readonly #socket: Duplex;
   readonly #decoder = new FrameDecoder({
@@ -57,10 +60,10 @@ export class AgentConnection implements StreamCarrier {
         resolve(this.#violation);
       });
     });
-    socket.on('error', () => socket.destroy()); // `close` follows and tells
+    socket.on('error', () => socket.destroy()); // `close` follows and reports it
   }
 
-  /** Resolves when the helper has greeted; rejects when it cannot be reached before the signal aborts. */
+  /** Resolves after the helper's hello. Rejects if the helper cannot be reached before the signal aborts. */
   static async open(socketPath: string, signal: AbortSignal): Promise<AgentConnection> {
     signal.throwIfAborted();
     let receive = (_chunk: Buffer): void => undefined;
@@ -75,7 +78,10 @@ export class AgentConnection implements StreamCarrier {
     return AgentConnection.#greet(socket, signal, (take) => (receive = take));
   }
 
-  /** The same over a byte stream that leads to the helper; the connection owns it from now on, also when it rejects. */
+  /**
+   * Like `open`, over an existing byte stream to the helper. The connection owns the stream from then on, even if this
+   * rejects.
+   */
   static async over(socket: Duplex, signal: AbortSignal): Promise<AgentConnection> {
     return AgentConnection.#greet(socket, signal, (take) => void socket.on('data', take));
   }
@@ -105,7 +111,7 @@ export class AgentConnection implements StreamCarrier {
     return this.#socket.destroyed;
   }
 
-  /** Starts an operation. A connection that is gone or full answers an ended stream. */
+  /** Starts an operation. If the connection is lost or full, returns a stream that has already ended. */
   start(request: AgentRequest, listener: StreamListener = {}): AgentStream {
     const { windowBytes = STREAM_WINDOW_BYTES } = listener;
     const stream = new AgentStream(this.#nextStream, this, listener);
@@ -122,12 +128,15 @@ export class AgentConnection implements StreamCarrier {
     return stream;
   }
 
-  /** An operation that only answers. */
+  /** Runs an operation that only returns a result. */
   call(request: AgentRequest): Promise<Outcome> {
     return this.start(request).outcome;
   }
 
-  /** Resolves when the helper has answered: it is alive and reads. Rejects when the connection is lost. */
+  /**
+   * Resolves when the helper has responded, which proves that it is alive and reading. Rejects if the connection is
+   * lost.
+   */
   async ping(): Promise<void> {
     if (this.#socket.destroyed) throw new Error('the connection to the sandbox was lost');
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -137,7 +146,7 @@ export class AgentConnection implements StreamCarrier {
     if (this.#socket.destroyed) throw new Error('the connection to the sandbox was lost');
   }
 
-  /** Cuts the connection; what runs in the sandbox without a session ends with it. */
+  /** Cuts the connection. Processes in the sandbox that do not belong to a session end with it. */
   async close(): Promise<void> {
     this.#socket.destroy();
     await this.closed;
@@ -187,7 +196,8 @@ export class AgentConnection implements StreamCarrier {
     try {
       this.#decoder.push(chunk);
     } catch (error) {
-      // A listener of ours that throws is our fault, yet the helper's bytes made it: the connection ends either way.
+      // An exception in our own listener is our bug, but the helper's bytes triggered it: end the connection either
+      // way.
       this.#violation = error instanceof ProtocolViolation ? error : new ProtocolViolation(String(error));
       this.#socket.destroy();
     }
@@ -219,7 +229,7 @@ export class AgentConnection implements StreamCarrier {
         stream.receiveCredit(payload.readUInt32BE(0));
         return;
       case FrameType.end: {
-        const outcome = parseOutcome(payload); // before the stream is forgotten: it may throw
+        const outcome = parseOutcome(payload); // parsed before the stream is removed, because it may throw
         this.#streams.delete(id);
         stream.end(outcome);
         return;

@@ -1,31 +1,33 @@
 import { MAX_DATA_BYTES, ProtocolViolation, STREAM_WINDOW_BYTES } from './frames.ts';
 
-/** Grants are gathered up to this part of the window, so that small reads do not each cost a frame. */
+/** Credit is granted in batches of this fraction of the window, so that small reads do not each cost a frame. */
 const GRANTS_OF_A_WINDOW = 4;
 
 export type Channel = 1 | 2;
 
-/** How an operation ended: what it answered, or a code of PROTOCOL.md. `LOST` means that the connection went first. */
+/**
+ * How an operation ended: its result, or an error code of PROTOCOL.md. `LOST` means that the connection was lost first.
+ */
 export type Outcome =
   | { readonly ok: true; readonly result: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
 export interface StreamListener {
-  /** What the helper may send before it is granted more; 256 KiB unless told. */
+  /** Bytes the helper may send before it needs more credit. Defaults to 256 KiB. */
   readonly windowBytes?: number;
-  /** The most that the helper may grant in advance for what is sent to it; 256 KiB unless told. */
+  /** Maximum credit the helper may grant for input. Defaults to 256 KiB. */
   readonly inputWindowBytes?: number;
   /**
-   * Bytes count against the window until `consumed` is called for them. The buffer is the connection's own and is read into
-   * again after the call: what is kept is copied.
+   * Receives output. The bytes count against the window until `consumed` is called for them. The buffer belongs to the
+   * connection and is reused after the call, so copy what you keep.
    */
   data?(bytes: Buffer, channel: Channel): void;
   event?(event: Readonly<Record<string, unknown>>): void;
 }
 
-/** What a stream needs of its connection. */
+/** The connection, as seen by a stream. */
 export interface StreamCarrier {
-  /** The bytes must stay as they are until they have left. A promise says that others have to wait first. */
+  /** The bytes must not change until they are sent. Returns a promise to await when the connection is congested. */
   sendData(stream: number, bytes: Uint8Array): Promise<void> | null;
   sendControl(stream: number, message: unknown): void;
   sendCredit(stream: number, bytes: number): void;
@@ -65,8 +67,8 @@ export class AgentStream {
   }
 
   /**
-   * Sends to stdin, in pieces, each when the helper has room for it. Resolves false when the stream is over. The bytes are
-   * not copied: they must stay as they are.
+   * Sends input in pieces, each when the helper has granted credit for it. Resolves to false if the stream has ended.
+   * The bytes are not copied and must not change.
    */
   async write(bytes: Uint8Array): Promise<boolean> {
     for (let offset = 0; offset < bytes.length;) {
@@ -82,7 +84,7 @@ export class AgentStream {
     return !this.#closed();
   }
 
-  /** No more input follows. */
+  /** Signals the end of input. */
   finishInput(): void {
     this.control({ type: 'eof' });
   }
@@ -91,7 +93,7 @@ export class AgentStream {
     if (!this.#closed()) this.#carrier.sendControl(this.id, message);
   }
 
-  /** The receiver has passed on this many bytes of `data`; the helper may send as many again. */
+  /** Reports that the receiver has passed on this many bytes of `data`; the helper may send as many again. */
   consumed(bytes: number): void {
     this.#unconsumedBytes = Math.max(0, this.#unconsumedBytes - bytes);
     this.#ungrantedBytes += bytes;
@@ -100,7 +102,7 @@ export class AgentStream {
     this.#ungrantedBytes = 0;
   }
 
-  /** Nobody listens any more: the helper ends what runs. The outcome follows when it has. */
+  /** Stops listening: the helper ends the operation, and the outcome follows. */
   abandon(): void {
     if (this.#closed()) return;
     this.#abandoned = true;
@@ -108,31 +110,31 @@ export class AgentStream {
     this.#carrier.sendReset(this.id);
   }
 
-  /** For the connection: a piece of a data frame arrived, which takes `costBytes` of the window. */
+  /** Called by the connection for a piece of a data frame that takes `costBytes` of the window. */
   receiveData(channel: number, bytes: Buffer, costBytes: number): void {
     if (channel !== 1 && channel !== 2) throw new ProtocolViolation('a data frame names no channel');
     this.#unconsumedBytes += costBytes;
     if (this.#unconsumedBytes > this.#windowBytes) throw new ProtocolViolation('a stream sent beyond its window');
-    // The channel byte is consumed here; the listener counts only what it is given.
+    // The channel byte is consumed here; the listener only counts the bytes it receives.
     const overheadBytes = costBytes - bytes.length;
     if (overheadBytes > 0) this.consumed(overheadBytes);
     if (this.#abandoned || this.#listener.data === undefined) this.consumed(bytes.length);
     else if (bytes.length > 0) this.#listener.data(bytes, channel);
   }
 
-  /** For the connection: an event arrived. */
+  /** Called by the connection for an event. */
   receiveEvent(event: Readonly<Record<string, unknown>>): void {
     if (!this.#abandoned) this.#listener.event?.(event);
   }
 
-  /** For the connection: the helper has consumed so much. */
+  /** Called by the connection when the helper has consumed this many bytes. */
   receiveCredit(bytes: number): void {
     this.#sendCredit += bytes;
     if (this.#sendCredit > this.#inputWindowBytes) throw new ProtocolViolation('the helper granted more than was sent');
     this.#wakeWriters();
   }
 
-  /** For the connection: the operation is over. */
+  /** Called by the connection when the operation has ended. */
   end(outcome: Outcome): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -1,13 +1,13 @@
 const SMALLEST_BYTES = 4 * 1024;
 
 /**
- * Bytes that have arrived and are not passed on yet, in one buffer that is used again and again. What is taken stays as it
- * is until it is released, so that it can be written out without a copy. It grows to what is in it at once, which the
- * stream's window bounds.
+ * A ring buffer for bytes that have arrived and are not passed on yet. Taken bytes stay unchanged until they are
+ * released, so that they can be written without a copy. The buffer grows with its content, which the stream's window
+ * bounds.
  */
 export class ByteRing {
   #buffer = Buffer.alloc(0);
-  /** Absolute positions: released, taken and received up to here. */
+  /** Absolute positions up to which bytes are released, taken and received. */
   #released = 0;
   #taken = 0;
   #end = 0;
@@ -22,7 +22,7 @@ export class ByteRing {
     this.#end += bytes.length;
   }
 
-  /** What lies in one piece of what was not taken yet, in its order; null when there is nothing. */
+  /** Takes the next contiguous bytes that are not taken yet; null if there are none. */
   take(): Buffer | null {
     if (this.#taken === this.#end) return null;
     const at = this.#taken % this.#buffer.length;
@@ -31,10 +31,10 @@ export class ByteRing {
     return this.#buffer.subarray(at, at + sizeBytes);
   }
 
-  /** So many bytes, the oldest of what was taken, are needed no more. */
+  /** Frees the oldest `sizeBytes` of the taken bytes. */
   release(sizeBytes: number): void {
     this.#released = Math.min(this.#taken, this.#released + sizeBytes);
-    // From the start again: in one piece as often as can be, and in the same few pages.
+    // Reset to the start when empty, to keep data contiguous and in the same few pages.
     if (this.#released === this.#end) this.#released = this.#taken = this.#end = 0;
   }
 
@@ -49,6 +49,6 @@ export class ByteRing {
       this.#buffer.copy(grown, to, at, at + sizeBytes);
       from += sizeBytes;
     }
-    this.#buffer = grown; // what was taken goes on lying in the old one
+    this.#buffer = grown; // taken bytes remain in the old buffer
   }
 }

@@ -1,15 +1,15 @@
 import type { Outcome } from './agent-stream.ts';
 
-/** How a process ended, as a shell would tell it. */
+/** How a process ended, in the terms of a shell. */
 export interface ExitStatus {
-  /** 0 to 255; 128 + number when a signal ended it; 126 or 127 when it could not be run. */
+  /** 0 to 255: 128 + the signal number if a signal ended it; 126 or 127 if it could not be run. */
   readonly exitCode: number;
   readonly signal: string | null;
-  /** Set when the command could not be run at all. */
+  /** Set if the command could not be run at all. */
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** What the helper says is checked: it may say anything. */
+/** Does not trust the helper: every field is checked. */
 export function exitStatusOf(outcome: Outcome): ExitStatus {
   if (!outcome.ok) {
     const exitCode = outcome.code === 'COMMAND_NOT_EXECUTABLE' ? 126 : 127;

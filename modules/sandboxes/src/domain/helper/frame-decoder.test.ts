@@ -17,7 +17,7 @@ interface Frame {
   readonly payload: number[];
 }
 
-/** Puts pieces of data together again; each buffer is spoilt after its call, since it is only lent. */
+/** Reassembles data pieces. `decodeAll` overwrites each buffer after the call, because it is only lent. */
 class Gathered implements FrameSink {
   readonly frames: Frame[] = [];
   #opened = 0;
@@ -53,7 +53,7 @@ const frames = fc.array(
 function decodeAll(bytes: Buffer, cuts: readonly number[]): Gathered {
   const found = new Gathered();
   const decoder = new FrameDecoder(found);
-  const lent = Buffer.alloc(bytes.length); // as the connection does, one buffer is read into again and again
+  const lent = Buffer.alloc(bytes.length); // one buffer that is reused, as in the connection
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((left, right) => left - right);
   for (let start = 0, index = 0; start < bytes.length; index += 1) {
     const end = places[index] ?? bytes.length;

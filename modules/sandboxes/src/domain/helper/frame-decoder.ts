@@ -1,12 +1,12 @@
 import { FRAME_HEADER_BYTES, FrameType, MAX_PAYLOAD_BYTES, ProtocolViolation } from './frames.ts';
 
-/** Where frames go. Every buffer is a view that is valid during the call only: who keeps bytes copies them. */
+/** Receives frames. Every buffer is a view that is valid only during the call; copy bytes to keep them. */
 export interface FrameSink {
-  /** A whole frame of any type but data. */
+  /** Receives a whole frame of any type except data. */
   frame(type: number, stream: number, payload: Buffer): void;
   /**
-   * A piece of a data frame, handed on as it arrives: the frame is never held. `costBytes` is what it takes of the window:
-   * its length, and the channel byte with the first piece.
+   * Receives a piece of a data frame as it arrives; data frames are never buffered. `costBytes` is its cost in the
+   * window: its length, plus the channel byte for the first piece.
    */
   data(stream: number, channel: number, bytes: Buffer, costBytes: number): void;
 }
@@ -15,10 +15,10 @@ const NOTHING = Buffer.alloc(0);
 const FIRST_HELD_BYTES = 4096;
 
 /**
- * Cuts a byte stream into frames, however it was chopped on its way. Bytes of data pass through as they are. Of every other
- * frame at most one unfinished one is held, in one buffer that grows with what has arrived: never beyond the frame's length,
- * which is bounded by `MAX_PAYLOAD_BYTES`, and never for a header alone. A longer frame is refused as soon as its header is
- * there.
+ * Splits a byte stream into frames, regardless of how it was fragmented. Data bytes pass through without buffering. For
+ * other frames, at most one unfinished frame is held, in a buffer that grows with the bytes that arrived: never beyond
+ * the frame's length, which `MAX_PAYLOAD_BYTES` bounds, and never for a header alone. A longer frame is rejected as
+ * soon as its header has arrived.
  */
 export class FrameDecoder {
   readonly #sink: FrameSink;
@@ -26,11 +26,11 @@ export class FrameDecoder {
   #headerBytes = 0;
   #type = 0;
   #stream = 0;
-  /** What the frame still lacks. */
+  /** Remaining bytes of the frame. */
   #leftBytes = 0;
-  /** Of a data frame; null until its first byte is there. */
+  /** Channel of a data frame; null until its first byte has arrived. */
   #channel: number | null = null;
-  /** The beginning of a frame that is cut, in its first `#heldBytes`. */
+  /** The partial frame, in the first `#heldBytes` bytes. */
   #held = NOTHING;
   #heldBytes = 0;
 
@@ -38,7 +38,7 @@ export class FrameDecoder {
     this.#sink = sink;
   }
 
-  /** Throws `ProtocolViolation`, and whatever the sink throws; the decoder must not be used after that. */
+  /** Throws `ProtocolViolation` and anything the sink throws. The decoder must not be used after that. */
   push(chunk: Buffer): void {
     let offset = 0;
     while (offset < chunk.length) {
@@ -75,7 +75,7 @@ export class FrameDecoder {
     const channel = this.#channel ?? chunk.readUInt8(offset);
     this.#channel = channel;
     this.#leftBytes -= end - offset;
-    if (this.#leftBytes === 0) this.#headerBytes = 0; // before the call: it may throw
+    if (this.#leftBytes === 0) this.#headerBytes = 0; // before the call, which may throw
     this.#sink.data(this.#stream, channel, chunk.subarray(isFirst ? offset + 1 : offset, end), end - offset);
     return end;
   }

@@ -1,11 +1,14 @@
-/** The wire format between platform and helper; `native/sandbox-agent/PROTOCOL.md` describes it. */
+/** The wire format between platform and helper. `native/sandbox-agent/PROTOCOL.md` describes it. */
 export const FRAME_HEADER_BYTES = 9;
 export const MAX_PAYLOAD_BYTES = 1024 * 1024;
-/** What one data frame of ours carries at most, so that no stream holds the connection for long. */
+/** Maximum size of a data frame that we send, so that no stream holds the connection for long. */
 export const MAX_DATA_BYTES = 128 * 1024;
-/** What each side may send on a fresh stream before the other grants more; a data frame costs its whole payload. */
+/** Initial credit of each side on a new stream. A data frame costs its whole payload. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
-/** What a transfer is granted in all: one that waits for each grant spends its time on switching between processes. */
+/**
+ * Total credit of a transfer. With less, a transfer spends its time switching between processes while it waits for
+ * credit.
+ */
 export const TRANSFER_WINDOW_BYTES = 1024 * 1024;
 
 export const FrameType = {
@@ -20,7 +23,7 @@ export const FrameType = {
   pong: 0x09,
 } as const;
 
-/** The helper broke the protocol; its connection is of no more use. */
+/** The helper violated the protocol; its connection must be closed. */
 export class ProtocolViolation extends Error {}
 
 export function encodeFrame(type: number, stream: number, payload: Uint8Array): Buffer {
@@ -38,7 +41,7 @@ export function encodeJsonFrame(type: number, stream: number, value: unknown): B
   return encodeFrame(type, stream, payload);
 }
 
-/** What stands before the bytes of a data frame: the header and the channel, 0 stdin, 1 stdout, 2 stderr. */
+/** Header and channel byte of a data frame. Channels: 0 stdin, 1 stdout, 2 stderr. */
 export function dataFrameHead(stream: number, channel: number, sizeBytes: number): Buffer {
   const head = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 1);
   head.writeUInt32BE(sizeBytes + 1, 0);
@@ -48,7 +51,7 @@ export function dataFrameHead(stream: number, channel: number, sizeBytes: number
   return head;
 }
 
-/** Both in one piece, for what is too small to be worth two. */
+/** Encodes a data frame as one buffer, for payloads too small for two writes. */
 export function encodeDataFrame(stream: number, channel: number, bytes: Uint8Array): Buffer {
   return Buffer.concat([dataFrameHead(stream, channel, bytes.length), bytes]);
 }

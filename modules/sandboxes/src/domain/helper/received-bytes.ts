@@ -1,11 +1,11 @@
-/** What has arrived on a stream and is not taken yet; the stream's window bounds it. */
+/** Bytes that have arrived on a stream and are not taken yet. The stream's window bounds them. */
 export class ReceivedBytes {
   readonly #chunks: Buffer[] = [];
   #ended = false;
   #wake: (() => void) | null = null;
 
   push(bytes: Buffer): void {
-    // A copy: the frame's buffer belongs to the connection and is read on.
+    // Copied, because the connection reuses the frame's buffer.
     this.#chunks.push(Buffer.from(bytes));
     this.#wake?.();
   }
@@ -15,7 +15,7 @@ export class ReceivedBytes {
     this.#wake?.();
   }
 
-  /** Null after the last one. */
+  /** Resolves to the next chunk, or null after the last one. */
   async next(): Promise<Buffer | null> {
     for (;;) {
       const chunk = this.#chunks.shift();

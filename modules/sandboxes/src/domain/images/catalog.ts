@@ -1,10 +1,10 @@
-/** Where an image can come from; they are tried in the order of the list. */
+/** A source of an image. Sources are tried in list order. */
 export type ImageSourceSpec =
-  /** An image of a registry, such as `docker.io/library/alpine:3` or `registry.example/team/app@sha256:…`. */
+  /** A registry image, such as `docker.io/library/alpine:3` or `registry.example/team/app@sha256:…`. */
   | { readonly kind: 'registry'; readonly reference: string }
-  /** Debian packages through the machine's own apt sources. */
+  /** Debian packages from the machine's own apt sources. */
   | { readonly kind: 'debootstrap'; readonly suite: string; readonly packages: readonly string[] }
-  /** The statically linked busybox of the distribution, with a link for each of its programs. */
+  /** The distribution's statically linked busybox, with a link for each of its programs. */
   | { readonly kind: 'busybox' }
   /** A tar archive of a root file system on this machine. */
   | { readonly kind: 'rootfs_tar'; readonly path: string };
@@ -20,7 +20,7 @@ export interface ImageEntry {
   readonly sources: readonly ImageSourceSpec[];
 }
 
-/** The images that may be used, by name and alias. Names outside of it are refused, never looked up elsewhere. */
+/** The available images, by name and alias. Unknown names are rejected, never looked up elsewhere. */
 export class ImageCatalog {
   readonly entries: readonly ImageEntry[];
   readonly defaultName: string | null;
@@ -43,7 +43,7 @@ export class ImageCatalog {
     return this.#byName.get(nameOrAlias) ?? null;
   }
 
-  /** Every name that a create accepts. */
+  /** Every name that a create request accepts. */
   names(): string[] {
     return [...this.#byName.keys()];
   }

@@ -1,19 +1,19 @@
-/** How far the preparation of an image is. */
+/** Progress of preparing an image. */
 export interface ImageProgress {
   readonly stage: 'resolving' | 'downloading' | 'unpacking' | 'building';
-  /** Which of the sources is being tried, for people. */
+  /** The source being tried, for people. */
   readonly source: string;
   readonly layers: number;
   readonly layersDone: number;
-  /** Compressed bytes that are to be fetched and that are there; 0 when nothing is fetched. */
+  /** Compressed bytes to download and downloaded so far; 0 if nothing is downloaded. */
   readonly bytes: number;
   readonly bytesDone: number;
 }
 
-/** Is told of steps, never more often than something has changed. */
+/** Called for every change of the progress. */
 export type ProgressListener = (progress: ImageProgress) => void;
 
-/** Gathers the steps of one preparation. */
+/** Tracks the progress of one preparation. */
 export class ProgressBoard {
   readonly #listener: ProgressListener;
   #current: ImageProgress;
@@ -37,7 +37,7 @@ export class ProgressBoard {
     this.#set({ ...this.#current, stage: 'downloading', layers, bytes });
   }
 
-  /** Bytes of one layer that are there. */
+  /** Sets the number of downloaded bytes of one layer. */
   downloaded(layer: string, bytes: number): void {
     this.#layerBytes.set(layer, bytes);
     const bytesDone = this.#layerBytes.values().reduce((sum, each) => sum + each, 0);
@@ -76,7 +76,7 @@ export function describeProgress({ stage, source, layers, layersDone, bytes, byt
   return `${stage} from ${source}${percent}${counted}`;
 }
 
-/** Why somebody who waits gives up waiting. */
+/** Explains to a waiting caller why the wait ended. */
 export function stillPreparing(progress: ImageProgress | null): string {
   const state = progress === null ? '' : ` (${describeProgress(progress)})`;
   return `it is still being prepared${state}; try again`;

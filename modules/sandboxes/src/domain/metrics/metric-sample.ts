@@ -1,8 +1,8 @@
-/** What a sandbox used at one moment; null is what the driver cannot tell. */
+/** Resource usage of a sandbox at one moment. A value that the driver cannot measure is null. */
 export interface MetricSample {
   /** ISO 8601 UTC with milliseconds. */
   readonly at: string;
-  /** CPUs, averaged since the sample before. */
+  /** CPUs in use, averaged since the previous sample. */
   readonly cpuCores: number | null;
   readonly memoryBytes: number | null;
   readonly pids: number | null;
@@ -10,9 +10,9 @@ export interface MetricSample {
 }
 
 export interface MetricStore {
-  /** One transaction. Samples of sandboxes that are gone meanwhile are left out. */
+  /** Appends in one transaction. Skips samples of sandboxes deleted meanwhile. */
   append(samples: readonly (MetricSample & { readonly sandboxId: string })[]): Promise<void>;
-  /** Oldest first, those after the instant. */
+  /** Samples after the instant, oldest first. */
   since(sandboxId: string, after: string, limit: number): Promise<readonly MetricSample[]>;
   prune(before: string): Promise<void>;
 }

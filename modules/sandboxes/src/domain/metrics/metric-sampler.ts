@@ -6,7 +6,7 @@ import type { EventDetails } from '../events/sandbox-event.ts';
 import type { MetricSample, MetricStore } from './metric-sample.ts';
 
 const PARALLEL_READINGS = 4;
-/** Two readings that lie closer together say little about the time between them. */
+/** Readings closer together than this give no meaningful CPU average. */
 const MIN_INTERVAL_MS = 200;
 const PRUNE_EVERY_MS = 60_000;
 
@@ -15,11 +15,11 @@ export interface MetricSamplerOptions {
   readonly store: MetricStore;
   readonly effects: Effects;
   readonly log: Logger;
-  /** Sandboxes that run on this node. */
+  /** Ids of the sandboxes running on this node. */
   readonly running: () => readonly string[];
   readonly everyMs: number;
   readonly keptMs: number;
-  /** The kernel killed processes of the sandbox, which goes on. */
+  /** Called when the kernel has killed processes of a sandbox that keeps running. */
   readonly outOfMemory: (id: string, details: EventDetails) => void;
 }
 
@@ -37,7 +37,7 @@ export interface MetricTotals {
   readonly diskBytes: number;
 }
 
-/** Measures every running sandbox of this node in turn, so that the rate of readings is bounded by their number. */
+/** Measures all running sandboxes of this node at a fixed interval, a few at a time. */
 export class MetricSampler {
   readonly #options: MetricSamplerOptions;
   readonly #last = new Map<string, Reading>();
@@ -74,16 +74,16 @@ export class MetricSampler {
     await store.prune(new Date(nowMs - keptMs).toISOString());
   }
 
-  /** What it uses now. CPU is that since the last sample. */
+  /** Measures current usage. CPU is averaged since the last sample. */
   async current(id: string): Promise<MetricSample> {
     const before = this.#last.get(id);
     const reading = await this.#read(id);
-    // A look must not shorten the time that the next sample stands for.
+    // Keep the interval of the next sample unaffected by this reading.
     if (before !== undefined) this.#last.set(id, before);
     return reading.sample;
   }
 
-  /** Of the last samples of this node. */
+  /** Sums of the latest samples on this node. */
   get totals(): MetricTotals {
     const totals = { cpuCores: 0, memoryBytes: 0, pids: 0, diskBytes: 0 };
     for (const { sample } of this.#last.values()) {
@@ -101,7 +101,7 @@ export class MetricSampler {
     await this.#sampling;
   }
 
-  /** One that stopped meanwhile has nothing to say. */
+  /** Returns null for a sandbox that stopped meanwhile. */
   async #readQuietly(id: string): Promise<Reading | null> {
     return this.#read(id).catch((error: unknown) => {
       this.#options.log.debug({ err: error, sandbox: id }, 'a sandbox could not be measured');
@@ -128,7 +128,7 @@ function coresBetween(before: Reading, now: Pick<Reading, 'atMs' | 'cpuMicroseco
   const elapsedMs = now.atMs - before.atMs;
   if (now.cpuMicroseconds === null || before.cpuMicroseconds === null) return null;
   if (elapsedMs < MIN_INTERVAL_MS) return before.sample.cpuCores;
-  // Started anew in between: the count began at zero again.
+  // After a restart in between, the counter has started from zero again.
   const used = Math.max(0, now.cpuMicroseconds - before.cpuMicroseconds);
   return Math.round(used / elapsedMs) / 1000;
 }

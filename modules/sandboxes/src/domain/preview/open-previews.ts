@@ -2,7 +2,7 @@ import type { Effects } from '../ports.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { PreviewClaim } from './preview-token.ts';
 
-/** Each costs an operation of the sandbox's helper, which has 256 for everything. */
+/** Each connection takes one of the 256 streams of the sandbox's helper. */
 const MAX_PER_SANDBOX = 96;
 
 interface OpenPreview {
@@ -10,7 +10,7 @@ interface OpenPreview {
   readonly cut: () => void;
 }
 
-/** The connections that are open to ports of sandboxes; each ends with its link at the latest. */
+/** Open connections to sandbox ports. Each ends when its link expires, at the latest. */
 export class OpenPreviews {
   readonly #effects: Effects;
   readonly #open = new Set<OpenPreview>();
@@ -19,7 +19,7 @@ export class OpenPreviews {
     this.#effects = effects;
   }
 
-  /** Answers the function that says it is over. Throws PREVIEW_BUSY. */
+  /** Registers a connection and returns the function to call when it ends. Throws PREVIEW_BUSY. */
   enter(claim: PreviewClaim, cut: () => void): () => void {
     let count = 0;
     for (const each of this.#open) if (each.claim.sandboxId === claim.sandboxId) count += 1;

@@ -5,8 +5,7 @@ import { ReceivedBytes } from '../helper/received-bytes.ts';
 import { sandboxErrors } from '../../errors.ts';
 
 /**
- * A connection to a port inside a sandbox, made there by the helper. What is not read here waits in the program that sends
- * it, and the other way round.
+ * A connection to a port inside a sandbox, dialed by the helper. Backpressure reaches the program, in both directions.
  */
 export class PortSocket extends Duplex {
   readonly #stream: AgentStream;
@@ -51,7 +50,7 @@ export class PortSocket extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    // A write never rejects: it says whether the program still takes what comes.
+    // `#pass` never rejects; it reports whether the program still accepts data.
     void this.#pass(chunk, done);
   }
 

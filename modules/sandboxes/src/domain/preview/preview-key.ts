@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const KEY_BYTES = 32;
 
-/** The key that links are signed by: made once, kept in the folder (0600), whole or not there. */
+/** Loads the key that signs links, creating it on first use. Stored in the folder (mode 0600), written atomically. */
 export async function loadPreviewKey(folder: string, randomBytes: (sizeBytes: number) => Buffer): Promise<KeyObject> {
   const file = join(folder, 'preview.key');
   const kept = await readFile(file).catch((error: unknown) => {

@@ -5,19 +5,19 @@ export interface PreviewLink {
   readonly sandboxId: string;
   readonly port: number;
   readonly ownerId: string;
-  /** What its maker was granted: the link is worth nothing once the same would be refused. */
+  /** The creator's access at creation; the link stops working once the same access would be refused. */
   readonly granted: GrantedAccess;
   readonly createdAt: string;
   readonly expiresAt: string;
 }
 
 export interface PreviewLinkRepository {
-  /** Answers false when the sandbox has `limit` links already; expired ones are removed first. */
+  /** Returns false if the sandbox already has `limit` links. Removes expired ones first. */
   insert(link: PreviewLink, limit: number): Promise<boolean>;
-  /** Null once the link was revoked. */
+  /** Null if the link was revoked. */
   find(id: string): Promise<PreviewLink | null>;
-  /** Those that have not expired, the newest first. */
+  /** Links that have not expired, newest first. */
   list(sandboxId: string, now: string): Promise<readonly PreviewLink[]>;
-  /** All of the sandbox, or those of one port; answers the ids of what is gone. */
+  /** Removes all links of the sandbox, or those of one port. Returns the ids of removed links. */
   remove(sandboxId: string, port: number | null): Promise<readonly string[]>;
 }

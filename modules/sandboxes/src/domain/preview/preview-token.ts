@@ -1,26 +1,26 @@
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { isSandboxId } from '../identifiers.ts';
 
-/** What a link stands for. */
+/** The content of a link's token. */
 export interface PreviewClaim {
-  /** Under which it is kept until it is revoked. */
+  /** Id of the stored link, until it is revoked. */
   readonly linkId: string;
   readonly sandboxId: string;
   readonly port: number;
   readonly expiresAtMs: number;
 }
 
-/** With the prefix by which logs know a secret of ours. */
+/** Starts with the prefix that lets logs recognize our secrets. */
 const TOKEN = /^svc_(pvw_[a-z2-7]{26})-([a-z2-7]{26})-([1-9]\d{0,4})-([1-9]\d{9,12})-([A-Za-z0-9_-]{43})$/;
 const MAC_CHARACTERS = 43;
 
-/** Of characters that are safe in a path, a query and a cookie. */
+/** Returns a token whose characters are safe in a path, a query and a cookie. */
 export function signClaim({ linkId, sandboxId, port, expiresAtMs }: PreviewClaim, key: KeyObject): string {
   const text = `svc_${linkId}-${sandboxId.replace(/^sbx_/, '')}-${port}-${Math.floor(expiresAtMs / 1000)}`;
   return `${text}-${macOf(text, key).toString('base64url')}`;
 }
 
-/** Null for what this key did not sign. That it has expired or was revoked is another question. */
+/** Returns null if this key did not sign the token. Does not check for expiry or revocation. */
 export function verifyClaim(token: string, key: KeyObject): PreviewClaim | null {
   const match = TOKEN.exec(token);
   if (match === null) return null;

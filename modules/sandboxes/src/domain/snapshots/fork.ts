@@ -7,16 +7,16 @@ export interface ForkRequest {
   readonly workspaceUuid: string;
   readonly maker: Pick<Principal, 'kind' | 'id'>;
   readonly sandboxId: string;
-  /** Of the fork; with more than one each has its number behind it. */
+  /** Name of the fork. With more than one, each name ends in its number. */
   readonly name: string | null;
   readonly count: number;
-  /** How many sandboxes the caller may have. */
+  /** Maximum number of sandboxes of the caller. */
   readonly limit: number;
-  /** The latest end of their life, for callers who may not choose. */
+  /** Latest expiry, for callers whose sandboxes have a fixed lifetime. */
   readonly expiresAt: string | null;
 }
 
-/** Makes sandboxes that begin with the files of another as they are now: all of them or none. */
+/** Creates sandboxes from the current files of another one: all of them or none. */
 export async function fork(
   service: SandboxService,
   snapshots: SnapshotService,
@@ -57,7 +57,7 @@ function childOf(source: Sandbox, request: ForkRequest, snapshotId: string, inde
     isolation: source.isolation,
     idleTimeoutSeconds: source.idleTimeoutSeconds,
     maxLifetimeSeconds: null,
-    // A fork outlives neither its source nor what its maker may have.
+    // A fork expires no later than its source and the caller's own limit.
     expiresAt: [source.expiresAt, request.expiresAt].filter((each) => each !== null).toSorted()[0] ?? null,
     limit: request.limit,
     idempotencyKey: null,

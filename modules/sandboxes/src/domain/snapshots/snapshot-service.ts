@@ -10,9 +10,9 @@ import type { SnapshotDriver } from '../driver.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from './snapshot.ts';
 
-/** Copying is work of the disk: more at once would only make each of them, and everybody else, slower. */
+/** Copying is bound by the disk: more copies at once only slow down each other and everything else. */
 const PARALLEL_COPIES = 3;
-/** The other places are for the copies of others, however long these take. */
+/** The remaining slots serve other owners, however long these copies take. */
 const PARALLEL_COPIES_OF_OWNER = 2;
 const PARALLEL_COPIES_OF_WORKSPACE = 1;
 const MAX_WAITING = 256;
@@ -23,11 +23,14 @@ export interface SnapshotRequest {
   readonly workspaceUuid: string;
   readonly maker: Pick<Principal, 'kind' | 'id'>;
   readonly sandboxId: string;
-  /** The sandbox's own when null. */
+  /** Defaults to the sandbox's name when null. */
   readonly name: string | null;
 }
 
-/** Copies of sandboxes' files. A copy is whole or not there, and needs neither its sandbox nor those made from it. */
+/**
+ * Copies of sandbox files. A copy is complete or absent, and depends neither on its sandbox nor on sandboxes created
+ * from it.
+ */
 export class SnapshotService {
   readonly #context: SandboxContext;
   readonly #service: SandboxService;
@@ -50,17 +53,19 @@ export class SnapshotService {
     });
   }
 
-  /** `limit`: how many the caller may have. Throws QUOTA_EXCEEDED, SANDBOX_NOT_FOUND, SANDBOX_NOT_RUNNING. */
+  /**
+   * `limit`: maximum number of snapshots of the caller. Throws QUOTA_EXCEEDED, SANDBOX_NOT_FOUND, SANDBOX_NOT_RUNNING.
+   */
   create(request: SnapshotRequest, limit: number): Promise<Snapshot> {
     return this.#make(request, 'ready', limit);
   }
 
-  /** One that is in no list; give it back with `release` once it was used. */
+  /** Creates an unlisted snapshot. Call `release` after use. */
   createForFork(request: SnapshotRequest): Promise<Snapshot> {
     return this.#make(request, 'fork', null);
   }
 
-  /** Sandboxes may be made from it that still wait for their files: its bytes go after that. */
+  /** Deletes the snapshot. Its files stay until no new sandbox waits for them. */
   async release(snapshot: Snapshot): Promise<void> {
     await this.#repository.remove(snapshot.id);
     await this.#purge(snapshot.id);
@@ -72,7 +77,7 @@ export class SnapshotService {
     return snapshot;
   }
 
-  /** One that sandboxes can be made from here. Throws SNAPSHOT_ELSEWHERE. */
+  /** Returns a snapshot that sandboxes can be created from on this node. Throws SNAPSHOT_ELSEWHERE. */
   async usable(workspaceUuid: string, id: string): Promise<Snapshot> {
     const snapshot = await this.get(workspaceUuid, id);
     const { node, driver } = this.#context;
@@ -80,7 +85,7 @@ export class SnapshotService {
     return snapshot;
   }
 
-  /** Copies that wait for their turn. */
+  /** Number of copies waiting for a slot. */
   get waiting(): number {
     return this.#copies.waiting;
   }
@@ -89,14 +94,14 @@ export class SnapshotService {
     return this.#repository.list(workspaceUuid, filter);
   }
 
-  /** Gone for every caller when this answers. Sandboxes that were made from it keep their files. */
+  /** Deletes a snapshot. It is gone for every caller when this resolves. Sandboxes created from it keep their files. */
   async remove(workspaceUuid: string, id: string): Promise<void> {
     const snapshot = await this.get(workspaceUuid, id);
     if (!(await this.#repository.remove(snapshot.id))) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
     await this.#purge(snapshot.id);
   }
 
-  /** After a start: what was cut off half-made goes, on the machine and in the records. */
+  /** Removes incomplete snapshots after a start, on the machine and in the records. */
   async reconcile(): Promise<void> {
     const { driver, node } = this.#context;
     if (driver.snapshots === undefined) return;
@@ -107,7 +112,7 @@ export class SnapshotService {
     await this.sweep();
   }
 
-  /** Takes the bytes of removed ones off the machine once no sandbox waits for them. */
+  /** Deletes the files of removed snapshots that no sandbox waits for. */
   async sweep(): Promise<void> {
     for (const { id } of await this.#repository.ofNode(this.#context.node, ['removed'])) await this.#purge(id);
   }
@@ -139,7 +144,7 @@ export class SnapshotService {
     throw sandboxErrors.SNAPSHOT_QUOTA_EXCEEDED({ details });
   }
 
-  /** Under the sandbox's id: nobody stops, starts or deletes it meanwhile. */
+  /** Holds the sandbox's lock, so that it is not stopped, started or deleted meanwhile. */
   #copy(copier: SnapshotDriver, { id, workspaceUuid }: Sandbox, snapshotId: string): Promise<number> {
     const { mutex, driver, log, disk } = this.#context;
     return mutex.run(id, async () => {
@@ -149,7 +154,7 @@ export class SnapshotService {
       try {
         return (await copier.take(id, snapshotId)).sizeBytes;
       } catch (error) {
-        // Whoever copied may have died with the processes standing still.
+        // The copier may have died while the processes were frozen.
         if (sandbox.status === 'running' && sandbox.pausedAt === null) {
           await driver.resume(id).catch((cause: unknown) => log.error({ err: cause, sandbox: id }, 'resume failed'));
         }
@@ -169,7 +174,10 @@ export class SnapshotService {
     }
   }
 
-  /** One that failed after it got its copy, or was stopped then, begins again with that. */
+  /**
+   * A sandbox that failed or stopped after it received its copy restarts with that copy and no longer needs the
+   * snapshot.
+   */
   async #isNeeded(id: string): Promise<boolean> {
     for (const sandboxId of await this.#repository.awaitedBy(id)) {
       if (!(await this.#context.driver.isCreated(sandboxId))) return true;
@@ -202,7 +210,7 @@ export class SnapshotService {
   }
 }
 
-/** One that never ran has no files yet. */
+/** A sandbox that never ran has no files yet. */
 function assertCopyable({ status, startedAt }: Sandbox): void {
   if (status === 'creating' || startedAt === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
 }

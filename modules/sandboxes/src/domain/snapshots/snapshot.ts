@@ -1,8 +1,8 @@
 import type { Admission, QuotaRefusal } from '../admission.ts';
 
 /**
- * `making`: its bytes are being written. `ready`: for its workspace to use. `fork`: made for a fork and in no list.
- * `removed`: nobody finds it; its bytes go as soon as no sandbox waits for them.
+ * `making`: being copied. `ready`: available to its workspace. `fork`: made for a fork and not listed. `removed`:
+ * hidden; its files are deleted once no sandbox waits for them.
  */
 export type SnapshotState = 'making' | 'ready' | 'fork' | 'removed';
 
@@ -13,11 +13,11 @@ export interface Snapshot {
   readonly node: string;
   readonly driver: string;
   readonly name: string;
-  /** The sandbox that it was made of; it may be gone. */
+  /** The source sandbox; it may be deleted. */
   readonly sandboxId: string;
   readonly image: string;
   readonly diskMb: number;
-  /** What it takes on the disk. */
+  /** Size on disk. */
   readonly sizeBytes: number;
   readonly state: SnapshotState;
   readonly createdAt: string;
@@ -35,19 +35,22 @@ export interface SnapshotFilter {
 }
 
 export interface SnapshotRepository {
-  /** One transaction with the counts; answers what leaves no room, or null. One of a fork is not `isListed`. */
+  /** Checks the limits and inserts in one transaction. Returns the refusal, or null. `isListed` is false for a fork. */
   insert(snapshot: Snapshot, admission: Admission, isListed: boolean): Promise<QuotaRefusal | null>;
-  /** From `making` to the state; `ready` is told as an event in the same transaction. Null when it is not `making`. */
+  /**
+   * Moves a snapshot from `making` to the state. For `ready`, records an event in the same transaction. Null if it is
+   * not `making`.
+   */
   finish(id: string, state: 'ready' | 'fork', sizeBytes: number): Promise<Snapshot | null>;
-  /** One that is `ready`. */
+  /** Finds a `ready` snapshot. */
   find(id: string): Promise<Snapshot | null>;
-  /** Those that are `ready`, newest first. */
+  /** Lists `ready` snapshots, newest first. */
   list(workspaceUuid: string, filter: SnapshotFilter): Promise<SnapshotPage>;
-  /** False when it was removed already. */
+  /** Returns false if it was already removed. */
   remove(id: string): Promise<boolean>;
-  /** The record goes: nothing of it is left. */
+  /** Deletes the record, once no files are left. */
   purge(id: string): Promise<void>;
   ofNode(node: string, states: readonly SnapshotState[]): Promise<readonly Snapshot[]>;
-  /** Sandboxes that are to be made from it and never ran yet: they may still need the bytes. */
+  /** Ids of sandboxes to be created from it that have never run: they may still need its files. */
   awaitedBy(id: string): Promise<readonly string[]>;
 }

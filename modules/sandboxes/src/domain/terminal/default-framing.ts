@@ -2,13 +2,14 @@ import { type ClientInput, type Framing, type Message, parseControl } from './fr
 import type { SendBuffers } from './send-buffers.ts';
 
 /**
- * For clients without a subprotocol. Output is the terminal's own bytes: text frames of streaming UTF-8 (a sequence that is
- * split between two reads is held back until it is whole), or binary frames with `?encoding=binary`. Input in binary frames
- * is typed as it is; a text frame is a control only when all of it is a JSON object of a known type, else it is typed too.
- * A control with unusable values is dropped: typing it would run what a program meant for the terminal.
+ * Framing for clients without a subprotocol. Output is the terminal's own bytes: text frames of streaming UTF-8 (a
+ * sequence split between two reads is held back until it is complete), or binary frames with `?encoding=binary`. Input
+ * in binary frames goes to stdin unchanged. A text frame is a control only if all of it is a JSON object of a known
+ * type; otherwise it also goes to stdin. A control with invalid values is dropped: typing it would execute what was
+ * meant for the terminal.
  */
 export function defaultFraming(encoding: 'text' | 'binary', buffers: SendBuffers): Framing {
-  // Each channel has its own: half a character of one must not meet half of the other.
+  // One decoder per channel, because partial characters of two channels must not mix.
   const decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
   const output = (bytes: Uint8Array, channel: 1 | 2): Message[] => {
     if (encoding === 'binary') {
@@ -19,7 +20,7 @@ export function defaultFraming(encoding: 'text' | 'binary', buffers: SendBuffers
     return present(decoders[channel].decode(bytes, { stream: true }));
   };
   return {
-    // A screen is bytes like any others: it begins with a reset.
+    // A screen is sent as ordinary output: it begins with a reset.
     started: ({ screen }) => (screen === null ? [] : output(screen.bytes, 1)),
     output,
     exit: () => (encoding === 'binary' ? [] : [...present(decoders[1].decode()), ...present(decoders[2].decode())]),
@@ -37,7 +38,7 @@ function present(text: string): Message[] {
 
 function parseText(data: Buffer): ClientInput {
   const typed: ClientInput = { kind: 'stdin', bytes: data };
-  if (data[0] !== 0x7b) return typed; // `{`: anything else is no JSON object
+  if (data[0] !== 0x7b) return typed; // `{`; anything else is not a JSON object
   let value: unknown;
   try {
     value = JSON.parse(data.toString('utf8'));

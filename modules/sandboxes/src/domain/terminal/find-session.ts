@@ -7,8 +7,8 @@ import type { SessionWish } from './terminal-request.ts';
 const NAME_BYTES = 9;
 
 /**
- * The name of the session that a client wants. Only who neither looks on nor comes back may make one: they would find a
- * shell that is not theirs. Throws SESSION_NOT_FOUND and TOO_MANY_TERMINALS.
+ * Resolves the name of the session a client asked for. Read-only and returning clients must not create one: they would
+ * get an unrelated shell. Throws SESSION_NOT_FOUND and TOO_MANY_TERMINALS.
  */
 export async function findSession(
   connection: AgentConnection,
@@ -23,7 +23,7 @@ export async function findSession(
   return session;
 }
 
-/** How the helper is asked for it; `shell` are the parameters of a start. */
+/** Builds the helper requests for a session. `shell` holds the parameters of a start. */
 export function sessionRequests(
   session: string,
   wish: SessionWish,
@@ -37,7 +37,7 @@ export function sessionRequests(
     ...(lingerMs === null ? {} : { linger_ms: lingerMs }),
   };
   return {
-    // Who looks on does not change the size for those who work.
+    // A read-only client does not change the terminal size.
     attach: { op: 'session.attach', session, since: since ?? 0, ...(readOnly ? {} : { tty: shell['tty'] }) },
     start: mayMake(wish) ? start : null,
   };

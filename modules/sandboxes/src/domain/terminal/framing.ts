@@ -1,7 +1,7 @@
 import type { ExitStatus } from '../helper/exit-status.ts';
 import type { Snapshot } from './screens/session-screen.ts';
 
-/** What a client may ask of a terminal besides typing. */
+/** Requests of a terminal client other than input. */
 export type ClientControl =
   | { readonly kind: 'resize'; readonly cols: number; readonly rows: number }
   | { readonly kind: 'signal'; readonly name: string }
@@ -12,9 +12,9 @@ export type ClientControl =
 export type ClientInput =
   | { readonly kind: 'stdin'; readonly bytes: Uint8Array }
   | ClientControl
-  /** A control of a known type whose values cannot be used. */
+  /** A control of a known type with invalid values. */
   | { readonly kind: 'unusable' }
-  /** Only where the framing can tell: the client broke its rules. */
+  /** The client violated the framing. Only some framings detect this. */
   | { readonly kind: 'violation'; readonly reason: string };
 
 export interface StartedProcess {
@@ -22,41 +22,45 @@ export interface StartedProcess {
   readonly path: string;
   readonly cols: number;
   readonly rows: number;
-  /** Null for what ends with its client. */
+  /** Null for a process that ends with its client. */
   readonly session: string | null;
-  /** Where the output that follows begins, and where it was when the client came: what is between is a replay. */
+  /**
+   * `offset` is where the following output begins; `end` is where the output was when the client attached. The output
+   * in between is a replay.
+   */
   readonly offset: number;
   readonly end: number;
-  /** What is to be shown before the output, when that begins in the middle. */
+  /** Screen to show before the output, if the output begins in the middle. */
   readonly screen: Snapshot | null;
 }
 
-/** Text or bytes for one WebSocket frame; none when nothing is ready to be shown yet. */
+/** Payload of one WebSocket frame, text or bytes. */
 export type Message = string | Uint8Array;
 
-/** How a terminal's bytes stand in WebSocket frames. One object serves one connection. */
+/** Maps a terminal's bytes to WebSocket frames. One object per connection. */
 export interface Framing {
   started(process: StartedProcess): Message[];
-  /** The bytes are only lent: what is made of them are messages of their own. */
+  /** The bytes are only lent; messages must not reference them. */
   output(bytes: Uint8Array, channel: 1 | 2): Message[];
-  /** What comes before the close, held-back bytes included. */
+  /** Messages before the close, including held-back bytes. */
   exit(status: ExitStatus): Message[];
   pong(): Message[];
-  /** So much of what was typed has reached the process: a client that waits for that never has its acknowledgements stuck behind. */
+  /** Acks consumed stdin, so that a client's output acks do not queue behind its input. */
   taken(bytes: number): Message[];
-  /** So much was lost before what follows; null when the framing cannot tell and the client has to go. */
+  /** Reports lost bytes; null if the framing cannot, in which case the client is disconnected. */
   lagged(bytes: number): Message[] | null;
-  /** What is typed and asked for is not heeded: the client only looks on. */
+  /** Reports that input and controls are ignored because the client is read-only. */
   readOnly(): Message[];
   input(data: Buffer, isBinary: boolean): ClientInput;
 }
 
 const UNUSABLE = { kind: 'unusable' } as const;
 
-/** The control in a JSON value, or null when its type is none that a terminal knows. */
+/** Parses a control from a JSON value; null if the type is unknown. */
 export function parseControl(value: unknown): ClientControl | typeof UNUSABLE | null {
   if (typeof value !== 'object' || value === null) return null;
-  const { type, cols, rows, name, bytes } = value as Record<string, unknown>; // a parsed JSON object, checked field by field
+  // A parsed JSON object, checked field by field.
+  const { type, cols, rows, name, bytes } = value as Record<string, unknown>;
   switch (type) {
     case 'resize':
       return isExtent(cols) && isExtent(rows) ? { kind: 'resize', cols, rows } : UNUSABLE;

@@ -4,16 +4,16 @@ import type { ProcessStream } from './process-stream.ts';
 import type { Snapshot } from './screens/session-screen.ts';
 
 export interface TerminalListener extends StreamListener {
-  /** Comes before `started`, when the output that follows is understood only behind it. */
+  /** Called before `started` if the following output only makes sense after this screen. */
   screen?(snapshot: Snapshot): void;
 }
 
 export interface LateViewerOptions {
   readonly open: (listener: StreamListener) => ProcessStream;
   readonly listener: TerminalListener;
-  /** Of the output that the client has. */
+  /** Offset of the output that the client already has. */
   readonly since: number;
-  /** The session is there. */
+  /** Called when the session exists. */
   readonly joined: () => void;
   /** The screen at that offset or later, or null. */
   readonly snapshot: (atLeast: number) => Promise<Snapshot | null>;
@@ -24,9 +24,9 @@ type Held =
   | { readonly kind: 'lagged'; readonly bytes: number };
 
 /**
- * A client of a session whose ring no longer has all that it misses. It is given the screen instead, and the output behind
- * that; what comes meanwhile is held, at most a window of the stream, which holds the terminal. Without a screen it is given
- * what the ring has.
+ * Serves a client whose missing output is no longer fully in the session's ring. It receives the screen, then the
+ * output after it. Output that arrives meanwhile is held, at most one stream window, which pauses the terminal. Without
+ * a screen, the client receives what the ring has.
  */
 export class LateViewer implements ProcessStream {
   readonly outcome: Promise<Outcome>;
@@ -34,9 +34,9 @@ export class LateViewer implements ProcessStream {
   readonly #stream: ProcessStream;
   #held: Held[] | null = null;
   #released: Promise<void> = Promise.resolve();
-  /** Of the next byte from the sandbox. */
+  /** Offset of the next byte from the sandbox. */
   #offset = 0;
-  /** Where the client's output begins. */
+  /** Offset at which the client's output begins. */
   #from = 0;
 
   constructor(options: LateViewerOptions) {
@@ -128,7 +128,7 @@ export class LateViewer implements ProcessStream {
     if (lost > 0) this.#options.listener.event?.({ type: 'lagged', bytes: lost });
   }
 
-  /** Answers how much of what comes is in the screen already. */
+  /** Returns how many of the incoming bytes the screen already includes. */
   #skip(bytes: number): number {
     const skipped = Math.min(bytes, Math.max(0, this.#from - this.#offset));
     this.#offset += bytes;

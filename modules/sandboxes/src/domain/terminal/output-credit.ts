@@ -1,12 +1,13 @@
 /**
- * When output counts as received. A client that acknowledges is sent no more than it has shown: browsers take in what
- * arrives without end, however slowly they show it. For others it counts once the socket has taken it.
+ * Decides when output counts as received. A client that sends acks never receives more than a window ahead of what it
+ * has displayed, because browsers buffer input without limit. For other clients, output counts once the socket has
+ * taken it.
  */
 export class OutputCredit {
   readonly #acknowledges: boolean;
   readonly #consumed: (bytes: number) => void;
   #outstandingBytes = 0;
-  /** Acknowledged like output, first of all, and no output of the process. */
+  /** Bytes of the screen. They are acknowledged first, like output, but are not output of the process. */
   #screenBytes = 0;
 
   constructor(acknowledges: boolean, consumed: (bytes: number) => void) {
@@ -14,18 +15,18 @@ export class OutputCredit {
     this.#consumed = consumed;
   }
 
-  /** A screen of so many bytes goes before all output. */
+  /** Reports a screen of this many bytes, sent before all output. */
   shown(bytes: number): void {
     if (this.#acknowledges) this.#screenBytes = bytes;
   }
 
-  /** The socket has taken so much. */
+  /** Reports bytes that the socket has taken. */
   sent(bytes: number): void {
     if (this.#acknowledges) this.#outstandingBytes += bytes;
     else this.#consumed(bytes);
   }
 
-  /** The client has shown so much; more than it was sent is not believed. */
+  /** Reports bytes that the client has displayed; anything beyond what was sent is ignored. */
   acknowledged(bytes: number): void {
     const ofScreen = Math.min(bytes, this.#screenBytes);
     this.#screenBytes -= ofScreen;

@@ -1,14 +1,14 @@
 import type { Message } from './framing.ts';
 
-/** A read of a terminal, and what a framing puts before it. */
+/** One terminal read plus the framing's header. */
 const BUFFER_BYTES = 64 * 1024 + 64;
-/** Less is not worth a buffer of its own: many small messages that wait would hold more than they weigh. */
+/** Smaller messages get no pooled buffer: many small pending messages would hold more memory than they contain. */
 const LEAST_BYTES = 16 * 1024;
 const MOST_KEPT = 32;
 
 /**
- * Buffers for large messages, which are used again when the socket has taken them. What a terminal may have on its way is
- * bounded by its stream's window, and so is what it takes of these.
+ * Reusable buffers for large messages, returned when the socket has taken them. The stream's window bounds the bytes in
+ * flight of a terminal, and so the buffers it uses.
  */
 export class SendBuffers {
   readonly #free: Buffer[] = [];
@@ -18,7 +18,7 @@ export class SendBuffers {
     return (this.#free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES)).subarray(0, sizeBytes);
   }
 
-  /** The message has left: nobody may look at it any more. What was not taken here is let go. */
+  /** Returns a sent message's buffer, which must not be used any more. Buffers from elsewhere are ignored. */
   give(message: Message): void {
     if (typeof message === 'string' || message.byteLength < LEAST_BYTES) return;
     const { buffer } = message;

@@ -4,14 +4,14 @@ import type { ProcessStream } from './process-stream.ts';
 
 export interface SessionRequests {
   readonly attach: AgentRequest;
-  /** Null: a session that is not there is not made. */
+  /** Null: do not create a missing session. */
   readonly start: AgentRequest | null;
 }
 
-/** Another client can make or end the session between two tries. */
+/** Another client can create or end the session between two tries. */
 const MOST_TRIES = 3;
 
-/** Attaches to a session, or makes it when it is not there. What is typed meanwhile waits. */
+/** Attaches to a session, or creates it if it does not exist. Input waits until then. */
 export class SessionStream implements ProcessStream {
   readonly outcome: Promise<Outcome>;
   readonly #connection: AgentConnection;

@@ -1,24 +1,24 @@
 import type { AgentConnection } from '../helper/agent-connection.ts';
 import { sandboxErrors } from '../../errors.ts';
 
-/** A shell that outlives its clients, as the helper tells of it. */
+/** A shell that outlives its clients, as the helper reports it. */
 export interface SessionInfo {
   readonly session: string;
   readonly pid: number;
   readonly shell: string;
   readonly cols: number;
   readonly rows: number;
-  /** Clients that look at it now. */
+  /** Number of attached clients. */
   readonly attached: number;
-  /** Its shell has ended; the last output and the exit code wait for a client. */
+  /** The shell has ended; its last output and exit code wait for a client. */
   readonly exited: boolean;
   readonly startedAt: string;
 }
 
-/** The helper's own bound; what goes beyond it is not believed. */
+/** The helper's own limit; anything beyond it is ignored. */
 export const MAX_SESSIONS = 16;
 
-/** By start. Throws SANDBOX_NOT_RUNNING when the sandbox went meanwhile. */
+/** Lists sessions by start time. Throws SANDBOX_NOT_RUNNING if the sandbox stopped meanwhile. */
 export async function listSessions(connection: AgentConnection): Promise<readonly SessionInfo[]> {
   const outcome = await connection.call({ op: 'session.list' });
   if (!outcome.ok) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: 'no longer reachable' } });
@@ -30,7 +30,7 @@ export async function listSessions(connection: AgentConnection): Promise<readonl
     .toSorted((a, b) => a.startedAt.localeCompare(b.startedAt) || a.session.localeCompare(b.session));
 }
 
-/** Hangs its shell up. Throws SESSION_NOT_FOUND. */
+/** Hangs up the session's shell. Throws SESSION_NOT_FOUND. */
 export async function endSession(connection: AgentConnection, session: string): Promise<void> {
   const outcome = await connection.call({ op: 'session.kill', session });
   if (outcome.ok) return;
@@ -39,7 +39,7 @@ export async function endSession(connection: AgentConnection, session: string): 
 }
 
 function parseSession(value: unknown): SessionInfo {
-  const fields = (value ?? {}) as Record<string, unknown>; // checked field by field: it comes out of a sandbox
+  const fields = (value ?? {}) as Record<string, unknown>; // checked field by field, because it comes from a sandbox
   const number = (name: string): number => {
     const given = fields[name];
     return typeof given === 'number' && Number.isSafeInteger(given) && given >= 0 ? given : 0;

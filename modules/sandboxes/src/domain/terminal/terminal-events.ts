@@ -2,7 +2,10 @@ import type { Sandbox } from '../sandbox.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { TerminalRequest } from './terminal-request.ts';
 
-/** Tells that a terminal was opened; the answer tells that it is over. Commands over the same WebSocket are no news. */
+/**
+ * Records that a terminal was opened, and returns the function that records its end. Commands over the same WebSocket
+ * are not recorded.
+ */
 export function tellTerminal(
   recorder: EventRecorder,
   sandbox: Sandbox,

@@ -2,9 +2,9 @@ import type { Breach, Limits } from '@svc/quotas';
 
 /** Port to the open terminals of all replicas. */
 export interface TerminalPlaces {
-  /** One transaction with the count; answers the quota that leaves no room, or null. */
+  /** Checks the count and inserts in one transaction. Returns the exceeded quota, or null. */
   take(id: string, limits: Limits): Promise<Breach | null>;
   release(id: string): Promise<void>;
-  /** After a start: forgets what this replica held when it ended. */
+  /** Clears entries left by this replica's previous run. */
   clear(): Promise<void>;
 }

@@ -1,16 +1,16 @@
 import { sandboxErrors } from '../../errors.ts';
 
-/** What the address of a terminal asks for. */
+/** The parameters of a terminal URL. */
 export interface TerminalRequest {
   readonly sandboxId: string;
   readonly cols: number;
   readonly rows: number;
-  /** A command to run with pipes instead of a login shell on a terminal. */
+  /** A command to run with pipes, instead of a login shell on a terminal. */
   readonly argv: readonly string[] | null;
   readonly encoding: 'text' | 'binary';
-  /** A shell that outlives this client, or null for one that ends with it. */
+  /** A shell that outlives this client; null for one that ends with it. */
   readonly session: SessionWish | null;
-  /** The client says how much it has shown, and is sent no more than a window beyond it. */
+  /** The client acknowledges what it has displayed and receives at most a window beyond it. */
   readonly acknowledges: boolean;
   readonly ticket: string | null;
   readonly workspaceUuid: string | undefined;
@@ -18,16 +18,16 @@ export interface TerminalRequest {
 }
 
 export interface SessionWish {
-  /** Null: a new one under a name that the platform makes. */
+  /** Null for a new session with a generated name. */
   readonly name: string | null;
-  /** From where output is sent again; null: from as far back as it is kept. */
+  /** Offset to resend output from; null for all that is kept. */
   readonly since: number | null;
-  /** Whether one who comes late is given the screen, or only what is kept of the output. */
+  /** Whether a late client receives the screen, or only the kept output. */
   readonly replay: 'screen' | 'output';
   readonly readOnly: boolean;
-  /** Other clients of the session are sent away. */
+  /** Disconnects other clients of the session. */
   readonly takeover: boolean;
-  /** How long it lives without a client; null: as the helper has it. */
+  /** Lifetime without a client; null for the helper's default. */
   readonly lingerMs: number | null;
 }
 
@@ -101,7 +101,7 @@ function flag(query: URLSearchParams, field: string): boolean {
   return text === '1' || text === 'true';
 }
 
-/** Zero and absence mean the usual size (hidden windows report zero); what is too large is cut. */
+/** Zero or absent means the default size (hidden windows report zero); larger values are capped. */
 function extent(text: string | null, usual: number, field: string): number {
   if (text === null || text === '') return usual;
   const value = Number(text);

@@ -10,15 +10,15 @@ const REPLAY = 0x03;
 const SCREEN = 0x04;
 const SCREEN_PIECE_BYTES = 48 * 1024;
 const OUTPUT_HEADER_BYTES = 9;
-/** What a client may have typed and not yet heard of; less than what makes the platform stop to read it. */
+/** Input a client may send before it is acked; less than the limit at which the platform stops reading. */
 const INPUT_WINDOW_BYTES = 512 * 1024;
 
 /**
- * `sandbox.v1`: text frames are JSON controls and nothing else; binary frames are a type byte and bytes. From the client:
- * 0x00 stdin. To the client: 0x01 output (of a terminal, or stdout of a command), 0x02 stderr, each with the absolute offset
- * of its first byte in that channel (u64, big-endian) before the bytes; 0x03 is output that was sent before this client came
- * (what it asks of a terminal was answered then); 0x04 draws the screen as it was at that offset, from a full reset on, when
- * `ready` announces one. Controls to the client: `ready`, `taken`, `lagged`, `exit`, `error`, `pong`.
+ * `sandbox.v1`: text frames are JSON controls only; binary frames are a type byte and a payload. From the client: 0x00
+ * stdin. To the client: 0x01 output (of a terminal, or stdout of a command) and 0x02 stderr, each with the absolute
+ * offset of its first byte in that channel (u64, big-endian) before the bytes; 0x03 is output from before this client
+ * attached (its terminal queries are already answered); 0x04 draws the screen as it was at that offset, beginning with
+ * a full reset, if `ready` announces one. Controls to the client: `ready`, `taken`, `lagged`, `exit`, `error`, `pong`.
  */
 export function v1Framing(buffers: SendBuffers): Framing {
   const offsets = { 1: 0, 2: 0 };

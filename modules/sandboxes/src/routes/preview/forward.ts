@@ -13,16 +13,16 @@ import type { PortSocket } from '../../domain/preview/port-socket.ts';
 interface Forwarding {
   readonly request: IncomingMessage;
   readonly port: PortSocket;
-  /** Path and query for the program. */
+  /** Path and query sent to the program. */
   readonly target: string;
   readonly headers: OutgoingHttpHeaders;
-  /** What of the program's headers the client gets. */
+  /** Maps the program's response headers to those sent to the client. */
   readonly answer: (given: IncomingHttpHeaders) => OutgoingHttpHeaders;
 }
 
 /**
- * One request over one connection into the sandbox. Bodies stream both ways, each as fast as its reader. Resolves when
- * the answer is over, however; rejects with PORT_UNREACHABLE when none began.
+ * Forwards one request over one connection into the sandbox. Bodies stream in both directions with backpressure.
+ * Resolves when the response has ended in any way; rejects with PORT_UNREACHABLE if none started.
  */
 export function forwardRequest(forwarding: Forwarding & { readonly response: ServerResponse }): Promise<void> {
   const { request, response, port, target, headers, answer } = forwarding;
@@ -43,14 +43,14 @@ export function forwardRequest(forwarding: Forwarding & { readonly response: Ser
       message.once('error', () => response.destroy());
       try {
         response.writeHead(message.statusCode ?? 502, answer(message.headers));
-        response.flushHeaders(); // events and long polls begin at once
+        response.flushHeaders(); // start event streams and long polls at once
       } catch (cause) {
         reject(sandboxErrors.PORT_UNREACHABLE({ details: { reason: 'its answer is no valid HTTP' }, cause }));
         return;
       }
       message.pipe(response);
       message.once('close', () => {
-        if (!message.complete) response.destroy(); // half an answer is none
+        if (!message.complete) response.destroy(); // do not pass off a partial response as complete
       });
     });
     upstream.once('error', (cause) => {
@@ -61,7 +61,7 @@ export function forwardRequest(forwarding: Forwarding & { readonly response: Ser
   });
 }
 
-/** A connection that becomes another protocol's: after the answer bytes pass both ways as they are. */
+/** Forwards a protocol upgrade: after the response, bytes pass unchanged in both directions. */
 export function forwardUpgrade(
   forwarding: Forwarding & { readonly socket: Duplex; readonly head: Buffer },
 ): Promise<void> {
@@ -85,7 +85,7 @@ export function forwardUpgrade(
       resolve();
     });
     upstream.once('response', (message) => {
-      // The program does not want to: it says so itself, and the connection ends with its answer.
+      // The program refuses the upgrade: pass on its response and close.
       socket.write(headOf(message.statusCode ?? 502, { ...answer(message.headers), connection: 'close' }));
       message.once('error', () => socket.destroy());
       message.pipe(socket);
@@ -100,7 +100,7 @@ function join(socket: Duplex, port: PortSocket): void {
   port.on('error', () => socket.destroy());
   socket.pipe(port);
   port.pipe(socket);
-  // The program has closed: what it said is still delivered.
+  // The program has closed; deliver its remaining output.
   port.once('end', () => socket.end(() => socket.destroy()));
   port.once('close', () => {
     if (!port.readableEnded) socket.destroy();

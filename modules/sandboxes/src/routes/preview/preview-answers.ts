@@ -2,20 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@svc/errors';
 import { PLATFORM_COOKIES, renderFlatError, requestIdOf, serializeCookie } from '@svc/http';
 
-/** Whether a person is opening a page, whose address bar keeps what stands in the address. */
+/** Whether a user is navigating to a page, so that the URL is kept in the address bar. */
 export function isNavigation({ headers, method }: IncomingMessage): boolean {
   if (method !== 'GET') return false;
   const mode = headers['sec-fetch-mode'];
   return mode === undefined ? (headers.accept ?? '').includes('text/html') : mode === 'navigate';
 }
 
-/** Lasts as long as the link. */
+/** Creates a cookie that expires with the link. */
 export function entryCookie(token: string, leftMs: number, isSecure: boolean): string {
   const maxAgeSeconds = Math.max(0, Math.floor(leftMs / 1000));
   return serializeCookie(PLATFORM_COOKIES.preview, token, { maxAgeSeconds, isSecure });
 }
 
-/** JSON as everywhere, or a few words for a person. Nothing of it is kept, framed or run. */
+/** Sends an error as JSON, or as a short page for navigations. It cannot be cached, framed or run scripts. */
 export function answerError(raw: unknown, request: IncomingMessage, response: ServerResponse): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -33,7 +33,7 @@ export function answerError(raw: unknown, request: IncomingMessage, response: Se
     'x-content-type-options': 'nosniff',
     'x-request-id': requestId,
     'cache-control': 'no-store',
-    connection: 'close', // the body, if there is one, was not read
+    connection: 'close', // the body, if any, was not read
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }

@@ -24,7 +24,7 @@ import type { PreviewLinks } from './preview-links.ts';
 import { placeOf, type PreviewPlace } from './preview-place.ts';
 import type { PreviewClaim } from '../../domain/preview/preview-token.ts';
 
-/** A request without a byte in either direction is cut after this; the listener's own limit is for API calls. */
+/** Cuts a request without data in either direction after this time; the listener's own limit is meant for API calls. */
 const IDLE_MS = 10 * 60_000;
 
 export interface PreviewGatewayOptions {
@@ -36,9 +36,9 @@ export interface PreviewGatewayOptions {
   readonly clientOf: ClientOfRequest;
   /** Throws SANDBOX_NOT_FOUND and SANDBOX_NOT_RUNNING. */
   readonly reach: (sandboxId: string) => Promise<AgentConnection>;
-  /** The sandbox is in use until the answer is called. */
+  /** Marks the sandbox as in use until the returned function is called. */
   readonly begin: (sandboxId: string) => () => void;
-  /** Where the platform is reached, for the scheme that a proxy speaks. */
+  /** The platform's public URL, for the scheme behind a TLS proxy. */
   readonly publicUrl: () => string;
   readonly effects: Effects;
   readonly log: Logger;
@@ -52,9 +52,9 @@ interface Admission {
   readonly target: string;
 }
 
-/** From a request for a preview to the port in the sandbox. What is asked of the preview domain is nobody else's. */
+/** Forwards preview requests to the port in the sandbox. Handles every request for the preview domain. */
 export class PreviewGateway {
-  /** To be asked before every other: its hosts have no other paths. */
+  /** Must come before all other upgrade routes, because preview hosts serve no other paths. */
   readonly upgrades: UpgradeRoute;
   readonly #options: PreviewGatewayOptions;
 
@@ -69,7 +69,7 @@ export class PreviewGateway {
     };
   }
 
-  /** Takes the request and answers it, or leaves it untouched and says false. */
+  /** Handles a preview request and returns true; leaves any other request untouched and returns false. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const place = placeOf(request, this.#options.domain);
     if (place === null) return false;
@@ -115,7 +115,7 @@ export class PreviewGateway {
     const place = placeOf(request, this.#options.domain);
     if (place === null) throw sandboxErrors.PREVIEW_NOT_FOUND();
     const admission = await this.#admit(place, request);
-    hold(admission.right); // whatever protocol it speaks: it is cut
+    hold(admission.right); // any protocol: cut the connection when the right is lost
     const leave = this.#enter(admission.claim, () => socket.destroy());
     socket.once('close', leave);
     try {
@@ -153,12 +153,12 @@ export class PreviewGateway {
     return { place, ...checked, target };
   }
 
-  /** Another sandbox of the domain may have set one of the same name: each is tried. */
+  /** Another sandbox on the domain may have set a cookie of the same name, so each one is tried. */
   #cookieTokens(request: IncomingMessage): string[] {
     return cookieValues(request.headers.cookie, PLATFORM_COOKIES.preview, this.#scheme(request) === 'https');
   }
 
-  /** The first answer to a link turns its parameter into a cookie of that host. */
+  /** The first response to a link moves its token from the query to a cookie of that host. */
   #entryHeaders({ place, token, claim }: Admission, request: IncomingMessage): Record<string, string> | null {
     if (place.kind === 'path' || place.queryToken === null) return null;
     const leftMs = claim.expiresAtMs - this.#options.effects.now().getTime();
@@ -171,7 +171,7 @@ export class PreviewGateway {
     return requestHeaders(request.headers, { place, remoteAddress, scheme: this.#scheme(request), dropAuthorization });
   }
 
-  /** A credential that opens the platform is not shown to a sandbox, whatever it was sent for. */
+  /** Whether the credential works on the platform. Such a credential is never passed to a sandbox. */
   async #isOurs({ headers: { authorization } }: IncomingMessage, remoteAddress: string): Promise<boolean> {
     if (authorization === undefined) return false;
     const source = { headers: { authorization }, method: 'GET', remoteAddress, isSecure: false };
@@ -189,9 +189,9 @@ export class PreviewGateway {
 }
 
 /**
- * Pages of other previews are of the same site, so a browser sends the cookie with what they ask for: only the preview's
- * own pages may use it, and anybody may open it. In the path form it is the console's host that must not take parts (such
- * as scripts) from a sandbox: there a preview's own pages come from nowhere (`cross-site`).
+ * Pages of other previews are same-site, so the browser sends the cookie with their requests: only the preview's own
+ * pages may use it, though anyone may navigate to it. In the path form, the console's host must not load resources
+ * (such as scripts) from a sandbox; there, requests of the preview's own pages are `cross-site`.
  */
 function assertOwnPage(place: PreviewPlace, { headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
@@ -212,7 +212,7 @@ function withEntry(headers: OutgoingHttpHeaders, entry: Record<string, string> |
   return { ...headers, 'set-cookie': [cookie, ...(Array.isArray(theirs) ? theirs : [])] };
 }
 
-/** It is the other protocol's affair now how long nothing is said; a peer that is gone is found by TCP. */
+/** From here on, idle time is up to the upgraded protocol; TCP keepalive detects dead peers. */
 function keepOpen(socket: Duplex): void {
   if ('setTimeout' in socket && typeof socket.setTimeout === 'function') socket.setTimeout(0);
   if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, 30_000);

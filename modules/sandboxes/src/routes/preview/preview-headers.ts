@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { confineSetCookie, foreignCookies } from '@svc/http';
 import type { PreviewPlace } from './preview-place.ts';
 
-/** RFC 9110 section 7.6.1, and what is between us and the client. */
+/** RFC 9110 section 7.6.1, plus headers between the platform and the client. */
 const HOP_BY_HOP = [
   'connection',
   'expect',
@@ -17,18 +17,18 @@ const HOP_BY_HOP = [
 ];
 const FORWARDED = ['forwarded', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port'];
 const FORWARDED_TOO = ['x-forwarded-proto', 'x-forwarded-prefix', 'x-forwarded-server', 'x-csrf-token'];
-/** They would act on more than the one origin, or on how the browser reaches us. */
+/** These headers affect more than one origin, or how the browser reaches the platform. */
 const NOT_A_SANDBOXS_TO_SAY = ['alt-svc', 'clear-site-data', 'strict-transport-security', 'public-key-pins'];
 
 export interface RequestFacts {
   readonly place: PreviewPlace;
   readonly remoteAddress: string;
   readonly scheme: 'http' | 'https';
-  /** The credential is one of the platform's: it is not the sandbox's to see. */
+  /** The credential belongs to the platform and must not reach the sandbox. */
   readonly dropAuthorization: boolean;
 }
 
-/** What the program in the sandbox is sent. */
+/** Headers sent to the program in the sandbox. */
 export function requestHeaders(given: IncomingHttpHeaders, facts: RequestFacts): OutgoingHttpHeaders {
   const { place, remoteAddress, scheme } = facts;
   const headers = without(given, [...FORWARDED, ...FORWARDED_TOO]);
@@ -49,7 +49,7 @@ export function requestHeaders(given: IncomingHttpHeaders, facts: RequestFacts):
   };
 }
 
-/** What the browser is answered. */
+/** Headers sent to the browser. */
 export function responseHeaders(
   given: IncomingHttpHeaders,
   place: PreviewPlace,
@@ -63,8 +63,8 @@ export function responseHeaders(
 }
 
 /**
- * On the platform's own host a sandbox's page is given an origin of its own, which nothing shares: it reads neither the
- * console nor another preview, and has no cookies. Its own requests come back as from nowhere (`Origin: null`).
+ * On the platform's own host, gives a sandbox's page an opaque origin: it can read neither the console nor other
+ * previews, and has no cookies. Its own requests carry `Origin: null`.
  */
 function isolated(headers: OutgoingHttpHeaders, origin: string | undefined): OutgoingHttpHeaders {
   const policy = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';

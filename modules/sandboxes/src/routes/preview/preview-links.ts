@@ -17,14 +17,14 @@ import { signClaim, verifyClaim, type PreviewClaim } from '../../domain/preview/
 
 const MAX_LINKS = 100;
 
-/** Who makes a link, and until when its credential stands (ISO 8601, UTC). */
+/** The creator of a link, and the expiry of its credential (ISO 8601, UTC). */
 export interface PreviewMaker {
   readonly ownerId: string;
   readonly granted: GrantedAccess;
   readonly notAfter: string | null;
 }
 
-/** A token that is good for its place, and the right to what it opens. */
+/** A token that is valid for the requested place, and the right behind it. */
 export interface CheckedPreview {
   readonly claim: PreviewClaim;
   readonly token: string;
@@ -36,11 +36,11 @@ export interface PreviewLinksOptions {
   readonly repository: PreviewLinkRepository;
   readonly key: () => Promise<KeyObject>;
   readonly effects: Effects;
-  /** Hears which links are worth nothing any more. */
+  /** Called with the ids of revoked links. */
   readonly revoked: (linkIds: readonly string[]) => void;
 }
 
-/** Signed links to ports: made, told, taken back, and checked. */
+/** Creates, lists, revokes and checks signed links to ports. */
 export class PreviewLinks {
   readonly #options: PreviewLinksOptions;
 
@@ -56,7 +56,7 @@ export class PreviewLinks {
   ): Promise<{ link: PreviewLink; token: string }> {
     const { repository, key, effects } = this.#options;
     const now = effects.now();
-    // Whole seconds, as the token has them.
+    // Whole seconds, as in the token.
     const endMs = Math.min(now.getTime() + lifetimeMs, notAfter === null ? Infinity : Date.parse(notAfter));
     const expiresAtMs = Math.floor(endMs / 1000) * 1000;
     const link: PreviewLink = {
@@ -79,14 +79,14 @@ export class PreviewLinks {
     return this.#options.repository.list(sandboxId, this.#options.effects.now().toISOString());
   }
 
-  /** What is open by such a link is cut as well. Answers how many links there were. */
+  /** Revokes links and cuts their open connections. Returns the number of links. */
   async revoke(sandboxId: string, port: number | null): Promise<number> {
     const ids = await this.#options.repository.remove(sandboxId, port);
     this.#options.revoked(ids);
     return ids.length;
   }
 
-  /** The first of the tokens that is good for the place. Throws PREVIEW_REFUSED. */
+  /** Returns the first token that is valid for the place. Throws PREVIEW_REFUSED. */
   async check(tokens: readonly string[], place: { sandboxId: string; port: number } | null): Promise<CheckedPreview> {
     const { key, effects } = this.#options;
     let reason = tokens.length === 0 ? 'it has no signature' : 'it was not signed here';
@@ -106,7 +106,7 @@ export class PreviewLinks {
     throw sandboxErrors.PREVIEW_REFUSED({ details: { reason } });
   }
 
-  /** Null when the link was revoked, or the credential that made it, or its maker may not any more. */
+  /** Returns null if the link or the credential that created it was revoked, or its creator lost access. */
   async #rightOf({ linkId }: PreviewClaim): Promise<HeldRight | null> {
     const { repository, access, effects } = this.#options;
     const askedAtMs = effects.now().getTime();

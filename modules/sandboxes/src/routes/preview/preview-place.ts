@@ -1,32 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The parameter that carries the token. */
+/** The query parameter for the token. */
 export const TOKEN_NAME = 'svc_preview';
 export const PATH_PREFIX = '/preview/';
 
 export type PreviewPlace =
-  /** A name of the preview domain; null where it names no port of a sandbox. */
+  /** A host of the preview domain; `named` is null if it does not name a sandbox port. */
   | {
       readonly kind: 'host';
       readonly named: { readonly sandboxId: string; readonly port: number } | null;
       readonly host: string;
-      /** The token of the query, which is not passed on. */
+      /** The token from the query, which is not passed on. */
       readonly queryToken: string | null;
       readonly target: string;
     }
-  /** The token stands in the path, on the platform's own host. */
+  /** The token is part of the path, on the platform's own host. */
   | {
       readonly kind: 'path';
       readonly host: string;
       readonly token: string;
       readonly prefix: string;
-      /** Null when the slash is missing that relative addresses need. */
+      /** Null without the trailing slash that relative URLs need. */
       readonly target: string | null;
     };
 
 const LABEL = /^([1-9]\d{0,4})-([a-z2-7]{26})$/;
 
-/** What of the previews a request is for; null for every other. */
+/** Parses the preview address of a request; null if it is not for a preview. */
 export function placeOf(request: Pick<IncomingMessage, 'headers' | 'url'>, domain: string): PreviewPlace | null {
   const host = (request.headers.host ?? '').toLowerCase();
   const name = host.replace(/:\d+$/, '').replace(/\.$/, '');
@@ -48,7 +48,7 @@ function hostPlace(host: string, name: string, domain: string, url: string): Pre
   return { kind: 'host', named, host, queryToken: token, target };
 }
 
-/** The address without the token; all else of it stays as it was written. */
+/** Removes the token from the URL; the rest stays unchanged. */
 function takeToken(url: string): { target: string; token: string | null } {
   const mark = url.indexOf('?');
   if (mark === -1) return { target: url, token: null };

@@ -8,9 +8,9 @@ describe('the origin of a WebSocket', () => {
     [{ host }, true, true],
     [{ host, origin: 'https://svc.example' }, true, true],
     [{ host, origin: 'http://svc.example' }, false, true],
-    // A proxy that ends TLS without saying so.
+    // A proxy that terminates TLS without reporting it.
     [{ host, origin: 'https://svc.example' }, false, true],
-    // A page that came without TLS may be anybody's, also under our own name.
+    // A page loaded without TLS is untrusted, even under our own name.
     [{ host, origin: 'http://svc.example' }, true, false],
     [{ host, origin: 'https://preview.svc.example' }, true, false],
     [{ host, origin: 'https://svc.example:8443' }, true, false],

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 const BEARER_PREFIX = 'bearer.';
-/** `rexec.token.TOKEN` beside `rexec.v1`: what clients that speak this API already send, with the token as it is. */
+/** `rexec.token.TOKEN` beside `rexec.v1`: sent by existing clients of this API, with the plain token. */
 const TOKEN_SUBPROTOCOL = /^[a-z\d]+\.token\.(?<token>.+)$/;
 
-/** The subprotocols that a client offers, in its order. */
+/** Subprotocols offered by the client, in its order. */
 export function offeredProtocols(headers: IncomingHttpHeaders): string[] {
   return (headers['sec-websocket-protocol'] ?? '')
     .split(',')
@@ -13,8 +13,8 @@ export function offeredProtocols(headers: IncomingHttpHeaders): string[] {
 }
 
 /**
- * The headers to authenticate by. Browsers can set no header on a WebSocket, so a token may stand among the subprotocols as
- * `bearer.` and the base64url of the token, or as it is behind `NAME.token.`.
+ * Returns the headers to authenticate with. Browsers cannot set headers on a WebSocket, so the token may be a
+ * subprotocol: `bearer.` followed by its base64url, or the plain token after `NAME.token.`.
  */
 export function credentialHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   if (headers.authorization !== undefined) return headers;
@@ -31,8 +31,9 @@ function tokenIn(name: string): string | null {
 }
 
 /**
- * A page of another site must not use the cookies of whoever looks at it. Programs send no Origin or set the header
- * Authorization, which no page can. Over TLS a page that came without it is another site: it may be anybody's.
+ * Prevents pages of other sites from using a visitor's cookies. Programs send no Origin, or set the Authorization
+ * header, which pages cannot. Over TLS, a page that was loaded without TLS counts as another site, because it can be
+ * forged.
  */
 export function isAllowedOrigin(headers: IncomingHttpHeaders, allowed: readonly string[], isSecure: boolean): boolean {
   const { origin, authorization, host } = headers;
@@ -44,8 +45,8 @@ export function isAllowedOrigin(headers: IncomingHttpHeaders, allowed: readonly 
 }
 
 /**
- * The one to answer with: ours if offered; else the first that is no token, since browsers insist on one of those they
- * offered; a token only where there is nothing else.
+ * Selects the subprotocol to accept: ours if offered; otherwise the first that is not a token, because browsers require
+ * one of those they offered; a token only if there is nothing else.
  */
 export function selectProtocol(offered: readonly string[], known: readonly string[]): string | null {
   const ours = known.find((name) => offered.includes(name));

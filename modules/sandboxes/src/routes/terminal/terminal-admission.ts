@@ -31,11 +31,11 @@ export interface AdmissionOptions {
 
 export interface Admitted {
   readonly sandbox: Sandbox;
-  /** The right to the terminal: that of the credential which was shown, or which made the ticket. */
+  /** The right to the terminal, from the presented credential or the one that created the ticket. */
   readonly held: UpgradeHold;
 }
 
-/** Decides who may open a terminal, and writes down that they did. */
+/** Authorizes terminals and records them in the audit log. */
 export class TerminalAdmission {
   readonly #options: AdmissionOptions;
 

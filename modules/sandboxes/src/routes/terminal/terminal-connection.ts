@@ -9,36 +9,36 @@ import type { ProcessStream } from '../../domain/terminal/process-stream.ts';
 import type { Snapshot } from '../../domain/terminal/screens/session-screen.ts';
 import type { SendBuffers } from '../../domain/terminal/send-buffers.ts';
 
-/** Input beyond this waits at the client: its socket is not read any further. */
+/** Above this much pending input, the socket is not read, so that further input waits at the client. */
 const MAX_PENDING_INPUT_BYTES = 1024 * 1024;
-/** The client is told of its input in steps, not for each key. */
+/** Input is acked in steps, not for each key. */
 const TAKEN_STEP_BYTES = 64 * 1024;
 
 export interface TerminalConnectionOptions {
   readonly socket: WebSocket;
   readonly framing: Framing;
-  /** Those that the framing takes. */
+  /** Buffers that the framing uses. */
   readonly buffers: SendBuffers;
   readonly open: (listener: TerminalListener) => ProcessStream;
-  /** The name of the shell that outlives this client, or null. */
+  /** Name of the session that outlives this client, or null. */
   readonly session: string | null;
   readonly readOnly: boolean;
   readonly acknowledges: boolean;
   readonly cols: number;
   readonly rows: number;
-  /** Called for every input, so that the sandbox counts as used. */
+  /** Called for every input, as activity of the sandbox. */
   readonly active: () => void;
-  /** Called before something reaches the process. */
+  /** Called before anything is sent to the process. */
   readonly used: () => void;
-  /** How to close when the sandbox went away below the terminal. */
+  /** Returns how to close the socket after the sandbox was lost. */
   readonly lostClose: () => Promise<{ code: number; reason: string }>;
 }
 
-/** Joins one WebSocket to one process. Output waits in the sandbox when the client is slow, input waits at the client. */
+/** Connects one WebSocket to one process. Output waits in the sandbox for a slow client, input waits at the client. */
 export class TerminalConnection {
-  /** Resolves when the client is gone. */
+  /** Resolves when the client has disconnected. */
   readonly closed: Promise<void>;
-  /** Resolves when the process has ended as well. */
+  /** Resolves when the process has ended, too. */
   readonly over: Promise<void>;
   readonly #options: TerminalConnectionOptions;
   readonly #stream: ProcessStream;
@@ -70,7 +70,7 @@ export class TerminalConnection {
     );
   }
 
-  /** To be called every 20 s: a client that answers neither of two is gone. */
+  /** Call it every 20 s: a client that answers neither of two pings is disconnected. */
   heartbeat(): void {
     const { socket } = this.#options;
     if (this.#missedPongs >= 2) socket.terminate();
@@ -107,7 +107,7 @@ export class TerminalConnection {
     this.#send(framing.started({ ...process, session, offset: from, end: Math.max(from, countOf(end)), screen }), 0);
   }
 
-  /** The bytes count as sent when the last frame made of them has left this process. */
+  /** Counts the bytes as sent once the last of their frames has left this process. */
   #send(messages: readonly Message[], bytes: number): void {
     const { socket, buffers } = this.#options;
     if (socket.readyState !== socket.OPEN || messages.length === 0) {
@@ -125,7 +125,7 @@ export class TerminalConnection {
 
   #receive(data: Buffer, isBinary: boolean): void {
     const { framing, socket, readOnly } = this.#options;
-    if (socket.readyState !== socket.OPEN) return; // closed by this side: nothing of it counts any more
+    if (socket.readyState !== socket.OPEN) return; // closed by this side: ignore it
     this.#options.active();
     const input = framing.input(data, isBinary);
     switch (input.kind) {
@@ -147,7 +147,7 @@ export class TerminalConnection {
   }
 
   #obey(input: Extract<ClientInput, { kind: 'stdin' | 'resize' | 'signal' | 'eof' }>): void {
-    if (input.kind !== 'resize') this.#options.used(); // a window that is resized is no use
+    if (input.kind !== 'resize') this.#options.used(); // resizing a window is not activity
     switch (input.kind) {
       case 'stdin':
         this.#type(input.bytes);
@@ -159,7 +159,7 @@ export class TerminalConnection {
         this.#stream.control({ type: 'signal', name: input.name });
         return;
       case 'eof':
-        // After what was typed before it.
+        // Ordered after earlier input.
         this.#input = this.#input.then(() => this.#stream.finishInput());
     }
   }
@@ -185,10 +185,10 @@ export class TerminalConnection {
     this.#untoldInputBytes = 0;
   }
 
-  /** All output was handed to the socket before this, so the close comes after it. */
+  /** The socket already has all output, so the close comes after it. */
   async #end(outcome: Outcome): Promise<void> {
     const { socket, framing, lostClose } = this.#options;
-    if (socket.isPaused) socket.resume(); // the close handshake has to be read
+    if (socket.isPaused) socket.resume(); // the close handshake must be read
     if (!outcome.ok && (outcome.code === 'LOST' || outcome.code === 'DETACHED' || outcome.code === 'ABORTED')) {
       if (socket.readyState !== socket.OPEN) return;
       const { code, reason } = await lostClose();
@@ -205,7 +205,7 @@ export class TerminalConnection {
   }
 }
 
-/** A close reason has at most 123 bytes (RFC 6455, section 5.5). */
+/** A close reason is limited to 123 bytes (RFC 6455, section 5.5). */
 function closeReason({ exitCode, signal, error }: ExitStatus): string {
   return JSON.stringify({
     exit_code: exitCode,

@@ -30,7 +30,7 @@ const HOLD_WHILE_CREATING_MS = 60_000;
 const HEARTBEAT_EVERY_MS = 20_000;
 const PLACE_ID_BYTES = 16;
 const CLOSE_GRACE_MS = 2_000;
-/** A paste comes as one message; larger ones must come in parts (close code 1009). */
+/** A paste arrives as one message; larger ones must be split (close code 1009). */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export interface TerminalHubOptions {
@@ -41,20 +41,20 @@ export interface TerminalHubOptions {
   readonly effects: Effects;
   readonly screens: SessionScreens;
   readonly maxTerminals: number;
-  /** The open terminals of all replicas, and what a workspace and its owner may have of them. */
+  /** The open terminals of all replicas, counted against the quotas of workspace and owner. */
   readonly places: TerminalPlaces;
   readonly quotaLimits: QuotaLimits;
-  /** Told when a place could not be given back. */
+  /** Called if a terminal's slot could not be released. */
   readonly failed: (error: unknown) => void;
 }
 
-/** What a terminal belongs to; without a session it is alone. */
+/** The sandbox and session of a terminal; without a session, it stands alone. */
 interface Place {
   readonly sandboxId: string;
   readonly session: string | null;
 }
 
-/** `/ws/terminal/:id`: waits for a sandbox that is being made, and owns every open terminal. */
+/** Handles `/ws/terminal/:id`: waits for a sandbox that is being created, and owns all open terminals. */
 export class TerminalHub implements UpgradeRoute {
   readonly name = 'terminal';
   readonly hold = 'required';
@@ -94,7 +94,7 @@ export class TerminalHub implements UpgradeRoute {
     const session = wanted.session === null ? null : await findSession(connection, wanted.session, random);
     const release = await this.#takePlace(ready.workspaceUuid);
     if (socket.destroyed) return release();
-    let isJoined = false; // `ws` calls back before it returns, unless it refused the handshake
+    let isJoined = false; // `ws` calls back synchronously unless it rejects the handshake
     this.#server.handleUpgrade(request, socket, upgrade.head, (webSocket) => {
       isJoined = true;
       this.#join(webSocket, { sandbox: ready, held }, wanted, session, release);
@@ -115,7 +115,7 @@ export class TerminalHub implements UpgradeRoute {
     }, HEARTBEAT_EVERY_MS);
   }
 
-  /** Tells every client to come back, and cuts those that do not answer. */
+  /** Closes every terminal with a restart code, and cuts those that do not respond. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#cancelHeartbeat();
@@ -139,7 +139,7 @@ export class TerminalHub implements UpgradeRoute {
     return this.#options.screens.size;
   }
 
-  /** A client that connects right after its create is held, so that it need not poll. */
+  /** Holds a client that connects right after a create, so that it does not have to poll. */
   async #waitUntilRunning(sandbox: Sandbox, socket: Duplex): Promise<Sandbox> {
     if (sandbox.status !== 'creating') return sandbox;
     const gone = new AbortController();
@@ -159,7 +159,7 @@ export class TerminalHub implements UpgradeRoute {
     if (open >= this.#options.maxTerminals) throw sandboxErrors.TOO_MANY_TERMINALS();
   }
 
-  /** Answers what gives the place back, once. Throws QUOTA_EXCEEDED. */
+  /** Takes a slot and returns the function that releases it. Throws QUOTA_EXCEEDED. */
   async #takePlace(workspaceUuid: string): Promise<() => void> {
     const { places, quotaLimits, effects, failed } = this.#options;
     const id = effects.randomBytes(PLACE_ID_BYTES).toString('hex');
@@ -224,7 +224,7 @@ export class TerminalHub implements UpgradeRoute {
     }
   }
 
-  /** Why a terminal ended below its client. */
+  /** Close code and reason for a terminal that lost its sandbox. */
   async #closeOf(id: string): Promise<{ code: number; reason: string }> {
     if (this.#closing) return { code: 1012, reason: 'the platform restarts' };
     const sandbox = await this.#options.service.byId(id).catch(() => null);

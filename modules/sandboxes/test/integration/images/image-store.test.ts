@@ -167,7 +167,7 @@ describeRequiring(['linux', 'root', 'command:xz', 'command:bzip2'], 'images on t
     for (let round = 0; round < rounds; round += 1) {
       const { child, ended } = await begin();
       const begunMs = performance.now();
-      // The first runs to its end; the others are killed earlier and earlier in the same time.
+      // The first runs to completion; the others are killed earlier and earlier in the same span.
       const { promise: due, resolve } = Promise.withResolvers<void>();
       const timer = round === 0 ? null : setTimeout(resolve, (wholeMs * (rounds - round)) / rounds);
       await Promise.race([due, ended]);

@@ -13,7 +13,7 @@ import type { RegistrySettings } from '../../../src/adapters/images/registry/reg
 
 const layers = [{ entries: [{ name: 'file', content: 'x' }] }, { entries: [{ name: 'other', content: 'y' }] }];
 
-/** Pulls it into a store of its own; answers the digest. */
+/** Pulls the image into a new store and returns its digest. */
 async function pull(reference: string, ...settings: RegistrySettings[]): Promise<string> {
   await using subject = await imageStoreSubject();
   const store = await subject.open({ it: [{ kind: 'registry', reference }] }, { settings });
@@ -85,7 +85,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'registries that
     it('gives what is for everybody to who names nobody', async () => {
       tokens.requests.length = 0;
       expect(await pull(`${registry.host}/public/app`)).toBe(digest);
-      // One for all requests of a pull.
+      // One token for all requests of a pull.
       expect(tokens.requests).toEqual([{ scope: 'repository:public/app:pull', authorization: undefined }]);
     });
 
@@ -96,7 +96,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'registries that
 
     it('asks for another token when one is refused, and not without end', async () => {
       tokens.requests.length = 0;
-      tokens.setLife(-61); // already over when it is given, and the registry allows a minute
+      tokens.setLife(-61); // already expired when issued; the registry tolerates a minute
       await expect(pull(`${registry.host}/public/app`)).rejects.toThrow(/wants a user name/);
       expect(tokens.requests.length).toBeGreaterThan(1);
       tokens.setLife(300);

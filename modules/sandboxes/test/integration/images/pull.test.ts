@@ -112,7 +112,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     expect(one.layers.at(-1)).toBe(two.layers.at(-1));
     expect(await layersHere()).toHaveLength(3);
     await store.forget('one');
-    await store.collect(); // the collection behind the preparations may have been before it
+    await store.collect(); // the background collection may have run earlier
     expect(await layersHere()).toHaveLength(2);
     expect((await store.byDigest(two.digest))?.layers).toEqual(two.layers);
     expect(await store.byDigest(one.digest)).toBeNull();

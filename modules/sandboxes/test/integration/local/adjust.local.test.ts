@@ -58,7 +58,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
 });
 
-/** Of the group on the host, whichever layout that has. */
+/** The limit of the host's control group, in any cgroup layout. */
 async function limitOf(id: string, controller: string, files: readonly string[]): Promise<number> {
   for (const folder of [`/sys/fs/cgroup/svc-sandboxes/${id}`, `/sys/fs/cgroup/${controller}/svc-sandboxes/${id}`]) {
     for (const file of files) {

@@ -10,7 +10,7 @@ const reason = localDriverReason();
 const title = 'what a kill cuts off';
 const limit = (): AbortSignal => AbortSignal.timeout(60_000);
 
-/** Also one that nobody has waited for yet. */
+/** Also true for a process that has not been waited for. */
 function hasEnded(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
@@ -30,7 +30,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   const launcherPid = (): number => Number(readFileSync(join(subject.runFolder, 'launcher.lock'), 'utf8'));
   const firstProcessOf = (id: string): number => {
     const state = readFileSync(join(subject.runFolder, 'sandboxes', id, 'state.json'), 'utf8');
-    return (JSON.parse(state) as { pid: number }).pid; // the launcher's own
+    return (JSON.parse(state) as { pid: number }).pid; // written by the launcher
   };
   const start = async (name: string): Promise<string> => {
     const spec = sampleSpec(name);
@@ -42,7 +42,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   it('is done by the next launcher, so that callers learn nothing of a killed one', async () => {
     const id = await start('retried');
     const killed = launcherPid();
-    process.kill(killed, 'SIGSTOP'); // it hears the calls and does not begin
+    process.kill(killed, 'SIGSTOP'); // it receives the calls but does not handle them
     const calls = Promise.all([subject.driver.inspect(id), subject.driver.stats(id), subject.driver.list()]);
     process.kill(killed, 'SIGKILL');
     const [condition, , found] = await calls;

@@ -11,7 +11,7 @@ import { verifiedAgentBinary } from '../../../src/adapters/drivers/local/agent-b
 const reason = localDriverReason();
 const title = 'the launcher of a run folder';
 
-/** Processes that have the file open. */
+/** Number of processes that have the file open. */
 function holdersOf(file: string): number {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -35,7 +35,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   const disks = (): Promise<string[]> => readdir(join(subject.folder.path, 'sandboxes/prepared'));
   const waiting = (): string[] => readdirSync(join(subject.runFolder, 'sandboxes'));
   const stateOf = (id: string): Record<string, unknown> =>
-    JSON.parse(readFileSync(join(subject.runFolder, 'sandboxes', id, 'state.json'), 'utf8')) as Record<string, unknown>; // our own
+    // Written by the launcher.
+    JSON.parse(readFileSync(join(subject.runFolder, 'sandboxes', id, 'state.json'), 'utf8')) as Record<string, unknown>;
   const launcherPid = (): number => Number(readFileSync(join(subject.runFolder, 'launcher.lock'), 'utf8'));
 
   async function run(spec: SandboxSpec): Promise<void> {
@@ -115,7 +116,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const id = taken();
     const pid = launcherPid();
     process.kill(pid, 'SIGKILL');
-    // Any call brings another launcher, once the end of this one was heard.
+    // Any call starts another launcher once the exit of this one is noticed.
     await waitFor(() =>
       subject.driver.inspect(id).then(
         () => launcherPid() !== pid,
@@ -137,7 +138,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       () => launcherPid() !== pid && waiting().every((id) => !ended.includes(id)) && figures()?.ready === 2,
     );
     await waitFor(async () => waiting().length === 2 && (await disks()).length === 2);
-    for (const id of waiting()) process.kill(Number(stateOf(id)['pid']), 0); // throws where there is no such process
+    for (const id of waiting()) process.kill(Number(stateOf(id)['pid']), 0); // throws if there is no such process
   });
 
   it('are replaced when they end while they wait', async () => {
@@ -159,7 +160,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
 });
 
-/** Empty for what is not there: groups lie elsewhere on other layouts, and slots of others come and go. */
+/** Empty if missing: other layouts have groups elsewhere, and slots of other platforms come and go. */
 function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8');

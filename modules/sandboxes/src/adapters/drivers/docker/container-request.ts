@@ -6,14 +6,14 @@ import { OWNER_LABEL, SANDBOX_LABEL } from './names.ts';
 
 const MiB = 1024 * 1024;
 const MAX_SHARED_BYTES = 1024 * MiB;
-/** Few enough that an engine under a limit of its own may still set it. */
+/** Low enough to be set by an engine that has a limit itself. */
 const MAX_OPEN_FILES = 16_384;
 
 export interface ContainerOptions {
   readonly owner: string;
   /** Id of the image in the engine. */
   readonly image: string;
-  /** What the engine's copy of the image does not say of itself; null when it does. */
+  /** Image settings missing from the engine's copy; null if the copy has them. */
   readonly settings: ImageSettings | null;
   readonly helperVolume: string;
   readonly architecture: 'x64' | 'arm64';
@@ -21,11 +21,11 @@ export interface ContainerOptions {
   readonly network: string;
   readonly nameservers: readonly string[];
   readonly runtime: string | null;
-  /** Whether the engine's storage can hold a container to a size. */
+  /** Whether the engine's storage supports a container size limit. */
   readonly limitDisk: boolean;
 }
 
-/** The body of `POST /containers/create`: the walls of the local driver, as far as an engine can be asked for them. */
+/** The body of `POST /containers/create`. Provides the local driver's isolation as far as an engine supports it. */
 export function containerRequest(spec: SandboxSpec, options: ContainerOptions): Readonly<Record<string, unknown>> {
   const { settings } = options;
   return {
@@ -56,13 +56,14 @@ function hostConfig(spec: SandboxSpec, options: ContainerOptions): Readonly<Reco
     ...(options.runtime === null ? {} : { Runtime: options.runtime }),
     NetworkMode: options.network,
     ...(options.network !== 'none' && options.nameservers.length > 0 ? { Dns: options.nameservers } : {}),
-    // Engines write the address that a network gave; without one a sandbox would not know its own name.
+    // Engines write the hosts entry from the network address; without a network, the sandbox could not resolve its own
+    // name.
     ...(options.network === 'none' ? { ExtraHosts: [`${spec.hostname}:127.0.1.1`] } : {}),
     Memory: memory,
-    MemorySwap: memory, // the sum of both: no swap
+    MemorySwap: memory, // sum of memory and swap: no swap
     NanoCpus: resources.cpuMillis * 1_000_000,
     PidsLimit: resources.pids,
-    ShmSize: Math.min(memory / 2, MAX_SHARED_BYTES), // full, it must leave something to run in
+    ShmSize: Math.min(memory / 2, MAX_SHARED_BYTES), // must leave memory for processes when full
     ...(options.limitDisk ? { StorageOpt: { size: `${resources.diskMb}M` } } : {}),
     Ulimits: [
       { Name: 'nofile', Soft: MAX_OPEN_FILES, Hard: MAX_OPEN_FILES },
@@ -87,7 +88,7 @@ function hostConfig(spec: SandboxSpec, options: ContainerOptions): Readonly<Reco
     CgroupnsMode: 'private',
     Init: false,
     RestartPolicy: { Name: 'no' },
-    // What the helper prints is nothing; a log that grows on the host is one more thing to fill.
+    // The helper prints nothing, and a growing log could fill the host's disk.
     LogConfig: { Type: 'none' },
   };
 }

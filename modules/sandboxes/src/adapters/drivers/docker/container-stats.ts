@@ -1,7 +1,7 @@
 import type { SandboxStats } from '../../../domain/driver.ts';
 import { asFields, type EngineClient } from './engine-client.ts';
 
-/** What the engine counts of a container. Throws its refusal. */
+/** Resource usage of a container, as the engine reports it. Throws EngineRefusal. */
 export async function containerStats(
   client: EngineClient,
   name: string,
@@ -17,7 +17,7 @@ export async function containerStats(
     cpuMicroseconds: cpu === null ? null : Math.round(cpu / 1000),
     memoryBytes: numberOf(asFields(stats['memory_stats'])['usage']),
     pids: numberOf(asFields(stats['pids_stats'])['current']),
-    diskBytes: numberOf(container['SizeRw']) ?? 0, // left out when nothing was written
+    diskBytes: numberOf(container['SizeRw']) ?? 0, // omitted when nothing was written
   };
 }
 

@@ -29,15 +29,15 @@ import {
 } from './open-engine.ts';
 
 const OPEN_LIMIT_MS = 60_000;
-/** For requests that nobody else bounds. */
+/** Timeout of requests without a limit of their own. */
 const REQUEST_LIMIT_MS = 60_000;
-/** What the engine may take beyond the time that a sandbox was given to end. */
+/** Extra time for the engine beyond a sandbox's grace period. */
 const STOP_MARGIN_MS = 20_000;
 
-/** Sandboxes as containers of a Docker Engine, over its API. */
+/** Runs sandboxes as containers of a Docker Engine, through its API. */
 export class DockerDriver implements SandboxDriver {
   readonly name = 'docker';
-  /** The engine does the work, perhaps on another machine, and pulls images meanwhile. */
+  /** The engine does the work, possibly on another machine, and pulls images meanwhile. */
   readonly parallelStarts = 16;
   readonly snapshots: DockerSnapshots;
   readonly #options: DockerDriverOptions;
@@ -215,13 +215,13 @@ export class DockerDriver implements SandboxDriver {
     this.#status = { available: false, reason: 'closed', install: null };
   }
 
-  /** A snapshot's image has the settings of the one below it. */
+  /** A snapshot's image inherits the settings of its base image. */
   async #imageOf(engine: Engine, { image, snapshotId }: SandboxSpec, signal: AbortSignal): Promise<EngineImage> {
     if (typeof snapshotId !== 'string') return engine.images.provide(image, signal);
     return { id: await this.snapshots.provide(snapshotId, signal), settings: null };
   }
 
-  /** What is left now goes with the next sandbox, or the next start. */
+  /** Removes unused snapshot images. What remains is retried when a sandbox is removed or the platform starts. */
   async #sweep(what: { readonly halfMade: boolean }): Promise<void> {
     await this.snapshots.sweep(what).catch((error: unknown) => {
       this.#options.log.warn({ err: error }, 'images of removed snapshots could not be removed yet');
@@ -239,7 +239,7 @@ export class DockerDriver implements SandboxDriver {
     try {
       await create(engine.limitDisk);
     } catch (error) {
-      if (isConflict(error)) return; // made meanwhile, by the same name
+      if (isConflict(error)) return; // created meanwhile under the same name
       const noLimit = error instanceof EngineRefusal && /storage-opt is supported only|pquota/i.test(error.message);
       if (!engine.limitDisk || !noLimit) throw error;
       engine.limitDisk = false;
@@ -251,7 +251,7 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
-  /** The container as the engine describes it; null when there is none. */
+  /** Inspects a container; null if there is none. */
   async #look(name: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null> {
     try {
       return asFields(await this.#need().client.json('GET', `/containers/${name}/json`, { signal }));
@@ -261,7 +261,7 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
-  /** Engines refuse what is so already with different codes, so the state decides. */
+  /** Engines use different error codes when the state is already reached, so check the state. */
   async #set(id: string, state: 'pause' | 'unpause'): Promise<void> {
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
     const name = this.#nameOf(id);
@@ -275,7 +275,7 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
-  /** Engines neither stop nor remove what is paused. */
+  /** Engines neither stop nor remove a paused container. */
   async #resumed(id: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -286,7 +286,7 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
-  /** Somebody else removes it already: that is over when it is over. */
+  /** Waits for a removal that is already in progress. */
   async #awaitRemoval(name: string, signal: AbortSignal): Promise<void> {
     const { client } = this.#need();
     const query = { condition: 'removed' };

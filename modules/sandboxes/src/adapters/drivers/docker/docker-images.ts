@@ -22,20 +22,20 @@ export interface RegistryLogin {
 export interface DockerImagesOptions {
   readonly client: EngineClient;
   readonly catalog: ImageCatalog;
-  /** Our own unpacked images, for what the engine cannot get by itself. */
+  /** Our own unpacked images, for those the engine cannot pull itself. */
   readonly images: ImageStore;
   readonly logins: readonly RegistryLogin[];
-  /** The helper's binary for this machine: it packs unpacked layers. */
+  /** The helper binary for this machine, which packs unpacked layers. */
   readonly packer: string;
 }
 
 export interface EngineImage {
   readonly id: string;
-  /** Null when the engine's copy has them itself. */
+  /** Null if the engine's copy includes them. */
   readonly settings: ImageSettings | null;
 }
 
-/** Images of the catalog in an engine: pulled by it, else packed from our own store and imported. */
+/** Provides catalog images in an engine: pulled by the engine, or packed from our own store and imported. */
 export class DockerImages {
   readonly #options: DockerImagesOptions;
   readonly #running = new Map<string, Promise<EngineImage>>();
@@ -45,7 +45,7 @@ export class DockerImages {
     this.#options = options;
   }
 
-  /** Throws UNKNOWN_IMAGE, and IMAGE_PULL_FAILED with what the engine and each of our own sources said. */
+  /** Throws UNKNOWN_IMAGE, and IMAGE_PULL_FAILED with the errors of the engine and of each of our sources. */
   async provide(name: string, signal: AbortSignal): Promise<EngineImage> {
     const entry = this.#options.catalog.find(name);
     if (entry === null) throw sandboxErrors.UNKNOWN_IMAGE({ details: { image: name } });
@@ -55,18 +55,18 @@ export class DockerImages {
     return unlessAborted(work, signal, late);
   }
 
-  /** One piece of work for all who wait; it goes on when one of them gives up. */
+  /** Starts work shared by all waiters; it continues when one of them gives up. */
   #begin(entry: ImageEntry): Promise<EngineImage> {
     const [source] = entry.sources;
     const reference = source?.kind === 'registry' ? parseReference(source.reference) : null;
     const signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(PREPARE_LIMIT_MS)]);
     const work = this.#get(entry.name, reference, signal).finally(() => this.#running.delete(entry.name));
-    work.catch(() => undefined); // told to those who wait
+    work.catch(() => undefined); // reported to the waiters
     this.#running.set(entry.name, work);
     return work;
   }
 
-  /** Gives up on what is being prepared. */
+  /** Cancels pending work. */
   async close(): Promise<void> {
     this.#closed.abort();
     await Promise.allSettled(this.#running.values());
@@ -90,7 +90,7 @@ export class DockerImages {
     }
   }
 
-  /** Null when it succeeded, else what the engine said. */
+  /** Returns null on success, else the engine's error. */
   async #pull(reference: ImageReference, signal: AbortSignal): Promise<string | null> {
     const { client, logins } = this.#options;
     const { username, password } = logins.find(({ host }) => host === reference.registry) ?? {};
@@ -129,13 +129,13 @@ export class DockerImages {
         await client.stream('POST', '/images/create', { query, body: child.stdout, signal }),
       );
     } finally {
-      child.stdout.destroy(); // it ends, whatever became of the request
+      child.stdout.destroy(); // ends the child, whatever happened to the request
     }
     if ((await ended) !== 0) complaint = `packing failed: ${said.trim()}`;
     const id = complaint === null ? await this.#find(`${IMAGE_REPOSITORY}:${tag}`, signal) : null;
     if (id !== null) return { id, settings };
     const reason = `the Docker Engine did not take it: ${complaint ?? 'it is not there'}`;
-    // What was cut short must not be found the next time.
+    // Delete a partial import, so that it is not found next time.
     await client.json('DELETE', `/images/${IMAGE_REPOSITORY}:${tag}`, { signal }).catch(() => undefined);
     throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason } });
   }
@@ -145,7 +145,7 @@ export class DockerImages {
   }
 }
 
-/** The engine tells progress as JSON lines; a failure comes as one of them, after the status 200. */
+/** The engine reports progress as JSON lines; a failure is one of them, after status 200. */
 async function complaintOf(answer: Readable): Promise<string | null> {
   let complaint: string | null = null;
   for await (const line of createInterface({ input: answer })) {

@@ -8,7 +8,7 @@ import { engineName, filterByOwner, OWNER_LABEL, SANDBOX_LABEL, SLOT_LABEL } fro
 
 const INTERFACE_START = 'svcsd';
 const FIREWALL_TABLE = 'svc_sandboxes_docker';
-/** Networks of four addresses in a range of 65,536; the first is left out. */
+/** Networks of four addresses in a range of 65,536; the first is not used. */
 const SLOTS = 16_383;
 const MAX_ATTEMPTS = 20;
 const TOOL_LIMIT_MS = 20_000;
@@ -18,22 +18,22 @@ export interface NetworkOptions {
   readonly owner: string;
   /** The first two numbers of the IPv4 range, such as `100.97`. */
   readonly addressPrefix: string;
-  /** Resolvers for sandboxes; those of the host when empty. */
+  /** Resolvers for sandboxes; defaults to the host's when empty. */
   readonly nameservers: readonly string[];
-  /** A network of the operator, who answers for what is reached from it; null = one of our own for each sandbox. */
+  /** A network of the operator, who is responsible for what it reaches; null for a dedicated network per sandbox. */
   readonly network: string | null;
 }
 
-/** What sandboxes can have of a network, found out once. */
+/** Network support for sandboxes, determined once. */
 export interface Egress {
-  /** Null when it is there. */
+  /** Why egress is not available; null if it is. */
   readonly reason: string | null;
   readonly nameservers: readonly string[];
 }
 
 /**
- * One network for each sandbox with egress: a bridge of its own with two addresses, so that no neighbour is on the same
- * wire, and what leaves the bridge passes the firewall of this host. That holds only where the engine runs on this host.
+ * Creates one network for each sandbox with egress: a dedicated bridge with two addresses, so that no neighbour shares
+ * the link and outgoing traffic passes this host's firewall. That requires the engine to run on this host.
  */
 export class DockerNetworks {
   readonly #options: NetworkOptions;
@@ -44,14 +44,14 @@ export class DockerNetworks {
     this.#options = options;
   }
 
-  /** Loads the firewall, or finds out why egress is not to be had. */
+  /** Loads the firewall, or determines why egress is not available. */
   async open(signal: AbortSignal): Promise<Egress> {
     const { network } = this.#options;
     const nameservers = this.#options.nameservers.length > 0 ? this.#options.nameservers : await hostNameservers();
     const reason = network === null ? await this.#loadFirewall(nameservers, signal) : null;
     if (network === null && reason === null) await this.#sweep(signal);
     this.#egress = { reason, nameservers };
-    this.#next = Number.parseInt(this.#options.owner.slice(0, 4), 16) % SLOTS; // platforms begin apart
+    this.#next = Number.parseInt(this.#options.owner.slice(0, 4), 16) % SLOTS; // different start per platform
     return this.#egress;
   }
 
@@ -59,7 +59,7 @@ export class DockerNetworks {
     return this.#egress.nameservers;
   }
 
-  /** The name of the network to start in; made first when it is not there. */
+  /** Returns the name of the sandbox's network, creating it if needed. */
   async provide(id: string, signal: AbortSignal): Promise<string> {
     const { client, owner, network } = this.#options;
     if (this.#egress.reason !== null) throw new Error(`network egress is not available: ${this.#egress.reason}`);
@@ -73,7 +73,7 @@ export class DockerNetworks {
         await client.json('POST', '/networks/create', { body: this.#request(name, id, slot), signal });
         break;
       } catch (error) {
-        // Another platform took the place meanwhile, or something of the host lies in it.
+        // Another platform took the slot meanwhile, or it overlaps with a network of the host.
         const taken = error instanceof EngineRefusal && /overlap|conflict|exists|in use/i.test(error.message);
         if (!taken || attempt === MAX_ATTEMPTS) throw error;
       }
@@ -88,7 +88,7 @@ export class DockerNetworks {
     await client.json('DELETE', `/networks/${engineName(owner, id)}`, { signal }).catch(nullIfMissing);
   }
 
-  /** The bridge must stand on this host: elsewhere no firewall of ours would be in its way. */
+  /** The bridge must be on this host; elsewhere our firewall would not apply. */
   async #assertHere(name: string, signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
     const { Options: options } = asFields(await client.json('GET', `/networks/${name}`, { signal }));
@@ -124,7 +124,7 @@ export class DockerNetworks {
       Options: {
         'com.docker.network.bridge.name': `${INTERFACE_START}${slot}`,
         'com.docker.network.bridge.enable_icc': 'false',
-        'com.docker.network.bridge.enable_ip_masquerade': 'false', // the firewall does that
+        'com.docker.network.bridge.enable_ip_masquerade': 'false', // done by the firewall
       },
     };
   }
@@ -136,7 +136,7 @@ export class DockerNetworks {
     const input = firewallRules({
       nameservers,
       range: `${this.#options.addressPrefix}.0.0/16`,
-      guardedInterfaces: [], // the engine made this host forward
+      guardedInterfaces: [], // the engine has enabled forwarding on this host
       interfaces: `${INTERFACE_START}*`,
       table: FIREWALL_TABLE,
     });
@@ -148,7 +148,7 @@ export class DockerNetworks {
     }
   }
 
-  /** A create or a remove that was cut short leaves a network without its sandbox. */
+  /** Removes networks without a sandbox, left by an interrupted create or remove. */
   async #sweep(signal: AbortSignal): Promise<void> {
     const { client, owner } = this.#options;
     for (const labels of await this.#networks(filterByOwner(owner), signal)) {

@@ -5,20 +5,20 @@ import { engineFailure } from './engine-failure.ts';
 import { findImage } from './find-image.ts';
 import { engineName, filterByOwner, OWNER_LABEL, SNAPSHOT_LABEL } from './names.ts';
 
-/** Copying many gigabytes takes an engine its time. */
+/** Engines need time to copy many gigabytes. */
 const TAKE_LIMIT_MS = 30 * 60_000;
 const REQUEST_LIMIT_MS = 60_000;
 
 export interface DockerSnapshotsOptions {
   readonly owner: string;
-  /** The engine as it is now; throws SANDBOXES_UNAVAILABLE. */
+  /** The current engine client. Throws SANDBOXES_UNAVAILABLE. */
   readonly client: () => EngineClient;
 }
 
 /**
- * Copies of files as images: the engine commits what a container wrote as one more layer. An engine keeps the image of a
- * snapshot that was removed for as long as a container or another image stands on it; meanwhile it has a name that says
- * so, and `sweep` removes it with the last of them.
+ * Snapshots as images: the engine commits a container's changes as one more layer. The image of a removed snapshot must
+ * stay while a container or another image is based on it. Until then it is tagged as removed, and `sweep` deletes it
+ * once it is unused.
  */
 export class DockerSnapshots implements SnapshotDriver {
   readonly #options: DockerSnapshotsOptions;
@@ -47,12 +47,12 @@ export class DockerSnapshots implements SnapshotDriver {
     }
   }
 
-  /** The engine's disk is not the platform's to watch. */
+  /** The engine's disk is not managed by the platform. */
   sizeBytes(): Promise<number> {
     return Promise.resolve(0);
   }
 
-  /** The id of its image. */
+  /** Returns the id of the snapshot's image. */
   async provide(snapshotId: string, signal: AbortSignal): Promise<string> {
     assertSandboxId(snapshotId);
     const image = await findImage(this.#options.client(), `${this.#repository()}:${snapshotId}`, signal);
@@ -69,7 +69,8 @@ export class DockerSnapshots implements SnapshotDriver {
       if ((await findImage(client, name, signal)) === null) return;
       const query = { repo: this.#removedRepository(), tag: snapshotId };
       await client.json('POST', `/images/${name}/tag`, { query, signal });
-      await client.json('DELETE', `/images/${name}`, { signal }); // the name only: the image has another now
+      // Removes only this name: the image has another one now.
+      await client.json('DELETE', `/images/${name}`, { signal });
       await this.sweep({ halfMade: false });
     } catch (error) {
       if (!isMissing(error)) throw engineFailure(error, 'RUNTIME_FAILED');
@@ -83,14 +84,14 @@ export class DockerSnapshots implements SnapshotDriver {
   }
 
   /**
-   * Removes the images of removed snapshots that nothing stands on now. Those without any name were cut off half-made, or
-   * are being made at this moment: they go with `halfMade`, for when nobody can be making one.
+   * Deletes unused images of removed snapshots. Untagged images are incomplete or still being created; `halfMade`
+   * deletes them too, for when no snapshot can be in progress.
    */
   async sweep({ halfMade }: { readonly halfMade: boolean }): Promise<void> {
     const client = this.#options.client();
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
     const prefix = `${this.#removedRepository()}:`;
-    // One that goes may be the last that stood on another.
+    // A deleted image may have been the last one based on another.
     for (let removed = true; removed;) {
       removed = false;
       for (const { id, names } of await this.#images()) {
@@ -107,7 +108,7 @@ export class DockerSnapshots implements SnapshotDriver {
     const found = await this.#options.client().json('GET', '/images/json', { query: { filters }, signal });
     return (Array.isArray(found) ? found : []).map(asFields).map(({ Id: id, RepoTags: tags }) => ({
       id: String(id),
-      // Engines call one without a name so.
+      // Engines use this name for untagged images.
       names: (Array.isArray(tags) ? tags : []).map(String).filter((name) => name !== '<none>:<none>'),
     }));
   }
@@ -121,14 +122,14 @@ export class DockerSnapshots implements SnapshotDriver {
   }
 }
 
-/** False when something stands on it still. */
+/** Returns false if the image is still in use. */
 async function removeUnused(client: EngineClient, image: string, signal: AbortSignal): Promise<boolean> {
   try {
     await client.json('DELETE', `/images/${image}`, { signal });
     return true;
   } catch (error) {
     if (isConflict(error)) return false;
-    if (isMissing(error)) return true; // by somebody else meanwhile
+    if (isMissing(error)) return true; // removed by someone else meanwhile
     throw error;
   }
 }

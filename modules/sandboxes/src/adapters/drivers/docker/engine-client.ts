@@ -4,12 +4,12 @@ import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { EngineEndpoint } from './engine-endpoint.ts';
 
-/** Paths are `/v1.41/...`; what the engine speaks decides. */
+/** Newest API version that we use; the engine's own version may be lower. */
 const NEWEST_KNOWN: readonly [number, number] = [1, 47];
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const MAX_SOCKETS = 64;
 
-/** The engine refused; `status` is HTTP's. */
+/** The engine rejected a request; `status` is the HTTP status. */
 export class EngineRefusal extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -19,7 +19,7 @@ export class EngineRefusal extends Error {
   }
 }
 
-/** The engine could not be reached, or went away. */
+/** The engine is unreachable, or the connection was lost. */
 export class EngineUnreachable extends Error {}
 
 export interface EngineRequest {
@@ -43,7 +43,7 @@ export class EngineClient {
     this.#agent = secure(endpoint) ? new https.Agent(options) : new http.Agent(options);
   }
 
-  /** Agrees on a version of the API; the answer of `/version`. */
+  /** Negotiates the API version. Returns the response of `/version`. */
   async greet(signal: AbortSignal): Promise<Fields> {
     this.#prefix = '';
     const version = asFields(await this.json('GET', '/version', { signal }));
@@ -53,7 +53,9 @@ export class EngineClient {
     return version;
   }
 
-  /** A request with a JSON answer, null when that is empty. Throws EngineRefusal and EngineUnreachable. */
+  /**
+   * Sends a request and returns the JSON response, or null if it is empty. Throws EngineRefusal and EngineUnreachable.
+   */
   async json(method: string, path: string, request: EngineRequest): Promise<unknown> {
     const response = await this.#send(method, path, request);
     const text = await readText(response);
@@ -61,7 +63,7 @@ export class EngineClient {
     return text.trim() === '' ? null : (JSON.parse(text) as unknown);
   }
 
-  /** The answer's headers alone. */
+  /** Returns only the response headers. */
   async head(path: string, request: EngineRequest): Promise<http.IncomingHttpHeaders> {
     const response = await this.#send('HEAD', path, request);
     response.resume();
@@ -69,7 +71,7 @@ export class EngineClient {
     return response.headers;
   }
 
-  /** A request whose body and answer are streams; the answer must be read to its end or destroyed. */
+  /** Sends a request with a streamed body and response. Read the response to its end or destroy it. */
   async stream(
     method: string,
     path: string,
@@ -80,10 +82,10 @@ export class EngineClient {
     return response;
   }
 
-  /** Turns the connection of a request into a raw one (`Upgrade: tcp`). */
+  /** Upgrades a request's connection to a raw one (`Upgrade: tcp`). */
   async hijack(path: string, request: EngineRequest): Promise<{ socket: Duplex; head: Buffer }> {
     const headers = { ...request.headers, connection: 'Upgrade', upgrade: 'tcp' };
-    // A signal that aborts later must not end what came of the request.
+    // Aborting the signal later must not close the upgraded connection.
     const opening = new AbortController();
     const abort = (): void => opening.abort(request.signal.reason);
     request.signal.throwIfAborted();
@@ -123,7 +125,7 @@ export class EngineClient {
     });
     answered.catch(() => undefined); // awaited below, after the body
     if (streamed) {
-      // An engine that refuses early stops reading: its answer tells why.
+      // An engine that rejects a request early stops reading; its response has the reason.
       await pipeline(body, outgoing).catch((error: unknown) => {
         if (request.signal.aborted) throw error;
       });
@@ -147,12 +149,12 @@ export class EngineClient {
   }
 }
 
-/** A JSON object's fields; the engine's answers are checked where they are used. */
+/** The fields of a JSON object. Engine responses are checked where they are used. */
 export function asFields(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-/** A text of an answer; an engine that leaves it out leaves the other. */
+/** Returns a text field, or `otherwise` if the engine omitted it. */
 export function textOf(value: unknown, otherwise: string): string {
   return typeof value === 'string' && value !== '' ? value : otherwise;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** How the engine is reached, as the configuration says it. */
+/** How to reach the engine, from the configuration. */
 export interface EngineSettings {
   /** `unix:///var/run/docker.sock` or `tcp://host:2376`. */
   readonly host: string;
@@ -9,7 +9,7 @@ export interface EngineSettings {
   readonly key_file?: string | undefined;
 }
 
-/** What requests are made with; `tls` decides between HTTPS and HTTP. */
+/** Connection options for requests; `tls` selects HTTPS or HTTP. */
 export type EngineEndpoint =
   | { readonly socketPath: string }
   | {
@@ -21,7 +21,7 @@ export type EngineEndpoint =
 const TLS_PORT = 2376;
 const PLAIN_PORT = 2375;
 
-/** Throws an error for people when the settings do not fit together. */
+/** Throws a readable error if the settings are inconsistent. */
 export async function endpointOf(settings: EngineSettings): Promise<EngineEndpoint> {
   const unix = /^unix:\/\/(\/.+)$/.exec(settings.host)?.[1];
   if (unix !== undefined) return { socketPath: unix };
@@ -30,7 +30,7 @@ export async function endpointOf(settings: EngineSettings): Promise<EngineEndpoi
     throw new Error('sandboxes.docker.host must be unix:///PATH or tcp://HOST:PORT');
   const { ca_file: ca, certificate_file: certificate, key_file: key } = settings;
   if (ca === undefined || certificate === undefined || key === undefined) {
-    // Whoever reaches an engine without TLS is root on its machine; on loopback that is the machine's own affair.
+    // Access to an engine without TLS is root access to its machine, so it is allowed only on loopback.
     if (!/^(localhost|127\.[0-9.]+|\[::1\])$/.test(hostname)) {
       throw new Error('an engine over tcp needs sandboxes.docker.ca_file, certificate_file and key_file');
     }

@@ -1,6 +1,6 @@
 import { asFields, textOf } from './engine-client.ts';
 
-/** What an engine says of itself, as far as it decides what a sandbox can be given. */
+/** Engine properties that determine what sandboxes can use. */
 export interface EngineFacts {
   readonly version: string;
   readonly architecture: 'x64' | 'arm64';
@@ -8,14 +8,14 @@ export interface EngineFacts {
   readonly runtimes: ReadonlySet<string>;
   readonly defaultRuntime: string;
   readonly cgroups: string;
-  /** Ids inside are other ids outside (`userns-remap`, or an engine without root). */
+  /** Ids are mapped to others outside (`userns-remap`, or a rootless engine). */
   readonly userNamespace: boolean;
   readonly seccomp: boolean;
-  /** Why containers have no limit of their disk, or null when they can have one. */
+  /** Why containers have no disk limit; null if they can have one. */
   readonly noDiskLimit: string | null;
 }
 
-/** From `/info` and `/version`. Throws an error for people when it is no engine for sandboxes. */
+/** Reads `/info` and `/version`. Throws a readable error if the engine cannot run sandboxes. */
 export function readFacts(info: unknown, version: unknown): EngineFacts {
   const fields = asFields(info);
   const security = (Array.isArray(fields['SecurityOptions']) ? fields['SecurityOptions'] : []).map(String);
@@ -47,6 +47,7 @@ function noDiskLimit(driver: string, status: unknown): string | null {
   const backing = (Array.isArray(status) ? status : []).find(
     (pair) => Array.isArray(pair) && pair[0] === 'Backing Filesystem',
   );
-  if (driver === 'overlay2' && Array.isArray(backing) && backing[1] === 'xfs') return null; // with pquota; tried at the first
+  // Needs pquota; the first create tests it.
+  if (driver === 'overlay2' && Array.isArray(backing) && backing[1] === 'xfs') return null;
   return `its storage driver ${driver} has no limit; btrfs, zfs, or overlay2 on xfs with pquota have one`;
 }

@@ -1,7 +1,7 @@
 import { isAppError, type AppError } from '@svc/errors';
 import { sandboxErrors, type CauseCode } from '../../../errors.ts';
 
-/** What an engine refused as an error of the module: of that code, unless its words tell more. */
+/** Converts an engine error to a module error with `code`, unless its message is more specific. */
 export function engineFailure(error: unknown, code: CauseCode): AppError {
   if (isAppError(error)) return error;
   const reason = error instanceof Error ? error.message : String(error);

@@ -3,13 +3,13 @@ import { Duplex } from 'node:stream';
 const HEADER_BYTES = 8;
 const STDOUT = 1;
 const STDERR = 2;
-/** The engine sends at most what one read of a pipe gave. */
+/** An engine frame holds at most one pipe read. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const MAX_COMPLAINT_CHARACTERS = 1000;
 
 /**
- * The standard streams of a process that the engine runs without a terminal, as one byte stream: written bytes are its
- * input, read ones its output. The engine puts a header before each piece (type, three zeros, u32 length).
+ * The standard streams of a process run by the engine without a terminal, as one duplex stream: writes go to stdin,
+ * reads come from stdout. The engine prefixes each piece with a header (type, three zeros, u32 length).
  */
 export class ExecStream extends Duplex {
   readonly #socket: Duplex;
@@ -28,7 +28,7 @@ export class ExecStream extends Duplex {
     if (head.length > 0) this.#receive(head);
   }
 
-  /** What it said on standard error, the beginning of it. */
+  /** The beginning of its standard error. */
   get complaint(): string {
     return this.#complaint.trim();
   }

@@ -10,9 +10,10 @@ const BLOCK_BYTES = 512;
 const MOUNT_POINT = '/.sandbox';
 
 /**
- * Puts the helper into the engine as a volume that every sandbox mounts read-only; answers the volume's name. An image
- * that holds nothing but the helper fills it: an engine copies what an image has at the mount point into a volume that is
- * empty. So it works wherever the engine runs. The name is the content's, and what the volume holds is compared.
+ * Installs the helper in the engine as a volume that every sandbox mounts read-only, and returns the volume's name. The
+ * volume is filled from an image that contains only the helper: an engine copies an image's files at the mount point
+ * into an empty volume. This works wherever the engine runs. The name derives from the helper's content, and the
+ * volume's content is verified.
  */
 export async function installHelper(client: EngineClient, binaryFile: string, signal: AbortSignal): Promise<string> {
   const binary = await readFile(binaryFile);
@@ -20,13 +21,14 @@ export async function installHelper(client: EngineClient, binaryFile: string, si
   const tag = digest.slice(0, 32);
   const volume = `${HELPER_REPOSITORY}-${tag}`;
   const image = `${HELPER_REPOSITORY}:${tag}`;
-  // Importing it once more would take the name from the image that is there, and leave that one without any.
+  // Importing again would move the tag from the existing image and leave that one untagged.
   if ((await findImage(client, image, signal)) === null) await importHelper(client, binary, tag, signal);
   for (const attempt of [1, 2]) {
     const found = await fillAndRead(client, volume, tag, signal);
     if (found === digest) return volume;
     if (attempt === 2) break;
-    // Filling it was cut short, by the end of the engine for one, or the image is another's; nobody uses such a volume yet.
+    // Filling was interrupted, such as by an engine shutdown, or the image has other content. Such a volume is not in
+    // use yet.
     await client.json('DELETE', `/volumes/${volume}`, { signal });
     await client.json('DELETE', `/images/${image}`, { signal });
     await importHelper(client, binary, tag, signal);
@@ -45,14 +47,14 @@ async function importHelper(client: EngineClient, binary: Buffer, tag: string, s
     signal,
   });
   for await (const _ of answer); // progress
-  // Another platform imported it at the same moment: of the two images the first lost its name to the second.
+  // If another platform imported it at the same moment, the first of the two images lost its tag.
   const filters = { dangling: ['true'], label: [HELPER_LABEL] };
   await client.json('POST', '/images/prune', { query: { filters }, signal }).catch((error: unknown) => {
-    if (!(error instanceof EngineRefusal && error.status === 409)) throw error; // it prunes already
+    if (!(error instanceof EngineRefusal && error.status === 409)) throw error; // a prune is already running
   });
 }
 
-/** Answers the SHA-256 of the helper that the volume holds, or null. */
+/** Returns the SHA-256 of the helper in the volume, or null. */
 async function fillAndRead(
   client: EngineClient,
   volume: string,
@@ -84,7 +86,7 @@ async function fillAndRead(
   }
 }
 
-/** The first entry of a tar stream, which the engine writes when it is asked for one file. */
+/** Hashes the first file of a tar stream, which is what the engine sends for a single file. */
 async function digestOfOnlyFile(archive: Readable): Promise<string> {
   const hash = createHash('sha256');
   let header = Buffer.alloc(0);

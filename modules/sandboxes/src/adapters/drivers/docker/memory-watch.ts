@@ -7,8 +7,9 @@ import { OWNER_LABEL, SANDBOX_LABEL } from './names.ts';
 const AGAIN_AFTER_MS = 1000;
 
 /**
- * Which sandboxes had processes killed for their memory since they were started: an engine says so by an event, and in
- * the container's state only when it was the first process. At the begin it tells again what it still remembers.
+ * Tracks which sandboxes had processes killed for exceeding their memory since their last start. Engines report this as
+ * an event, and in the container's state only for the first process. On connecting, the engine replays the events it
+ * still has.
  */
 export class MemoryWatch {
   readonly #client: EngineClient;
@@ -28,7 +29,7 @@ export class MemoryWatch {
     this.#running = this.#run();
   }
 
-  /** How often memory ended in the sandbox since its last start. */
+  /** Number of out-of-memory kills in the sandbox since its last start. */
   kills(id: string): number {
     return this.#kills.get(id) ?? 0;
   }
@@ -51,7 +52,7 @@ export class MemoryWatch {
     }
   }
 
-  /** Until the engine ends it; answers the second of the last event. */
+  /** Listens until the engine ends the stream. Returns the second of the last event. */
   async #listen(since: number, signal: AbortSignal): Promise<number> {
     const filters = {
       type: ['container'],

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto';
 
-/** On everything of ours in an engine: whose it is (a data folder), and of which sandbox. */
+/** On everything we create in an engine: the owner (a data folder) and the sandbox. */
 export const OWNER_LABEL = 'svc.owner';
 export const SANDBOX_LABEL = 'svc.sandbox';
-/** On the image of a snapshot: its id. */
+/** On a snapshot's image: its id. */
 export const SNAPSHOT_LABEL = 'svc.snapshot';
-/** The place of a network in the range of addresses. */
+/** The slot of a network in the address range. */
 export const SLOT_LABEL = 'svc.slot';
 
-/** On the image of the helper: its tag. */
+/** On the helper's image: its tag. */
 export const HELPER_LABEL = 'svc.helper';
 
 export const IMAGE_REPOSITORY = 'svc-sandbox-image';
 export const HELPER_REPOSITORY = 'svc-sandbox-agent';
 
-/** Several platforms may share an engine; the same data folder always is the same owner. */
+/** Several platforms may share an engine; a data folder always maps to the same owner. */
 export function ownerOf(dataFolder: string): string {
   return createHash('sha256').update(dataFolder).digest('hex').slice(0, 12);
 }
 
-/** Of the container and the network of a sandbox. */
+/** Name of a sandbox's container and network. */
 export function engineName(owner: string, id: string): string {
   return `svc-${owner}-${id}`;
 }

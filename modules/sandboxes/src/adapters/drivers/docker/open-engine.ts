@@ -11,27 +11,27 @@ import { readFacts, type EngineFacts } from './engine-facts.ts';
 import { installHelper } from './helper-volume.ts';
 import { MemoryWatch } from './memory-watch.ts';
 
-/** The runtime's name in the engine for sandboxes of `isolation: gvisor`. */
+/** Name of the engine runtime for sandboxes with `isolation: gvisor`. */
 export const GVISOR_RUNTIME = 'runsc';
 
 export interface DockerDriverOptions {
   readonly engine: EngineSettings;
-  /** The platform's data folder: whose sandboxes these are. */
+  /** The platform's data folder, which identifies the owner of the sandboxes. */
   readonly dataFolder: string;
-  /** Folder of the helper's binaries and their SHA256SUMS. */
+  /** Folder of the helper binaries and their SHA256SUMS. */
   readonly agentFolder: string;
   readonly catalog: ImageCatalog;
   readonly images: ImageStore;
   readonly logins: readonly RegistryLogin[];
-  /** The first two numbers of the IPv4 range (a /16) of sandboxes with egress, such as `100.97`. */
+  /** The first two numbers of the IPv4 range (a /16) for sandboxes with egress, such as `100.97`. */
   readonly addressPrefix: string;
   readonly nameservers: readonly string[];
-  /** A network of the operator for sandboxes with egress; null = one of our own for each. */
+  /** A network managed by the operator, for sandboxes with egress; null for a dedicated network per sandbox. */
   readonly network: string | null;
   readonly log: Logger;
 }
 
-/** An engine that was found fit for sandboxes, and what was brought to it. */
+/** An engine that supports sandboxes, and what was set up in it. */
 export interface Engine {
   readonly client: EngineClient;
   readonly facts: EngineFacts;
@@ -42,7 +42,7 @@ export interface Engine {
   limitDisk: boolean;
 }
 
-/** Throws an error for people when the engine does not answer or is no engine for sandboxes. */
+/** Throws a readable error if the engine does not respond or cannot run sandboxes. */
 export async function openEngine(
   options: DockerDriverOptions,
   owner: string,
@@ -99,7 +99,7 @@ function available(facts: EngineFacts, egress: Egress, log: Logger): DriverStatu
   };
 }
 
-/** Why `openEngine` failed, and what to do. */
+/** Explains why `openEngine` failed and how to fix it. */
 export function whyUnavailable(error: unknown, { host }: EngineSettings): DriverStatus {
   const said = error instanceof Error ? error.message : String(error);
   if (!(error instanceof EngineUnreachable)) return { available: false, reason: said, install: null };

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The helper as it comes with the project, after a comparison with its checksum. */
+/** Path of the bundled helper binary, after verifying its checksum. */
 export async function verifiedAgentBinary(agentFolder: string, architecture: string): Promise<string> {
   await readVerified(agentFolder, architecture);
   return join(agentFolder, nameFor(architecture));
 }
 
 /**
- * Puts the helper where the inside of a sandbox may be shown it (the project's own folder can lie under a closed home)
- * after comparing it with the checksum that comes with the project. Answers the path.
+ * Copies the helper to where sandboxes can read it, because the project folder may be inside a private home directory.
+ * Verifies it against the bundled checksum first. Returns the path.
  */
 export async function installAgentBinary(
   agentFolder: string,
@@ -39,7 +39,7 @@ function nameFor(architecture: string): string {
   return `linux-${architecture}/sandbox-agent`;
 }
 
-/** Answers its SHA-256. */
+/** Returns its SHA-256. */
 async function readVerified(agentFolder: string, architecture: string): Promise<string> {
   const name = nameFor(architecture);
   const sums = await readFile(join(agentFolder, 'SHA256SUMS'), 'utf8');

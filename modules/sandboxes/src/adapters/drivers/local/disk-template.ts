@@ -3,13 +3,13 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runTool } from '../../images/run-tool.ts';
 
-/** Inodes per MiB: enough for package trees of small files, few enough that an empty disk stays small. */
+/** Inodes per MiB: enough for package trees of small files, few enough to keep an empty disk small. */
 const INODES_PER_MB = 64;
 const MIN_INODES = 4096;
 
 /**
- * Formatted, empty disks by size: copying one (about 1 MiB of data in a sparse file) costs a fraction of a millisecond,
- * formatting one costs twenty.
+ * Formatted, empty disks by size: copying one (about 1 MiB of data in a sparse file) takes a fraction of a millisecond,
+ * formatting one takes twenty.
  */
 export class DiskTemplates {
   readonly #folder: string;
@@ -21,7 +21,7 @@ export class DiskTemplates {
     this.#mkfs = mkfs;
   }
 
-  /** Path of the template for disks of so many MiB. */
+  /** Path of the template for disks of this many MiB. */
   async ofSize(sizeMb: number): Promise<string> {
     const file = join(this.#folder, `${sizeMb}.ext4`);
     if (await exists(file)) return file;

@@ -1,28 +1,28 @@
 import { QUESTION_MARK } from './egress/egress-rules.ts';
 import { SPECIAL_NETWORKS_IPV4 } from '@svc/addresses';
 
-/** All interfaces of the local driver's sandboxes begin so; see interfaceStart in the launcher. */
+/** Prefix of all interfaces of the local driver's sandboxes; see interfaceStart in the launcher. */
 const LOCAL_INTERFACES = 'svcsb*';
 const LOCAL_TABLE = 'svc_sandboxes';
 
 export interface FirewallOptions {
-  /** IPv4 resolvers that sandboxes may ask although they lie in a refused network. */
+  /** IPv4 resolvers that sandboxes may query even in a blocked network. */
   readonly nameservers: readonly string[];
-  /** The range that sandboxes have their addresses from, as CIDR. */
+  /** The address range of sandboxes, as CIDR. */
   readonly range: string;
   /**
-   * Interfaces of a host that forwarded nothing before sandboxes came: it must not become a router between them. Those
-   * that other software makes later are its own business.
+   * Interfaces of a host that did not forward before sandboxes were enabled: it must not become a router between them.
+   * Interfaces that other software adds later are not covered.
    */
   readonly guardedInterfaces: readonly string[];
-  /** Of another driver than the local one: what its interfaces begin with and its own table. */
+  /** Interface prefix and table of a driver other than the local one. */
   readonly interfaces?: string;
   readonly table?: string;
 }
 
 /**
- * One nftables table for all sandboxes of this host, replaced in one transaction. It names no single sandbox, so nothing
- * has to change when they come and go: each packet is judged by the interface that it comes from.
+ * One nftables table for all sandboxes of this host, replaced in one transaction. It contains no sandbox by name, so it
+ * does not change as sandboxes come and go: packets are matched by their interface.
  */
 export function firewallRules(options: FirewallOptions): string {
   const { interfaces = LOCAL_INTERFACES, table = LOCAL_TABLE } = options;
@@ -43,19 +43,19 @@ export function firewallRules(options: FirewallOptions): string {
     `table inet ${table} {`,
     '  chain from_sandboxes {',
     '    type filter hook forward priority filter - 5; policy accept;',
-    // The source must be the one address that is routed to the interface: nobody speaks as somebody else.
+    // The source must be the one address routed to the interface, to prevent spoofing.
     `    iifname "${interfaces}" fib saddr . iif oif missing drop`,
     `    oifname "${interfaces}" ct state established,related accept`,
     `    oifname "${interfaces}" drop`,
     `    iifname "${interfaces}" meta nfproto ipv6 drop`,
     ...allowResolvers,
-    // This host and its neighbours, other sandboxes, metadata services.
+    // The host and its neighbours, other sandboxes, metadata services.
     `    iifname "${interfaces}" ip daddr { ${SPECIAL_NETWORKS_IPV4.join(', ')} } reject with icmp type admin-prohibited`,
     ...(guarded === '' ? [] : [`    iifname { ${guarded} } oifname { ${guarded} } drop`]),
     '  }',
     '  chain to_host {',
     '    type filter hook input priority filter - 5; policy accept;',
-    // Only questions that the table of a sandbox with an allow-list leads to our resolver.
+    // Only queries that the table of a sandbox with an allowlist redirects to our resolver.
     `    iifname "${interfaces}" meta mark ${QUESTION_MARK} meta l4proto { tcp, udp } th dport != 53 accept`,
     `    iifname "${interfaces}" drop`,
     '  }',

@@ -2,11 +2,11 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Isolation } from '../../../domain/driver.ts';
 
-/** What is kept of a sandbox beside its disk: `disks/<id>/sandbox.json`. */
+/** The stored data of a sandbox beside its disk: `disks/<id>/sandbox.json`. */
 export interface KeptSandbox {
-  /** Of its image. */
+  /** Digest of its image. */
   readonly digest: string;
-  /** Absent in what was kept before there was such a thing. */
+  /** Absent in records of earlier versions. */
   readonly egressAllow?: readonly string[] | null;
   readonly isolation?: Isolation;
 }
@@ -15,7 +15,7 @@ export async function readKept(dataFolder: string, id: string): Promise<KeptSand
   return readRecord(join(dataFolder, 'disks', id, 'sandbox.json'));
 }
 
-/** Whole or not at all. */
+/** Writes the record atomically. */
 export async function writeRecord(file: string, kept: KeptSandbox): Promise<void> {
   await writeFile(`${file}.new`, JSON.stringify(kept), { mode: 0o600, flush: true });
   await rename(`${file}.new`, file);
@@ -25,17 +25,17 @@ async function readRecord(file: string): Promise<KeptSandbox | null> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as KeptSandbox; // our own file
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // anything else is a fault and thrown
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // all other errors are thrown
     throw error;
   }
 }
 
-/** Of a snapshot: `snapshots/<id>/snapshot.json`, written last; without it the copy is not whole. */
+/** The record of a snapshot: `snapshots/<id>/snapshot.json`, written last; without it, the copy is incomplete. */
 export async function readKeptSnapshot(dataFolder: string, id: string): Promise<KeptSandbox | null> {
   return readRecord(join(dataFolder, 'snapshots', id, 'snapshot.json'));
 }
 
-/** The digest of the image of every sandbox and snapshot whose files are here, by its id. */
+/** Image digests of all stored sandboxes and snapshots, by id. */
 export async function imagesInUse(dataFolder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const id of await readdir(join(dataFolder, 'disks')).catch(noneIfMissing)) {

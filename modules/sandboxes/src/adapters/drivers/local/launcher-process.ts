@@ -8,13 +8,13 @@ export interface LauncherFacts {
 }
 
 export interface LauncherOptions {
-  /** The helper's binary; its job `host` is the launcher. */
+  /** The helper binary; its `host` command is the launcher. */
   readonly binary: string;
   readonly runFolder: string;
   readonly log: Logger;
 }
 
-/** What the launcher says went wrong: a cause code of the module and a message with the step. */
+/** A failure reported by the launcher: a cause code of the module and a message with the step. */
 export class LauncherFailure extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -23,14 +23,14 @@ export class LauncherFailure extends Error {
   }
 }
 
-/** It was killed or crashed: what it was asked for may have happened, in part or whole. */
+/** The launcher crashed or was killed: the call may have happened, partly or completely. */
 class LauncherLost extends LauncherFailure {
   constructor() {
     super('RUNTIME_FAILED', 'the launcher ended');
   }
 }
 
-/** A launcher that ends so often over one call ends because of it. */
+/** If this many launchers end during one call, the call is the cause. */
 const ATTEMPTS = 5;
 
 interface Pending {
@@ -39,8 +39,8 @@ interface Pending {
 }
 
 /**
- * The privileged process beside the platform (`sandbox-agent host`): one JSON object a line in both directions. It ends
- * with the platform, whose sandboxes go on; a launcher that died is replaced at the next call.
+ * The privileged process beside the platform (`sandbox-agent host`). It exchanges one JSON object per line in both
+ * directions. It ends with the platform, while sandboxes keep running; a dead launcher is replaced at the next call.
  */
 export class LauncherProcess {
   readonly #options: LauncherOptions;
@@ -56,19 +56,21 @@ export class LauncherProcess {
     this.#options = options;
   }
 
-  /** Starts it if it does not run. Rejects with what it says when this machine cannot do what it needs. */
+  /**
+   * Starts the launcher if needed. Rejects with the launcher's error if this machine does not meet its requirements.
+   */
   ready(): Promise<LauncherFacts> {
     if (this.#closed) return Promise.reject(new LauncherFailure('RUNTIME_FAILED', 'the launcher is closed'));
     this.#ready ??= this.#start();
     return this.#ready;
   }
 
-  /** Calls this each time a launcher died before it was closed; what it held is gone. */
+  /** Sets the listener for launchers that die before `close`, which loses all their state. */
   onEnded(listener: () => void): void {
     this.#ended = listener;
   }
 
-  /** What a launcher that died left half-done is done again by the next one: every operation may be repeated. */
+  /** Calls an operation. If the launcher dies, the next one repeats it: every operation is idempotent. */
   async call(op: string, parameters: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -105,19 +107,19 @@ export class LauncherProcess {
       cwd: '/',
       env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
       stdio: ['pipe', 'pipe', 'pipe'],
-      // A key that interrupts the platform must not end it first: it still has to answer what runs.
+      // So that Ctrl-C does not end it before the platform, which still has to answer pending requests.
       detached: true,
     });
     this.#child = child;
     return new Promise<LauncherFacts>((resolve, reject) => {
-      // The greeting has id 0, as every line that answers no call.
+      // The greeting has id 0, like every line that does not answer a call.
       this.#pending.set(0, { resolve: (facts) => resolve(parseFacts(facts)), reject });
       this.#listen(child, reject);
     });
   }
 
   #listen(child: ChildProcessWithoutNullStreams, failed: (error: Error) => void): void {
-    child.stdin.on('error', () => undefined); // the exit tells
+    child.stdin.on('error', () => undefined); // the exit reports it
     createInterface({ input: child.stdout }).on('line', (line) => this.#answer(line));
     createInterface({ input: child.stderr }).on('line', (line) => this.#options.log.warn({ line }, 'launcher'));
     this.#exited = new Promise((resolve) => {
@@ -138,7 +140,7 @@ export class LauncherProcess {
   }
 
   #answer(line: string): void {
-    const reply = JSON.parse(line) as Record<string, unknown>; // our own binary writes one object a line
+    const reply = JSON.parse(line) as Record<string, unknown>; // our own binary writes one object per line
     const id = typeof reply['id'] === 'number' ? reply['id'] : 0;
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
@@ -146,7 +148,7 @@ export class LauncherProcess {
       pending?.resolve(reply['result']);
       return;
     }
-    const { code, message } = (reply['error'] ?? {}) as Record<string, unknown>; // the other half of its answers
+    const { code, message } = (reply['error'] ?? {}) as Record<string, unknown>; // the error part of its answers
     const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
     pending?.reject(new LauncherFailure(text(code, 'RUNTIME_FAILED'), text(message, 'no reason')));
   }

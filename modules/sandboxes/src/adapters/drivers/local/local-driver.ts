@@ -27,40 +27,40 @@ import { LocalPreparedStarts, type PreparedKind } from './local-prepared-starts.
 import { adjustment, firstFiles, preparationPlan, startPlan } from './start-plan.ts';
 
 export interface LocalDriverOptions {
-  /** Disks and what was made of each sandbox; kept. */
+  /** Stores the disks and records of sandboxes; persistent. */
   readonly dataFolder: string;
-  /** Sockets and bundles; in memory, short, and the same at every start on the same data. */
+  /** For sockets and bundles. In memory, with a short path, and the same at every start with the same data. */
   readonly runFolder: string;
-  /** Folder of the helper's binaries and their SHA256SUMS. */
+  /** Folder of the helper binaries and their SHA256SUMS. */
   readonly agentFolder: string;
   readonly images: ImageStore;
   readonly runtime: 'auto' | RuntimeKind;
-  /** What most sandboxes will ask for. */
+  /** Determines the isolation that most sandboxes use. */
   readonly isolation: IsolationSetting;
-  /** gVisor's `runsc`; null = where the system's programs are. */
+  /** Path of gVisor's `runsc`; null to search the system's folders. */
   readonly runsc: string | null;
-  /** The first two numbers of the IPv4 range (a /16) that sandboxes get addresses from, such as `100.96`. */
+  /** The first two numbers of the IPv4 range (a /16) for sandboxes, such as `100.96`. */
   readonly addressPrefix: string;
-  /** Resolvers for sandboxes; those of the host when empty. */
+  /** Resolvers for sandboxes; defaults to the host's when empty. */
   readonly nameservers: readonly string[];
-  /** A sandbox asked for the name of a host that it may not reach. */
+  /** Called when a sandbox asks for a host outside its allowlist. */
   readonly egressRefused: (sandboxId: string, host: string) => void;
-  /** Starts that are made ahead by half, so many for sandboxes of this kind. */
+  /** Kind and number of prepared starts. */
   readonly prepared: PreparedKind & { readonly count: number };
   readonly newId: () => string;
   readonly log: Logger;
 }
 
-/** What a create leaves to the start that follows it. */
+/** State that a create passes to the following start. */
 interface CreatedSandbox {
   readonly kept: KeptSandbox;
-  /** The sandbox holds it, so it stays. */
+  /** Held by the sandbox, so it is not removed. */
   readonly image: PreparedImage;
-  /** The record is on disk; a start answers after it, and goes on meanwhile. */
+  /** Resolves when the record is on disk. The start runs in parallel and awaits it at the end. */
   readonly written: Promise<void>;
 }
 
-/** Sandboxes on this machine, made by the launcher: by our own helper, or as OCI bundles by crun or runc. */
+/** Runs sandboxes on this machine through the launcher: with our own helper, or as OCI bundles with crun or runc. */
 export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
   readonly snapshots: LocalSnapshots;
@@ -70,7 +70,7 @@ export class LocalDriver implements SandboxDriver {
   #egress: LocalEgress | null = null;
   #prepared: LocalPreparedStarts | null = null;
   readonly #created = new Map<string, CreatedSandbox>();
-  /** Names of the catalog whose images were there before: as many as it has. */
+  /** Catalog names of images that were prepared before; bounded by the catalog's size. */
   readonly #imagesSeen = new Set<string>();
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
 
@@ -108,7 +108,7 @@ export class LocalDriver implements SandboxDriver {
   }
 
   async prepareImage(image: string, signal: AbortSignal): Promise<void> {
-    if (this.#imagesSeen.has(image)) return; // `create` looks again
+    if (this.#imagesSeen.has(image)) return; // `create` checks again
     await this.#options.images.prepare(image, signal);
     this.#imagesSeen.add(image);
   }
@@ -140,7 +140,7 @@ export class LocalDriver implements SandboxDriver {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const kept = keptOf(image.digest);
     const written = writeRecord(join(folder, 'sandbox.json'), kept);
-    written.catch(() => undefined); // the start tells
+    written.catch(() => undefined); // reported by the start
     this.#created.set(spec.id, { kept, image, written });
   }
 
@@ -170,7 +170,7 @@ export class LocalDriver implements SandboxDriver {
     await this.#egress?.admit(spec.id, state['slot'], spec.egressAllow);
   }
 
-  /** Rejects when its record could not be written. */
+  /** Rejects if the record could not be written. */
   async #settleCreated(id: string): Promise<void> {
     const created = this.#created.get(id);
     this.#created.delete(id);
@@ -236,7 +236,7 @@ export class LocalDriver implements SandboxDriver {
   async remove(id: string): Promise<void> {
     this.#egress?.release(id);
     this.#prepared?.forget(id);
-    await this.#settleCreated(id).catch(() => undefined); // it is removed, whether it was written or not
+    await this.#settleCreated(id).catch(() => undefined); // being removed, whether it was written or not
     await this.#call('clean', id);
     await rm(this.#folder(id), { recursive: true, force: true });
     await this.#options.images.release(id);
@@ -250,7 +250,7 @@ export class LocalDriver implements SandboxDriver {
     }
     for (const each of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
       const id = String(each['sandbox']);
-      if (typeof each['prepared_disk'] === 'string' || this.#prepared?.owns(id) === true) continue; // no sandbox yet
+      if (typeof each['prepared_disk'] === 'string' || this.#prepared?.owns(id) === true) continue; // not a sandbox yet
       found.set(id, { id, running: each['alive'] === true, paused: each['paused'] === true });
     }
     return [...found.values()];
@@ -268,17 +268,14 @@ export class LocalDriver implements SandboxDriver {
     if (machine !== null) await this.#removeRunFolder();
   }
 
-  /** Where sandboxes run on it stays: it is how the next start finds them. */
+  /** Keeps the folder while sandboxes are running: the next start finds them through it. */
   async #removeRunFolder(): Promise<void> {
     const { runFolder } = this.#options;
     const left = await readdir(join(runFolder, 'sandboxes'));
     if (left.length === 0) await rm(runFolder, { recursive: true, force: true });
   }
 
-  /**
-   * Those that ran on while this process was gone, before anything else is done with them. Of the others may be left what
-   * a start or a stop made or kept that was cut off, or a start that was made ahead.
-   */
+  /** Adopts sandboxes that kept running; cleans up unfinished starts, stops and prepared starts. */
   async #takeOver(machine: Machine): Promise<void> {
     const { addressPrefix, egressRefused: refused, log, prepared, newId } = this.#options;
     const egress = new LocalEgress({ machine, addressPrefix, refused, log });
@@ -292,7 +289,7 @@ export class LocalDriver implements SandboxDriver {
     }
     await rm(this.#preparedDisks(), { recursive: true, force: true });
     await mkdir(this.#preparedDisks(), { recursive: true, mode: 0o700 });
-    // Half of a start is of no use to gVisor.
+    // gVisor cannot use prepared starts.
     const usual = defaultIsolation(this.#options.isolation, machine.gvisor.fault === null);
     this.#prepared = new LocalPreparedStarts({
       count: machine.runtime.kind === 'builtin' && usual === 'namespaces' ? prepared.count : 0,
@@ -342,7 +339,7 @@ export class LocalDriver implements SandboxDriver {
 
   async #call(op: string, sandbox: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
     const { launcher } = this.#need();
-    if (sandbox !== '') assertSandboxId(sandbox); // '' stands for no single one
+    if (sandbox !== '') assertSandboxId(sandbox); // '' means no specific sandbox
     try {
       return await launcher.call(op, { sandbox, ...parameters });
     } catch (error) {
@@ -350,7 +347,7 @@ export class LocalDriver implements SandboxDriver {
     }
   }
 
-  /** Paths of this machine mean nothing to a caller; the log has them. */
+  /** Hides host paths, which mean nothing to a caller; the log has them. */
   #translate(error: unknown): AppError {
     if (isAppError(error)) return error;
     const code = error instanceof LauncherFailure ? error.code : 'RUNTIME_FAILED';
@@ -361,7 +358,7 @@ export class LocalDriver implements SandboxDriver {
   }
 }
 
-/** The launcher's answers are JSON objects of our own making. */
+/** The launcher's answers are JSON objects from our own binary. */
 function fields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

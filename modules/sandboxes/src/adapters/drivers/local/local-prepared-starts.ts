@@ -1,33 +1,33 @@
 import type { Logger } from '@svc/telemetry';
 import type { PreparedFigures, PreparedStarts, SandboxSpec } from '../../../domain/driver.ts';
 
-/** After a start its own first prompt goes first. */
+/** After a start, its own first prompt has priority. */
 const REFILL_DELAY_MS = 50;
 const FIRST_REST_MS = 1000;
 const MAX_REST_MS = 60_000;
-/** How often it is asked whether what waits still lives: nobody else would notice the end of one. */
+/** Interval of liveness checks; nothing else reports that a prepared start has died. */
 const LOOK_INTERVAL_MS = 5000;
 
-/** What all prepared starts are for. */
+/** What all prepared starts are made for. */
 export type PreparedKind = Pick<SandboxSpec, 'resources' | 'network'>;
 
 export interface LocalPreparedStartsOptions {
-  /** How many wait. */
+  /** Number to keep ready. */
   readonly count: number;
   readonly kind: PreparedKind;
   readonly newId: () => string;
   readonly prepare: (id: string) => Promise<void>;
   readonly remove: (id: string) => Promise<void>;
-  /** Of all that the launcher has, those whose first process lives. */
+  /** Ids known to the launcher whose first process is alive. */
   readonly living: () => Promise<ReadonlySet<string>>;
   readonly log: Logger;
 }
 
-/** Makes prepared starts again as they are used, one after the other, while nobody waits for a start. */
+/** Replaces used prepared starts, one at a time, while no start is in progress. */
 export class LocalPreparedStarts implements PreparedStarts {
   readonly #options: LocalPreparedStartsOptions;
   #ready: readonly string[] = [];
-  /** Those that ended while they waited; their folder, group and slot are still there. */
+  /** Prepared starts that died while waiting; their folder, group and slot still exist. */
   #lost: readonly string[] = [];
   readonly #taken = new Set<string>();
   #making: string | null = null;
@@ -63,20 +63,20 @@ export class LocalPreparedStarts implements PreparedStarts {
   giveBack(id: string): void {
     if (!this.#taken.delete(id)) return;
     if (this.#closed) void this.#discard(id);
-    else this.#ready = [...this.#ready, id]; // one that ended meanwhile is found by the next look
+    else this.#ready = [...this.#ready, id]; // if it has died, the next check finds out
   }
 
-  /** It is gone, with whatever it was taken for. */
+  /** Forgets a taken id whose sandbox is removed. */
   forget(id: string): void {
     this.#taken.delete(id);
   }
 
-  /** What waits ended with it: the next launcher removes what is left of them, and new ones are made. */
+  /** Drops all prepared starts, which ended with the launcher. The next launcher cleans up, and new ones are made. */
   launcherEnded(): void {
     this.#lose(this.#ready);
   }
 
-  /** Nothing is prepared while this works. */
+  /** Pauses preparation while `work` runs. */
   async whileStarting<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
     this.#taken.delete(id);
     this.#startsUnderWay += 1;
@@ -88,7 +88,7 @@ export class LocalPreparedStarts implements PreparedStarts {
     }
   }
 
-  /** Whether it is one of these, and no sandbox. */
+  /** Whether the id is a prepared start rather than a sandbox. */
   owns(id: string): boolean {
     return id === this.#making || this.#ready.includes(id) || this.#lost.includes(id);
   }
@@ -97,7 +97,7 @@ export class LocalPreparedStarts implements PreparedStarts {
     return { ready: this.#ready.length, target: this.#options.count, hits: this.#hits, misses: this.#misses };
   }
 
-  /** Removes what waits. */
+  /** Removes all prepared starts. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#looking !== null) clearInterval(this.#looking);
@@ -122,12 +122,12 @@ export class LocalPreparedStarts implements PreparedStarts {
 
   #refill(): void {
     if (this.#closed || this.#options.count === 0 || this.#filling !== null) return;
-    if (this.#timer !== null) clearTimeout(this.#timer); // the last start counts
+    if (this.#timer !== null) clearTimeout(this.#timer); // restart the delay at each start
     const begin = (): void => {
       this.#timer = null;
       this.#filling = this.#fill().finally(() => {
         this.#filling = null;
-        if (this.#wantsMore || this.#lost.length > 0) this.#refill(); // a start came between, or one failed
+        if (this.#wantsMore || this.#lost.length > 0) this.#refill(); // a start intervened or a preparation failed
       });
     };
     this.#timer = setTimeout(begin, Math.max(REFILL_DELAY_MS, this.#restMs));
@@ -151,7 +151,7 @@ export class LocalPreparedStarts implements PreparedStarts {
       } catch (error) {
         this.#restMs = Math.min(Math.max(FIRST_REST_MS, this.#restMs * 2), MAX_REST_MS);
         log.warn({ err: error, rest_ms: this.#restMs }, 'a start could not be prepared');
-        await this.#discard(id); // a launcher that ended in between left what it had
+        await this.#discard(id); // a launcher that died meanwhile left its state behind
         return;
       }
     }
@@ -165,12 +165,12 @@ export class LocalPreparedStarts implements PreparedStarts {
     try {
       living = await this.#options.living();
     } catch {
-      return; // a launcher that fails is told by whoever needs it
+      return; // callers of the launcher report its failure
     }
     this.#lose(asked.filter((id) => !living.has(id)));
   }
 
-  /** Of these, those that still wait. */
+  /** Moves those of the ids that are still waiting to the lost ones. */
   #lose(ended: readonly string[]): void {
     const lost = this.#ready.filter((id) => ended.includes(id));
     if (lost.length === 0 || this.#closed) return;
@@ -182,7 +182,7 @@ export class LocalPreparedStarts implements PreparedStarts {
   async #removeLost(): Promise<void> {
     const lost = this.#lost;
     for (const id of lost) await this.#discard(id);
-    this.#lost = this.#lost.filter((id) => !lost.includes(id)); // others may have come meanwhile
+    this.#lost = this.#lost.filter((id) => !lost.includes(id)); // more may have been lost meanwhile
   }
 
   async #discard(id: string): Promise<void> {

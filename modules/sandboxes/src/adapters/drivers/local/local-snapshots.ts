@@ -6,7 +6,7 @@ import { assertSandboxId, type SnapshotDriver } from '../../../domain/driver.ts'
 import { readKept, readKeptSnapshot, writeRecord } from './kept-sandbox.ts';
 
 const DISK = 'disk.img';
-/** The unit of `stat`, whatever the file system's own blocks are. */
+/** The block unit of `stat`, regardless of the file system's block size. */
 const STAT_BLOCK_BYTES = 512;
 
 export interface LocalSnapshotsOptions {
@@ -17,8 +17,8 @@ export interface LocalSnapshotsOptions {
 }
 
 /**
- * Copies of disks: `snapshots/<id>/disk.img`, sparse, and without a copy of any byte where the file system can share
- * blocks. A snapshot holds its image as a sandbox does.
+ * Copies of disks: `snapshots/<id>/disk.img`, sparse, and sharing blocks where the file system supports it. A snapshot
+ * holds its image like a sandbox does.
  */
 export class LocalSnapshots implements SnapshotDriver {
   readonly #options: LocalSnapshotsOptions;
@@ -38,7 +38,7 @@ export class LocalSnapshots implements SnapshotDriver {
     const folder = dirname(to);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const from = this.#diskOf(id);
-    // Told apart before anything stands still for the copy: a launcher that dies meanwhile leaves it so.
+    // Check before the freeze: if a launcher dies during the copy, the sandbox stays frozen.
     const { paused } = (await call('inspect', id, {})) as { paused?: unknown }; // the launcher's answer
     const taken = await call('snapshot', id, { from, to, paused: paused === true });
     await writeRecord(join(folder, 'snapshot.json'), kept);
@@ -52,10 +52,10 @@ export class LocalSnapshots implements SnapshotDriver {
       if (error.code === 'ENOENT') return null;
       throw error;
     });
-    return (found?.blocks ?? 0) * STAT_BLOCK_BYTES; // sparse: its size says nothing
+    return (found?.blocks ?? 0) * STAT_BLOCK_BYTES; // sparse file, so its length is not its usage
   }
 
-  /** Puts a copy of the snapshot where the disk of the sandbox will be; answers the digest of its image. */
+  /** Copies the snapshot to the sandbox's disk path. Returns the digest of its image. */
   async provide(id: string, snapshotId: string, disk: string, files: Record<string, string>): Promise<string> {
     const { dataFolder, images, call } = this.#options;
     const kept = await readKeptSnapshot(dataFolder, snapshotId);

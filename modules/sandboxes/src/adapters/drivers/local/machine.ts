@@ -21,7 +21,7 @@ export interface MachineOptions {
   readonly log: Logger;
 }
 
-/** What this machine has for sandboxes, found out once. */
+/** The machine's capabilities for sandboxes, determined once. */
 export interface Machine {
   readonly runtime: Runtime;
   /** For `isolation: gvisor`. */
@@ -38,7 +38,7 @@ export type MachineOutcome =
   | { readonly machine: Machine; readonly status: DriverStatus }
   | { readonly machine: null; readonly status: DriverStatus };
 
-/** Starts the launcher where everything is there; else says what is missing. */
+/** Starts the launcher if all requirements are met; otherwise reports what is missing. */
 export async function prepareMachine(options: MachineOptions): Promise<MachineOutcome> {
   const lacking = whatLacks();
   if (lacking !== null) return lacking;

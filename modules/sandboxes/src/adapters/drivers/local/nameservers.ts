@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 
-/** The second holds the real ones where a local stub stands in the first. */
+/** The second file has the real resolvers when the first points to a local stub. */
 const FILES = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf'];
 
-/** IPv4 resolvers of this host that a sandbox can reach: not those on the host's own loopback. */
+/** IPv4 resolvers of this host that sandboxes can reach; excludes the host's loopback. */
 export async function hostNameservers(): Promise<string[]> {
   for (const file of FILES) {
     const found = parseNameservers(await readFile(file, 'utf8').catch(() => ''));

@@ -3,12 +3,12 @@ import type { SandboxSpec } from '../../../domain/driver.ts';
 import type { RuntimeKind } from './runtime.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 
-/** Where the helper stands inside; nothing of a sandbox's own lies there. */
+/** Path of the helper inside a sandbox, outside the sandbox's own files. */
 export const AGENT_PATH = '/.sandbox/agent';
 
 const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** What root inside may do with its own files and processes. None of it reaches beyond the user namespace. */
+/** What root inside may do with its own files and processes; none of it reaches beyond the user namespace. */
 export const CAPABILITIES: readonly string[] = [
   'CAP_AUDIT_WRITE',
   'CAP_CHOWN',
@@ -24,7 +24,7 @@ export const CAPABILITIES: readonly string[] = [
   'CAP_SYS_CHROOT',
 ];
 
-/** Not to be seen at all. */
+/** Paths hidden completely. */
 export const MASKED_PATHS: readonly string[] = [
   '/proc/acpi',
   '/proc/asound',
@@ -40,7 +40,7 @@ export const MASKED_PATHS: readonly string[] = [
   '/sys/firmware',
   '/sys/fs/selinux',
 ];
-/** To be seen only. */
+/** Read-only paths. */
 export const READ_ONLY_PATHS: readonly string[] = [
   '/proc/bus',
   '/proc/fs',
@@ -51,12 +51,12 @@ export const READ_ONLY_PATHS: readonly string[] = [
 
 export interface OciOptions {
   readonly runtimeKind: RuntimeKind;
-  /** Environment and working folder are those of the helper, which hands them to whatever it starts. */
+  /** The helper gets the image's environment and working folder and passes them to every process it starts. */
   readonly image: ImageSettings;
-  /** The helper's binary on the host. */
+  /** The helper binary on the host. */
   readonly agentFile: string;
   readonly architecture: 'x64' | 'arm64';
-  /** Parent and name of the control group, for a runtime that makes its own. */
+  /** Parent and name of the control group, for a runtime that creates its own. */
   readonly cgroupsPath: string;
 }
 
@@ -92,11 +92,11 @@ export function ociConfig(spec: SandboxSpec, options: OciOptions): Readonly<Reco
 
 function mountsOf(spec: SandboxSpec, options: OciOptions): unknown[] {
   const quiet = ['nosuid', 'noexec', 'nodev'];
-  // What lies in it counts against the sandbox's own memory: full, it must leave something to run in.
+  // Its content counts against the sandbox's memory; when full, it must leave memory for processes.
   const sharedKib = Math.min(spec.resources.memoryMb * 512, 1024 * 1024);
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: quiet },
-    // A fresh one, never the image's: links in an image's /dev have led out of containers.
+    // Always a new one, never the image's: links in an image's /dev have allowed container escapes.
     {
       destination: '/dev',
       type: 'tmpfs',
@@ -116,7 +116,7 @@ function mountsOf(spec: SandboxSpec, options: OciOptions): unknown[] {
       options: [...quiet, 'mode=1777', `size=${sharedKib}k`],
     },
     { destination: '/dev/mqueue', type: 'mqueue', source: 'mqueue', options: quiet },
-    // runc makes its own user namespace, which does not own the network namespace that sysfs would show.
+    // runc creates its own user namespace, which does not own the network namespace that sysfs would show.
     ...(options.runtimeKind !== 'runc'
       ? [{ destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...quiet, 'ro'] }]
       : []),

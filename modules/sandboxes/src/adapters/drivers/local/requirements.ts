@@ -1,15 +1,15 @@
 import { accessSync, constants } from 'node:fs';
 
-/** A program of the distribution that sandboxes need. */
+/** A distribution program that sandboxes require. */
 export interface SandboxRequirement {
   readonly command: string;
   readonly debianPackage: string;
   readonly reason: string;
-  /** Programs that serve as well. */
+  /** Programs that can replace it. */
   readonly alternatives: readonly string[];
 }
 
-/** What `svc up` installs when it may; a function, so that nothing happens when this file is loaded. */
+/** Programs that `svc up` may install. A function, so that loading this file has no effects. */
 export function sandboxRequirements(): readonly SandboxRequirement[] {
   const of = (command: string, debianPackage: string, reason: string, alternatives: readonly string[] = []) => ({
     command,
@@ -29,7 +29,7 @@ export function sandboxRequirements(): readonly SandboxRequirement[] {
 
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** Absolute path of a program in the system's own folders. */
+/** Absolute path of a program in the system's folders. */
 export function findProgram(name: string): string | null {
   for (const folder of FOLDERS) {
     try {

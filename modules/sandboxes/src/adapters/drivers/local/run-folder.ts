@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Where the sockets and bundles of a data folder's sandboxes are. Paths of unix sockets have at most 107 bytes and data
- * folders may be deep; the same data always gives the same name, so that a restart finds what runs.
+ * Folder for sockets and bundles of a data folder's sandboxes. Unix socket paths are limited to 107 bytes, and data
+ * folders may be deep. The name depends only on the data folder, so that a restart finds running sandboxes.
  */
 export function runFolderOf(dataFolder: string): string {
   return `/run/svc/${createHash('sha256').update(dataFolder).digest('hex').slice(0, 12)}`;

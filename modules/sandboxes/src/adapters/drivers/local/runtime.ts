@@ -3,12 +3,12 @@ import { RUNSC_FLAGS } from './gvisor/runsc-config.ts';
 import { findProgram } from './requirements.ts';
 
 /**
- * `builtin`: our own helper makes the inside of a sandbox; crun and runc are OCI runtimes of the distribution; runsc is
- * gVisor's, for those that ask for it.
+ * `builtin`: our own helper sets up the inside of a sandbox. crun and runc are OCI runtimes of the distribution. runsc
+ * is gVisor's, for sandboxes that request it.
  */
 export type RuntimeKind = 'builtin' | 'crun' | 'runc' | 'runsc';
 
-/** Before the command, on each call. */
+/** Flags before the command, on each call. */
 export const RUNTIME_FLAGS: Readonly<Record<RuntimeKind, readonly string[]>> = {
   builtin: [],
   crun: ['--cgroup-manager=disabled'],
@@ -22,7 +22,7 @@ export interface Runtime {
   readonly path: string;
 }
 
-/** `auto`: the first that is here. Null when what is wanted is not installed. */
+/** `auto` selects the first one available. Returns null if the requested one is not installed. */
 export function findRuntime(wanted: 'auto' | RuntimeKind): Runtime | null {
   for (const kind of wanted === 'auto' ? (['builtin'] as const) : [wanted]) {
     const path = kind === 'builtin' ? '' : findProgram(kind);
@@ -31,7 +31,7 @@ export function findRuntime(wanted: 'auto' | RuntimeKind): Runtime | null {
   return null;
 }
 
-/** For people. */
+/** Describes the runtime for people. */
 export async function describeRuntime({ kind, path }: Runtime): Promise<string> {
   if (kind === 'builtin') return 'builtin';
   const version = await runTool(path, ['--version'], { signal: AbortSignal.timeout(5000) });

@@ -1,4 +1,4 @@
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET: no sandbox makes namespaces of its own. */
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET: sandboxes cannot create namespaces. */
 const NAMESPACE_FLAGS = 0x7e02_0000;
 const AF_UNIX = 1;
 const AF_INET = 2;
@@ -8,7 +8,7 @@ const NETLINK_ROUTE = 0;
 const EPERM = 1;
 const ENOSYS = 38;
 
-/** What ordinary programs call. Everything else is answered with EPERM, so also what kernels add later. */
+/** Calls that ordinary programs use. All others fail with EPERM, including those added by future kernels. */
 const ALLOWED = `
 accept accept4 access adjtimex alarm bind brk cachestat capget capset chdir chmod chown clock_adjtime clock_getres
 clock_gettime clock_nanosleep close close_range connect copy_file_range creat dup dup2 dup3 epoll_create epoll_create1
@@ -41,15 +41,15 @@ arch_prctl modify_ldt chroot ptrace
   .trim()
   .split(/\s+/);
 
-/** Values of personality(2) that change nothing but what `uname` says and where memory starts. */
+/** Values of personality(2) that only affect the output of `uname` and the start of memory. */
 const PERSONALITIES = [0x0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 
 type Architecture = 'x64' | 'arm64';
 
 /**
- * The `linux.seccomp` part of an OCI configuration. It names the machine's own architecture alone: a program of another one
- * (32 bits, x32) is killed at its first call, or told that there is no such call. Its numbers and its packed arguments
- * (socketcall) would need rules of their own.
+ * The `linux.seccomp` part of an OCI configuration. It lists only the machine's own architecture: a program for another
+ * one (32 bits, x32) is killed at its first call, or the call fails as nonexistent. Other architectures would need
+ * separate rules for their numbers and packed arguments (socketcall).
  */
 export function seccompProfile(architecture: Architecture): Readonly<Record<string, unknown>> {
   return {
@@ -63,10 +63,10 @@ export function seccompProfile(architecture: Architecture): Readonly<Record<stri
         action: 'SCMP_ACT_ALLOW',
         args: [{ index: 0, value: NAMESPACE_FLAGS, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }],
       },
-      // Its flags lie in memory, where a filter cannot look: libraries fall back to clone.
+      // Its flags are in memory, which a filter cannot read; libraries fall back to clone.
       { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
       ...[AF_UNIX, AF_INET, AF_INET6].map((family) => allowWhere(['socket'], equal(0, family))),
-      // Programs list interfaces, addresses and routes by it; the other protocols reach further parts of the kernel.
+      // Programs use it to list interfaces, addresses and routes; other netlink protocols reach more of the kernel.
       allowWhere(['socket'], equal(0, AF_NETLINK), equal(2, NETLINK_ROUTE)),
       allowWhere(['socketpair'], equal(0, AF_UNIX)),
       ...PERSONALITIES.map((value) => allowWhere(['personality'], equal(0, value))),
@@ -78,7 +78,7 @@ function equal(index: number, value: number) {
   return { index, value, op: 'SCMP_CMP_EQ' } as const;
 }
 
-/** Allows calls whose arguments are all as given. */
+/** Allows calls whose arguments all match. */
 function allowWhere(names: readonly string[], ...args: readonly ReturnType<typeof equal>[]) {
   return { names, action: 'SCMP_ACT_ALLOW', args } as const;
 }

@@ -9,20 +9,20 @@ import { hostPids, runscConfig } from './gvisor/runsc-config.ts';
 import { ociConfig } from './oci-config.ts';
 import { RUNTIME_FLAGS, type Runtime } from './runtime.ts';
 
-/** Ids inside of a sandbox are mapped to 65,536 ids of its own here, far above those of people and services. */
+/** Ids inside a sandbox map to 65,536 dedicated host ids, far above those of users and services. */
 const FIRST_UID = 0x1000_0000;
 const UIDS_PER_SANDBOX = 65_536;
 
 export interface StartPlanOptions {
   readonly machine: Machine;
   readonly image: PreparedImage;
-  /** The sandbox's disk, and what it is made of at the first start. */
+  /** The sandbox's disk, and the template it is created from at the first start. */
   readonly disk: string;
   readonly diskTemplate: string;
   readonly addressPrefix: string;
 }
 
-/** Everything that the launcher needs to start a sandbox: it decides nothing itself. */
+/** Everything the launcher needs to start a sandbox; the launcher makes no decisions of its own. */
 export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<string, unknown> {
   const { machine, image } = options;
   const { kind } = runtimeFor(spec, machine);
@@ -40,7 +40,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
   };
 }
 
-/** What a start begins with, whatever the sandbox's image: all of it that is made before anybody asks. */
+/** The part of a start that does not depend on the image, which can be prepared ahead. */
 export function preparationPlan(
   spec: SandboxSpec,
   { machine, disk, diskTemplate, addressPrefix }: Omit<StartPlanOptions, 'image'>,
@@ -71,7 +71,7 @@ export function preparationPlan(
   };
 }
 
-/** Never one with less isolation than was asked for. */
+/** Never returns a runtime with weaker isolation than requested. */
 function runtimeFor({ isolation }: SandboxSpec, { runtime, gvisor }: Machine): Runtime {
   if (isolation === 'namespaces') return runtime;
   if (gvisor.fault !== null) {
@@ -80,7 +80,7 @@ function runtimeFor({ isolation }: SandboxSpec, { runtime, gvisor }: Machine): R
   return { kind: 'runsc', path: gvisor.path };
 }
 
-/** What changes of a sandbox that runs already. */
+/** Changes to apply to a running sandbox. */
 export function adjustment(spec: SandboxSpec, machine: Machine): Record<string, unknown> {
   const { 'etc/resolv.conf': _same, ...files } = firstFiles(spec, machine.nameservers, '');
   return { hostname: spec.hostname, limits: limitsOf(spec), files };

@@ -15,10 +15,10 @@ export interface CollectorParts {
 }
 
 /**
- * Removes images that no name and no sandbox stands for, and layers that no image has. Another process may begin to need
- * something at any moment: a candidate is set aside first, then looked at again, and only then removed. Whoever needs
- * something says so before it looks whether it is there. Does nothing while an image is being prepared. What has become
- * needed since the look at all of them is not set aside either: a start that found it would miss it for that moment.
+ * Removes images without a name or a sandbox, and layers without an image. Another process may start to need something
+ * at any moment, so a candidate is set aside, checked again, and only then removed; users declare a reference before
+ * they look for the data. A candidate is also checked right before it is set aside, because a start that needs it by
+ * then would not find it for that moment. Does nothing while an image is being prepared.
  */
 export async function collectGarbage({ records, layers, references }: CollectorParts): Promise<GarbageReport> {
   const removed = { images: 0, layers: 0, bytes: 0 };

@@ -11,7 +11,7 @@ export type Compression = 'none' | 'gzip' | 'zstd' | 'xz' | 'bzip2';
 const READ_BYTES = 1024 * 1024;
 const OUTPUT_BYTES = 512 * 1024;
 
-/** First bytes of each form. */
+/** Magic bytes of each format. */
 const MAGIC: readonly (readonly [Compression, Buffer])[] = [
   ['gzip', Buffer.from([0x1f, 0x8b])],
   ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
@@ -19,7 +19,7 @@ const MAGIC: readonly (readonly [Compression, Buffer])[] = [
   ['bzip2', Buffer.from('BZh')],
 ];
 
-/** How an archive on this machine is compressed, by what it begins with. */
+/** Detects the compression of a local archive by its first bytes. */
 export async function compressionOf(file: string): Promise<Compression> {
   const handle = await open(file, 'r');
   try {
@@ -31,7 +31,7 @@ export async function compressionOf(file: string): Promise<Compression> {
   }
 }
 
-/** The uncompressed contents of a file; the reader destroys the stream or reads it to its end. */
+/** The uncompressed contents of a file. The reader destroys the stream or reads it to its end. */
 export function openDecompressed(file: string, compression: Compression): Readable {
   const source = createReadStream(file, { highWaterMark: READ_BYTES });
   switch (compression) {
@@ -48,8 +48,8 @@ export function openDecompressed(file: string, compression: Compression): Readab
 }
 
 /**
- * Whoever reads is told of damage. The listener is for the moment when nobody reads any more: an error that comes from
- * zlib's thread then would end the process.
+ * The reader receives errors. The listener covers the time without a reader, when an error from zlib's thread would end
+ * the process.
  */
 function gunzipped(source: Readable): Readable {
   const gunzip = createGunzip({ chunkSize: OUTPUT_BYTES });
@@ -57,7 +57,7 @@ function gunzipped(source: Readable): Readable {
   return pipeline(source, gunzip, () => undefined);
 }
 
-/** Forms that only archives of operators have and that Node does not know. */
+/** Formats found only in operators' archives, which Node does not support. */
 async function* throughProgram(program: string, source: Readable): AsyncGenerator<Buffer> {
   const child = spawn(program, ['-dc'], { stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' });
   const ended = new Promise<number | null>((resolve, reject) => {
@@ -65,7 +65,7 @@ async function* throughProgram(program: string, source: Readable): AsyncGenerato
     child.once('close', (code) => resolve(code));
   });
   ended.catch(() => undefined); // awaited below
-  // What it leaves unread, it tells by its exit code.
+  // Its exit code reports unread input.
   pipeline(source, child.stdin, () => undefined);
   try {
     yield* child.stdout as AsyncIterable<Buffer>;

@@ -4,7 +4,7 @@ import { NO_SETTINGS } from '../image-settings.ts';
 import { isMissing, isThere, writeWhole } from './files.ts';
 import type { ImageRecords } from './image-records.ts';
 
-/** Images were once unpacked to `images/<digest>/rootfs`; each becomes an image of one layer. */
+/** Images used to be unpacked to `images/<digest>/rootfs`; each becomes an image with one layer. */
 export async function adoptEarlierLayout(folder: string, records: ImageRecords): Promise<void> {
   for (const digest of await records.imageDigests()) {
     const earlier = join(folder, 'images', digest, 'rootfs');
@@ -17,7 +17,7 @@ export async function adoptEarlierLayout(folder: string, records: ImageRecords):
       if (isMissing(error)) continue; // another process was first
       throw error;
     }
-    const sizes = { bytes: 0, entries: 0 }; // nobody counted them
+    const sizes = { bytes: 0, entries: 0 }; // not recorded at the time
     await writeWhole(join(layer, 'layer.json'), JSON.stringify(sizes));
     await records.writeImage({ digest, layers: [{ name: digest, ...sizes }], settings: NO_SETTINGS });
   }

@@ -1,8 +1,8 @@
 import { runTool } from '../run-tool.ts';
 
 /**
- * Brings everything that was written below a folder to the disk. Whoever asks while a run is under way waits for the one
- * after it, together with all who ask until then: many layers cost a few runs.
+ * Syncs everything written below a folder to disk. Calls during a run share the next run, so that many layers cost only
+ * a few runs.
  */
 export class FileSystemSync {
   readonly #run: () => Promise<unknown>;
@@ -21,7 +21,7 @@ export class FileSystemSync {
     this.#next ??= this.#running.then(() => {
       this.#next = null;
       const running = this.#run();
-      this.#running = running.catch(() => undefined); // told to those who wait for this run
+      this.#running = running.catch(() => undefined); // reported to the waiters of this run
       return running;
     });
     await this.#next;

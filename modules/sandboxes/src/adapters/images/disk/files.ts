@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { isTokenAlive, ownToken } from './process-token.ts';
 
-/** The text of a file, null when there is none. */
+/** The text of a file; null if it does not exist. */
 export async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
@@ -13,7 +13,7 @@ export async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-/** Names in a folder; none when it is not there. */
+/** Names in a folder; empty if it does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -33,14 +33,14 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Whole or not at all, whatever happens meanwhile. */
+/** Writes a file atomically. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const temporary = `${path}.${ownToken()}.${randomBytes(6).toString('hex')}.new`;
   await writeFile(temporary, text, { mode: 0o600, flush: true });
   await rename(temporary, path);
 }
 
-/** Removes what processes left that ended while they wrote in this folder. */
+/** Removes temporary files of processes that ended while writing to this folder. */
 export async function sweepUnfinished(folder: string): Promise<void> {
   for (const name of await namesIn(folder)) {
     const writer = /\.(\d+\.\d+)\.[0-9a-f]+\.new$/.exec(name)?.[1];

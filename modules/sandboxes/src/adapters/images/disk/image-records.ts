@@ -5,26 +5,26 @@ import { NO_SETTINGS, type ImageSettings } from '../image-settings.ts';
 import { namesIn, readIfThere, writeWhole } from './files.ts';
 import type { StoredLayer } from './layer-store.ts';
 
-/** What an image is made of: `images/<digest>/image.json`. */
+/** The content of an image: `images/<digest>/image.json`. */
 export interface ImageRecord {
-  /** `sha256-<hex>` of its manifest, or of the archive that it was made from. */
+  /** `sha256-<hex>` of its manifest, or of the archive it was built from. */
   readonly digest: string;
-  /** The lowest first. */
+  /** Lowest layer first. */
   readonly layers: readonly StoredLayer[];
   readonly settings: ImageSettings;
 }
 
-/** Which image a name stands for: `names/<name>-<key>.json`. */
+/** Maps a name to an image: `names/<name>-<key>.json`. */
 export interface NameRecord {
   readonly name: string;
   readonly digest: string;
-  /** Which source gave it, for people. */
+  /** The source it came from, for people. */
   readonly source: string;
-  /** ISO 8601; when it was last found to be this. */
+  /** When the source last resolved to this image. ISO 8601. */
   readonly preparedAt: string;
 }
 
-/** The small files that say what is there. */
+/** Reads and writes the metadata files of images and names. */
 export class ImageRecords {
   readonly #folder: string;
 
@@ -54,7 +54,7 @@ export class ImageRecords {
     return namesIn(join(this.#folder, 'images'));
   }
 
-  /** A changed list of sources is another image: its key is part of the file's name. */
+  /** Changed sources mean another image, so the file name includes a hash of them. */
   keyOf(name: string, sources: unknown): string {
     const key = createHash('sha256').update(JSON.stringify(sources)).digest('hex').slice(0, 12);
     return `${name}-${key}.json`;
@@ -65,7 +65,7 @@ export class ImageRecords {
     if (text === null) return null;
     const { name, digest, source, preparedAt } = JSON.parse(text) as Partial<NameRecord>; // written by writeName
     if (digest === undefined) return null;
-    // Records of earlier versions say less.
+    // Records of earlier versions lack fields.
     const usual = key.replace(/-[0-9a-f]{12}\.json$/, '');
     return { name: name ?? usual, digest, source: source ?? '', preparedAt: preparedAt ?? '' };
   }

@@ -8,10 +8,10 @@ import { FileSystemSync } from './file-system-sync.ts';
 import { UnpackFailure, type UnpackedLayer, type UnpackLayer, type UnpackLimits } from './layer-unpacker.ts';
 import { ownToken } from './process-token.ts';
 
-/** Layers that are fetched and unpacked at the same time, for whichever images. */
+/** Maximum number of layers fetched and unpacked concurrently, for all images. */
 const PARALLEL_LAYERS = 3;
 
-/** An unpacked layer as images name it. */
+/** An unpacked layer, as referenced by images. */
 export interface StoredLayer {
   /** `sha256-<hex>` of the uncompressed archive. */
   readonly name: string;
@@ -20,15 +20,15 @@ export interface StoredLayer {
 }
 
 export interface LayerSource {
-  /** `sha256:<hex>` that the uncompressed archive must have; null = whatever it has. */
+  /** Expected `sha256:<hex>` of the uncompressed archive; null accepts any. */
   readonly diffId: string | null;
-  /** The uncompressed archive; called only when the layer is not there. */
+  /** Opens the uncompressed archive; called only if the layer is missing. */
   open(): Promise<Readable>;
 }
 
 /**
- * Unpacked layers, each once: `layers/<name>/tree` in overlayfs form, with `layer.json` beside. A layer appears whole and
- * on the disk or not at all, and never changes.
+ * Unpacked layers, each stored once: `layers/<name>/tree` in overlayfs format, next to `layer.json`. A layer appears
+ * atomically, after it is synced to disk, and never changes.
  */
 export class LayerStore {
   readonly #folder: string;
@@ -63,7 +63,10 @@ export class LayerStore {
     return namesIn(this.#folder);
   }
 
-  /** The layer, unpacked first if need be; whoever asks for the same one meanwhile waits for it. Throws UnpackFailure. */
+  /**
+   * Returns the layer, unpacking it if needed. Concurrent calls for the same layer share the work. Throws
+   * UnpackFailure.
+   */
   async add(source: LayerSource, signal: AbortSignal): Promise<StoredLayer> {
     if (source.diffId === null) return this.#make(source, signal);
     const name = nameOfDigest(source.diffId);
@@ -72,7 +75,7 @@ export class LayerStore {
       if (known !== null) return known;
       const running = this.#running.get(name);
       if (running === undefined) break;
-      // Another image is fetching it; should that one fail or be given up, this one tries itself.
+      // Another image is fetching it; if that fails or is cancelled, this one tries itself.
       await Promise.race([running.catch(() => undefined), aborted(signal)]);
       signal.throwIfAborted();
     }
@@ -81,20 +84,20 @@ export class LayerStore {
     return made;
   }
 
-  /** Takes a layer away; a crash in the middle leaves it in `work/`, where the next start finds it. */
+  /** Removes a layer. A crash halfway leaves it in `work/`, where the next start finds it. */
   async remove(name: string): Promise<void> {
     const aside = this.#aside();
     if (await moved(join(this.#folder, name), aside)) await rm(aside, { recursive: true, force: true });
   }
 
-  /** Hides a layer so that it can still be brought back. */
+  /** Hides a layer so that it can be restored. */
   async setAside(name: string): Promise<{ restore(): Promise<void>; remove(): Promise<void> } | null> {
     const aside = this.#aside();
     if (!(await moved(join(this.#folder, name), aside))) return null;
     return {
       restore: async () => {
         await moved(aside, join(this.#folder, name));
-        await rm(aside, { recursive: true, force: true }); // it was made anew meanwhile
+        await rm(aside, { recursive: true, force: true }); // it was created again meanwhile
       },
       remove: () => rm(aside, { recursive: true, force: true }),
     };
@@ -105,7 +108,7 @@ export class LayerStore {
     const tree = join(work, 'tree');
     await mkdir(tree, { recursive: true, mode: 0o755 });
     try {
-      // A time that does not depend on when it was unpacked, for archives without an entry for the root.
+      // A fixed time, for archives without an entry for the root.
       await utimes(tree, 0, 0);
       const algorithm = diffId?.startsWith('sha512:') === true ? 'sha512' : 'sha256';
       const options = { limits: this.#limits, signal, algorithm } as const;
@@ -132,12 +135,12 @@ export class LayerStore {
   }
 }
 
-/** `sha256:<hex>` as the name of a folder. */
+/** `sha256:<hex>` as a folder name. */
 export function nameOfDigest(digest: string): string {
   return digest.replace(':', '-');
 }
 
-/** False when there is nothing to move, or when there is one already where it should go. */
+/** Returns false if the source is missing or the target already exists. */
 async function moved(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);

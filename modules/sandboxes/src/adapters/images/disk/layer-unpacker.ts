@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** What can be said of an unpacked layer. */
+/** Facts about an unpacked layer. */
 export interface UnpackedLayer {
   /** SHA-256 of the uncompressed archive, in hexadecimal. */
   readonly digest: string;
@@ -19,11 +19,11 @@ export interface UnpackLimits {
 export interface UnpackOptions {
   readonly limits: UnpackLimits;
   readonly signal: AbortSignal;
-  /** Of the digest that the caller expects; layers are named by `sha256` almost always. */
+  /** Algorithm of the expected digest; nearly all layers use `sha256`. */
   readonly algorithm?: 'sha256' | 'sha512';
 }
 
-/** A layer that was refused, or that this machine could not unpack; the message is for people. */
+/** A layer that was rejected or could not be unpacked on this machine. The message is for people. */
 export class UnpackFailure extends Error {
   readonly code: string;
 
@@ -34,12 +34,14 @@ export class UnpackFailure extends Error {
   }
 }
 
-/** Turns a tar stream into a folder in the form of overlayfs; what is in the folder before must not matter. */
+/**
+ * Unpacks a tar stream into a folder in overlayfs format. Existing content of the folder must not affect the result.
+ */
 export type UnpackLayer = (stream: Readable, folder: string, options: UnpackOptions) => Promise<UnpackedLayer>;
 
 const MAX_REPORT_CHARACTERS = 64 * 1024;
 
-/** With the helper (`sandbox-agent unpack`), which locks itself into the folder before it reads the stream. */
+/** Unpacks with the helper (`sandbox-agent unpack`), which confines itself to the folder before it reads the stream. */
 export function helperUnpacker(binary: () => Promise<string>): UnpackLayer {
   return async (stream, folder, { limits, signal, algorithm = 'sha256' }) => {
     const { maxBytes, maxEntries } = limits;
@@ -62,14 +64,14 @@ export function helperUnpacker(binary: () => Promise<string>): UnpackLayer {
       () => null,
       (error: unknown) => error,
     );
-    // It says itself why it stopped reading; that it did is only the consequence.
+    // The helper's own report takes precedence: the broken stream is only a consequence.
     const code = await ended.catch((error: unknown) => {
-      signal.throwIfAborted(); // an abort shows as a failure of the child
+      signal.throwIfAborted(); // an abort looks like a failure of the child
       throw error;
     });
     signal.throwIfAborted();
     const { bytes, entries, error } = readReport(report());
-    // What cannot be decompressed ends too early for the unpacker as well; which of the two it is shows here.
+    // Input that cannot be decompressed also ends too early for the unpacker; this tells the two apart.
     const damaged = sent !== null && isDamage(sent);
     if (error !== null && !damaged) throw new UnpackFailure(error.code, error.message);
     if (sent !== null) throw new UnpackFailure('MALFORMED', describeFault(sent), { cause: sent });
@@ -87,7 +89,7 @@ function hashing(hash: ReturnType<typeof createHash>) {
   };
 }
 
-/** Errors of the decompression have a code of zlib; they mean that the layer is damaged. */
+/** Decompression errors have a zlib code and mean that the layer is damaged. */
 function isDamage(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return error instanceof UnpackFailure || /^(Z_|ZSTD_|ERR_ZLIB)/.test(code);
@@ -112,7 +114,7 @@ interface Report {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** One line of JSON of our own helper. */
+/** One line of JSON from our own helper. */
 function readReport(text: string): Report {
   if (text.trim() === '') return { bytes: 0, entries: 0, error: null };
   const report = JSON.parse(text) as Partial<Report>; // native/sandbox-agent/internal/unpack/run.go

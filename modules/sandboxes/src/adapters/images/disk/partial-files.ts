@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { isMissing, namesIn } from './files.ts';
 import { isTokenAlive, ownToken } from './process-token.ts';
 
-/** Nobody's: whoever needs it may take it. */
+/** Owner token of a file that any process may take. */
 const NOBODY = '0.0';
 const KEPT_MS = 24 * 3_600_000;
 
 /**
- * Downloads that are under way or were cut short: `partial/<digest>.<owner>.<random>`. A file belongs to one process
- * alone; taking over one of a process that has ended is a rename, which only one can win.
+ * Downloads that are in progress or were interrupted: `partial/<digest>.<owner>.<random>`. A file belongs to a single
+ * process. Taking over a file of an ended process is a rename, which only one process can win.
  */
 export class PartialFiles {
   readonly #folder: string;
@@ -21,7 +21,7 @@ export class PartialFiles {
     this.#nowMs = nowMs;
   }
 
-  /** A file of our own for the digest, with what an earlier try left in it. */
+  /** Returns a file for the digest owned by this process, including the data of an earlier try. */
   async take(digest: string): Promise<string> {
     const prefix = `${digest.replace(':', '-')}.`;
     const own = join(this.#folder, `${prefix}${ownToken()}.${randomBytes(4).toString('hex')}`);
@@ -31,17 +31,17 @@ export class PartialFiles {
     return own;
   }
 
-  /** Leaves what is there to whoever tries next. */
+  /** Releases the file for the next try. */
   async leave(file: string): Promise<void> {
     await taken(file, file.replace(`.${ownToken()}.`, `.${NOBODY}.`));
   }
 
-  /** Removes what nobody came back for. */
+  /** Removes abandoned files. */
   async sweep(): Promise<void> {
     for (const name of await namesIn(this.#folder)) {
       if (isOwned(name)) continue;
       const file = join(this.#folder, name);
-      const found = await stat(file).catch(() => null); // taken meanwhile: then it is not ours to remove
+      const found = await stat(file).catch(() => null); // taken meanwhile, so not ours to remove
       if (found !== null && found.mtimeMs < this.#nowMs() - KEPT_MS) await rm(file, { force: true });
     }
   }

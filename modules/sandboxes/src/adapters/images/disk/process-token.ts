@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Names a process for as long as it lives: its id and when it began. An id alone says too little, since a platform that
- * is a container's first process always has the same.
+ * Identifies a process by its id and start time. The id alone is not enough, because a platform that is a container's
+ * first process always has the same one.
  */
 export function ownToken(): string {
   return `${process.pid}.${startOf(process.pid) ?? 0}`;
@@ -15,14 +15,14 @@ export function isTokenAlive(token: string): boolean {
   return found !== null && found === start;
 }
 
-/** Clock ticks from the machine's start to the process's (proc(5), `stat`, field 22); null when there is none. */
+/** Clock ticks from the machine's boot to the process's start (proc(5), `stat`, field 22); null if there is none. */
 function startOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may hold anything, also blanks and parentheses.
+    // The name in parentheses may contain anything, including spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return Number(fields[22 - 3]);
   } catch {
-    return null; // it has ended, or this is no Linux
+    return null; // it has ended, or this is not Linux
   }
 }

@@ -5,22 +5,22 @@ import { isThere, namesIn, readIfThere, writeWhole } from './files.ts';
 import { isTokenAlive, ownToken } from './process-token.ts';
 
 /**
- * Who needs what, written down where every process that shares the images can read it: `holds/<platform>/<sandbox>` has
- * the digest of a sandbox's image, `leases/<process>-<random>` means that an image is being prepared.
+ * References to images, stored where every process that shares the images can read them: `holds/<platform>/<sandbox>`
+ * contains the digest of a sandbox's image; `leases/<process>-<random>` means that an image is being prepared.
  */
 export class References {
   readonly #folder: string;
   readonly #owner: string;
   readonly #group: string;
 
-  /** `owner`: the folder that the holders live in, such as a platform's data; holds end when it is gone. */
+  /** `owner`: the folder of the holders, such as a platform's data. Its holds expire when the folder is gone. */
   constructor(folder: string, owner: string) {
     this.#folder = folder;
     this.#owner = owner;
     this.#group = join(folder, 'holds', createHash('sha256').update(owner).digest('hex').slice(0, 16));
   }
 
-  /** Not synced: after a loss of power the holder declares itself again. */
+  /** Not synced, because after a power loss the holder declares itself again. */
   async hold(holder: string, digest: string): Promise<void> {
     try {
       await writeFile(join(this.#group, holder), digest, { mode: 0o600 });
@@ -31,14 +31,14 @@ export class References {
     }
   }
 
-  /** Answers what it held. */
+  /** Returns the digest it held. */
   async release(holder: string): Promise<string | null> {
     const digest = await readIfThere(join(this.#group, holder));
     await rm(join(this.#group, holder), { force: true });
     return digest;
   }
 
-  /** These hold something; with `exactly` nobody else of this owner does. */
+  /** Declares the holders of this owner; with `exactly`, removes all others. */
   async declare(holders: ReadonlyMap<string, string>, { exactly }: { exactly: boolean }): Promise<void> {
     await this.#begin();
     for (const name of exactly ? await namesIn(this.#group) : []) {
@@ -47,7 +47,7 @@ export class References {
     for (const [holder, digest] of holders) await this.hold(holder, digest);
   }
 
-  /** Digests of images that something holds; forgets holders whose platform is gone. */
+  /** Digests of held images. Removes holders whose platform is gone. */
   async held(): Promise<Set<string>> {
     const digests = new Set<string>();
     for (const name of await namesIn(join(this.#folder, 'holds'))) {
@@ -65,7 +65,7 @@ export class References {
     return digests;
   }
 
-  /** Until the answer is called nothing is collected, by no process. */
+  /** Prevents garbage collection by any process until the returned function is called. */
   async lease(): Promise<() => Promise<void>> {
     const file = join(this.#folder, 'leases', `${ownToken()}-${randomBytes(6).toString('hex')}`);
     await writeFile(file, '', { mode: 0o600 });

@@ -3,8 +3,8 @@ import { createZstdDecompress, type ZstdDecompress } from 'node:zlib';
 const OUTPUT_BYTES = 512 * 1024;
 
 /**
- * Decompresses all frames of a Zstandard stream (RFC 8878 section 3.1: one or more, skippable ones among them), as layers
- * of the form `zstd:chunked` have them. Node's own stream ends with the first.
+ * Decompresses all frames of a Zstandard stream (RFC 8878 section 3.1: one or more, including skippable ones), as found
+ * in `zstd:chunked` layers. Node's own stream ends after the first frame.
  */
 export async function* zstdFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const chunks = source[Symbol.asyncIterator]();
@@ -24,7 +24,7 @@ export async function* zstdFrames(source: AsyncIterable<Buffer>): AsyncGenerator
   }
 }
 
-/** Answers what follows the frame at which the decoder stopped, null when all has been given to it. */
+/** Returns the data after the frame at which the decoder stopped; null once all input is consumed. */
 async function feed(decoder: ZstdDecompress, first: Buffer, chunks: AsyncIterator<Buffer>): Promise<Buffer | null> {
   const closed = new Promise<void>((resolve) => decoder.once('close', resolve));
   let given = 0;

@@ -15,17 +15,20 @@ interface Token {
 export interface AuthenticationOptions {
   readonly http: RegistryHttp;
   readonly credentials: RegistryCredentials | null;
-  /** The registry itself may be used without TLS, so its token service may too. */
+  /** The registry may be used without TLS, and so may its token service. */
   readonly plainHttp: boolean;
   readonly nowMs: () => number;
 }
 
 const MAX_TOKEN_ANSWER_BYTES = 64 * 1024;
-/** The specification's value where a server names none. */
+/** The specification's default if a server gives no lifetime. */
 const USUAL_LIFE_SECONDS = 60;
 const MARGIN_MS = 10_000;
 
-/** Who we are to one registry: nobody, Basic, or tokens that are fetched as its challenge says and kept while valid. */
+/**
+ * Authentication with one registry: anonymous, Basic, or tokens fetched according to its challenge and cached while
+ * valid.
+ */
 export class Authentication {
   readonly #options: AuthenticationOptions;
   readonly #tokens = new Map<string, Token>();
@@ -35,7 +38,7 @@ export class Authentication {
     this.#options = options;
   }
 
-  /** The header for a request on the repository, as far as is known without asking. */
+  /** Authorization header for the repository, from what is already known. */
   headers(repository: string): Record<string, string> {
     const token = this.#tokens.get(repository);
     if (token !== undefined && token.expiresAtMs > this.#options.nowMs()) {
@@ -44,7 +47,7 @@ export class Authentication {
     return this.#basic ? basicHeader(this.#options.credentials) : {};
   }
 
-  /** After a 401: learns from the challenge. False when there is nothing (more) to try. */
+  /** Handles the challenge of a 401. Returns false if there is nothing (more) to try. */
   async answer(challenge: string, repository: string, registry: string, signal: AbortSignal): Promise<boolean> {
     const parsed = parseChallenge(challenge);
     if (parsed === null) return false;
@@ -93,11 +96,11 @@ function readToken(text: string, registry: string, nowMs: number): Token {
   try {
     value = JSON.parse(text);
   } catch {
-    value = null; // refused below with everything else that is no token
+    value = null; // rejected below, like any other invalid answer
   }
   const answer = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}; // checked below
   const token = answer['token'] ?? answer['access_token'];
-  // What is not visible ASCII could end the header and begin another.
+  // Characters other than visible ASCII could inject another header.
   if (typeof token !== 'string' || !/^[\x21-\x7e]{1,32768}$/.test(token)) {
     throw new RegistryFailure(`the token service of ${registry} answers without a token`);
   }

@@ -11,23 +11,23 @@ export interface DownloadOptions {
   readonly client: RegistryClient;
   readonly reference: ImageReference;
   readonly blob: BlobDescriptor;
-  /** Filled; what an earlier download left in it is kept and continued. */
+  /** Target file; data of an earlier download is kept and continued. */
   readonly file: string;
   readonly signal: AbortSignal;
   readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
-  /** Bytes that are there now, of `blob.sizeBytes`. */
+  /** Reports bytes downloaded so far, of `blob.sizeBytes`. */
   readonly progress: (bytes: number) => void;
 }
 
-/** In a row, none of which brought a byte. */
+/** Consecutive attempts without a single byte. */
 const MAX_FRUITLESS_ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 250;
 const READ_BYTES = 1024 * 1024;
 const WRITE_BYTES = 1024 * 1024;
 
 /**
- * Brings a blob into a file: checked against digest and size while it streams, continued by Range where the connection
- * broke. When it returns the file holds exactly what the digest names. Throws `RegistryFailure`.
+ * Downloads a blob to a file. Checks digest and size while streaming, and resumes by Range after a lost connection. On
+ * return, the file matches the digest exactly. Throws `RegistryFailure`.
  */
 export async function downloadBlob(options: DownloadOptions): Promise<void> {
   const { blob, file, signal, sleep } = options;
@@ -51,7 +51,7 @@ export async function downloadBlob(options: DownloadOptions): Promise<void> {
       }
     }
     if (!sink.isWhole()) {
-      await sink.restart(); // what is kept must never be continued
+      await sink.restart(); // never resume from this data
       throw new RegistryFailure(`the layer ${shorten(blob.digest)} is not what its digest says`);
     }
   } finally {
@@ -75,7 +75,7 @@ async function receive({ client, reference, blob, signal }: DownloadOptions, sin
   }
 }
 
-/** A server may ignore the range and send everything; anything else than that or the rest is not to be trusted. */
+/** A server may ignore the range and send everything; any other response except the rest is rejected. */
 function continuesAt({ status, headers }: RegistryAnswer, offset: number): boolean {
   if (offset === 0) return status === 200;
   return status === 206 && new RegExp(`^bytes ${offset}-`).test(headers['content-range'] ?? '');
@@ -85,7 +85,7 @@ function isFileFault(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && ['write', 'ftruncate'].includes(String(error.syscall));
 }
 
-/** The file, and the hash of what is in it; gathers small chunks to large writes. */
+/** The file and the hash of its content; combines small chunks into large writes. */
 class BlobSink {
   readonly #handle: FileHandle;
   readonly #blob: BlobDescriptor;
@@ -102,7 +102,7 @@ class BlobSink {
     this.#hash = createHash(algorithmOf(blob.digest));
   }
 
-  /** Takes on what the file holds already. */
+  /** Adopts existing content of the file. */
   async adopt(file: string): Promise<void> {
     const { size } = await this.#handle.stat();
     if (size > this.#blob.sizeBytes) return this.restart();
@@ -155,7 +155,7 @@ function algorithmOf(digest: string): string {
   return digest.split(':')[0] ?? '';
 }
 
-/** As people know digests. */
+/** Shortens a digest for display. */
 function shorten(digest: string): string {
   return digest.slice(0, 'sha256:'.length + 12);
 }

@@ -1,4 +1,4 @@
-/** How a registry wants to be told who asks (RFC 9110 section 11.6.1, and the distribution's token specification). */
+/** The authentication a registry asks for (RFC 9110 section 11.6.1, and the distribution's token specification). */
 export type Challenge =
   | { readonly scheme: 'basic' }
   | {
@@ -10,7 +10,7 @@ export type Challenge =
 
 const PARAMETER = /([A-Za-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
 
-/** Of a `WWW-Authenticate` header; Bearer before Basic when both are offered, null when neither is. */
+/** Parses a `WWW-Authenticate` header. Prefers Bearer over Basic; null if neither is offered. */
 export function parseChallenge(header: string): Challenge | null {
   if (header.length > 8192) return null;
   const bearer = /(?:^|,)\s*bearer\s+(.*)$/is.exec(header)?.[1];

@@ -4,7 +4,7 @@ import { RegistryFailure } from './registry-failure.ts';
 
 export type LayerCompression = 'none' | 'gzip' | 'zstd';
 
-/** Bytes in a registry, named by their digest (OCI image-spec, descriptor). */
+/** Content in a registry, identified by its digest (OCI image-spec, descriptor). */
 export interface BlobDescriptor {
   readonly digest: string;
   readonly sizeBytes: number;
@@ -16,7 +16,7 @@ export interface LayerDescriptor extends BlobDescriptor {
 
 export interface ImageManifest {
   readonly config: BlobDescriptor;
-  /** The lowest first. */
+  /** Lowest layer first. */
   readonly layers: readonly LayerDescriptor[];
 }
 
@@ -27,7 +27,7 @@ export interface IndexEntry extends BlobDescriptor {
 }
 
 export interface ImageConfiguration {
-  /** Digests of the uncompressed layers, the lowest first. */
+  /** Digests of the uncompressed layers, lowest first. */
   readonly diffIds: readonly string[];
   readonly settings: ImageSettings;
 }
@@ -43,7 +43,7 @@ export const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
 export const MAX_LAYERS = 128;
 const MAX_INDEX_ENTRIES = 1000;
 
-/** Media types of layers, OCI's and Docker's. What may not be distributed is somewhere else and refused. */
+/** Media types of layers, OCI's and Docker's. Non-distributable layers are stored elsewhere and rejected. */
 const COMPRESSIONS: Readonly<Record<string, LayerCompression>> = {
   'application/vnd.oci.image.layer.v1.tar': 'none',
   'application/vnd.oci.image.layer.v1.tar+gzip': 'gzip',
@@ -57,14 +57,14 @@ const CONFIGURATIONS: ReadonlySet<string> = new Set([
   'application/vnd.docker.container.image.v1+json',
 ]);
 
-/** An index to choose from, or the manifest of one image. Throws `RegistryFailure` for everything else. */
+/** Parses an index or the manifest of one image. Throws `RegistryFailure` for anything else. */
 export function parseManifest(content: Buffer, mediaType: string): readonly IndexEntry[] | ImageManifest {
   const document = parseObject(content, 'manifest');
   const declared = document['mediaType'] ?? mediaType.split(';')[0]?.trim();
   if (document['schemaVersion'] !== 2) {
     throw new RegistryFailure('its manifest is of a schema that is not used any more; push it again with a newer tool');
   }
-  // An index and a manifest must never be taken for one another, whatever is declared (GHSA-mc8v-mgrf-8f4m).
+  // Never confuse an index with a manifest, whatever type is declared (GHSA-mc8v-mgrf-8f4m).
   const isIndex = Array.isArray(document['manifests']);
   if (isIndex && ('layers' in document || 'config' in document)) throw new RegistryFailure('its manifest is ambiguous');
   if (!MANIFEST_TYPES.some((type) => type === declared))
@@ -102,7 +102,7 @@ function parseImage(document: Record<string, unknown>): ImageManifest {
   return { config: descriptor(config, MAX_CONFIGURATION_BYTES), layers };
 }
 
-/** The configuration of an image with so many layers. */
+/** Parses the configuration of an image with `layerCount` layers. */
 export function parseConfiguration(content: Buffer, layerCount: number): ImageConfiguration & { platform: string } {
   const document = parseObject(content, 'configuration');
   const diffIds = objectOf(document['rootfs'])['diff_ids'];
@@ -114,8 +114,8 @@ export function parseConfiguration(content: Buffer, layerCount: number): ImageCo
 }
 
 /**
- * The entry for a platform: of the same architecture the best variant (`arm64` is `v8`), the first among equals.
- * Throws `RegistryFailure` that names what there is.
+ * Chooses the entry for a platform: the best variant of the architecture (`v8` for `arm64`), the first among equals.
+ * Throws `RegistryFailure` that lists the available platforms.
  */
 export function chooseEntry(entries: readonly IndexEntry[], architecture: string): IndexEntry {
   const suited = entries.filter((entry) => entry.os === 'linux' && entry.architecture === architecture);
@@ -155,7 +155,7 @@ function parseObject(content: Buffer, what: string): Record<string, unknown> {
   }
 }
 
-/** Fields of what should be an object; callers check each of them. */
+/** Fields of an expected object; callers check each field. */
 function objectOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

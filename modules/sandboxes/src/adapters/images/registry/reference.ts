@@ -1,11 +1,11 @@
-/** Where an image is: `registry.example:5000/team/app:1.2` or `…@sha256:<hex>`, with what Docker adds by itself. */
+/** Location of an image, with Docker's defaults applied: `registry.example:5000/team/app:1.2` or `…@sha256:<hex>`. */
 export interface ImageReference {
-  /** Host with port, as people write it. */
+  /** Host with port, as users write it. */
   readonly registry: string;
   readonly repository: string;
-  /** Null when a digest alone was named. */
+  /** Null if only a digest was given. */
   readonly tag: string | null;
-  /** `sha256:<hex>`: exactly this manifest. */
+  /** `sha256:<hex>` of the exact manifest. */
   readonly digest: string | null;
 }
 
@@ -20,14 +20,14 @@ export function isDigest(text: string): boolean {
   return DIGEST.test(text);
 }
 
-/** Null for what no registry could hold. Without a host it is Docker Hub, without a tag `latest`. */
+/** Returns null for an invalid reference. Defaults to Docker Hub and the tag `latest`. */
 export function parseReference(text: string): ImageReference | null {
   if (text.length > 512) return null;
   const [name = '', digest = null, ...rest] = text.split('@');
   if (rest.length > 0 || (digest !== null && !isDigest(digest))) return null;
   const slash = name.indexOf('/');
   const first = slash < 0 ? '' : name.slice(0, slash);
-  // A first part is a host only if it looks like one: `team/app` is on Docker Hub.
+  // The first part is a host only if it looks like one: `team/app` is on Docker Hub.
   const hasHost = first === 'localhost' || /[.:\]]/.test(first);
   const registry = hasHost ? first : DOCKER_HUB;
   const path = hasHost ? name.slice(slash + 1) : name;
@@ -40,7 +40,7 @@ export function parseReference(text: string): ImageReference | null {
   return { registry, repository, tag: tag ?? (digest === null ? 'latest' : null), digest };
 }
 
-/** What a manifest is asked for by: the digest where there is one. */
+/** Name to request the manifest by: the digest if there is one. */
 export function manifestNameOf({ digest, tag }: ImageReference): string {
   return digest ?? tag ?? 'latest';
 }

@@ -3,7 +3,7 @@ import type { ImageReference } from './reference.ts';
 import { RegistryClient } from './registry-client.ts';
 import { RegistryFailure } from './registry-failure.ts';
 
-/** What an operator says about a registry (`sandboxes.registries` of the configuration). */
+/** Settings of one registry (`sandboxes.registries` in the configuration). */
 export interface RegistrySettings {
   readonly host: string;
   readonly mirror?: string | undefined;
@@ -19,7 +19,7 @@ export interface RegistriesOptions {
   readonly nowMs: () => number;
 }
 
-/** The client of each registry that was asked for. */
+/** Creates and caches one client per registry. */
 export class Registries {
   readonly #options: RegistriesOptions;
   readonly #clients = new Map<string, Promise<RegistryClient>>();
@@ -33,7 +33,7 @@ export class Registries {
     if (known !== undefined) return known;
     const made = this.#make(registry);
     this.#clients.set(registry, made);
-    // A file that could not be read may be there the next time.
+    // Retry next time: a missing file may exist by then.
     made.catch(() => this.#clients.delete(registry));
     return made;
   }
@@ -53,7 +53,7 @@ export class Registries {
       registry,
       mirror,
       credentials: username === undefined || password === undefined ? null : { username, password },
-      // As other tools have it: nobody listens in on loopback.
+      // Like other tools, default to plain HTTP on loopback, which cannot be intercepted.
       plainHttp: found?.plain_http ?? isLoopback(mirror ?? registry),
       ca: found?.ca_file === undefined ? undefined : await readCertificates(found.ca_file),
       proxy: proxy ?? undefined,

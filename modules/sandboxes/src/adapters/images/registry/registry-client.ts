@@ -15,9 +15,9 @@ import { RegistryFailure } from './registry-failure.ts';
 import { readBody, RegistryHttp, type RegistryAnswer } from './registry-http.ts';
 
 export interface RegistryClientOptions {
-  /** Host with port, as references have it. */
+  /** Host with port, as in references. */
   readonly registry: string;
-  /** Where its contents are asked for instead, host with port; null = there. */
+  /** Host with port to fetch from instead; null for the registry itself. */
   readonly mirror: string | null;
   readonly credentials: RegistryCredentials | null;
   readonly plainHttp: boolean;
@@ -26,18 +26,18 @@ export interface RegistryClientOptions {
   readonly nowMs: () => number;
 }
 
-/** An image of one platform, resolved: every byte of it is named by digest. */
+/** A resolved image for one platform: all its content is identified by digests. */
 export interface ResolvedImage extends ImageConfiguration {
-  /** Of the manifest of this platform. */
+  /** Digest of this platform's manifest. */
   readonly digest: string;
   readonly manifest: ImageManifest;
 }
 
 const MAX_INDEX_DEPTH = 2;
-/** Once without knowing anything, once with what the challenge told, once when a token has just run out. */
+/** One anonymous attempt, one after the challenge, and one for a token that just expired. */
 const MAX_ATTEMPTS = 3;
 
-/** One registry of the OCI distribution specification, for reading. */
+/** Read client for one registry of the OCI distribution specification. */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
   readonly #http: RegistryHttp;
@@ -52,7 +52,7 @@ export class RegistryClient {
     this.#base = `${options.plainHttp ? 'http' : 'https'}://${options.mirror ?? usual}`;
   }
 
-  /** The image for an architecture as OCI names it (`amd64`). Throws `RegistryFailure`. */
+  /** Resolves the image for an architecture, in OCI's naming (`amd64`). Throws `RegistryFailure`. */
   async resolve(reference: ImageReference, architecture: string, signal: AbortSignal): Promise<ResolvedImage> {
     let name = manifestNameOf(reference);
     for (let depth = 0; depth <= MAX_INDEX_DEPTH; depth += 1) {
@@ -71,7 +71,7 @@ export class RegistryClient {
     throw new RegistryFailure('its indexes name indexes without end');
   }
 
-  /** The bytes of a blob from an offset on; the caller checks what comes and reads or destroys the body. */
+  /** Opens a blob at an offset. The caller validates the content, and reads or destroys the body. */
   async openBlob(
     { repository }: ImageReference,
     { digest }: BlobDescriptor,
@@ -80,7 +80,7 @@ export class RegistryClient {
   ): Promise<RegistryAnswer> {
     const range: Record<string, string> = offset === 0 ? {} : { range: `bytes=${offset}-` };
     const path = `/v2/${repository}/blobs/${digest}`;
-    // `identity`: a registry or proxy that compresses on the way would send other bytes than were named.
+    // `identity`, because a compressing registry or proxy would send other bytes than the digest covers.
     return this.#get(path, repository, { 'accept-encoding': 'identity', ...range }, [200, 206, 416], signal);
   }
 

@@ -1,6 +1,6 @@
-/** Why a registry did not give what was asked for, in words for people. Holds no token and no signed address. */
+/** Why a registry request failed, in words for people. Contains no token or signed URL. */
 export class RegistryFailure extends Error {
-  /** Another attempt may succeed: a lost connection, a server that is busy. */
+  /** Whether another attempt may succeed, such as after a lost connection or with a busy server. */
   readonly retryable: boolean;
 
   constructor(message: string, options: { retryable?: boolean; cause?: unknown } = {}) {

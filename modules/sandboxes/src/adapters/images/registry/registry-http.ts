@@ -4,14 +4,14 @@ import { RegistryFailure } from './registry-failure.ts';
 
 const MAX_REDIRECTS = 5;
 const MAX_SOCKETS = 8;
-/** Until a connection stands and an answer begins; a registry that is not reachable must not hold up the next source. */
+/** Limits for the connection and the start of a response: an unreachable registry must not delay the next source. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 7_000;
-/** A body that gives nothing for so long is given up (and resumed). */
+/** A body without data for this long is aborted (and resumed). */
 const IDLE_TIMEOUT_MS = 30_000;
 
 export interface RegistryHttpOptions {
-  /** Certificates in PEM besides the usual ones, for a registry of one's own. */
+  /** Additional CA certificates in PEM, for private registries. */
   readonly ca?: string | undefined;
   /** `http://proxy:3128` */
   readonly proxy?: string | undefined;
@@ -20,11 +20,11 @@ export interface RegistryHttpOptions {
 export interface RegistryAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** To be read to its end or destroyed. */
+  /** Read it to its end or destroy it. */
   readonly body: IncomingMessage;
 }
 
-/** Requests to one registry and to where it sends us for bytes; owns the connections. */
+/** HTTP requests to one registry and to its redirect targets; owns the connections. */
 export class RegistryHttp {
   readonly #plain: HttpAgent;
   readonly #secure: HttpsAgent;
@@ -35,7 +35,7 @@ export class RegistryHttp {
     this.#secure = new HttpsAgent({ ...shared, ...(ca === undefined ? {} : { ca }) });
   }
 
-  /** Follows redirects; credentials stay with the host that they are for. Throws `RegistryFailure`. */
+  /** Follows redirects; credentials are sent only to their own host. Throws `RegistryFailure`. */
   async get(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<RegistryAnswer> {
     let at = url;
     let sent = headers;
@@ -90,7 +90,7 @@ export class RegistryHttp {
         clearTimeout(late);
         clearTimeout(unconnected);
         request.off('error', fail);
-        request.on('error', () => undefined); // from here on the body tells
+        request.on('error', () => undefined); // from here on, the body reports errors
         request.setTimeout(IDLE_TIMEOUT_MS, () => response.destroy(new Error('it stopped sending')));
         resolve(response);
       });
@@ -121,7 +121,7 @@ function proxyFor(proxy: string) {
   return { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: 'localhost,127.0.0.1,::1' } };
 }
 
-/** The whole body as text; throws when it is larger than the limit. */
+/** Reads the whole body; throws if it exceeds the limit. */
 export async function readBody(body: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;

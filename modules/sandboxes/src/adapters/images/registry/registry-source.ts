@@ -9,7 +9,7 @@ import { openDecompressed } from '../disk/decompress.ts';
 import { nameOfDigest, type StoredLayer } from '../disk/layer-store.ts';
 import type { FetchedImage, RegistrySource, SourceContext } from '../sources/image-source.ts';
 
-/** Registries as the configuration has them. */
+/** Creates the registry source from the configuration. */
 export function registrySource(options: RegistriesOptions): RegistrySource {
   const registries = new Registries(options);
   return {
@@ -18,7 +18,7 @@ export function registrySource(options: RegistriesOptions): RegistrySource {
   };
 }
 
-/** Layers that are here already are not fetched. */
+/** Pulls an image; layers already in the store are not fetched. */
 async function pullFrom(registries: Registries, text: string, context: SourceContext): Promise<FetchedImage> {
   const reference = parseReference(text);
   if (reference === null) throw new RegistryFailure('it is no reference of an image');
@@ -74,7 +74,10 @@ async function addLayer(index: number, { image, client, reference, context }: La
   }
 }
 
-/** The store lets a few at a time go on. The first failure ends the others, and all have ended when this throws. */
+/**
+ * Adds all layers; the store limits concurrency. The first failure cancels the others, and all have ended when this
+ * throws.
+ */
 async function allLayers(
   { diffIds }: ResolvedImage,
   { signal }: SourceContext,
@@ -86,7 +89,7 @@ async function allLayers(
     try {
       return await work(index, either);
     } catch (error) {
-      failed.abort(error); // only the first reason counts
+      failed.abort(error); // only the first reason is kept
       throw error;
     }
   });
@@ -116,7 +119,7 @@ function tooLarge(maxImageBytes: number): RegistryFailure {
   return new RegistryFailure(`it is larger than the ${Math.floor(maxImageBytes / 1024 / 1024)} MiB that are allowed`);
 }
 
-/** As OCI names it. */
+/** The architecture in OCI's naming. */
 function architectureOf(arch: string): string {
   return arch === 'x64' ? 'amd64' : arch;
 }

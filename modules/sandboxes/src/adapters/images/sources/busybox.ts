@@ -11,7 +11,7 @@ const FILES: Readonly<Record<string, string>> = {
   'etc/os-release': 'ID=busybox\nNAME="BusyBox"\nPRETTY_NAME="BusyBox"\n',
 };
 
-/** The smallest useful system: the distribution's static busybox and a link for each program that it can be. */
+/** Builds the smallest useful system: the distribution's static busybox and a link for each of its programs. */
 export async function buildFromBusybox(workFolder: string, signal: AbortSignal): Promise<string> {
   const root = join(workFolder, 'rootfs');
   for (const folder of FOLDERS) await mkdir(join(root, folder), { recursive: true });
@@ -35,7 +35,7 @@ export async function buildFromBusybox(workFolder: string, signal: AbortSignal):
   return archive;
 }
 
-/** The installed one where it is static, else the one out of the package, which is not installed for that. */
+/** Returns the installed busybox if it is static, else the one extracted from the package, without installing it. */
 async function findBusybox(workFolder: string, signal: AbortSignal): Promise<string> {
   for (const path of INSTALLED) {
     if ((await exists(path)) && (await isStatic(path, signal))) return path;
@@ -51,7 +51,7 @@ async function findBusybox(workFolder: string, signal: AbortSignal): Promise<str
 }
 
 async function isStatic(path: string, signal: AbortSignal): Promise<boolean> {
-  // ldd fails on static programs, which is just what is asked here.
+  // ldd fails on static programs, which is what this detects.
   return runTool('ldd', [path], { signal }).then(
     (output) => output.includes('statically linked'),
     () => true,

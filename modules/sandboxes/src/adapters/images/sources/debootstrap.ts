@@ -2,18 +2,18 @@ import { join } from 'node:path';
 import { runTool } from '../run-tool.ts';
 
 export interface DebianPackagesSpec {
-  /** A code name, or `host` for the one that this machine runs. */
+  /** A code name, or `host` for this machine's suite. */
   readonly suite: string;
   readonly packages: readonly string[];
 }
 
 const TARGET_FORMAT = '$(REPO_URI)|$(RELEASE)|$(CODENAME)|$(COMPONENT)|$(ORIGIN)';
-/** Manuals and translations make up most of a small system and are of no use in a sandbox. */
+/** Manuals and translations make up most of a small system and are useless in a sandbox. */
 const LEFT_OUT = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*', '/usr/share/info/*'];
 
 /**
- * A minimal Debian made by mmdebstrap from the same package sources that this machine's own apt uses, so that mirrors,
- * proxies and air-gapped repositories work as the operator set them up.
+ * Builds a minimal Debian with mmdebstrap from the package sources of this machine's apt, so that mirrors, proxies and
+ * air-gapped repositories work as the operator configured them.
  */
 export async function buildFromDebianPackages(
   spec: DebianPackagesSpec,
@@ -40,7 +40,7 @@ export async function buildFromDebianPackages(
       ...(spec.packages.length === 0 ? [] : [`--include=${spec.packages.join(',')}`]),
       ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`),
       ...network.map((option) => `--aptopt=${option}`),
-      // What was needed to reach the packages from here is the machine's own business.
+      // Remove the network settings that only this machine needs.
       '--customize-hook=rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap "$1"/etc/resolv.conf "$1"/etc/hostname',
       suite,
       archive,
@@ -51,7 +51,9 @@ export async function buildFromDebianPackages(
   return archive;
 }
 
-/** Lines for sources.list from what `apt-get indextargets` printed, only Debian's own packages of the suite. */
+/**
+ * Builds lines for sources.list from the output of `apt-get indextargets`, only for Debian's own packages of the suite.
+ */
 export function sourceLines(listed: string, suite: string): string[] {
   const lines = new Set<string>();
   for (const line of listed.split('\n')) {
@@ -62,7 +64,7 @@ export function sourceLines(listed: string, suite: string): string[] {
   return [...lines];
 }
 
-/** How apt reaches the network here: proxies and certificate settings, as options in apt's own syntax. */
+/** apt's network settings on this machine, such as proxies and certificates, as options in apt's syntax. */
 export function networkOptions(dumped: string): string[] {
   return dumped
     .split('\n')

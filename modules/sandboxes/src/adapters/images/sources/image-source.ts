@@ -8,7 +8,7 @@ import { buildFromBusybox } from './busybox.ts';
 import { buildFromDebianPackages } from './debootstrap.ts';
 import { useRootfsTar } from './rootfs-tar.ts';
 
-/** What a source may use. */
+/** What a source has available. */
 export interface SourceContext {
   /** An empty folder, removed afterwards. */
   readonly workFolder: string;
@@ -18,7 +18,7 @@ export interface SourceContext {
   readonly registry: RegistrySource;
   readonly progress: ProgressBoard;
   readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
-  /** Most bytes that the layers of one image may have, compressed or not. */
+  /** Maximum total size of an image's layers, compressed or not. */
   readonly maxImageBytes: number;
 }
 
@@ -26,22 +26,22 @@ export interface SourceContext {
 export interface FetchedImage {
   /** `sha256:<hex>` */
   readonly digest: string;
-  /** The lowest first. */
+  /** Lowest layer first. */
   readonly layers: readonly StoredLayer[];
   readonly settings: ImageSettings;
 }
 
-/** Speaks to registries; owns the connections. */
+/** Client for registries; owns the connections. */
 export interface RegistrySource {
   /** Pulls the image for this machine's architecture. Throws with a reason for people. */
   pull(reference: string, context: SourceContext): Promise<FetchedImage>;
   close(): Promise<void>;
 }
 
-/** Leaves a tar archive of a root file system in the work folder and answers its path (or that of one elsewhere). */
+/** Builds a tar archive of a root file system and returns its path, in the work folder or elsewhere. */
 type BuildArchive = (workFolder: string, signal: AbortSignal) => Promise<string>;
 
-/** Brings the image into the store. Throws with a reason for people. */
+/** Adds the image to the store. Throws with a reason for people. */
 export function fetchFrom(spec: ImageSourceSpec, context: SourceContext): Promise<FetchedImage> {
   switch (spec.kind) {
     case 'registry':
@@ -64,7 +64,7 @@ async function fromArchive(build: BuildArchive, context: SourceContext): Promise
   return { digest: layer.name.replace('-', ':'), layers: [layer], settings: NO_SETTINGS };
 }
 
-/** For messages: which of the sources it is. */
+/** Names the source in messages. */
 export function describeSource(spec: ImageSourceSpec): string {
   switch (spec.kind) {
     case 'registry':

@@ -2,21 +2,21 @@ import xterm from '@xterm/headless';
 import type { Terminal } from '@xterm/headless';
 import { internalsOf } from './terminal-internals.ts';
 
-/** A screen of this many cells is kept, a larger one is not. */
+/** Larger screens are not kept. */
 export const MAX_CELLS = 250_000;
 const MAX_SCROLLBACK_LINES = 1000;
-/** What a cell may hold besides its character; marks beyond them cannot be told apart anyway. */
+/** Combining marks per cell; more are indistinguishable anyway. */
 const MAX_MARKS = 16;
 const MAX_REPEAT = 4096;
 
-/** Lines above the screen that are kept of one with so many columns. */
+/** Number of scrollback lines kept for a screen of this size. */
 export function scrollbackOf(cols: number, rows: number): number {
   return Math.max(0, Math.min(MAX_SCROLLBACK_LINES, Math.floor(MAX_CELLS / cols) - rows));
 }
 
 /**
- * A terminal without a face, for output that nobody vouches for: counts are cut to what they can do on a screen, a cell
- * holds a bounded number of marks, and what is kept beside the screen (titles, links, colours, strings) is not kept.
+ * Creates a headless terminal for untrusted output: repeat counts are cut to what has an effect, a cell holds a bounded
+ * number of marks, and state beside the screen (titles, links, colors, strings) is not stored.
  */
 export function boundedTerminal(cols: number, rows: number): Terminal {
   const scrollback = scrollbackOf(cols, rows);
@@ -66,7 +66,7 @@ export function boundedTerminal(cols: number, rows: number): Terminal {
     () => MAX_REPEAT,
     (count) => handler.repeatPrecedingCharacter(times(count)),
   );
-  // The emulator throws where it erases up to the last cell and has no line below: that is all of the screen.
+  // The emulator throws when erasing up to the last cell with no line below; that case erases the whole screen.
   terminal.parser.registerCsiHandler({ final: 'J' }, ([part]) => {
     const { x, y } = internalsOf(terminal).buffers.active;
     if (part !== 1 || x < terminal.cols - 1 || y < terminal.rows - 1) return false;
@@ -77,7 +77,7 @@ export function boundedTerminal(cols: number, rows: number): Terminal {
   return terminal;
 }
 
-/** The emulator itself appends without end to the text of a cell. All its lines are of one class. */
+/** The emulator appends to a cell's text without a limit. All its lines share one class. */
 function boundMarks(terminal: Terminal): void {
   const line = internalsOf(terminal).buffers.normal.lines.get(0);
   if (line === undefined) throw new Error('a terminal without a line');

@@ -5,8 +5,8 @@ import { cellOf, type Cell } from './terminal-internals.ts';
 const PLAIN = '\u001b[0m';
 
 /**
- * What draws rows of a buffer one below the other, from the upper left corner of an empty screen on. Rows that were one
- * line become one line again: the last column is printed, and the next character wraps.
+ * Returns output that draws a buffer's rows, starting at the upper left corner of an empty screen. Wrapped rows become
+ * one line again: the last column is printed, and the next character wraps.
  */
 export function drawRows(buffer: IBuffer, from: number, cols: number): string {
   const parts: string[] = [];
@@ -31,33 +31,33 @@ function drawRow(buffer: IBuffer, row: number, cols: number, isContinued: boolea
   while (column < cols) {
     const cell = cellOf(buffer, row, column);
     if (cell === null) break;
-    // Of a wide character whose second half was overwritten there is nothing that could be printed.
+    // A wide character whose second half was overwritten has nothing printable.
     const isHalf = cell.getWidth() === 2 && cellOf(buffer, row, column + 1)?.getWidth() !== 0;
     pen.put(cell, isHalf ? ' ' : cell.getChars());
     column += isHalf ? 1 : Math.max(1, cell.getWidth());
   }
   pen.fill();
-  // A character is printed into the last column so that the next one wraps; the next row takes it back.
+  // Print a filler in the last column so that the next character wraps; the next row erases it.
   if (goesOn && needsFiller(buffer, row, cols)) pen.text += `${PLAIN}\u001b[${cols}G `;
   return `${pen.text}${PLAIN}`;
 }
 
-/** Its last column is empty, and no wide character stands at the beginning of the next that would not have fitted. */
+/** Whether the last column is empty and the next row does not begin with a wide character that did not fit. */
 function needsFiller(buffer: IBuffer, row: number, cols: number): boolean {
   return isEmptyCell(cellOf(buffer, row, cols - 1)) && cellOf(buffer, row + 1, 0)?.getWidth() !== 2;
 }
 
-/** The first cell of a row that goes on with the one before, and what has to be taken back there. */
+/** The first cell of a wrapped row, and the erasure of the previous row's filler. */
 function wrap(buffer: IBuffer, row: number, cols: number): [string, number] {
   const first = cellOf(buffer, row, 0);
   if (first === null) return ['', 0];
   const last = cellOf(buffer, row - 1, cols - 1);
   const isEmpty = first.getChars() === '';
   const width = Math.max(1, first.getWidth());
-  // A wide character leaves the last column as it is: the cursor has to stand there.
+  // A wide character leaves the last column unchanged, so place the cursor there.
   const place = width === 2 && isEmptyCell(last) ? `\u001b[${cols}G` : '';
   let drawn = `${place}${isEmpty ? PLAIN : selectGraphics(first)}${isEmpty ? ' ' : first.getChars()}`;
-  // A row that came up from below has the colour that was on then.
+  // A row that scrolled in has the background color of that moment.
   if (width < cols) drawn += `${PLAIN}\u001b[K`;
   if (isEmptyCell(last)) {
     const style = selectGraphics(last);
@@ -71,7 +71,7 @@ function isEmptyCell(cell: Cell | null): cell is Cell {
   return cell !== null && cell.getChars() === '' && cell.getWidth() !== 0;
 }
 
-/** Prints cells, changes attributes only where they change, and passes over what is empty. */
+/** Prints cells, emits attributes only when they change, and skips empty cells. */
 class Pen {
   text = '';
   #style = '0:0:0';
@@ -93,7 +93,7 @@ class Pen {
     this.text += characters;
   }
 
-  /** At the end of a row: empty cells without a colour need nothing. */
+  /** Ends a row; trailing empty cells without a color need no output. */
   fill(): void {
     if (this.#emptyCells > 0 && this.#emptyStyle !== '0:0:0') this.#pass();
     this.#emptyCells = 0;

@@ -10,8 +10,9 @@ const MOUSE_ENCODINGS: Readonly<Record<string, number>> = { SGR: 1006, SGR_PIXEL
 const CURSOR_STYLES = { block: 1, underline: 3, bar: 5 } as const;
 
 /**
- * What makes a terminal of the same size show the same and go on the same way: a full reset, the lines, the cursor and the
- * modes. Not in it: colours that a program gave the palette, links, sets of characters other than the graphic ones.
+ * Returns output that makes a terminal of the same size show the same screen and behave the same afterwards: a full
+ * reset, lines, cursor and modes. Not included: palette colors set by programs, links, and character sets other than
+ * graphics.
  */
 export function drawScreen(terminal: Terminal, scrollback: number, title: string): string {
   const core = internalsOf(terminal);
@@ -20,7 +21,7 @@ export function drawScreen(terminal: Terminal, scrollback: number, title: string
   const name = title === '' ? '' : `\u001b]2;${title}\u0007`;
   let screen = `${RESET}${name}${drawRows(normal, Math.max(0, normal.length - rows - scrollback), cols)}`;
   if (active.type === 'alternate') {
-    // The way in keeps the cursor of the normal screen, and fills with the colour that is on.
+    // Switching screens saves the normal screen's cursor and fills with the current color.
     const below = core.buffers.normal;
     screen += `${tabStops(below.tabs, cols)}${region(below, rows)}${savedCursor(below)}\u001b[?1049h\u001b(B\u001b[0m\u001b[2J\u001b[H${drawRows(alternate, 0, cols)}`;
   }
@@ -41,7 +42,7 @@ function drawState(terminal: Terminal, core: Internals): string {
   ].join('');
 }
 
-/** What scrolls; the cursor goes home with it. */
+/** Sets the scroll region, which also homes the cursor. */
 function region({ scrollTop, scrollBottom }: Internals['buffers']['active'], rows: number): string {
   return scrollTop === 0 && scrollBottom === rows - 1 ? '' : `\u001b[${scrollTop + 1};${scrollBottom + 1}r`;
 }
@@ -53,14 +54,14 @@ function tabStops(tabs: Readonly<Record<number, boolean | undefined>>, cols: num
   return `\u001b[3g${set.join('')}`;
 }
 
-/** Goes where the cursor was saved, with what is saved with it. */
+/** Moves to the saved cursor position, with its saved attributes. */
 function savedCursor(buffer: Internals['buffers']['active']): string {
   const row = Math.max(0, buffer.savedY - buffer.ybase);
   const charset = isGraphic(buffer.savedCharset) ? '\u001b(0' : '';
   return `\u001b[${row + 1};${buffer.savedX + 1}H${selectGraphics(buffer.savedCurAttrData)}${charset}`;
 }
 
-/** Behind the last column it waits to wrap, which only a printed character brings about. */
+/** A cursor past the last column waits to wrap; only printing a character reproduces that. */
 function cursor(terminal: Terminal, core: Internals): string {
   const { x, y, ybase, scrollTop } = core.buffers.active;
   const row = y + 1 - (terminal.modes.originMode ? scrollTop : 0);
@@ -93,7 +94,7 @@ function modes({ modes: is }: Terminal, { coreService, coreMouseService }: Inter
   ].join('');
 }
 
-/** Of the level in use it is the set in use that counts: a restored cursor brings its own. */
+/** For the active level, use the active set: a restored cursor brings its own. */
 function charsets({ charsets: { level, inUse, all } }: Internals): string {
   const designated = ['(', ')', '*', '+'].map((set, index) =>
     isGraphic(index === level ? inUse : all[index]) ? `\u001b${set}0` : '',
@@ -102,7 +103,7 @@ function charsets({ charsets: { level, inUse, all } }: Internals): string {
   return `${designated.join('')}${shift}`;
 }
 
-/** Told by the letter that is a horizontal line in it. */
+/** Recognized by the letter that maps to a horizontal line. */
 function isGraphic(charset: Charset | undefined): boolean {
   return charset?.['q'] === '─';
 }

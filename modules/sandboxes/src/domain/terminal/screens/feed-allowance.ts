@@ -1,7 +1,7 @@
 const BURST_BYTES = 16 * 1024 * 1024;
 const BYTES_IN_A_SECOND = 2 * 1024 * 1024;
 
-/** How much of a session's output is worth parsing: a burst, and what a flood gets of a processor in each second. */
+/** Limits how much of a session's output is parsed: a burst, then a fixed rate per second under a flood. */
 export class FeedAllowance {
   readonly #nowMs: () => number;
   #left = BURST_BYTES;
@@ -12,7 +12,7 @@ export class FeedAllowance {
     this.#atMs = nowMs();
   }
 
-  /** Answers how much of it is granted now. */
+  /** Returns how many of the bytes are granted now. */
   take(bytes: number): number {
     const nowMs = this.#nowMs();
     const gained = (Math.max(0, nowMs - this.#atMs) / 1000) * BYTES_IN_A_SECOND;

@@ -1,11 +1,11 @@
 import type { ScreenOrder } from './screen-messages.ts';
 
-/** One order of each screen in turn, however many wait for one of them: who floods waits behind nobody but itself. */
+/** Runs one order per screen in turn, so that a flooded screen delays only itself. */
 export class OrderTurns {
   readonly #obey: (order: ScreenOrder) => void;
-  /** Runs it soon, after what came meanwhile was taken in. */
+  /** Schedules a callback after pending messages have been received. */
   readonly #soon: (next: () => void) => void;
-  /** The screens that have orders, the next one first. */
+  /** Pending orders by screen, next screen first. */
   readonly #waiting = new Map<number, ScreenOrder[]>();
 
   constructor(obey: (order: ScreenOrder) => void, soon: (next: () => void) => void) {

@@ -1,4 +1,4 @@
-/** To the thread that keeps screens; those of one screen are obeyed in order, screens in turn. */
+/** Messages to the screen thread. Orders of one screen run in sequence; screens take turns. */
 export type ScreenOrder =
   | { readonly kind: 'size'; readonly screen: number; readonly cols: number; readonly rows: number }
   | { readonly kind: 'feed'; readonly screen: number; readonly bytes: Uint8Array }
@@ -6,11 +6,11 @@ export type ScreenOrder =
   | { readonly kind: 'draw'; readonly screen: number }
   | { readonly kind: 'forget'; readonly screen: number };
 
-/** From it; every order but `forget` is answered by one of them. */
+/** Messages from the screen thread. Every order except `forget` gets one answer. */
 export type ScreenAnswer =
   | { readonly kind: 'done'; readonly screen: number; readonly fedBytes: number }
   | { readonly kind: 'drawn'; readonly screen: number; readonly bytes: Uint8Array }
-  /** Nothing more is kept of it. */
+  /** The screen is no longer kept. */
   | { readonly kind: 'refused'; readonly screen: number; readonly reason: ScreenRefusal };
 
 export type ScreenRefusal = 'too_large' | 'too_slow' | 'failed';

@@ -1,10 +1,10 @@
 import type { ScreenAnswer, ScreenOrder, ScreenRefusal } from './screen-messages.ts';
 import { Screen } from './screen.ts';
 
-/** Of processor time for one piece of output, which usually takes some milliseconds. */
+/** CPU time limit for one piece of output, which usually takes a few milliseconds. */
 const MAX_FEED_MS = 500;
 
-/** The screens of one thread. What is refused once is forgotten, and refused from then on. */
+/** The screens of one thread. A refused screen is forgotten, and later orders for it are refused. */
 export class ScreenShelf {
   readonly #screens = new Map<number, Screen>();
   readonly #cpuMs: () => number;
@@ -18,7 +18,7 @@ export class ScreenShelf {
     try {
       return this.#obey(order);
     } catch {
-      return this.#refuse(id, 'failed'); // the emulator stumbled over what a program wrote
+      return this.#refuse(id, 'failed'); // the emulator failed on a program's output
     }
   }
 

@@ -1,24 +1,24 @@
 import { Worker } from 'node:worker_threads';
 import type { ScreenAnswer, ScreenOrder } from './screen-messages.ts';
 
-/** A thread that answers nothing for so long never will: it is ended. */
+/** A thread without an answer for this long is terminated. */
 const MAX_ANSWER_MS = 60_000;
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 } as const;
 
 export interface ScreenThreadOptions {
   readonly setTimer: (callback: () => void, delayMs: number) => () => void;
   readonly answered: (answer: ScreenAnswer) => void;
-  /** It is gone with all screens; `culprit` is the one that it was at work on. */
+  /** Called when the thread has ended and all screens are lost; `culprit` is the screen it was processing. */
   readonly died: (reason: string, culprit: number | null) => void;
 }
 
-/** One thread, which is there while there is a screen to keep. */
+/** A single worker thread that exists only while there are screens to keep. */
 export class ScreenThread {
   readonly #options: ScreenThreadOptions;
   #worker: Worker | null = null;
-  /** Orders that are not answered yet. */
+  /** Orders without an answer so far. */
   #pending = 0;
-  /** The number of the screen that the thread is at work on, 0 when it waits. */
+  /** Number of the screen being processed; 0 when idle. */
   #current = new Int32Array(new SharedArrayBuffer(4));
   #cancelWatch: () => void = () => undefined;
 
@@ -37,7 +37,7 @@ export class ScreenThread {
     else worker.postMessage(order);
   }
 
-  /** Nothing is kept any more. */
+  /** Ends the thread and drops all screens. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#forget();

@@ -3,13 +3,13 @@ import { OrderTurns } from './order-turns.ts';
 import type { ScreenOrder } from './screen-messages.ts';
 import { ScreenShelf } from './screen-shelf.ts';
 
-/** A thread of its own: what terminals show is parsed at some ten megabytes in a second, and nobody vouches for it. */
+/** Runs in its own thread: untrusted terminal output is parsed at about ten megabytes per second. */
 const shelf = new ScreenShelf(() => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 });
-/** Whose order is obeyed, for the platform to know when this thread dies of it. */
-const current = new Int32Array(workerData as SharedArrayBuffer); // what `ScreenThread` gave it
+/** The screen being processed, so that the platform can tell which one killed the thread. */
+const current = new Int32Array(workerData as SharedArrayBuffer); // passed by `ScreenThread`
 const turns = new OrderTurns((order) => {
   current[0] = order.screen;
   const answer = shelf.obey(order);

@@ -8,17 +8,17 @@ const SLICE_BYTES = 4096;
 const MAX_TITLE_CHARACTERS = 256;
 const MAX_UNFINISHED_BYTES = 64 * 1024;
 const MAX_DRAWN_BYTES = 4 * 1024 * 1024;
-/** How far a line's end is looked for behind a gap. */
+/** Maximum number of bytes searched for a line end after a gap. */
 const MAX_SKIPPED_BYTES = 8 * 1024;
 const [LINE_FEED, ESCAPE] = [0x0a, 0x1b];
-/** Ends whatever sequence the gap has cut (ECMA-48, 8.3.11: CAN in a sequence cancels it). */
+/** Cancels a sequence cut off by a gap (ECMA-48, 8.3.11: CAN in a sequence cancels it). */
 const CANCEL = Uint8Array.of(0x18);
 
-/** One session's screen, as the bytes of its terminal have made it. */
+/** The screen of one session, built from the bytes of its terminal. */
 export class Screen {
   readonly #terminal: Terminal;
   #title = '';
-  /** Begins with the last escape while that is not through, or with part of a character. */
+  /** An unfinished escape sequence or a partial character. */
   #unfinished: Uint8Array = new Uint8Array();
   #isBehindGap = false;
   #skippedBytes = 0;
@@ -39,7 +39,7 @@ export class Screen {
     this.#terminal.resize(Math.max(2, cols), Math.max(1, rows));
   }
 
-  /** Bytes are missing here. */
+  /** Marks missing bytes at this point. */
   gap(): void {
     internalsOf(this.#terminal).writeSync(CANCEL);
     this.#unfinished = new Uint8Array();
@@ -47,7 +47,7 @@ export class Screen {
     this.#skippedBytes = 0;
   }
 
-  /** Answers false when it was stopped, as `isEnough` said between two slices. */
+  /** Returns false if `isEnough` stopped it between two slices. */
   feed(bytes: Uint8Array, isEnough: () => boolean): boolean {
     const core = internalsOf(this.#terminal);
     const whole = this.#isBehindGap ? this.#behind(bytes) : bytes;
@@ -60,7 +60,7 @@ export class Screen {
     return true;
   }
 
-  /** Null when even the screen alone is too large to be sent. */
+  /** Returns null if even the screen without scrollback is too large to send. */
   draw(): Uint8Array | null {
     for (const scrollback of [Number.MAX_SAFE_INTEGER, 0]) {
       const drawn = Buffer.from(drawScreen(this.#terminal, scrollback, this.#title), 'utf8');
@@ -73,7 +73,7 @@ export class Screen {
     this.#terminal.dispose();
   }
 
-  /** Lines begin anew behind the next line's end; on the other screen programs begin with a sequence. */
+  /** Resumes after the next line end; on the alternate screen, at the next escape sequence. */
   #behind(bytes: Uint8Array): Uint8Array {
     const isLines = this.#terminal.buffer.active.type === 'normal';
     const at = bytes.indexOf(isLines ? LINE_FEED : ESCAPE);
@@ -91,7 +91,7 @@ export class Screen {
     return bytes.subarray(at);
   }
 
-  /** What a viewer needs of the bytes so far to understand those that follow. */
+  /** Remembers the bytes that a viewer needs to interpret those that follow. */
   #note(slice: Uint8Array): void {
     if (internalsOf(this.#terminal).parserState === GROUND) {
       this.#unfinished = partOfCharacter(Buffer.concat([this.#unfinished, slice]));
@@ -99,12 +99,12 @@ export class Screen {
     }
     const begun = slice.lastIndexOf(ESCAPE);
     const held = begun === -1 ? Buffer.concat([this.#unfinished, slice]) : Buffer.from(slice.subarray(begun));
-    // The rest of a longer one means the same behind its beginning.
+    // The rest of a longer sequence has the same effect after its beginning.
     this.#unfinished = held.subarray(0, MAX_UNFINISHED_BYTES);
   }
 }
 
-/** The beginning of a UTF-8 sequence at the end of the bytes (RFC 3629, section 3), or nothing. */
+/** Returns a partial UTF-8 sequence at the end of the bytes (RFC 3629, section 3), or nothing. */
 function partOfCharacter(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -1,17 +1,17 @@
 import type { Attributes } from './terminal-internals.ts';
 
-/** Two cells with the same key look the same. */
+/** Cells with equal keys look the same. */
 export function styleKey(style: Attributes): string {
   return `${style.fg}:${style.bg}:${style.hasExtendedAttrs() ? style.extended.ext : 0}`;
 }
 
-/** The SGR sequence (ECMA-48, 8.3.117) that makes these attributes of any others. */
+/** The SGR sequence (ECMA-48, 8.3.117) that sets these attributes from any state. */
 export function selectGraphics(style: Attributes): string {
   const codes: (number | string)[] = [0];
   if (style.isBold()) codes.push(1);
   if (style.isDim()) codes.push(2);
   if (style.isItalic()) codes.push(3);
-  // A saved cursor keeps that there is an underline, and not of which kind.
+  // A saved cursor keeps the underline, but not its style.
   const underline = style.isUnderline() ? Math.max(1, style.getUnderlineStyle()) : 0;
   if (underline > 0) codes.push(underline === 1 ? 4 : `4:${underline}`);
   if (style.isBlink()) codes.push(5);

@@ -4,17 +4,17 @@ import { countOf } from '../count-of.ts';
 import { FeedAllowance } from './feed-allowance.ts';
 import type { ScreenAnswer, ScreenOrder } from './screen-messages.ts';
 
-/** What the helper may send before it was parsed; so much of a burst is never lost. */
+/** Bytes the helper may send ahead of parsing; a burst of this size is never lost. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 const GRANT_EVERY_MS = 500;
 
-/** What a terminal has to be sent so that it shows what a session's screen showed at an offset of its output. */
+/** Output that makes a terminal show a session's screen as it was at an offset. */
 export interface Snapshot {
   readonly bytes: Uint8Array;
   readonly offset: number;
   readonly cols: number;
   readonly rows: number;
-  /** Whether no byte of the session was missing when it was made. */
+  /** Whether the screen was made from all of the session's bytes. */
   readonly exact: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface SessionScreenOptions {
   readonly nowMs: () => number;
   readonly setTimer: (callback: () => void, delayMs: number) => () => void;
   readonly order: (order: ScreenOrder) => void;
-  /** Whether so much more may wait for the thread. */
+  /** Whether the thread's queue has room for this many more bytes. */
   readonly hasRoom: (bytes: number) => boolean;
   readonly ended: () => void;
 }
@@ -35,14 +35,17 @@ interface Wish {
   readonly resolve: (snapshot: Snapshot | null) => void;
 }
 
-/** Follows one session. Its output stays in the sandbox until its ring is half full of what was not fetched, or a viewer comes. */
+/**
+ * Follows one session. Output stays in the sandbox until its ring is half full of unfetched output or a viewer
+ * attaches.
+ */
 export class SessionScreen {
   readonly #options: SessionScreenOptions;
   readonly #stream: AgentStream;
   readonly #allowance: FeedAllowance;
-  /** Asked of the helper, and not drawn yet. */
+  /** Requested from the helper and not drawn yet. */
   #wishes: Wish[] = [];
-  /** Of the drawings that were ordered, in order. */
+  /** Drawings requested from the thread, in order. */
   #drawings: { snapshot: Omit<Snapshot, 'bytes'>; wishes: readonly Wish[] }[] = [];
   #offset = 0;
   #size = { cols: 0, rows: 0 };
@@ -50,7 +53,7 @@ export class SessionScreen {
   #over = false;
   #owedBytes = 0;
   #cancelGrant: (() => void) | null = null;
-  /** Fetched and not parsed. */
+  /** Bytes fetched and not parsed yet. */
   waitingBytes = 0;
 
   constructor(options: SessionScreenOptions) {
@@ -68,7 +71,7 @@ export class SessionScreen {
     return this.#options.session;
   }
 
-  /** The screen at `atLeast` or later; null when there is none to be had. */
+  /** The screen at `atLeast` or later; null if none is available. */
   snapshot(atLeast: number): Promise<Snapshot | null> {
     if (this.#over) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -140,7 +143,7 @@ export class SessionScreen {
       return;
     }
     this.waitingBytes += bytes.length;
-    // Lent only: the thread is given bytes of its own.
+    // Copied, because the bytes are only lent.
     this.#options.order({ kind: 'feed', screen: this.#options.number, bytes: new Uint8Array(bytes) });
   }
 
@@ -162,7 +165,7 @@ export class SessionScreen {
     }, GRANT_EVERY_MS);
   }
 
-  /** A viewer waits: what is in the ring is fetched, however much was fetched before. */
+  /** Fetches everything in the ring for a waiting viewer, regardless of the allowance. */
   #ask(): void {
     this.#stream.control({ type: 'catch_up' });
     this.#grant(0);

@@ -4,31 +4,31 @@ import type { ScreenAnswer, ScreenRefusal } from './screen-messages.ts';
 import { ScreenThread } from './screen-thread.ts';
 import { SessionScreen, type Snapshot } from './session-screen.ts';
 
-/** Screens that the thread holds; sessions beyond them are replayed from the ring. */
+/** Maximum number of screens in the thread; further sessions are replayed from the ring. */
 const MAX_SCREENS = 64;
-/** What waits for the thread, of all sessions. */
+/** Bytes queued for the thread, for all sessions together. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 const MAX_DRAWING_MS = 20_000;
 
 export interface SessionScreensOptions {
   readonly nowMs: () => number;
   readonly setTimer: (callback: () => void, delayMs: number) => () => void;
-  /** Why a screen is kept no more; with `thread` none of them is. */
+  /** Called when a screen is no longer kept; with `thread`, all screens are lost. */
   readonly failed: (reason: ScreenRefusal | 'limit' | 'thread', detail: Readonly<Record<string, unknown>>) => void;
 }
 
 /**
- * The screens of all sessions on this node, for those who come when the beginning is no longer in the ring. Nothing runs and
- * nothing is loaded before a session has put out half a ring.
+ * The screens of all sessions on this node, for clients that attach when the beginning is no longer in the ring. The
+ * thread is loaded only once a session has produced half a ring of output.
  */
 export class SessionScreens {
   readonly #options: SessionScreensOptions;
   readonly #followed = new Map<AgentConnection, Map<string, SessionScreen>>();
   readonly #byNumber = new Map<number, SessionScreen>();
-  /** Those that the thread was told of. */
+  /** Screens known to the thread. */
   readonly #kept = new Set<number>();
   readonly #thread: ScreenThread;
-  /** Sessions over which a thread died. */
+  /** Sessions that crashed a thread. */
   readonly #refused = new WeakMap<AgentConnection, Set<string>>();
   #nextNumber = 1;
 
@@ -41,12 +41,15 @@ export class SessionScreens {
     });
   }
 
-  /** Screens that are kept now. */
+  /** Number of screens kept. */
   get size(): number {
     return this.#kept.size;
   }
 
-  /** To be called for a session that is new, and whenever a client comes: it is followed from then on, if it was not. */
+  /**
+   * Follows a session from now on, unless it is already followed. Call it for new sessions and whenever a client
+   * attaches.
+   */
   follow(connection: AgentConnection, session: string): SessionScreen | null {
     const sessions = this.#followed.get(connection) ?? this.#begin(connection);
     const known = sessions.get(session);
@@ -72,13 +75,13 @@ export class SessionScreens {
     return screen;
   }
 
-  /** All sessions that live on in a sandbox which was found again. */
+  /** Follows all sessions that survived in a reconnected sandbox. */
   async followAll(connection: AgentConnection): Promise<void> {
     const sessions = await listSessions(connection).catch(() => []);
     for (const { session } of sessions) this.follow(connection, session);
   }
 
-  /** Null when it is not kept, or not drawn in time. */
+  /** Returns null if the screen is not kept or is not drawn in time. */
   async snapshot(connection: AgentConnection, session: string, atLeast: number): Promise<Snapshot | null> {
     const screen = this.follow(connection, session);
     if (screen === null) return null;
@@ -134,7 +137,7 @@ export class SessionScreens {
     }
   }
 
-  /** The others begin anew with what their rings still have when a client comes. */
+  /** Other screens restart from their rings when a client attaches. */
   #died(reason: string, culprit: number | null): void {
     this.#options.failed('thread', { cause: reason, screens: this.#kept.size });
     if (culprit !== null) this.#refuse(culprit);

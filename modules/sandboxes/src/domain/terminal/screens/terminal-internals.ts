@@ -1,6 +1,6 @@
 import type { IBuffer, IBufferCell, Terminal } from '@xterm/headless';
 
-/** Colours and flags of a cell or of what is printed next, as the emulator packs them. */
+/** Packed colors and flags of a cell or of the next printed character, as the emulator stores them. */
 export interface Attributes {
   readonly fg: number;
   readonly bg: number;
@@ -29,7 +29,7 @@ export interface Attributes {
 
 export type Cell = IBufferCell & Attributes;
 
-/** What is shown for a letter. */
+/** Maps letters to displayed characters. */
 export type Charset = Readonly<Record<string, string>>;
 
 interface InternalLine {
@@ -68,7 +68,7 @@ interface Handler {
   eraseInDisplay: CountedSequence;
 }
 
-/** What a copy of a screen needs of the emulator and its public face does not show. */
+/** Emulator state that a screen copy needs and the public API does not expose. */
 export interface Internals {
   readonly buffers: { readonly normal: InternalBuffer; readonly alt: InternalBuffer; readonly active: InternalBuffer };
   readonly coreService: {
@@ -84,16 +84,16 @@ export interface Internals {
     readonly inUse: Charset | undefined;
     readonly all: readonly (Charset | undefined)[];
   };
-  /** What the next character is printed with. */
+  /** Attributes of the next printed character. */
   readonly pen: Attributes;
   /** 0 between sequences. */
   readonly parserState: number;
   readonly handler: Handler;
-  /** Parses at once: no bytes wait anywhere. */
+  /** Parses synchronously, without buffering. */
   writeSync(bytes: Uint8Array): void;
 }
 
-/** The emulator's own core, as its pinned version has it. */
+/** The emulator's core in the pinned version. */
 interface Core extends Pick<Internals, 'buffers' | 'coreService' | 'coreMouseService'> {
   readonly _charsetService: {
     readonly glevel: number;
@@ -107,9 +107,9 @@ interface Core extends Pick<Internals, 'buffers' | 'coreService' | 'coreMouseSer
   writeSync(bytes: Uint8Array): void;
 }
 
-/** As it is now. The version is pinned, and the tests of this folder fail when one of these names is gone. */
+/** Reads the current state. The version is pinned, and the tests of this folder fail if one of these names changes. */
 export function internalsOf(terminal: Terminal): Internals {
-  // `_core` is no part of the public type.
+  // `_core` is not part of the public type.
   const core = (terminal as unknown as Readonly<Record<'_core', Core>>)['_core'];
   const { glevel, charset, ['_charsets']: all } = core['_charsetService'];
   const handler = core['_inputHandler'];
@@ -125,8 +125,8 @@ export function internalsOf(terminal: Terminal): Internals {
   };
 }
 
-/** Null beyond the line. The public cell is the emulator's own, with its attributes. */
+/** Returns null beyond the line's end. The public cell is the emulator's own object, with its attributes. */
 export function cellOf(buffer: IBuffer, row: number, column: number): Cell | null {
-  // The declared type leaves most of the attributes out.
+  // The declared type omits most attributes.
   return (buffer.getLine(row)?.getCell(column) as Cell | undefined) ?? null;
 }

@@ -70,7 +70,7 @@ describeRequiring(['linux', 'root', 'command:getfattr'], 'unpacking a layer', ()
     expect(await isWhiteout('etc/gone')).toBe(true);
     expect(attributes('opt')).toContain('trusted.overlay.opaque="y"');
     expect(await readFile(at('opt/new'), 'utf8')).toBe('n');
-    // Taken away and made anew by one layer: nothing of below may show through.
+    // Removed and recreated by one layer: nothing from the lower layers may show through.
     expect(attributes('srv')).toContain('trusted.overlay.opaque="y"');
     expect(await readFile(at('srv/again'), 'utf8')).toBe('s');
   });

@@ -5,7 +5,7 @@ import { Screen } from '../../../../src/domain/terminal/screens/screen.ts';
 const [COLS, ROWS] = [40, 12];
 const never = (): boolean => false;
 
-/** A viewer of the beginning, and one that came after `before`: both have seen `after`. */
+/** Two viewers that have both seen `after`: one from the beginning, one that attached after `before`. */
 function twoViewers(before: Uint8Array, after: Uint8Array, cols = COLS, rows = ROWS): [unknown, unknown] {
   const early = viewerOf(cols, rows);
   show(early, before);
@@ -93,8 +93,8 @@ function generator(seed: number): (most: number) => number {
 }
 
 /**
- * What programs write, in no order: text, moves, erasing, scrolling, modes. The emulator keeps the saved cursor of an alternate
- * screen that was left: such remains are not drawn, so nothing goes there again behind the drawing.
+ * Random program output: text, moves, erasing, scrolling, modes. The emulator keeps the saved cursor of an alternate
+ * screen it has left, which drawings omit; so programs do not return to it after a drawing.
  */
 function scribble(random: (most: number) => number, pieces: number, mode: number): Uint8Array {
   const number = (): number => random(24);

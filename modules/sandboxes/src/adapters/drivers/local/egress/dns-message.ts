@@ -1,14 +1,14 @@
-/** Just enough DNS (RFC 1035) for a resolver that answers addresses of names. */
+/** The subset of DNS (RFC 1035) that a resolver for addresses needs. */
 export const DnsType = { a: 1 } as const;
 export const DnsCode = { noError: 0, formatError: 1, serverFailure: 2, nameError: 3, notImplemented: 4 } as const;
 
 export interface DnsQuestion {
   readonly id: number;
   readonly recursionDesired: boolean;
-  /** Lower case, without the dot at its end. */
+  /** Lower case, without the trailing dot. */
   readonly name: string;
   readonly type: number;
-  /** As it was asked, for the answer. */
+  /** The original question, copied into the answer. */
   readonly bytes: Buffer;
 }
 
@@ -16,7 +16,7 @@ const HEADER_BYTES = 12;
 const MAX_NAME_BYTES = 255;
 const CLASS_INTERNET = 1;
 
-/** Null for what is no question of one name, which gets no answer. */
+/** Returns null for anything but a query with one question; it gets no answer. */
 export function parseQuestion(message: Buffer): DnsQuestion | null {
   if (message.length < HEADER_BYTES + 5) return null;
   const flags = message.readUInt16BE(2);
@@ -26,7 +26,7 @@ export function parseQuestion(message: Buffer): DnsQuestion | null {
   let at = HEADER_BYTES;
   for (;;) {
     const length = message[at];
-    // A pointer (from 0xc0 on) has nothing to point to in a question.
+    // A compression pointer (from 0xc0 on) has no target in a question.
     if (length === undefined || length > 63 || at - HEADER_BYTES > MAX_NAME_BYTES) return null;
     at += 1;
     if (length === 0) break;
@@ -40,7 +40,7 @@ export function parseQuestion(message: Buffer): DnsQuestion | null {
   return { id: message.readUInt16BE(0), recursionDesired: (flags & 0x0100) !== 0, name: labels.join('.'), type, bytes };
 }
 
-/** An answer with these IPv4 addresses, or none and a code. */
+/** Encodes an answer with these IPv4 addresses, or with an error code. */
 export function answerTo(
   question: DnsQuestion,
   code: number,
@@ -54,7 +54,7 @@ export function answerTo(
   header.writeUInt16BE(addresses.length, 6);
   const records = addresses.map((address) => {
     const record = Buffer.alloc(16);
-    record.writeUInt16BE(0xc000 | HEADER_BYTES, 0); // the name of the question
+    record.writeUInt16BE(0xc000 | HEADER_BYTES, 0); // pointer to the question's name
     record.writeUInt16BE(DnsType.a, 2);
     record.writeUInt16BE(CLASS_INTERNET, 4);
     record.writeUInt32BE(ttlSeconds, 6);

@@ -7,23 +7,23 @@ import { openingRules, questionRules } from './egress-rules.ts';
 
 const MIN_TTL_SECONDS = 5;
 const MAX_TTL_SECONDS = 3600;
-/** An address stays open a little longer than its record says: programs connect after they have asked. */
+/** Addresses stay open slightly longer than their TTL, because programs connect after the lookup. */
 const EXTRA_SECONDS = 30;
 const MAX_ADDRESSES = 16;
 const MAX_OPEN_ADDRESSES = 2000;
 const MAX_QUESTIONS_AT_ONCE = 32;
-/** The same name is told again after this, and no more than so many names in that time. */
+/** Minimum interval between reports of the same name, and the maximum number of names reported in it. */
 const TELL_EVERY_MS = 60_000;
 const MOST_TOLD = 30;
 
 export interface EgressGuardOptions {
-  /** The address of this host on the link of every sandbox. */
+  /** The host's address on every sandbox link. */
   readonly gateway: string;
-  /** Where names are asked for, with a port where it is not 53. */
+  /** Upstream resolvers, with a port if it is not 53. */
   readonly nameservers: readonly string[];
   /** Loads rules into the firewall. */
   readonly load: (rules: string) => Promise<void>;
-  /** A sandbox asked for a name that it may not reach. */
+  /** Called when a sandbox asks for a name outside its allowlist. */
   readonly refused: (sandboxId: string, host: string) => void;
   readonly nowMs: () => number;
   readonly log: Logger;
@@ -37,13 +37,16 @@ export interface GuardedSandbox {
 }
 
 interface Watched extends GuardedSandbox {
-  /** Until when an address is open. */
+  /** Expiry of each open address. */
   readonly openUntilMs: Map<string, number>;
   readonly toldAtMs: Map<string, number>;
   questions: number;
 }
 
-/** Answers the questions of guarded sandboxes, and opens what it has answered, in that order of caution: first open, then say. */
+/**
+ * Answers DNS queries of restricted sandboxes and opens the answered addresses in the firewall, before the answer is
+ * sent.
+ */
 export class EgressGuard {
   readonly #options: EgressGuardOptions;
   readonly #byAddress = new Map<string, Watched>();
@@ -55,9 +58,9 @@ export class EgressGuard {
     if (options.nameservers.length > 0) this.#resolver.setServers(options.nameservers);
   }
 
-  /** The sandbox's table is there and closed; from now on its names are answered. Repeating it starts anew. */
+  /** Starts answering a sandbox's queries. Its table must exist and be closed. Calling it again starts over. */
   async admit(sandbox: GuardedSandbox): Promise<void> {
-    // The address exists once a sandbox has it on its link, so the socket is opened with the first.
+    // The address exists only once a sandbox has it on its link, so the first sandbox opens the socket.
     this.#socket ??= EgressResolver.open(this.#options.gateway, (message, from) => this.#answer(message, from));
     const opening = this.#socket;
     const { port } = await opening.catch((error: unknown) => {
@@ -94,7 +97,7 @@ export class EgressGuard {
       this.#tell(sandbox, question.name);
       return answerTo(question, DnsCode.nameError);
     }
-    // Sandboxes have IPv4 only, and records that name further addresses would name closed ones.
+    // Sandboxes have IPv4 only, and records with additional addresses would name closed ones.
     if (question.type !== DnsType.a) return answerTo(question, DnsCode.noError);
     sandbox.questions += 1;
     try {

@@ -4,14 +4,14 @@ import { createServer, type Server, type Socket } from 'node:net';
 
 const MAX_TCP_CLIENTS = 64;
 const TCP_IDLE_MS = 10_000;
-/** A question of one name is shorter. */
+/** Upper bound of a query with one name. */
 const MAX_QUESTION_BYTES = 600;
 const PORT_TRIES = 8;
 
-/** Answers a question from an address; null stays unanswered. */
+/** Answers a query from an address; null sends no answer. */
 export type Answerer = (message: Buffer, from: string) => Promise<Buffer | null>;
 
-/** A socket for DNS over UDP and TCP on one port of an address that only sandboxes reach. */
+/** A DNS socket over UDP and TCP, on one port of an address that only sandboxes reach. */
 export class EgressResolver {
   readonly port: number;
   readonly #udp: UdpSocket;
@@ -39,7 +39,7 @@ export class EgressResolver {
         await once(tcp, 'listening');
         udp.on('message', (message, { address: from, port: fromPort }) => {
           void reply(message, from, answer).then((bytes) => {
-            if (bytes !== null) udp.send(bytes, fromPort, from, () => undefined); // who is gone is not told
+            if (bytes !== null) udp.send(bytes, fromPort, from, () => undefined); // ignore clients that are gone
           });
         });
         udp.on('error', () => undefined);
@@ -47,7 +47,7 @@ export class EgressResolver {
         return new EgressResolver(port, udp, tcp, clients);
       } catch (error) {
         udp.close();
-        if (tries === PORT_TRIES) throw error; // another program had the TCP port each time
+        if (tries === PORT_TRIES) throw error; // another program held the TCP port each time
       }
     }
   }
@@ -66,7 +66,7 @@ function reply(message: Buffer, from: string, answer: Answerer): Promise<Buffer 
   return answer(message, from).catch(() => null);
 }
 
-/** One question after the other, each behind its length (RFC 1035, section 4.2.2). */
+/** Handles one query after another, each prefixed with its length (RFC 1035, section 4.2.2). */
 function serveTcp(client: Socket, clients: Set<Socket>, answer: Answerer): void {
   clients.add(client);
   client.once('close', () => clients.delete(client));

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { sandboxErrors } from '../../../../errors.ts';
 
 /**
- * On packets to our resolver from a sandbox that may ask it. Marks do not pass from one network namespace into another, so
- * no sandbox can set it.
+ * Mark on packets to our resolver from a sandbox that may query it. Marks do not cross network namespaces, so a sandbox
+ * cannot set it.
  */
 export const QUESTION_MARK = '0x73766371';
-/** Stands for the interface where the launcher knows it and nobody else does yet. */
+/** Placeholder for the interface, which only the launcher knows at this point. */
 const INTERFACE = '{{interface}}';
 
-/** The first of the addresses that sandboxes get; see addressOf in the launcher. */
+/** First host number for sandboxes; see addressOf in the launcher. */
 const FIRST_HOST = 16;
 
-/** Interface and address of the sandbox that the launcher has given this number. */
+/** Interface and address for a slot number assigned by the launcher. */
 export function linkOf(addressPrefix: string, slot: unknown): { interfaceName: string; address: string } {
   if (typeof slot !== 'number') throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'it has no network' } });
   const host = FIRST_HOST + slot;
@@ -23,15 +23,15 @@ function tableOf(interfaceName: string): string {
   return `svc_egress_${interfaceName}`;
 }
 
-/** A mark of its own for each sandbox: a connection that another one made from the same address before is not its. */
+/** A distinct mark per sandbox, so that a connection of a previous sandbox with the same address does not match. */
 function markOf(sandboxId: string): string {
   return `0x${((createHash('sha256').update(sandboxId).digest().readUInt32BE(0) | 1) >>> 0).toString(16)}`;
 }
 
 /**
- * The table of one sandbox, loaded before its first process runs: nothing leaves but to addresses that were opened, and
- * none is. It only ever takes away from what the table of all sandboxes lets through. The launcher deletes it with the
- * network of the sandbox.
+ * The firewall table of one sandbox, loaded before its first process runs. Only opened addresses can be reached, and
+ * none is open at first. It only restricts further what the table of all sandboxes allows. The launcher deletes it with
+ * the sandbox's network.
  */
 export function closedRules(sandboxId: string): string {
   const table = tableOf(INTERFACE);
@@ -54,7 +54,7 @@ export function closedRules(sandboxId: string): string {
     '  chain leaving {',
     '    type filter hook forward priority filter - 6; policy accept;',
     `    iifname "${INTERFACE}" meta nfproto ipv6 drop`,
-    // What was begun while its address was open goes on.
+    // Connections opened while the address was allowed continue.
     `    iifname "${INTERFACE}" ct mark ${mark} accept`,
     `    iifname "${INTERFACE}" ip daddr @allowed ct mark set ${mark} accept`,
     `    iifname "${INTERFACE}" reject with icmp type admin-prohibited`,
@@ -64,7 +64,7 @@ export function closedRules(sandboxId: string): string {
   ].join('\n');
 }
 
-/** Leads what the sandbox asks of the resolvers that it may know to ours, and nothing else. */
+/** Redirects the sandbox's queries to its configured resolvers to ours, and nothing else. */
 export function questionRules(sandbox: {
   readonly interfaceName: string;
   readonly address: string;
@@ -89,7 +89,7 @@ export function questionRules(sandbox: {
   ].join('\n');
 }
 
-/** In one transaction, whether or not they were open already: a timeout can only be set by adding anew. */
+/** One transaction, whether or not the addresses are open: a timeout can only be set by adding the element again. */
 export function openingRules(interfaceName: string, addresses: readonly string[], seconds: number): string {
   const element = `element inet ${tableOf(interfaceName)} allowed`;
   const list = addresses.join(', ');

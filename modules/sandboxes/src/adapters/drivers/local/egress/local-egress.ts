@@ -13,7 +13,7 @@ export interface LocalEgressOptions {
   readonly log: Logger;
 }
 
-/** The guard of this machine's sandboxes, by the numbers that the launcher gave them. */
+/** Egress guard for this machine's sandboxes, by the slot numbers of the launcher. */
 export class LocalEgress {
   readonly #options: LocalEgressOptions;
   readonly #guard: EgressGuard;
@@ -35,13 +35,13 @@ export class LocalEgress {
     });
   }
 
-  /** Opens names to a sandbox whose table is closed since before its first process. */
+  /** Starts answering queries of a sandbox. Its table is closed since before its first process. */
   async admit(id: string, slot: unknown, allowed: readonly string[] | null | undefined): Promise<void> {
     if (!isLimited(allowed)) return;
     await this.#guard.admit({ id, ...linkOf(this.#options.addressPrefix, slot), allowed });
   }
 
-  /** One that cannot be guarded stays closed. */
+  /** Like `admit`, but logs failures: the sandbox then stays closed. */
   async admitAgain(id: string, slot: unknown, allowed: readonly string[] | null | undefined): Promise<void> {
     try {
       await this.admit(id, slot, allowed);

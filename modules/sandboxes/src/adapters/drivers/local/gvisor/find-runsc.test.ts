@@ -7,7 +7,7 @@ import { findRunsc } from './find-runsc.ts';
 
 const log = createLogger({ level: 'silent', name: 'test' });
 
-/** One that works is tried in test/gvisor, with the real program. */
+/** test/gvisor covers a working runtime, with the real program. */
 describe("gVisor's runtime", () => {
   let folder: TemporaryFolder;
   beforeEach(async () => {

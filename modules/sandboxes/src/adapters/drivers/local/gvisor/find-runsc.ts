@@ -10,8 +10,8 @@ import { RUNSC_FLAGS } from './runsc-config.ts';
 const TRIAL_LIMIT_MS = 20_000;
 
 /**
- * gVisor's OCI runtime on this machine. `fault` says why it starts no sandbox, in a few words for people and without paths.
- * One that failed its trial still reaches the sandboxes that run already: the machine may be short of something just now.
+ * gVisor's OCI runtime on this machine. `fault` explains in a few words for people, without paths, why it cannot start
+ * sandboxes. With a failed trial, `path` still serves running sandboxes: the machine may only be short of resources.
  */
 export type Runsc =
   | { readonly path: string; readonly fault: null }
@@ -19,8 +19,8 @@ export type Runsc =
   | { readonly path: null; readonly fault: string };
 
 /**
- * Where the configuration says, else in the system's folders. It must run a program first: without that, sandboxes would
- * fail one after the other.
+ * Looks at the configured path, else in the system's folders. The runtime must pass a trial run first; otherwise, every
+ * sandbox would fail.
  */
 export async function findRunsc(
   configured: string | null,
@@ -44,7 +44,7 @@ export async function findRunsc(
   }
 }
 
-/** One program with nothing but the flags that sandboxes have; no network, since it has no interface. */
+/** Runs one program with the flags of sandboxes; without network, because it has no interface. */
 async function tryRunsc(path: string, signal: AbortSignal): Promise<void> {
   const state = await mkdtemp(join(tmpdir(), 'svc-runsc-'));
   try {

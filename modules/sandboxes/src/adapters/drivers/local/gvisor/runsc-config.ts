@@ -3,9 +3,9 @@ import { AGENT_PATH } from '../oci-config.ts';
 
 /**
  * - `platform`: needs no KVM.
- * - `ignore-cgroups`: the launcher starts it inside of the sandbox's group.
- * - `overlay2`: files are written to the sandbox's disk, not to one that ends with the process.
- * - `network`: gVisor's own stack on the sandbox's interface, never that of the host.
+ * - `ignore-cgroups`: the launcher starts it inside the sandbox's group.
+ * - `overlay2`: writes files to the sandbox's disk instead of an overlay that ends with the process.
+ * - `network`: gVisor's own stack on the sandbox's interface, never the host's.
  */
 export const RUNSC_FLAGS: readonly string[] = [
   '--platform=systrap',
@@ -14,18 +14,18 @@ export const RUNSC_FLAGS: readonly string[] = [
   '--network=sandbox',
 ];
 
-/** gVisor's own threads, and one that stands for each process inside, count in the group of the host. */
+/** gVisor's own threads, plus one per process inside, count in the host's group. */
 const OWN_PROCESSES = 256;
 
 /**
- * gVisor filters what its kernel asks of the host by itself; an OCI filter would be for programs that ask the host. It
- * takes no socket of the host, so the helper is reached by a program that is started beside it.
+ * Adapts an OCI configuration to gVisor. Its kernel already filters the system calls it makes to the host, so the OCI
+ * filter is dropped. It accepts no host sockets, so the helper is reached through a program started inside.
  */
 export function runscConfig(
   config: Readonly<Record<string, unknown>>,
   { pids }: SandboxResources,
 ): Readonly<Record<string, unknown>> {
-  const process = config['process'] as object; // of our own making
+  const process = config['process'] as object; // built by us
   const { seccomp: _seccomp, ...linux } = config['linux'] as Record<string, unknown>;
   return {
     ...config,
@@ -38,7 +38,7 @@ export function runscConfig(
   };
 }
 
-/** What the group of the host holds it to: each user inside has the limit of processes for itself. */
+/** The process limit of the host's group. Inside, the limit applies to each user separately. */
 export function hostPids({ pids }: SandboxResources): number {
   return 2 * pids + OWN_PROCESSES;
 }

@@ -3,8 +3,8 @@ import { Duplex } from 'node:stream';
 import { AGENT_PATH } from '../oci-config.ts';
 
 /**
- * A byte stream to the helper of a sandbox behind gVisor: the standard streams of a program that `runsc` starts inside. It
- * ends with either of them. `stateFolder`: where runsc keeps what it knows of its sandboxes.
+ * A byte stream to the helper of a gVisor sandbox: the standard streams of a program that `runsc` starts inside. The
+ * stream ends when either side does. `stateFolder` is where runsc keeps the state of its sandboxes.
  */
 export function runscStream(runsc: string, stateFolder: string, id: string): Duplex {
   const argv = ['--root', stateFolder, 'exec', '--user', '0:0', id, AGENT_PATH, 'bridge'];
@@ -12,7 +12,7 @@ export function runscStream(runsc: string, stateFolder: string, id: string): Dup
     cwd: '/',
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // a key that interrupts the platform must not end it first
+    detached: true, // so that Ctrl-C does not end it before the platform
   });
   child.stderr.resume();
   const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
