@@ -1,4 +1,6 @@
-/** The other process of `bench/mux.ts`: serves what a stream's metadata, or the first line of a bare socket, asks for. */
+/**
+ * The peer process of `bench/mux.ts`: serves what a stream's metadata, or the first line of a bare socket, requests.
+ */
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:net';
@@ -27,7 +29,7 @@ function source(sizeMib: number, target: Duplex): void {
       for (let count = 0; count < sizeMib * 16; count += 1) yield BLOCK;
     })(),
   );
-  pipeline(blocks, target).catch(() => undefined); // whoever measures leaves when it has seen enough
+  pipeline(blocks, target).catch(() => undefined); // the measuring side disconnects when it is done
 }
 
 function serve(stream: MuxStream): void {

@@ -1,6 +1,6 @@
 /**
- * `node bench/mux.ts [--mib 256] [--rounds 3]`: the mux between two processes on loopback, against the bare socket of the
- * same run. Rounds of all kinds are interleaved, and the median is printed: other work on the machine hits each alike.
+ * `node bench/mux.ts [--mib 256] [--rounds 3]`: the mux between two processes on loopback, compared to the bare socket
+ * of the same run. Rounds of all kinds are interleaved, so that other load affects each alike; prints the median.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ type Kind = 'TCP' | 'TLS' | 'WebSocket';
 type Measure = () => Promise<number>;
 
 const peer = fork(new URL('./mux-peer.ts', import.meta.url), { stdio: 'inherit' });
-const [ports] = (await once(peer, 'message')) as [PeerPorts]; // what the peer says first
+const [ports] = (await once(peer, 'message')) as [PeerPorts]; // the peer's first message
 const results = new Map<string, number[]>();
 
 for (let round = 0; round < rounds; round += 1) {
@@ -151,7 +151,7 @@ function exchange(stream: MuxStream): Promise<void> {
   });
 }
 
-/** What a stream that nobody reads costs, and what it does to the bulk beside it. */
+/** Measures the memory of an unread stream, and its effect on concurrent bulk transfers. */
 async function stalled(): Promise<void> {
   await withSession('TCP', async (session) => {
     const blocked = session.open(Buffer.from(`source ${1024 * 1024}`));

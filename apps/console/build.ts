@@ -10,20 +10,20 @@ export interface ConsoleBuildOptions {
   root: string;
   /** The project's cache folder; builds are kept in `console/<hash>` below it. */
   cacheDir: string;
-  /** Called once when a build is really needed; it takes some seconds. */
+  /** Called once if a build is necessary; it takes some seconds. */
   onBuild?: () => void;
-  /** Ends the build; the promise rejects and nothing half-made stays under the final name. */
+  /** Aborts the build; the promise rejects, and no partial build remains under the final name. */
   signal?: AbortSignal;
 }
 
-/** Older builds that are kept, since a platform that still runs may serve one of them. */
+/** Older builds to keep, since a running platform may still serve one of them. */
 const KEPT_BUILDS = 4;
-/** No build takes this long; a staging folder of this age belongs to nobody. */
+/** No build takes this long; an older staging folder is abandoned. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
 /**
- * Answers the folder of the built console, and builds it first when its sources changed. The folder appears whole or
- * not at all, so two builds at once are safe. Throws with the builder's own output when the build fails.
+ * Returns the folder of the built console; builds it first if its sources changed. The folder appears atomically, so
+ * two concurrent builds are safe. Throws with the builder's output if the build fails.
  */
 export async function ensureConsoleBuilt(options: ConsoleBuildOptions): Promise<string> {
   const builds = join(options.cacheDir, 'console');
@@ -34,7 +34,7 @@ export async function ensureConsoleBuilt(options: ConsoleBuildOptions): Promise<
   const staging = await mkdtemp(join(builds, 'staging-'));
   try {
     await runVite(join(options.root, 'apps/console'), staging, options.signal);
-    await chmod(staging, 0o755); // mkdtemp makes it private, the platform may run as another user
+    await chmod(staging, 0o755); // mkdtemp makes it private, but the platform may run as another user
     await moveIntoPlace(staging, folder);
   } finally {
     await rm(staging, { recursive: true, force: true });
@@ -43,7 +43,7 @@ export async function ensureConsoleBuilt(options: ConsoleBuildOptions): Promise<
   return folder;
 }
 
-/** A process of its own, so that the builder's memory is gone when it ends. */
+/** Runs in a separate process, whose memory is freed at its end. */
 async function runVite(consoleFolder: string, outDir: string, signal: AbortSignal | undefined): Promise<void> {
   const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js');
   const child = spawn(
@@ -51,7 +51,7 @@ async function runVite(consoleFolder: string, outDir: string, signal: AbortSigna
     [vite, 'build', consoleFolder, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'],
     {
       cwd: consoleFolder,
-      env: { NODE_ENV: 'production' }, // nothing of the caller's, so that equal sources give equal files
+      env: { NODE_ENV: 'production' }, // not the caller's environment, so that equal sources give equal files
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(signal === undefined ? {} : { signal }),
     },
@@ -73,14 +73,14 @@ async function moveIntoPlace(staging: string, folder: string): Promise<void> {
   try {
     await rename(staging, folder);
   } catch (error) {
-    // Another process built the same sources meanwhile; its folder is as good.
+    // Another process built the same sources meanwhile; use its folder.
     if (!existsSync(folder)) throw error;
   }
 }
 
 const isStaging = ({ name }: { name: string }): boolean => name.startsWith('staging-');
 
-/** Removes all but the newest builds, and what builds left behind that were killed. */
+/** Removes all but the newest builds, and the remains of killed ones. */
 async function removeOldBuilds(builds: string, current: string): Promise<void> {
   const now = new Date();
   await utimes(current, now, now);

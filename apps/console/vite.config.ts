@@ -4,14 +4,14 @@ import { preloadFonts } from './build/preload-fonts.ts';
 import { emitRouteList } from './build/route-list.ts';
 import { precompress } from './build/precompress.ts';
 
-/** Browsers that have `light-dark()` and CSS nesting, so that neither is rewritten. */
+/** Browsers with `light-dark()` and CSS nesting, so that neither is rewritten. */
 const BROWSERS = ['chrome123', 'firefox125', 'safari17.5'];
 
-/** What the entrance and the console share. */
+/** Shared by the entrance and the console. */
 const BASE =
   /sdks\/typescript\/src\/(transport|errors|error-body|read-body|accounts|pages)\.ts|vite\/preload-helper|apps\/console\/src\/((main|show-sign-in)\.ts|routes\/paths\.ts|session\/(last-workspace|safe-next|sign-in-path)\.ts|ui\/(class-names|describe-error)\.ts|ui\/(button|field|states)\.module\.css)/;
 
-/** Parts of the console without further libraries that nearly every page shows. */
+/** Parts of the console on nearly every page that need no further libraries. */
 const FRAME =
   /apps\/console\/src\/(ui\/(badge|button|copy-field|form-error|lazy-parts|monogram|page|plots|states|tab-links|table|time|toast)\.tsx|session\/(theme|use-session)\.ts|api\/(all-pages|queries|query-keys|svc-context)\.ts|routes\/guards\.ts|shell\/[a-z-]*\.module\.css)/;
 
@@ -20,7 +20,7 @@ export default defineConfig({
   build: {
     target: BROWSERS,
     cssTarget: BROWSERS,
-    // The content policy allows neither data: fonts nor inline scripts.
+    // The content security policy allows neither data: fonts nor inline scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
@@ -29,7 +29,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            // What every page of the console needs, in one script instead of many small ones. None of it is the entrance’s.
+            // One script for what every console page needs, instead of many small ones. The entrance uses none of it.
             {
               name: 'libraries',
               test: /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack)\//,

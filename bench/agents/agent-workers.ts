@@ -10,7 +10,7 @@ interface Worker {
 
 const WAIT_MS = 30 * 60_000;
 
-/** Processes that hold agents, every one of them the same part. */
+/** Processes that each run an equal share of the agents. */
 export class AgentWorkers {
   readonly #workers: Worker[];
   #back: WorkerReport['back'] = [];
@@ -30,7 +30,7 @@ export class AgentWorkers {
     return this.#workers.reduce((sum, { connected }) => sum + connected, 0);
   }
 
-  /** Connections that were made again since the last call. */
+  /** Returns the reconnects since the last call. */
   takeBack(): WorkerReport['back'] {
     return this.#back.splice(0);
   }

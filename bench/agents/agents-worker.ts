@@ -1,17 +1,19 @@
-/** Many agents in one process, each with the product's own channel: its dial, hello, heartbeats and reconnects. */
+/** Runs many agents in one process, each with the product's own channel: dial, hello, heartbeats and reconnects. */
 import { createAgentCrowd } from '@svc/agent/testing';
 
 export interface WorkerOrder {
-  /** Environments of agents to start, beside those that run. */
+  /** Environments of further agents to start. */
   start: Record<string, string>[];
-  /** So many stay; the others stop. */
+  /** Number of agents to keep; the others stop. */
   keep?: number;
 }
 
-/** Told to the parent ten times a second. */
+/** Sent to the parent ten times a second. */
 export interface WorkerReport {
   connected: number;
-  /** Of each connection since the last report: how long its agent had none, in milliseconds, and when it came. */
+  /**
+   * Reconnects since the last report: how long the agent was disconnected, and when it reconnected, in milliseconds.
+   */
   back: { afterMs: number; atMs: number }[];
 }
 
@@ -40,13 +42,13 @@ async function startAll(environments: Record<string, string>[]): Promise<void> {
   await Promise.all(Array.from({ length: FIRST_CONNECTS_AT_ONCE }, work));
 }
 
-/** Resolves with the first connection; the agent then lives on by itself. */
+/** Resolves with the first connection; the agent then keeps running. */
 function live(environment: Record<string, string>): Promise<void> {
   const first = Promise.withResolvers<void>();
   let links = 0;
   let lostAtMs: number | undefined;
   const agent = crowd.start(environment, (isConnected) => {
-    links += isConnected ? 1 : -1; // for a moment two, when a drain makes the new one before the old one goes
+    links += isConnected ? 1 : -1; // briefly two, since a drain opens the new one before closing the old one
     if (isConnected && links === 1) {
       connected += 1;
       const atMs = Date.now();

@@ -1,8 +1,9 @@
 /**
- * `node bench/agents/connections.ts [--agents 10000] [--restart 1000] [--settle 70] [--workers 2] [--tls] [--tunnel]`: agents
- * connected to one platform process, `svc up` on SQLite; each with its own cluster, token, heartbeats and, with `--tunnel`,
- * a tunnel. First all of them: what the process weighs more and how its event loop does. Then so many that restarts of the
- * platform are watched, in order and by SIGKILL, with an absence of `--away` seconds: how soon each agent is back.
+ * `node bench/agents/connections.ts [--agents 10000] [--restart 1000] [--settle 70] [--workers 2] [--tls] [--tunnel]`:
+ * connects agents to one platform process, `svc up` on SQLite; each with its own cluster, token, heartbeats and, with
+ * `--tunnel`, a tunnel. First measures memory and event loop with all of them. Then restarts the platform with
+ * `--restart` of them, gracefully and by SIGKILL, with a downtime of `--away` seconds, and measures how soon each agent
+ * is back.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
@@ -29,7 +30,7 @@ const total = Number(values.agents);
 const restartCount = Math.min(Number(values.restart), total);
 const settleMs = Number(values.settle) * 1000;
 const IDLE_MS = 15_000;
-/** An agent whose connection lasted so long counts its attempts from the start again. */
+/** After a connection of this length, an agent resets its retry counter. */
 const STABLE_MS = 61_000;
 const MADE_AT_ONCE = 8;
 
@@ -42,7 +43,7 @@ try {
   platform = await start();
   const { ready } = platform;
   const agents = await makeClusters(ready, total);
-  await platform.stop(); // a process that made no clusters is what carries them
+  await platform.stop(); // measure a process that did not create the clusters
   platform = await start(ready);
   await measureAll(platform, agents);
   workers.keep(restartCount);
@@ -83,14 +84,14 @@ async function makeClusters(ready: ReadyLine, count: number): Promise<Record<str
         headers: { authorization: `Bearer ${ready.token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ name: `bench-${index}` }),
       });
-      const body = (await response.json()) as { id: string; token: string }; // the documented answer
+      const body = (await response.json()) as { id: string; token: string }; // the documented response
       if (response.status !== 201) throw new Error(`a cluster was answered with ${response.status}`);
       made.push({
         CLUSTER_NAME: `bench-${index}`,
         SVC_CLUSTER_ID: body.id,
         SVC_TOKEN: body.token,
         SVC_API_URL: values.tls ? ready.https_url : ready.url,
-        SVC_TLS_INSECURE_SKIP_VERIFY: String(values.tls), // whom an agent trusts is no matter of the platform's
+        SVC_TLS_INSECURE_SKIP_VERIFY: String(values.tls), // the platform does not care whom an agent trusts
         TUNNEL_ENABLED: String(values.tunnel),
       });
     }
@@ -107,7 +108,7 @@ async function measureAll({ ready }: RunningPlatform, agents: Record<string, str
   workers.start(agents);
   await workers.untilConnected(agents.length);
   const connectMs = performance.now() - startedMs;
-  await delay(IDLE_MS); // the first status of each is written
+  await delay(IDLE_MS); // each agent's first status is stored
   const before = await platformFacts(ready);
   const beganMs = performance.now();
   await delay(settleMs);
@@ -127,7 +128,10 @@ async function measureAll({ ready }: RunningPlatform, agents: Record<string, str
   );
 }
 
-/** All are there before and after; who came back before the new platform was ready is one of the old one's last. */
+/**
+ * All agents are connected before and after; one that reconnects before the new platform is ready counts for the old
+ * one.
+ */
 async function measureReturn(signal: 'SIGTERM' | 'SIGKILL', running: RunningPlatform): Promise<RunningPlatform> {
   workers.takeBack();
   await (signal === 'SIGTERM' ? running.stop() : running.kill());

@@ -1,6 +1,6 @@
 /**
- * `node bench/agents/memory.ts [--pods 5000] [--settle 60]`: resident memory of the agent's program, bundled as it is
- * delivered, connected to a platform: idle, while pods are made in a real API server, and started when they are there.
+ * `node bench/agents/memory.ts [--pods 5000] [--settle 60]`: resident memory of the agent, bundled as delivered and
+ * connected to a platform: idle, while pods are created in a real API server, and started with the pods already there.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -77,7 +77,7 @@ async function startAgent(program: string, platform: TestPlatform, kubeconfig: s
       SVC_STATE_DIR: join(root, 'state'),
       KUBECONFIG: kubeconfig,
       LOG_LEVEL: 'warn',
-      MALLOC_ARENA_MAX: '2', // as the image and the unit set it
+      MALLOC_ARENA_MAX: '2', // as set by the image and the unit
     },
   });
   stops.push(() => end(child));
@@ -92,7 +92,7 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** After heartbeats and collections have come and gone. */
+/** Measures after heartbeats and garbage collections. */
 async function measured(child: ChildProcess): Promise<string[]> {
   await delay(settleMs);
   return memoryOf(child);
@@ -106,7 +106,7 @@ async function memoryOf({ pid = 0 }: ChildProcess): Promise<string[]> {
   });
 }
 
-/** With the bodies and statuses that a kubelet writes: what is small in memory is large on the wire. */
+/** Creates pods with the bodies and statuses of a kubelet, which are small in memory but large on the wire. */
 async function makePods(client: KubeClient): Promise<void> {
   let next = 0;
   const work = async (): Promise<void> => {

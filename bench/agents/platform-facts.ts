@@ -4,22 +4,22 @@ export interface PlatformFacts {
   residentBytes: number;
   /** Since its start. */
   processorSeconds: number;
-  /** How late its event loop was since the last look, 99 of 100 times at most, milliseconds. */
+  /** 99th percentile of the event loop delay since the last read, in milliseconds. */
   loopDelayP99Ms: number;
   loopDelayMaxMs: number;
 }
 
-/** Each of the histogram's values counts the pause between two of its looks as well. */
+/** Each value of the histogram includes the pause between two samples. */
 const LOOK_EVERY_MS = 50;
 
-/** What the process says of itself at `/metrics`; each look begins the next interval of the event loop's delay. */
+/** Reads the process's `/metrics`; each read starts the next interval of the event loop delay. */
 export async function platformFacts({
   url,
   token,
   pid,
 }: {
   url: string;
-  /** Metrics are for the operator alone. */
+  /** Only operators can read metrics. */
   token: string;
   pid: number;
 }): Promise<PlatformFacts> {
@@ -39,7 +39,7 @@ export async function platformFacts({
   };
 }
 
-/** What the kernel holds in the buffers of all TCP sockets of the machine. */
+/** Returns the kernel's buffer memory of all TCP sockets on the machine. */
 export async function socketBufferBytes(): Promise<number> {
   const pages = Number(/^TCP:.* mem (\d+)/m.exec(await readFile('/proc/net/sockstat', 'utf8'))?.[1]);
   return pages * 4096;

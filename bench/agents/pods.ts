@@ -1,6 +1,8 @@
 import type { KubeObject } from '@svc/kube';
 
-/** A pod as a Deployment's controller makes it, with the usual two containers; managed by us, so that it is followed. */
+/**
+ * A pod as created by a Deployment's controller, with the usual two containers; managed by us, so that it is followed.
+ */
 export function podOf(index: number): KubeObject {
   const app = `app-${Math.floor(index / 10)}`;
   return {
@@ -26,7 +28,7 @@ export function podOf(index: number): KubeObject {
   };
 }
 
-/** Running and ready, as a kubelet tells it. */
+/** The status of a running and ready pod, as written by a kubelet. */
 export function podStatusOf(index: number): object {
   const at = '2026-01-01T00:00:00Z';
   return {

@@ -1,4 +1,4 @@
-/** The load of tenant A, in a process of its own: runs until it is told to end, and says how much it did. */
+/** Generates tenant A's load in a separate process until it is told to stop, then reports the amount of work. */
 import { setPriority } from 'node:os';
 import type { Tenant } from './tenant.ts';
 import { createWork, HEAVY, type WorkName } from './work.ts';
@@ -9,7 +9,7 @@ interface Order {
   readonly image: string;
 }
 
-// A's clients are other machines in truth: B is to wait for the platform, not for them.
+// In production, A's clients run on other machines: B should wait for the platform, not for them.
 setPriority(10);
 
 const ending = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * `node bench/fairness/main.ts [--seconds 15] [--rounds 2] [--only TEXT] [--image busybox]`: what the full load of one workspace does
- * to the latency of another one on the same platform.
+ * `node bench/fairness/main.ts [--seconds 15] [--rounds 2] [--only TEXT] [--image busybox]`: the effect of one
+ * workspace's full load on the latency of another on the same platform.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
@@ -89,7 +89,7 @@ async function measureKind(kind: Kind, tenants: Parameters<typeof measureBeside>
   return [kind.name, ...figures.map((each) => each.toFixed(1)), ratio.toFixed(2), rate.toFixed(0)];
 }
 
-/** Limits that would hold A back before the queues do are lifted. */
+/** Lifts limits that would stop A before the queues do. */
 function configurationOf(): unknown {
   const imageCache = values['image-cache'];
   return {

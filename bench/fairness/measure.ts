@@ -6,7 +6,7 @@ import type { Tenant } from './tenant.ts';
 import { createWork, LIGHT, type WorkName } from './work.ts';
 
 const HEAVY_MAIN = fileURLToPath(new URL('./heavy-main.ts', import.meta.url));
-/** The load is there before anything is measured. */
+/** Time for the load to build up before measuring. */
 const WARM_UP_MS = 1_500;
 
 export interface Beside {
@@ -14,7 +14,7 @@ export interface Beside {
   readonly doneByA: number;
 }
 
-/** The latencies of B's steady load. */
+/** Returns the latencies of B's steady load. */
 export async function measureLight(
   name: WorkName,
   tenant: Tenant,
@@ -42,7 +42,7 @@ export async function measureLight(
   return latenciesMs;
 }
 
-/** The same while A does all it can of these kinds. */
+/** Returns the same while A applies full load of these kinds. */
 export async function measureBeside(
   name: WorkName,
   tenants: { a: Tenant; b: Tenant },

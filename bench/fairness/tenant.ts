@@ -2,7 +2,7 @@ import { apiClient, type ApiClient } from '@svc/test/api-client';
 import { ask } from '../object-store/load/run-load.ts';
 import { Signer, type Target } from '../object-store/load/signature.ts';
 
-/** A workspace with a bucket, a key and a token of its own; travels to the processes that load the platform. */
+/** A workspace with its own bucket, key and token; serialized for the load processes. */
 export interface Tenant {
   readonly url: string;
   readonly token: string;
@@ -21,7 +21,7 @@ interface CreatedKey {
   readonly data: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** Makes the workspace and everything in it, as the operator. */
+/** Creates the workspace and its contents as the operator. */
 export async function createTenant(ready: Ready, name: string): Promise<Tenant> {
   const operator = apiClient(ready);
   const { uuid } = await createWorkspace(operator, name);

@@ -6,10 +6,10 @@ import type { Tenant } from './tenant.ts';
 
 export type WorkName = 'put' | 'large' | 'get' | 'multipart' | 'create';
 
-/** One piece of work after another for one tenant; `run` may be called from several lanes at once. */
+/** Sequential work for one tenant; several lanes may call `run` concurrently. */
 export interface Work {
   run(lane: number): Promise<void>;
-  /** Behind a measured piece, and not part of it. */
+  /** Cleans up after a measured piece; not part of it. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export function createWork(name: WorkName, tenant: Tenant, options: WorkOptions)
   return name === 'multipart' ? uploadWork(tenant, options) : putWork(tenant, options.sizeBytes);
 }
 
-/** What B does of each kind, and A; all but `put` and `create` are larger for A. */
+/** The work of B and A for each kind; all but `put` and `create` are larger for A. */
 export const LIGHT: Readonly<Record<WorkName, { everyMs: number; sizeBytes: number; parts: number }>> = {
   put: { everyMs: 20, sizeBytes: SMALL_BYTES, parts: 0 },
   large: { everyMs: 100, sizeBytes: MiB, parts: 0 },
@@ -69,7 +69,7 @@ class Lanes {
   }
 }
 
-/** The same few keys again and again, so that a long run does not fill the disk. */
+/** Reuses a few keys, so that a long run does not fill the disk. */
 function putWork({ target, bucket }: Tenant, sizeBytes: number): Work {
   const body = randomBytes(sizeBytes);
   const signer = new Signer(target);
@@ -90,7 +90,7 @@ function putWork({ target, bucket }: Tenant, sizeBytes: number): Work {
   };
 }
 
-/** Objects that the first round stores; together they fit into no cache of ours. */
+/** Objects stored by the first round; together they exceed our caches. */
 function getWork({ target, bucket }: Tenant, sizeBytes: number): Work {
   const signer = new Signer(target);
   const lanes = new Lanes(target.endpoint);
@@ -157,7 +157,8 @@ function sandboxWork({ url, token }: Tenant, image: string): Work {
   return {
     run: async () => {
       const { status, body } = await client.call('POST', '/api/sandboxes?wait_ms=30000', { image });
-      const { id, status: state } = JSON.parse(body.toString()) as { id: string; status: string }; // the contract's shape
+      // the contract's shape
+      const { id, status: state } = JSON.parse(body.toString()) as { id: string; status: string };
       if (status !== 201 || state !== 'running') throw new Error(`create answered ${status}: ${body.toString()}`);
       made.push(id);
     },

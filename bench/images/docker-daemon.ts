@@ -11,7 +11,7 @@ export interface DockerDaemon extends AsyncDisposable {
   command(...args: readonly string[]): Promise<unknown>;
 }
 
-/** A daemon of its own that touches neither the network nor another daemon of this machine. */
+/** Starts a separate daemon that affects neither the network nor another daemon of this machine. */
 export async function startDocker(folder: string): Promise<DockerDaemon> {
   await mkdir(folder, { recursive: true });
   const socket = `unix://${join(folder, 'socket')}`;

@@ -1,6 +1,6 @@
 /**
- * `node bench/images/main.ts [--rounds 3] [--folders A,B]`: from a registry to an unpacked image, beside skopeo with umoci and
- * beside Docker, on the same machine in the same run. Rounds are interleaved; the median is printed.
+ * `node bench/images/main.ts [--rounds 3] [--folders A,B]`: time from a registry to an unpacked image, compared to
+ * skopeo with umoci and to Docker on the same machine in the same run. Rounds are interleaved; prints the median.
  */
 import { execFile, type ExecFileOptions } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -36,7 +36,7 @@ const measures: Record<string, { measured(): Promise<unknown>; after?(): Promise
   'svc images pull': {
     async measured() {
       const { stdout } = await svc('pull', 'bench', '--json');
-      const [pulled] = JSON.parse(String(stdout)) as { duration_ms: number }[]; // what the command documents
+      const [pulled] = JSON.parse(String(stdout)) as { duration_ms: number }[]; // as documented for the command
       add('of that: the pull alone', pulled?.duration_ms ?? 0);
     },
   },

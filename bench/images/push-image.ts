@@ -10,7 +10,7 @@ export interface PushedImage {
 
 const MAX_ARCHIVE_BYTES = 2 * 1024 ** 3 - 1;
 
-/** One gzip layer for each folder of this machine, under `latest`. */
+/** Pushes one gzip layer per local folder, tagged `latest`. */
 export async function pushImage(url: string, repository: string, folders: readonly string[]): Promise<PushedImage> {
   const layers = [];
   const diffIds: string[] = [];

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, waitFor } from '@svc/testing';
 
-/** The distribution's registry on loopback, empty. */
+/** Starts the distribution's registry on loopback, empty. */
 export async function startRegistry(folder: string): Promise<AsyncDisposable & { readonly host: string }> {
   const host = `127.0.0.1:${await freePort()}`;
   await mkdir(folder, { recursive: true });

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '@svc/test/running-platform';
 
-/** What every client needs to know of the store. */
+/** Settings of the store for every client. */
 export interface StoreAccess {
   endpoint: string;
   url: string;
   token: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** A home folder of nobody's. */
+  /** An empty home folder. */
   home: string;
 }
 
@@ -30,7 +30,7 @@ export interface ObjectClient {
 
 type Copy = (from: string, to: string) => readonly string[];
 
-/** Only what must be said is said: the defaults of each are what its users get. */
+/** Sets only what is required: each client runs with the defaults that its users get. */
 export function createClient(name: string, access: StoreAccess): ObjectClient {
   switch (name) {
     case 'svc':

@@ -1,6 +1,6 @@
 /**
- * `node bench/object-client/main.ts [--clients svc,aws,rclone] [--rounds 5] [--large-mib 512] [--files 1000]`: the command
- * beside its peers, against one store of the same run. Prints every round, then a table.
+ * `node bench/object-client/main.ts [--clients svc,aws,rclone] [--rounds 5] [--large-mib 512] [--files 1000]`: compares
+ * the CLI with other clients against one store in the same run. Prints every round, then a table.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';

@@ -17,11 +17,11 @@ export interface Sources {
   tree: Tree;
 }
 
-/** One thing that is timed. `place` is where this client's bucket holds this round, `target` a path that is not there. */
+/** A timed operation. `place` is this client's prefix in this round, `target` a path that does not exist. */
 export interface Measure {
   readonly name: string;
   call(client: ObjectClient, round: Round): ClientCall;
-  /** Rejects when what was done is not right. */
+  /** Rejects if the result is wrong. */
   check(round: Round): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface Round {
   target: string;
 }
 
-/** Random bytes, so that nothing is compressed or shared on the way. */
+/** Random bytes, so that nothing is compressed or deduplicated. */
 export async function makeSources(root: string, sizes: { largeMib: number; files: number }): Promise<Sources> {
   const [file, folder] = [join(root, 'large'), join(root, 'small')];
   await writeFile(file, chunks(sizes.largeMib * MiB));
@@ -51,7 +51,7 @@ function* chunks(sizeBytes: number): Generator<Buffer> {
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** In their order: what one stores is what the next one reads. */
+/** In order: the output of one is the input of the next. */
 export const MEASURES: readonly Measure[] = [
   {
     name: 'one small file up',

@@ -7,7 +7,7 @@ import { MEASURES, type Sources } from './measures.ts';
 export interface RoundsOptions {
   clients: readonly ObjectClient[];
   sources: Sources;
-  /** Where files are written, one folder for each client and round. */
+  /** Output folder, one per client and round. */
   folder: string;
   rounds: number;
   bucketOf: (client: string) => string;
@@ -17,11 +17,11 @@ export interface RoundsOptions {
 
 export interface Timing {
   measure: string;
-  /** Client -> the median, in milliseconds. */
+  /** Client -> median in milliseconds. */
   medians: ReadonlyMap<string, number>;
 }
 
-/** Every client does everything in each round, and another one begins each time. */
+/** Every client performs all operations in each round, with a different client first each time. */
 export async function runRounds(options: RoundsOptions): Promise<Timing[]> {
   const taken = new Map<string, Map<string, number[]>>();
   for (let round = 0; round < options.rounds; round += 1) {
@@ -47,10 +47,10 @@ async function runRound(
     const target = join(folder, `${client.name}-${round}-${MEASURES.indexOf(measure)}`);
     await mkdir(target);
     const at = { sources, place: `${bucketOf(client.name)}/round-${round}`, target };
-    await runProgram('sync', []); // what others wrote is on the disk before this one begins
+    await runProgram('sync', []); // flush the writes of others before this one begins
     const timeMs = await timeOf(measure.call(client, at));
     await measure.check(at);
-    if (!measure.name.includes(only)) continue; // done all the same: others need what it leaves
+    if (!measure.name.includes(only)) continue; // performed anyway, since others need its output
     say(`round ${round + 1}: ${measure.name}: ${client.name} ${timeMs.toFixed(0)} ms`);
     const byClient = taken.get(measure.name) ?? new Map<string, number[]>();
     byClient.set(client.name, [...(byClient.get(client.name) ?? []), timeMs]);

@@ -5,11 +5,11 @@ export interface Comparison {
   readonly measure: Measure;
   /** Engine -> median of its rounds. */
   readonly medians: ReadonlyMap<string, number>;
-  /** Ours to the best of the others; undefined when there was none. */
+  /** Ours relative to the best other engine; undefined if there was none. */
   readonly ratio: number | undefined;
 }
 
-/** Rounds of all engines are interleaved, in another order each time: other work on the machine hits each alike. */
+/** Rounds of all engines are interleaved in a different order each time, so that other load affects each alike. */
 export async function compareEngines(
   engines: readonly Engine[],
   measures: readonly Measure[],

@@ -6,7 +6,9 @@ import { PROMPT, type Subject } from './subject.ts';
 
 const IMAGE = 'bench:latest';
 
-/** `docker run` as its user types it, of a daemon of its own with a bridge and overlayfs, the image brought in before. */
+/**
+ * `docker run` as a user types it, on a separate daemon with a bridge and overlayfs, and with the image already loaded.
+ */
 export async function startDockerSubject(rootFolder: string): Promise<Subject> {
   const docker = await startDocker();
   const host = `unix://${docker.socket}`;
@@ -28,19 +30,19 @@ export async function startDockerSubject(rootFolder: string): Promise<Subject> {
       const begunMs = performance.now();
       await runCommand('docker', ['-H', host, 'run', '-d', IMAGE, 'sleep', '100000']);
       const runningMs = performance.now() - begunMs;
-      // Another one: a run with a terminal cannot be told apart from its prompt.
+      // A separate run, since a run with a terminal is only observable by its prompt.
       const promptMs = await promptOf(environment);
       return { runningMs, promptMs };
     },
     settle: removeAll,
     async stop() {
-      await removeAll().catch(() => undefined); // told by the measurement
+      await removeAll().catch(() => undefined); // reported by the measurement
       await docker.stop();
     },
   };
 }
 
-/** `docker run -it` wants a terminal: script(1) is one. */
+/** `docker run -it` requires a terminal, which script(1) provides. */
 async function promptOf(environment: NodeJS.ProcessEnv): Promise<number> {
   const begunMs = performance.now();
   const command = `docker run -it --rm ${IMAGE} sh -c 'if command -v bash >/dev/null; then exec bash -il; else exec sh -il; fi'`;

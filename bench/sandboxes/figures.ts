@@ -1,4 +1,4 @@
-/** What was measured, in order of size; nothing is left out. */
+/** All measured values, sorted; nothing is omitted. */
 export interface Distribution {
   readonly p50: number;
   readonly p95: number;

@@ -5,12 +5,12 @@ const MB = 1_000_000;
 const MiB = 1024 * 1024;
 
 export interface FileFigures {
-  /** Each of a round. */
+  /** One value per round. */
   readonly writeMbPerSecond: readonly number[];
   readonly readMbPerSecond: readonly number[];
 }
 
-/** One file through the API, random bytes, each round on a path of its own. */
+/** Transfers one file of random bytes through the API, with a new path in each round. */
 export async function measureFiles(svc: SvcSubject, mebibytes: number, rounds: number): Promise<FileFigures> {
   const id = await svc.make();
   const content = randomBytes(mebibytes * MiB);

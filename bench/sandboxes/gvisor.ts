@@ -1,6 +1,7 @@
 /**
- * `node bench/sandboxes/gvisor.ts [--n 100] [--only TEXT] [--pool 4] [--rounds 10] [--mib 256]`: what gVisor costs. Every
- * figure in sandboxes that share the kernel and in sandboxes behind gVisor, in turns on the same machine, and the ratio.
+ * `node bench/sandboxes/gvisor.ts [--n 100] [--only TEXT] [--pool 4] [--rounds 10] [--mib 256]`: the cost of gVisor.
+ * Measures sandboxes that share the kernel and sandboxes behind gVisor alternately on the same machine, and prints the
+ * ratio.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
@@ -29,7 +30,7 @@ const { values } = parseArgs({
 
 interface Figure {
   readonly name: string;
-  /** Shared kernel, then gVisor; the larger of two times or sizes is the worse one. */
+  /** Shared kernel, then gVisor; for times and sizes, larger is worse. */
   readonly values: readonly number[];
 }
 
@@ -71,7 +72,7 @@ try {
   await rm(root, { recursive: true, force: true });
 }
 
-/** Two platforms that differ in nothing else. */
+/** Two platforms that are otherwise identical. */
 async function pair(runsc: string, pool: number): Promise<SvcSubject[]> {
   const imageCache = join(root, 'images');
   const prepare = pool === 0 && wants('programs') ? [PROGRAMS_IMAGE] : [];

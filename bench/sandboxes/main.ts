@@ -1,6 +1,6 @@
 /**
- * `node bench/sandboxes/main.ts [--n 100] [--image busybox] [--only TEXT] [--subjects cold,warm,docker] [--pool 8]`: how fast
- * sandboxes are there, what they weigh and what passes through them, beside `docker run` and a bare PTY in the same run.
+ * `node bench/sandboxes/main.ts [--n 100] [--image busybox] [--only TEXT] [--subjects cold,warm,docker] [--pool 8]`:
+ * start time, memory and throughput of sandboxes, compared to `docker run` and a bare PTY in the same run.
  */
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ try {
   await rm(root, { recursive: true, force: true });
 }
 
-/** What one platform is enough for. */
+/** Measurements that need only one platform. */
 async function alone(svc: SvcSubject): Promise<string[]> {
   const tables: string[] = [];
   if (wants('throughput')) {
@@ -94,7 +94,7 @@ async function startSubject(name: string): Promise<Subject> {
   return subject;
 }
 
-/** The unpacked image that the sandboxes run on; those of the built-in local sources have one layer. */
+/** The sandboxes' unpacked image; those from the built-in local sources have one layer. */
 async function rootOf(image: string): Promise<string> {
   const name = (await readdir(join(imageCache, 'names'))).find((each) => each.startsWith(`${image}-`));
   const { digest } = JSON.parse(await readFile(join(imageCache, 'names', name ?? ''), 'utf8')) as { digest: string }; // our own

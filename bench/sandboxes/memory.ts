@@ -4,11 +4,11 @@ import type { SvcSubject } from './svc-subject.ts';
 
 export interface MemoryFigures {
   readonly sandboxes: number;
-  /** Proportional set size of everything that runs in them, for each. */
+  /** Proportional set size of all processes in a sandbox, per sandbox. */
   readonly sandboxBytes: number;
-  /** Of the platform's process, for each. */
+  /** Memory of the platform's process, per sandbox. */
   readonly platformBytes: number;
-  /** What the machine has less of, for each: also the kernel's own. */
+  /** Decrease of the machine's available memory, per sandbox; includes the kernel's own. */
   readonly machineBytes: number;
 }
 
@@ -30,20 +30,20 @@ export async function measureMemory(svc: SvcSubject, count: number): Promise<Mem
   };
 }
 
-/** How many idle sandboxes fit in so much memory. */
+/** Number of idle sandboxes that fit into this much memory. */
 export function fittingIn(gibibytes: number, figures: MemoryFigures): number {
   const { machineBytes, sandboxBytes, platformBytes } = figures;
   return Math.floor((gibibytes * 1024 * MiB) / Math.max(machineBytes, sandboxBytes + platformBytes));
 }
 
-/** What runs in the control groups of these sandboxes, and the programs that reach them by their ids. */
+/** Returns the processes in the cgroups of these sandboxes, and the programs that refer to them by id. */
 function processesOf(ids: ReadonlySet<string>): number[] {
   const named = (text: string): boolean => [...text.matchAll(/sbx_[a-z0-9]+/g)].some(([id]) => ids.has(id));
   const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return found.filter((pid) => named(textOf(pid, 'cgroup')) || named(textOf(pid, 'cmdline'))).map(Number);
 }
 
-/** Empty when the process ended meanwhile. */
+/** Empty if the process has ended. */
 function textOf(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');

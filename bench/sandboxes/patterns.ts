@@ -11,7 +11,7 @@ export interface CreateFigures {
   readonly pattern: Pattern;
   readonly running: Distribution;
   readonly prompt: Distribution;
-  /** Of 1. */
+  /** Fraction of 1. */
   readonly success: number;
 }
 
@@ -22,7 +22,7 @@ interface Sample {
 
 const STAGGER_MS = 50;
 
-/** Subjects take turns: create by create where one follows the other, else run by run. */
+/** Subjects alternate: per create if creates are sequential, otherwise per run. */
 export async function measureCreates(
   subjects: readonly Subject[],
   pattern: Pattern,

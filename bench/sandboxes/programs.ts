@@ -1,10 +1,10 @@
 import { distributionOf, type Distribution } from './figures.ts';
 import type { SvcSubject } from './svc-subject.ts';
 
-/** Has Python and git. */
+/** Contains Python and git. */
 export const PROGRAMS_IMAGE = 'python';
 
-/** Files of a tree as programs have it: 50 folders with 100 files each. */
+/** A file tree as programs have it: 50 folders with 100 files each. */
 const PREPARE = `
 set -e
 mkdir -p /root/tree && cd /root/tree
@@ -18,7 +18,7 @@ tar -cf /root/tree.tar --exclude=.git .
 mkdir /root/target
 `;
 
-/** From those that ask the kernel all the time to one that never does. */
+/** From the most syscall-heavy to one that makes none. */
 const PROGRAMS: readonly (readonly [name: string, script: string])[] = [
   ['git status of 5,000 files', 'cd /root/tree && git status --porcelain'],
   ['tar: unpack 5,000 files', 'rm -rf /root/target && mkdir /root/target && tar -xf /root/tree.tar -C /root/target'],
@@ -36,7 +36,9 @@ export interface ProgramFigures {
   readonly ms: readonly Distribution[];
 }
 
-/** The same programs in one sandbox of each subject, in turns, as `exec` answers; the first run of each warms caches up. */
+/**
+ * Runs the same programs by `exec` in one sandbox per subject, alternately; the first run of each warms up the caches.
+ */
 export async function measurePrograms(subjects: readonly SvcSubject[], rounds: number): Promise<ProgramFigures[]> {
   const sandboxes = [];
   for (const svc of subjects) {
@@ -59,7 +61,7 @@ export async function measurePrograms(subjects: readonly SvcSubject[], rounds: n
   return figures;
 }
 
-/** Of a command that does nothing, one after the other, in turns. */
+/** Times a no-op command, sequentially and alternately. */
 export async function measureExec(subjects: readonly SvcSubject[], count: number): Promise<Distribution[]> {
   const ids = [];
   for (const svc of subjects) ids.push(await svc.make());

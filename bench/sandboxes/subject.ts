@@ -1,9 +1,9 @@
-/** Something that makes machines to work in, and is timed. */
+/** A system under test that creates machines. */
 export interface Subject {
   readonly name: string;
-  /** Milliseconds until it runs, and until a shell in it has shown its prompt; the latter begins at the same moment. */
+  /** Milliseconds until the machine is running, and until its shell shows a prompt; both start at the same moment. */
   create(): Promise<{ runningMs: number; promptMs: number }>;
-  /** Between measurements: removes what was made and waits until everything is as before. */
+  /** Between measurements: removes everything created and waits until the system is idle. */
   settle(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export interface SvcClient {
   close(): void;
 }
 
-/** As little of a client as possible, with connections that stay open. */
+/** A minimal client with persistent connections. */
 export function svcClient(url: string, token: string): SvcClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const headers = { authorization: `Bearer ${token}` };
@@ -49,7 +49,7 @@ export function svcClient(url: string, token: string): SvcClient {
   };
 }
 
-/** Resolves when the shell has shown its prompt; the terminal stays open. */
+/** Resolves when the shell shows its prompt; the terminal stays open. */
 export async function untilPrompt(socket: WebSocket): Promise<void> {
   let shown = '';
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -9,7 +9,7 @@ import { closed, svcClient, untilPrompt, type SvcClient } from './svc-client.ts'
 export interface SvcSubject extends Subject {
   readonly pid: number;
   readonly client: SvcClient;
-  /** A running sandbox, of the subject's image unless another is named; `settle` removes it. */
+  /** Creates a running sandbox, from the subject's image by default; `settle` removes it. */
   make(image?: string): Promise<string>;
 }
 
@@ -17,17 +17,17 @@ export interface SvcOptions {
   readonly folder: string;
   readonly imageCache: string;
   readonly image: string;
-  /** Sandboxes that wait ready; 0 for none. */
+  /** Number of prestarted sandboxes; 0 for none. */
   readonly pool: number;
-  /** Images besides that one, made before the platform starts: some take minutes. */
+  /** Further images to build before the platform starts, since some take minutes. */
   readonly prepare?: readonly string[];
-  /** The program `runsc` for sandboxes behind gVisor; absent: they share the kernel. */
+  /** Path of `runsc` for sandboxes behind gVisor; if absent, they share the kernel. */
   readonly runsc?: string;
 }
 
 const READY_MS = 300_000;
 
-/** One `svc up` with sandboxes alone. Limits of callers are lifted, since one caller does everything here. */
+/** Starts `svc up` with only sandboxes. Caller limits are lifted, since there is only one caller. */
 export async function startSvc(options: SvcOptions): Promise<SvcSubject> {
   const { folder, image, pool, prepare = [] } = options;
   await mkdir(folder, { recursive: true });
@@ -57,12 +57,12 @@ export async function startSvc(options: SvcOptions): Promise<SvcSubject> {
     if (pool > 0) await waitFor(() => warmOf(client, pool), { timeoutMs: READY_MS, description: 'a filled pool' });
   };
   const stop = async (): Promise<void> => {
-    await settle().catch(() => undefined); // what failed before is told by the measurement
+    await settle().catch(() => undefined); // the measurement reports earlier failures
     client.close();
     await platform.stop();
   };
   try {
-    await make(); // the image is prepared by its first use
+    await make(); // the first use prepares the image
     await settle();
   } catch (error) {
     await stop();
@@ -93,7 +93,7 @@ async function warmOf(client: SvcClient, pool: number): Promise<boolean> {
   return new RegExp(`^svc_sandbox_pool_ready\\{[^}]*\\} ${pool}$`, 'm').test(body.toString());
 }
 
-/** Nothing but the machine limits what is measured. */
+/** Quotas to lift, so that only the machine limits the measurement. */
 const QUOTAS_TAKEN = ['sandbox_cpus', 'sandbox_memory', 'sandbox_disk', 'terminals'];
 
 function configurationOf({ imageCache, image, pool, runsc }: SvcOptions): string {

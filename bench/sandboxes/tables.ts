@@ -6,7 +6,7 @@ import type { CreateFigures } from './patterns.ts';
 
 const MiB = 1024 * 1024;
 
-/** The last column is how many times faster than the last subject, by the median. */
+/** The last column is the speedup over the last subject, by median. */
 export function createsTable(figures: readonly CreateFigures[]): string {
   const rows = figures.flatMap((each) =>
     (['running', 'prompt'] as const).map((kind) => {

@@ -9,7 +9,7 @@ import type { SvcSubject } from './svc-subject.ts';
 const MB = 1_000_000;
 export const FLOOD = 'yes 0123456789012345678901234567890123456789012345678901234567890123456789012345';
 
-/** MB/s of endless lines through a terminal of a sandbox, as a client receives them. */
+/** MB/s of endless output through a sandbox terminal, as received by a client. */
 export async function terminalThroughput(svc: SvcSubject, durationMs: number): Promise<number> {
   const socket = svc.client.open(await svc.make(), '?encoding=binary');
   await untilPrompt(socket);
@@ -23,8 +23,8 @@ export async function terminalThroughput(svc: SvcSubject, durationMs: number): P
 }
 
 /**
- * MB/s of the same lines through a PTY of this machine, read by a program that does nothing else. The lines come from the
- * image's own `yes`: that of this machine may write in larger pieces, which is another measurement.
+ * MB/s of the same output through a local PTY, read by a minimal program. Uses the image's own `yes`, since the
+ * machine's may write in larger chunks.
  */
 export async function rawThroughput(imageRoot: string, durationMs: number): Promise<number> {
   const command = `chroot '${imageRoot}' ${FLOOD}`;
@@ -38,7 +38,7 @@ export async function rawThroughput(imageRoot: string, durationMs: number): Prom
   return rate;
 }
 
-/** From a typed letter until it is shown. */
+/** Latency from a keystroke until its echo. */
 export async function echoes(svc: SvcSubject, count: number): Promise<Distribution> {
   const socket = svc.client.open(await svc.make(), '?encoding=binary');
   await untilPrompt(socket);
@@ -61,7 +61,7 @@ async function nextMessage(socket: WebSocket): Promise<void> {
   await once(socket, 'message');
 }
 
-/** After a second in which it gets going. */
+/** Measures after one second of warm-up. */
 export async function rateOf(count: () => number, durationMs: number): Promise<number> {
   await delay(1000);
   const [before, begunMs] = [count(), performance.now()];

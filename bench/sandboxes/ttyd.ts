@@ -4,11 +4,13 @@ import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 import { FLOOD, rateOf } from './terminals.ts';
 
-/** First byte of a message of its server that holds output (ttyd, `src/server.h`). */
+/** First byte of ttyd's output messages (ttyd, `src/server.h`). */
 const OUTPUT = '0'.charCodeAt(0);
 const SIZE = JSON.stringify({ AuthToken: '', columns: 80, rows: 24 });
 
-/** MB/s of the same lines through ttyd, the program named, as a client receives them; lines as for the bare PTY. */
+/**
+ * MB/s of the same output through the given ttyd program, as received by a client; the output is as for the bare PTY.
+ */
 export async function ttydThroughput(program: string, imageRoot: string, durationMs: number): Promise<number> {
   const command = ['chroot', imageRoot, ...FLOOD.split(' ')];
   const child = spawn(program, ['-p', '0', '-i', '127.0.0.1', ...command], { stdio: ['ignore', 'ignore', 'pipe'] });

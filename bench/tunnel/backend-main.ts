@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `/bytes?size=N`: that many bytes; anything else: one KiB. Prints its port. */
+/** `/bytes?size=N` returns that many bytes; anything else, one KiB. Prints its port. */
 const block = Buffer.alloc(1024 * 1024, 'x');
 const small = block.subarray(0, 1024);
 const server = createServer((request, response) => {

@@ -2,22 +2,22 @@ import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** Where a service is reached, and what must stand in each request to it. */
+/** The address of a service and the headers required for it. */
 export interface Entrance {
   port: number;
   isSecure: boolean;
-  /** Before the path of the service. */
+  /** Path prefix of the service. */
   prefix: string;
   headers: Readonly<Record<string, string>>;
 }
 
-/** One keep-alive connection of HTTP/1.1, as little as a load needs: the load must not be what is measured. */
+/** A minimal HTTP/1.1 keep-alive connection, so that the load itself is not measured. */
 export class LoadConnection {
   readonly #socket: Socket;
   readonly #entrance: Entrance;
   #waiting: { resolve: () => void; reject: (error: Error) => void } | null = null;
   #head = '';
-  /** Of the body, what has not come; -1 while the head is not whole. */
+  /** Body bytes still to arrive; -1 until the head is complete. */
   #missing = -1;
 
   private constructor(socket: Socket, entrance: Entrance) {
@@ -31,7 +31,7 @@ export class LoadConnection {
 
   static async open(entrance: Entrance): Promise<LoadConnection> {
     const { port, isSecure } = entrance;
-    // The certificate is that of a platform which this run has started itself.
+    // The certificate belongs to a platform started by this run.
     const socket = isSecure
       ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
       : connectTcp(port, '127.0.0.1');
@@ -39,7 +39,7 @@ export class LoadConnection {
     return new LoadConnection(socket, entrance);
   }
 
-  /** Asks, and resolves when the whole answer is there. */
+  /** Sends a request and resolves with the complete response. */
   get(path: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -53,7 +53,7 @@ export class LoadConnection {
     this.#socket.write(`GET ${this.#entrance.prefix}${path} HTTP/1.1\r\n${lines}\r\n`);
   }
 
-  /** Reads nothing any more. */
+  /** Stops reading. */
   stall(): void {
     this.#socket.pause();
   }

@@ -48,7 +48,7 @@ try {
   await folder.remove();
 }
 
-/** Rounds outside, subjects inside: whatever the machine does meanwhile meets all of them. */
+/** Rounds outside, subjects inside, so that other load affects all of them. */
 async function measureAll(): Promise<Map<Subject, Figures>> {
   const all = new Map<Subject, Figures>(
     subjects.map((subject) => [subject, { one: [], eight: [], requests: [], latencyMs: [] }]),

@@ -14,7 +14,7 @@ async function withConnections<Result>(
   }
 }
 
-/** MiB/s of this many downloads at once. */
+/** MiB/s of this many concurrent downloads. */
 export function bulk(entrance: Entrance, streams: number, sizeMiB: number): Promise<number> {
   return withConnections(entrance, streams, async (connections) => {
     const sizeBytes = Math.floor((sizeMiB * 1024 * 1024) / streams);
@@ -24,7 +24,7 @@ export function bulk(entrance: Entrance, streams: number, sizeMiB: number): Prom
   });
 }
 
-/** Requests per second of 1 KiB over 32 kept connections. */
+/** Requests per second of 1 KiB over 32 persistent connections. */
 export function requests(entrance: Entrance, seconds: number): Promise<number> {
   return withConnections(entrance, 32, async (connections) => {
     let count = 0;
@@ -41,7 +41,7 @@ export function requests(entrance: Entrance, seconds: number): Promise<number> {
   });
 }
 
-/** Median of single requests one after the other, in milliseconds. */
+/** Median of sequential single requests, in milliseconds. */
 export function latency(entrance: Entrance, count: number): Promise<number> {
   return withConnections(entrance, 1, async ([connection]) => {
     const times: number[] = [];
@@ -54,7 +54,7 @@ export function latency(entrance: Entrance, count: number): Promise<number> {
   });
 }
 
-/** MiB of memory by which the processes grow while downloads of 1 GiB stall. */
+/** MiB by which the processes' memory grows while downloads of 1 GiB stall. */
 export function stalled(entrance: Entrance, streams: number, memoryMiB: () => number): Promise<number> {
   return withConnections(entrance, streams, async (connections) => {
     const before = memoryMiB();

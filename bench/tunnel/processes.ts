@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Child processes of this run, ended the newest first. */
+/** Child processes of this run, ended newest first. */
 export class Processes implements AsyncDisposable {
   readonly #children: ChildProcess[] = [];
 
@@ -15,7 +15,7 @@ export class Processes implements AsyncDisposable {
     return child;
   }
 
-  /** Its first line, such as the port that it chose. */
+  /** Returns the first line of output, such as the chosen port. */
   async firstLine(child: ChildProcess): Promise<string> {
     if (child.stdout === null) throw new Error('its output is a pipe');
     const lines = createInterface({ input: child.stdout });
@@ -34,7 +34,7 @@ export class Processes implements AsyncDisposable {
   }
 }
 
-/** Until somebody accepts there. */
+/** Waits until the port accepts connections. */
 export async function untilListening(port: number): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt += 1) {
     const socket = connect(port, '127.0.0.1');

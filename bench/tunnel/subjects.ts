@@ -9,11 +9,11 @@ import { findCommand, freePort, waitFor } from '@svc/testing';
 import type { Entrance } from './connection.ts';
 import { untilListening, type Processes } from './processes.ts';
 
-/** One way to the backend. */
+/** A way to reach the backend. */
 export interface Subject {
   name: string;
   entrance: Entrance;
-  /** Of all its processes; null where they are not ours to judge. */
+  /** Memory of all its processes; null if they are not ours. */
   memoryMiB: (() => number) | null;
   stop?: () => Promise<unknown>;
 }
@@ -24,7 +24,7 @@ export function direct(port: number): Subject {
   return { name: 'direct', entrance: { ...PLAIN, port }, memoryMiB: null };
 }
 
-/** The platform and the agent as users start them, with TLS between all. */
+/** The platform and the agent as users start them, with TLS on every connection. */
 export async function ours(processes: Processes, folder: string, backend: number): Promise<Subject> {
   const platform = await startPlatform({
     dataFolder: join(folder, 'data'),
@@ -64,7 +64,7 @@ export async function ours(processes: Processes, folder: string, backend: number
   };
 }
 
-/** `sshd` and `ssh -R` with keys of their own; null when there is no sshd. */
+/** `sshd` and `ssh -R` with their own keys; null without sshd. */
 export async function sshReverse(processes: Processes, folder: string, backend: number): Promise<Subject | null> {
   const [sshd, ssh] = [findCommand('sshd'), findCommand('ssh')];
   if (sshd === null || ssh === null || process.getuid?.() !== 0) return null;

@@ -8,12 +8,12 @@ export interface AcmeResponse {
   readonly body: string;
 }
 
-/** GET over TLS with the given authority and no other. */
+/** GET over TLS that trusts only the given authority. */
 export function getOverTls(url: string, ca: string): Promise<AcmeResponse> {
   return send(url, { ca, method: 'GET' });
 }
 
-/** Signed requests of one account (RFC 8555, 6.2): with the key itself until the account has an address. */
+/** Signed requests of one account (RFC 8555, 6.2), by key until the account has a URL. */
 export class AcmeSession {
   readonly #ca: string;
   readonly #newNonceUrl: string;
@@ -33,7 +33,7 @@ export class AcmeSession {
     return new AcmeSession(ca, newNonceUrl, privateKey, await exportJWK(publicKey));
   }
 
-  /** The address that the server gave to the account; it stands for the key from now on. */
+  /** Sets the account's URL from the server, which replaces the key from now on. */
   useAccount(url: string): void {
     this.#account = url;
   }

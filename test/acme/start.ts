@@ -6,26 +6,26 @@ import { assertRunning, startDaemon } from '../kubernetes/daemon.ts';
 import { getOverTls } from './client.ts';
 
 export interface AcmeOptions {
-  /** Where the server asks for the answer of an HTTP-01 challenge, instead of port 80; a free one when absent. */
+  /** Port for HTTP-01 validation instead of 80; defaults to a free one. */
   validationPort?: number;
-  /** `HOST:PORT` of the name server that it asks for the names to validate; that of the machine when absent. */
+  /** `HOST:PORT` of the name server for validation; defaults to the machine's. */
   nameServer?: string;
 }
 
 export interface Acme {
   /** URL of the directory (RFC 8555, 7.1.1). */
   directoryUrl: string;
-  /** PEM of the only authority that vouches for the server's own address. */
+  /** PEM of the only authority for the server's own address. */
   ca: string;
   validationPort: number;
-  /** URL of the root certificate that it issues under: made anew at every start. */
+  /** URL of the issuing root certificate, which is new at every start. */
   rootUrl: string;
   stop(): Promise<void>;
 }
 
 const READY_MS = 30_000;
 
-/** Starts an ACME server of Debian's package `pebble` on the loopback address. */
+/** Starts the ACME server of Debian's package `pebble` on the loopback address. */
 export async function startAcme(options: AcmeOptions = {}): Promise<Acme> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-acme-'));
   const [port, managementPort, tlsPort] = [await freePort(), await freePort(), await freePort()];
@@ -47,8 +47,8 @@ export async function startAcme(options: AcmeOptions = {}): Promise<Acme> {
   await writeFile(join(folder, 'pebble.json'), JSON.stringify(configuration));
   const nameServer = options.nameServer === undefined ? [] : ['-dnsserver', options.nameServer];
   const settings = [
-    'PEBBLE_VA_NOSLEEP=1', // it waits up to 15 seconds before a validation otherwise
-    'PEBBLE_WFE_NONCEREJECT=0', // else it refuses good nonces at random
+    'PEBBLE_VA_NOSLEEP=1', // otherwise it waits up to 15 seconds before a validation
+    'PEBBLE_WFE_NONCEREJECT=0', // otherwise it randomly refuses valid nonces
   ];
   const flags = ['-config', join(folder, 'pebble.json'), '-strict', ...nameServer];
   const daemon = startDaemon(folder, 'pebble', 'env', [...settings, 'pebble', ...flags]);

@@ -11,7 +11,7 @@ import { screenshot } from './support/screenshots.ts';
 
 const WHY = 'Container main: it ended with exit code 3; back-off 20s restarting failed container';
 
-/** What the platform answers of a pod; the lists of a real cluster are looked at in `test/kubernetes`. */
+/** A pod as returned by the platform; `test/kubernetes` covers the lists of a real cluster. */
 function podNamed(name: string): object {
   const state = 'CrashLoopBackOff';
   return {
@@ -35,7 +35,7 @@ function podNamed(name: string): object {
   };
 }
 
-/** Pods of one to a page, without an end; `hold` makes the second page wait. */
+/** Serves endless pages of one pod each; `hold` delays the second page. */
 async function playPods(context: BrowserContext, hold: Promise<void>): Promise<void> {
   await context.route(
     ({ pathname }) => pathname.startsWith('/v1/') && pathname.endsWith('/pods'),
@@ -43,7 +43,7 @@ async function playPods(context: BrowserContext, hold: Promise<void>): Promise<v
       const page = Number(new URL(route.request().url()).searchParams.get('cursor') ?? '0');
       if (page === 1) await hold;
       const json = { pods: [podNamed(`web-${page}`)], next_cursor: String(page + 1) };
-      await route.fulfill({ json }).catch(() => undefined); // nobody waits for it any more
+      await route.fulfill({ json }).catch(() => undefined); // the page no longer waits for it
     },
   );
 }
@@ -61,7 +61,7 @@ describeRequiring(['chromium'], 'pods of a large cluster in the console', () => 
   });
   afterAll(async () => {
     await browser.close();
-    await platform[Symbol.asyncDispose](); // its end is that of the played agent's connection too
+    await platform[Symbol.asyncDispose](); // also closes the fake agent's connection
   });
 
   it('brings a page that was asked for, also when things happen meanwhile, and says when no more fit', async () => {
@@ -75,7 +75,7 @@ describeRequiring(['chromium'], 'pods of a large cluster in the console', () => 
     const asked = page.waitForRequest(/pods\?.*cursor=1/);
     await page.getByRole('button', { name: 'Load more' }).click();
     await asked;
-    // The page follows what happens: an event that a second page of the console shows has come to this one.
+    // The page applies events: one shown on a second console page has also reached this one.
     const events = await context.newPage();
     await events.goto(pods.replace(/pods$/, 'events'));
     tell(agent, { event_type: 'pod_ready', resource: 'pod/web-9' });

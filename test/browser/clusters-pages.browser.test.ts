@@ -21,7 +21,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
   });
   afterAll(async () => {
     await browser.close();
-    // Its end is that of the played agent's connection too.
+    // Also closes the fake agent's connection.
     await platform[Symbol.asyncDispose]();
   });
   const listPath = (): string => `/w/${platform.workspaceUuid}/clusters`;
@@ -85,7 +85,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('The workspace has a cluster production already').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    // What a program does outside is seen without a reload.
+    // External changes appear without a reload.
     await platform.svc.clusters.create('staging');
     const waiting = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'staging' }) });
     await waiting.getByText('Waiting for agent').waitFor();
@@ -103,7 +103,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await page.getByRole('img', { name: /^Pods: 12/ }).waitFor();
     await page.getByRole('button', { name: 'Show table' }).click();
     const table = page.getByRole('table', { name: 'Heartbeats over time' });
-    // The agent goes on beating: a test that takes longer than a step of the history sees two rows.
+    // The agent keeps sending heartbeats: if the test takes longer than a step of the history, there are two rows.
     await table.getByText('42%').first().waitFor();
     await screenshot(page, 'light-cluster-heartbeats-table');
     await page.getByRole('combobox', { name: 'Period' }).click();

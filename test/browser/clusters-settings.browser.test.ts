@@ -109,7 +109,7 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     expect(token).not.toBe(created.token);
     const command = await shown.getByLabel('Command to update the Secret', { exact: true }).innerText();
     expect(command).toContain(`stringData: {SVC_TOKEN: "${token}"}`);
-    expect(command).not.toContain('helm'); // installed again, the chart would lose its values
+    expect(command).not.toContain('helm'); // reinstalling would reset the chart's values
     await screenshot(page, 'light-cluster-rotated');
     await shown.getByRole('button', { name: 'Done' }).click();
     const port = Number(new URL(platform.url).port);

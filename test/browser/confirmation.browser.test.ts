@@ -14,7 +14,7 @@ import { screenshot } from './support/screenshots.ts';
 
 const MAIN = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 
-/** As if all sign-ins were longer ago than ten minutes. */
+/** Makes all sign-ins older than ten minutes. */
 function ageSignIns({ dataFolder }: RunningPlatform): void {
   const database = new DatabaseSync(join(dataFolder, 'svc.db'));
   try {

@@ -13,7 +13,7 @@ describe('the build of the console', () => {
   let cacheDir: string;
   let first: string;
 
-  /** A copy, since the test changes a source; libraries are reached as in the project. */
+  /** A copy, since the test changes a source; libraries resolve as in the project. */
   beforeAll(async () => {
     folder = await temporaryFolder();
     root = join(folder.path, 'project');
@@ -82,7 +82,7 @@ describe('the build of the console', () => {
   });
 });
 
-/** Compressed bytes of the document's script, the named ones and all that they import before they run. */
+/** Compressed size of the document's script, the named ones and all of their static imports. */
 async function initialScriptBytes(folder: string, names: readonly string[]): Promise<number> {
   const assets = join(folder, 'assets');
   const scripts = (await readdir(assets)).filter((name) => name.endsWith('.js'));

@@ -5,7 +5,7 @@ import { startCollector, storeCases, type Collector, type ContentStore } from '.
 import { launchFirefox, type Firefox } from './support/firefox.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 
-/** It opens a few hundred pages, one after another. */
+/** Opens a few hundred pages sequentially. */
 const TIMEOUT_MS = 300_000;
 const CONFIG = {
   object_store: { public_objects: { domain: '' }, limits: { management_requests_per_second: 100_000 } },

@@ -9,20 +9,20 @@ import { startPlatform, type RunningPlatform } from './support/platform.ts';
 
 const PAGES_AT_A_TIME = 4;
 const PATIENCE_MS = 10_000;
-/** Each opens a few hundred pages. */
+/** Each test opens a few hundred pages. */
 const TIMEOUT_MS = 300_000;
-/** Every object is asked for many times within a second. */
+/** Every object is requested many times per second. */
 const LIMITS = { management_requests_per_second: 100_000 };
-/** Public objects in place: the worst that an operator can choose. */
+/** Public objects on the console's origin: the worst setting an operator can choose. */
 const IN_PLACE = { object_store: { public_objects: { domain: '' }, limits: LIMITS } };
 const OWN_ORIGIN = { object_store: { limits: LIMITS } };
 
-/** A browser in which the owner is signed in, and everything that ran in it. */
+/** A browser with the owner signed in, and everything that ran in it. */
 interface Signed {
   readonly context: BrowserContext;
-  /** What programs said, and dialogs that they opened. */
+  /** Messages of scripts, and dialogs they opened. */
   readonly ran: string[];
-  /** Opens the address as a page; what is saved instead is not shown. */
+  /** Opens the URL as a page; downloads are not shown. */
   open(url: string): Promise<void>;
 }
 
@@ -45,19 +45,19 @@ async function signedIn(browser: Browser, platform: RunningPlatform): Promise<Si
     ran,
     open: async (url) => {
       const page = idle.pop() ?? (await context.newPage());
-      // What is saved has no page: the browser stays where it is.
-      // A viewer that waits for the rest of a broken film or document holds the load up; what runs has run by then.
+      // A download has no page, so the browser stays where it is. A viewer that waits for the rest of a broken video or
+      // document blocks the load; scripts have run by then.
       await page.goto(url, { waitUntil: 'load', timeout: PATIENCE_MS }).catch((error: unknown) => {
         if (!/net::ERR_ABORTED|Download is starting|ERR_INVALID_RESPONSE|Timeout/.test(String(error))) throw error;
       });
-      // Programs are run before the load is over, and what they say arrives in order.
+      // Scripts run before the load completes, and their messages arrive in order.
       await page.evaluate('1').catch(() => undefined);
       idle.push(page);
     },
   };
 }
 
-/** Elements that load the address, each given as its tag and attribute. */
+/** Embeds the URL in elements, each given as tag and attribute. */
 function embed(url: string, elements: readonly string[]): string {
   const value = url.replaceAll('&', '&amp;');
   return elements.map((each) => `<${each}="${value}"></${each.split(' ', 1)[0] ?? ''}>`).join('');
@@ -198,7 +198,7 @@ describeRequiring(['chromium'], 'what browsers make of objects', () => {
   });
 });
 
-/** Loads the address as everything that can run; answers what did not fail. Text, since it runs in the page. */
+/** Loads the URL as everything that can run; returns what did not fail. A string, since it runs in the page. */
 const LOAD_AS_PARTS = `async (url) => {
   const element = (tag, set) => new Promise((resolve) => {
     const made = document.createElement(tag);

@@ -11,7 +11,7 @@ import { screenshot } from './support/screenshots.ts';
 const BUCKET = 'downloads';
 const HOST = 'files.customer.test';
 const ELSEWHERE = 'elsewhere.test';
-/** The platform looks again after some seconds, and the page a few seconds later. */
+/** The platform checks again after some seconds, and the page refetches a few seconds later. */
 const LIVE = { timeout: 60_000 };
 
 describeRequiring(['linux', 'chromium', 'command:dnsmasq'], 'custom domains in the console', () => {

@@ -13,7 +13,7 @@ import { screenshot } from './support/screenshots.ts';
 
 const BUCKET = 'files';
 const MiB = 1024 * 1024;
-/** Two by two, in one colour. */
+/** 2×2 pixels in one color. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGNQCbsGRAwQCgAiBgVBnPGIHgAAAABJRU5ErkJggg==',
   'base64',
@@ -75,13 +75,13 @@ describeRequiring(['chromium'], 'files on their way into the console and out of 
     await signIn(page, platform, bucketPath());
     const held = Promise.withResolvers<void>();
     const third = /\/parts\/3\b/;
-    // Not before the upload was paused: else it may be over by then.
+    // Only after the pause; otherwise the upload may have completed.
     await page.route(third, (route) => held.promise.then(() => route.continue().catch(() => undefined)));
     await page.getByLabel('Files to upload').setInputFiles(file);
     const tray = page.getByRole('region', { name: 'Uploads' });
     await tray.getByRole('button', { name: 'Pause paused.bin' }).waitFor();
     const warning = page.waitForEvent('dialog');
-    await page.getByRole('heading', { level: 1 }).click(); // browsers ask only on pages that were used
+    await page.getByRole('heading', { level: 1 }).click(); // browsers only ask on pages with user interaction
     const leaving = page.close({ runBeforeUnload: true });
     expect((await warning).type()).toBe('beforeunload');
     await (await warning).dismiss();
@@ -139,7 +139,7 @@ describeRequiring(['chromium'], 'files on their way into the console and out of 
   });
 });
 
-/** Numbers of the parts that the page has begun to send. */
+/** Numbers of the parts that the page started to send. */
 function partsSent(page: Page): number[] {
   const sent: number[] = [];
   page.on('request', (request) => {
@@ -149,7 +149,7 @@ function partsSent(page: Page): number[] {
   return sent;
 }
 
-/** One second of silence: eight thousand samples of eight bits. */
+/** One second of silence: eight thousand 8-bit samples. */
 function wave(): Buffer {
   const samples = Buffer.alloc(8_000, 128);
   const head = Buffer.alloc(44);

@@ -13,7 +13,7 @@ import { writeUsageHistory } from './support/usage-history.ts';
 const BUCKET = 'research-archive-of-the-observatory';
 const GUEST = { email: 'henrietta@example.com', password: 'period and luminosity' };
 
-/** A workspace in which everything that its pages show is there. */
+/** Fills a workspace with everything its pages can show. */
 async function fillStore(platform: RunningPlatform, { teamUuid, teamWorkspaceUuid }: Seed): Promise<void> {
   const store = platform.svc.objectStore({ workspaceUuid: teamWorkspaceUuid, teamUuid });
   for (const name of [BUCKET, 'plates', 'gone']) await store.buckets.create({ name });
@@ -44,7 +44,7 @@ async function fillStore(platform: RunningPlatform, { teamUuid, teamWorkspaceUui
   await writeUsageHistory(platform, BUCKET, Date.now(), teamWorkspaceUuid);
 }
 
-/** Cells at the end of rows, where the buttons are, that are narrower than what stands in them. Names may be cut. */
+/** Cells at the end of rows, which hold buttons, that are narrower than their content. Names may be truncated. */
 const CUT_CELLS = `[...document.querySelectorAll('td:last-child')]
   .filter((cell) => cell.scrollWidth > cell.clientWidth)
   .map((cell) => cell.closest('tr').textContent)`;

@@ -224,7 +224,7 @@ function saveButton(page: Page, title: string) {
   return section(page, title).getByRole('button', { name: 'Save' });
 }
 
-/** And waits until the page says that it is done. */
+/** Saves and waits for the confirmation. */
 async function save(page: Page, title: string): Promise<void> {
   await saveButton(page, title).click();
   await page.getByText('Settings saved').last().waitFor();

@@ -43,7 +43,7 @@ describeRequiring(['chromium'], 'the usage of the object store in the console', 
     await store.buckets.changeSettings(BUCKET, { quota: { max_bytes: 50 * MiB, max_objects: 100_000 } });
     await store.objects(BUCKET).upload('all.bin', new Blob([Buffer.alloc(36 * MiB)]));
     const days = await writeUsageHistory(platform, BUCKET, Date.now());
-    // What the platform writes down itself is there too.
+    // Includes the platform's own records.
     const newest = async () => (await store.usage({ bucket: BUCKET })).points.at(-1)?.size_bytes;
     await expect.poll(newest, { timeout: 20_000 }).toBe(36 * MiB);
 

@@ -147,13 +147,13 @@ function entry(page: Page, name: string) {
   return page.getByRole('table').getByRole('button', { name, exact: true });
 }
 
-/** The value beside the button that copies it. */
+/** Returns the value next to a copy button. */
 async function copied(within: Locator, button: string): Promise<string> {
   const value = within.getByRole('button', { name: button }).locator('xpath=preceding-sibling::code');
   return (await value.textContent()) ?? '';
 }
 
-/** What a browser does with a file that is let go over the page. */
+/** Simulates a file dropped on the page. */
 async function drop(page: Page, name: string, text: string): Promise<void> {
   const transfer = await page.evaluateHandle(
     `(() => { const transfer = new DataTransfer(); transfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}, { type: 'text/plain' })); return transfer; })()`,

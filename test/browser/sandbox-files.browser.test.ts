@@ -13,7 +13,7 @@ import { SANDBOX_CONFIG, SANDBOX_REQUIREMENTS } from './support/sandboxes.ts';
 import { screenshot } from './support/screenshots.ts';
 
 const MiB = 1024 * 1024;
-/** A picture of two by two pixels. */
+/** An image of 2×2 pixels. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGNQCbsGRAwQCgAiBgVBnPGIHgAAAABJRU5ErkJggg==',
   'base64',
@@ -78,7 +78,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await expect.poll(() => page.getByRole('link', { name: 'deep', exact: true }).count()).toBe(0);
-    // While a dialog is open, what stands below it has no roles: the link is then not found either.
+    // An open dialog hides the roles below it, so the link would not be found.
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await expect(sandbox.files.stat('/work/deep')).rejects.toMatchObject({ code: 'PATH_NOT_FOUND' });
     await opened.expectNoFault();

@@ -147,7 +147,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await page.getByRole('dialog').getByLabel('Name').fill('back-again');
     await page.getByRole('button', { name: 'Create sandbox' }).click();
     await page.getByRole('heading', { level: 1, name: 'back-again' }).waitFor();
-    await focusTerminal(page); // one that is left while it is opened makes the browser warn
+    await focusTerminal(page); // leaving a terminal while it opens makes the browser warn
     await page.goBack();
     await row.getByRole('button', { name: 'Delete left-over' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete snapshot' }).click();
@@ -166,7 +166,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
       for (const tab of ['', '/files', '/metrics', '/snapshots', '/ports', '/events', '/settings']) {
         await visit(page, `${look.name}-sandbox${tab.replace('/', '-')}`, `${path}${tab}`, 'life-box');
       }
-      // The row of tabs is scrolled to the one that is open.
+      // The tab row is scrolled to the current tab.
       const current = page.getByRole('navigation', { name: 'Sandbox', exact: true }).locator('[aria-current]');
       const window = page.viewportSize()?.width ?? 0;
       const box = await current.boundingBox();

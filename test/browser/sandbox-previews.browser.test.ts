@@ -8,7 +8,10 @@ import { openConsole, signIn } from './support/console-page.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { SANDBOX_CONFIG, SANDBOX_REQUIREMENTS } from './support/sandboxes.ts';
 
-/** A page with a WebSocket (a greeting in one frame, RFC 6455) and an EventSource, and what it may read of its origin. */
+/**
+ * A page with a WebSocket (one greeting frame, RFC 6455) and an EventSource, which reports what it can read of its
+ * origin.
+ */
 const PROGRAM = `
 const { createServer } = require('node:http');
 const { createHash } = require('node:crypto');

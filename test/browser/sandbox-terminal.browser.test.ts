@@ -42,7 +42,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     expect(await coloured.getAttribute('style')).toMatch(/color: rgb\(255, 120, 0\)/);
     await screenshot(page, 'dark-sandbox-terminal');
     await expectAccessible(page, 'the terminal');
-    // Clears the line in the shell, and opens nothing of the console.
+    // Clears the line in the shell without opening anything in the console.
     await page.keyboard.type('echo never');
     await page.keyboard.press('Control+u');
     await page.keyboard.press('Control+k');
@@ -57,7 +57,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await focusTerminal(page);
     await page.keyboard.type('clear; printf "%*s" "$(stty size | cut -d" " -f2)" "" | tr " " W; echo\n');
     await shows(page, /^W{20,}$/m);
-    // The row's text as it is drawn, and what is seen of its place.
+    // The rendered text of the row, and its visible area.
     const overlap = await page.evaluate(`(() => {
       const row = [...document.querySelectorAll('.xterm-rows > div')].find((each) => /^W{20,}$/.test(each.textContent.trim()));
       const text = document.createRange();
@@ -148,7 +148,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
   });
 
   it('tells that the sandbox was stopped, and goes on after a start', async () => {
-    // The sessions may be asked for in the moment in which it stops.
+    // The page may request the sessions just as the sandbox stops.
     await using opened = await openConsole(browser, platform, { expectedStatuses: [409] });
     const { page } = opened;
     await signIn(page, platform, path);

@@ -82,7 +82,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await row('web-1').waitFor();
     await page.getByLabel('Name, image or ID').fill('');
 
-    // What a program does outside is seen without a reload.
+    // External changes appear without a reload.
     const { items } = await sandboxes.page({ name: 'web-2' });
     await sandboxes.of(items[0]?.id ?? '').stop();
     await row('web-2').getByText('Stopped').waitFor();
@@ -125,7 +125,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
 
   it('shows the facts of one, and deletes it', async () => {
     const [found] = (await platform.svc.sandboxes.page({ name: 'builder' })).items;
-    // Its page may ask for it once more, when it hears that it is gone.
+    // Its page may request it once more when it learns of the deletion.
     await using opened = await openConsole(browser, platform, { expectedStatuses: [404] });
     const { page } = opened;
     await signIn(page, platform, `${listPath()}/${found?.id}/settings`);

@@ -8,7 +8,7 @@ import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { screenshot } from './support/screenshots.ts';
 import { seedPlatform, type Seed } from './support/seed.ts';
 
-/** The sum of what moved without being asked to (Layout Instability API). */
+/** Sum of unexpected layout shifts (Layout Instability API). */
 const RECORD_SHIFTS = `
   globalThis.layoutShift = 0;
   new PerformanceObserver((list) => {
@@ -149,7 +149,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await screenshot(page, 'light-shortcuts');
     await page.keyboard.press('Escape');
-    // The palette may still be on its way out: both must go.
+    // The palette may still be closing: both must disappear.
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     await opened.expectNoFault();
   });
@@ -166,7 +166,7 @@ describeRequiring(['chromium'], 'the shell', () => {
       const at = (await page.evaluate(
         '({ tag: document.activeElement.tagName, name: document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent, ring: getComputedStyle(document.activeElement).outlineStyle })',
       )) as { tag: string; name: string; ring: string }; // the object literal above
-      if (at.tag === 'BODY') break; // past the last one, where the browser’s own controls would follow
+      if (at.tag === 'BODY') break; // past the last one, where the browser’s own controls follow
       expect(at.ring, at.name).not.toBe('none');
       walked.push(at.name);
     }

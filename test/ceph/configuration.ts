@@ -1,11 +1,11 @@
 export interface CephPorts {
   monitor: number;
   gateway: number;
-  /** First of forty that the storage daemon may take. */
+  /** First of forty ports for the storage daemon. */
   storageFirst: number;
 }
 
-/** The whole `ceph.conf` of a cluster that has one of each daemon and keeps one copy of everything. */
+/** Returns the `ceph.conf` of a cluster with one of each daemon and a single replica. */
 export function cephConfiguration(folder: string, clusterId: string, ports: CephPorts): string {
   const global = {
     fsid: clusterId,
@@ -23,7 +23,7 @@ export function cephConfiguration(folder: string, clusterId: string, ports: Ceph
     'log file': `${folder}/log/$name.log`,
     'mon cluster log file': `${folder}/log/cluster.log`,
     'crash dir': `${folder}/crash`,
-    // One storage daemon: one copy, few placement groups, no warnings about either.
+    // One storage daemon: one replica, few placement groups, no warnings about either.
     'osd pool default size': 1,
     'osd pool default min size': 1,
     'osd pool default pg num': 8,
@@ -40,7 +40,7 @@ export function cephConfiguration(folder: string, clusterId: string, ports: Ceph
     'osd objectstore': 'bluestore',
     'bluestore block create': 'true',
     'bluestore block size': 16 * 1024 ** 3, // sparse
-    'osd memory target': 939_524_096, // the least it accepts
+    'osd memory target': 939_524_096, // the minimum
     'osd class update on start': 'false',
   };
   const gateway = {

@@ -36,7 +36,7 @@ describeRequiring(
   },
 );
 
-/** Names of the daemons of Ceph below a process. */
+/** Names of Ceph's daemons below a process. */
 function daemonsOf(pid: number): string[] {
   const programs = [...descendants(pid).values()].map((line) => line.split(' ')[0]?.split('/').at(-1) ?? '');
   return programs.filter((name) => DAEMONS.has(name)).toSorted();

@@ -1,6 +1,6 @@
 import { startCeph } from './start.ts';
 
-/** By hand: starts a gateway, prints how to reach it, stays until Ctrl-C. */
+/** Manual use: starts a gateway, prints how to reach it, runs until Ctrl-C. */
 const ceph = await startCeph();
 console.log(
   `S3_ENDPOINT=${ceph.endpoint}\nAWS_ACCESS_KEY_ID=${ceph.accessKeyId}\nAWS_SECRET_ACCESS_KEY=${ceph.secretAccessKey}`,

@@ -138,7 +138,7 @@ describeRequiring(
           .send(new GetObjectCommand({ Bucket, Key: answered[0] }))
           .catch((error: unknown) => (error as { $response?: { headers: object } }).$response?.headers);
         expect(retryAfter).toMatchObject({ 'retry-after': expect.stringMatching(/^\d+$/) });
-        // What needs no bytes is served all the while.
+        // Requests without object bytes still succeed.
         await client.send(new HeadObjectCommand({ Bucket, Key: answered[0] }));
         await client.send(new PutObjectCommand({ Bucket, Key: 'inline', Body: 'in the row' }));
         await expect(store.module.readiness()).rejects.toMatchObject({ code: 'ProviderUnavailable' });

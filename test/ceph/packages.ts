@@ -3,7 +3,7 @@ import { findProgram } from '../kubernetes/system-packages.ts';
 
 const PACKAGES = { 'ceph-mon': 'ceph-mon', 'ceph-osd': 'ceph-osd', ceph: 'ceph-common', radosgw: 'radosgw' };
 
-/** Installs what is missing when root; else fails with the command that does it. */
+/** Installs missing packages as root; otherwise throws with the install command. */
 export async function ensureCephPackages(): Promise<void> {
   const missing: string[] = [];
   for (const [program, debianPackage] of Object.entries(PACKAGES)) {
@@ -12,7 +12,7 @@ export async function ensureCephPackages(): Promise<void> {
   if (missing.length === 0) return;
   const install = ['install', '-y', '--no-install-recommends', ...missing];
   if (process.getuid?.() !== 0) throw new Error(`missing packages; run: apt-get ${install.join(' ')}`);
-  // RUNLEVEL=1 keeps maintainer scripts from starting daemons: this harness starts its own.
+  // RUNLEVEL=1 prevents maintainer scripts from starting daemons, since this harness starts its own.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   try {
     await runCommand('apt-get', install, { env });

@@ -13,7 +13,7 @@ export interface Ceph {
   endpoint: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Ends the gateway alone, or starts it again: for tests of an engine that goes away. */
+  /** Stops only the gateway, or starts it again, for tests of an unavailable engine. */
   stopGateway(): Promise<void>;
   startGateway(): Promise<void>;
   stop(): Promise<void>;
@@ -92,7 +92,7 @@ async function bringUp(folder: string, daemons: Map<string, Daemon>, stop: () =>
   return { endpoint, accessKeyId, secretAccessKey, stopGateway, startGateway, stop };
 }
 
-/** One key ring for all daemons; the monitor takes the users over when its store is made. */
+/** One key ring for all daemons; the monitor imports its users when it creates its store. */
 async function makeKeyring(folder: string): Promise<void> {
   const file = join(folder, 'keyring');
   const users: [string, ...string[]][] = [
@@ -128,7 +128,7 @@ async function until(daemon: Daemon, what: string, attempt: () => Promise<unknow
   );
 }
 
-/** Forty ports in a row for the storage daemon; which of them are free it finds out itself. */
+/** Forty consecutive ports for the storage daemon, which picks free ones. */
 async function freeRange(): Promise<number> {
   return Math.min(await freePort(), 65_000);
 }

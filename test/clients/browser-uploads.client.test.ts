@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../browser/support/browser.ts';
 import { startClientStore, type ClientStore } from './client-store.ts';
 
-/** A site of its own origin, as an application of ours' users has: its pages are made in the tests. */
+/** A site with its own origin, like an application of our users; the tests create its pages. */
 async function startSite(): Promise<{ server: Server; origin: string }> {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>A site</title>');
@@ -37,7 +37,7 @@ describeRequiring(['chromium'], 'a page in Chromium', () => {
       region,
       forcePathStyle: true,
       credentials: { accessKeyId, secretAccessKey },
-      requestChecksumCalculation: 'WHEN_REQUIRED', // a link for a browser cannot say the body's checksum in advance
+      requestChecksumCalculation: 'WHEN_REQUIRED', // a browser link cannot include the body's checksum in advance
     });
     site = await startSite();
     browser = await launchBrowser();

@@ -6,7 +6,7 @@ import { apiClient, type ApiClient } from '../system/api-client.ts';
 import { runProgram, type ProgramOptions } from '../system/run-program.ts';
 import { startPlatform, type ReadyLine } from '../system/running-platform.ts';
 
-/** A platform of its own with one key of the whole workspace, and a folder for what clients read and write. */
+/** A separate platform with one key for the whole workspace, and a folder for the clients' files. */
 export interface ClientStore {
   readonly ready: ReadyLine;
   readonly endpoint: string;
@@ -17,9 +17,9 @@ export interface ClientStore {
   /** Of the management API. */
   readonly storePath: string;
   readonly folder: string;
-  /** What the AWS tools, restic and rclone read; nothing of the user's own settings. */
+  /** Variables for the AWS tools, restic and rclone, without the user's own settings. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Makes a bucket through the management API. */
+  /** Creates a bucket through the management API. */
   makeBucket(): Promise<string>;
   run(program: string, args: readonly string[], options?: ProgramOptions): Promise<string>;
   stop(): Promise<void>;
@@ -45,7 +45,7 @@ export async function startClientStore(): Promise<ClientStore> {
     await api.post(`${storePath}/buckets`, { name });
     return name;
   };
-  await makeBucket(); // provisions the store, without which no key is made
+  await makeBucket(); // provisions the store, which keys require
   const wanted = { label: 'clients', permissions: ['read', 'write', 'admin'] };
   const { data } = await api.post<CreatedKey>(`${storePath}/keys`, wanted);
   const environment = {

@@ -6,17 +6,17 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../kubernetes/commands.ts';
 
-/** Debian's: a virtual environment of another one may lack pip. */
+/** Debian's Python, since another's virtual environment may lack pip. */
 const SYSTEM_PYTHON = '/usr/bin/python3';
 
-/** Where programs that are built or fetched once are kept between runs. */
+/** Cache folder for built or downloaded programs. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
   return env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
 }
 
 /**
- * Python of a virtual environment with the packages that a file pins by version and hash, their own needs included: made once
- * for each set of pins, kept between runs. pip takes no archive of another hash.
+ * Returns the Python of a virtual environment with the packages pinned by version and hash in a file, including
+ * dependencies. Created once per set of pins and cached. pip rejects archives with another hash.
  */
 export async function ensurePython(requirements: URL, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const file = fileURLToPath(requirements);
@@ -28,7 +28,7 @@ export async function ensurePython(requirements: URL, env: NodeJS.ProcessEnv = p
   const python = join(folder, 'bin', 'python');
   const complete = join(folder, 'complete');
   if (existsSync(complete)) return python;
-  await rm(folder, { recursive: true, force: true }); // what an interrupted run left
+  await rm(folder, { recursive: true, force: true }); // left by an interrupted run
   await mkdir(dirname(folder), { recursive: true });
   await runCommand(SYSTEM_PYTHON, ['-m', 'venv', folder]);
   const flags = ['--quiet', '--disable-pip-version-check', '--require-hashes', '--no-deps'];

@@ -16,7 +16,7 @@ describeRequiring(['command:s3fs', 'command:fusermount', 'root', 'fuse'], 's3fs'
   });
   afterAll(async () => store.stop());
 
-  /** Runs in the foreground, so that it has an owner; SIGTERM makes it unmount. */
+  /** Runs in the foreground under our control; SIGTERM unmounts it. */
   async function withMount(use: (mountPoint: string) => Promise<void>): Promise<void> {
     const mountPoint = join(store.folder, 'mount');
     await mkdir(mountPoint, { recursive: true });
@@ -62,7 +62,7 @@ describeRequiring(['command:s3fs', 'command:fusermount', 'root', 'fuse'], 's3fs'
   });
 });
 
-/** s3fs has names of its own for them. */
+/** s3fs has its own variable names. */
 function accessKey(store: ClientStore): Record<string, string> {
   return { AWSACCESSKEYID: store.accessKeyId, AWSSECRETACCESSKEY: store.secretAccessKey, ...store.environment };
 }

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 
 const MiB = 1024 * 1024;
 
-/** Names that clients escape differently, and sizes around the borders of inline storage, chunks and parts. */
+/** Names that clients escape differently, and sizes around the limits of inline storage, chunks and parts. */
 const FILES: readonly (readonly [string, number])[] = [
   ['empty', 0],
   ['one byte', 1],
@@ -22,10 +22,10 @@ const FILES: readonly (readonly [string, number])[] = [
   ['parts/many parts.bin', 33 * MiB + 1],
 ];
 
-/** Path from the folder -> SHA-256 of the content. */
+/** Relative path -> SHA-256 of the content. */
 export type Tree = Readonly<Record<string, string>>;
 
-/** Writes the files with random content and answers what the folder holds. */
+/** Writes the files with random content and returns the tree. */
 export async function makeTree(folder: string): Promise<Tree> {
   for (const [name, sizeBytes] of FILES) {
     const path = join(folder, name);

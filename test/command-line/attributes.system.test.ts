@@ -83,7 +83,7 @@ describe('what svc object says of objects', () => {
 
   it('is kept with what is uploaded, also in parts, and with copies', async () => {
     const large = await file('large', randomBytes(6 * MiB));
-    // In front of the arguments, where a flag that takes several values would swallow them.
+    // Before the arguments, where a variadic flag would swallow them.
     await copy(...FLAGS, large, 'svc://described/one');
     await copy(large, 'svc://described/parts', '--part-size', '5', ...FLAGS);
     await copy('svc://described/one', 'svc://described/copy');

@@ -55,7 +55,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
         stateFolder,
         environment: { TUNNEL_ENABLED: 'true' },
       });
-      // Both connections stand once something can be read through the second one.
+      // Both connections are up once a read through the second one succeeds.
       await waitFor(async () => (await store.svc.run(['cluster', 'nodes', 'home'])).exitCode === 0, {
         timeoutMs: 120_000,
         intervalMs: 500,
@@ -163,7 +163,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
           { type: 'stty size\r' },
           { see: '31 91' },
           { resize: [92, 32] },
-          // The new size goes its own way to the container.
+          // The new size reaches the container separately.
           { type: 'until stty size | grep "32 92"; do sleep 0.1; done; echo se""en\r' },
           { see: 'seen' },
           { type: 'exit 5\r' },
@@ -212,7 +212,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       const { child, ended } = store.svc.start(['cluster', 'events', 'home', '-f', '--type', 'scaled', '--json']);
       let lines = '';
       child.stdout?.setEncoding('utf8').on('data', (text: string) => (lines += text));
-      // Until the command listens, nobody knows from outside.
+      // Nothing outside tells when the command is listening.
       let replicas = 1;
       await waitFor(
         async () => {

@@ -30,7 +30,7 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     expect(added).toContain('helm upgrade --install');
     expect(added).toContain('| ctr -n k8s.io images import -');
     expect(added).toContain('svc agent image --data FOLDER');
-    // Run again, the installation would set the chart's values back: a new token is handed over alone.
+    // Reinstalling would reset the chart's values, so only a new token is issued.
     const renewed = await store.svc.answer(['cluster', 'token', 'first', '--overlap', '1h']);
     expect(renewed).toMatch(/stringData: \{SVC_TOKEN: "svc_agt_/);
     expect(renewed).not.toContain('helm upgrade');

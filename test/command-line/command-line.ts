@@ -11,7 +11,7 @@ export interface CommandOptions {
 }
 
 export interface CommandResult {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   exitCode: number | null;
   stdout: Buffer;
   stderr: string;
@@ -19,11 +19,11 @@ export interface CommandResult {
 
 export interface RunningCommand {
   readonly child: ChildProcess;
-  /** Once it is gone and all that it wrote has been read. */
+  /** Resolves when it has ended and all of its output is read. */
   readonly ended: Promise<CommandResult>;
 }
 
-/** `./svc …` with the environment that is given and nothing else of the one who runs the tests. */
+/** Runs `./svc …` with exactly the given environment. */
 export class CommandLine {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #folder: string;
@@ -33,7 +33,7 @@ export class CommandLine {
     this.#folder = folder;
   }
 
-  /** The same with more, or other, variables. */
+  /** Returns a command line with additional variables. */
   with(environment: Readonly<Record<string, string>>): CommandLine {
     return new CommandLine({ ...this.#environment, ...environment }, this.#folder);
   }
@@ -56,7 +56,7 @@ export class CommandLine {
     return { child, ended };
   }
 
-  /** Whose output nobody reads; its exit code and what it says of that. */
+  /** Runs a command with unread output; returns its exit code and stderr. */
   async runUnread(args: readonly string[]): Promise<{ exitCode: number | null; stderr: string }> {
     const child = spawn(join(PROJECT_ROOT, 'svc'), args, {
       cwd: this.#folder,
@@ -72,7 +72,7 @@ export class CommandLine {
     return this.start(args, options).ended;
   }
 
-  /** The same on a terminal of its own (`script` makes one); answers everything that stood there. */
+  /** Runs a line on its own terminal (created by `script`); returns everything printed. */
   async onTerminal(line: string): Promise<string> {
     const { exitCode, stdout } = await this.#collect(
       'script',
@@ -83,19 +83,19 @@ export class CommandLine {
     throw new Error(`svc ${line} ended with ${exitCode}:\n${stdout.toString()}`);
   }
 
-  /** What a command that must succeed wrote to standard output. */
+  /** Returns the stdout of a command that must succeed. */
   async answer(args: readonly string[], options: CommandOptions = {}): Promise<string> {
     const { exitCode, stdout, stderr } = await this.run(args, options);
     if (exitCode === 0) return stdout.toString();
     throw new Error(`svc ${args.join(' ')} ended with ${exitCode}:\n${stdout.toString()}\n${stderr}`);
   }
 
-  /** The same as what its JSON says; the caller names the shape that is documented. */
+  /** Returns the command's parsed JSON; the caller specifies the documented shape. */
   async json<Answer>(args: readonly string[], options: CommandOptions = {}): Promise<Answer> {
     return JSON.parse(await this.answer([...args, '--json'], options)) as Answer;
   }
 
-  /** Of a listing: one value for each line. */
+  /** For listings: one value per line. */
   async lines<Entry>(args: readonly string[]): Promise<Entry[]> {
     const lines = (await this.answer([...args, '--json'])).split('\n').filter((line) => line !== '');
     return lines.map((line) => JSON.parse(line) as Entry);

@@ -4,11 +4,11 @@ import { temporaryFolder } from '@svc/testing';
 import { startPlatform, type PlatformOptions, type RunningPlatform } from '../system/running-platform.ts';
 import { CommandLine } from './command-line.ts';
 
-/** A platform of its own, and the command with its address and token, a home folder and nothing of the user's. */
+/** A separate platform and the CLI with its address and token, an empty home folder and no user settings. */
 export interface CommandStore extends AsyncDisposable {
   readonly platform: RunningPlatform;
   readonly svc: CommandLine;
-  /** Where the command runs. */
+  /** Working directory of the command. */
   readonly folder: string;
   readonly home: string;
 }

@@ -36,14 +36,14 @@ describe('svc object when something interrupts it', () => {
     await store[Symbol.asyncDispose]();
   });
 
-  /** Until a request waits at the gate for ever. */
+  /** Waits until a request is held at the gate. */
   const untilHeld = async (command: RunningCommand): Promise<void> => {
     await Promise.race([
       waitFor(() => gate.held > 0, { timeoutMs: 120_000, description: 'a request to be held' }),
       command.ended.then(({ stderr }) => expect.fail(`it ended by itself: ${stderr}`)),
     ]);
   };
-  /** `./svc` becomes the program itself, so that this ends what moves the bytes. */
+  /** `./svc` execs the program, so this kills the transferring process. */
   const killed = async (command: RunningCommand): Promise<void> => {
     command.child.kill('SIGKILL');
     await command.ended;
@@ -88,7 +88,7 @@ describe('svc object when something interrupts it', () => {
     gate.reset(/^GET .*bytes=/, (index) => (index < 3 ? 'pass' : 'hold'));
     const first = svc.start(args);
     await untilHeld(first);
-    // What the journal does not know yet is fetched again, which costs time and no correctness.
+    // Parts missing from the journal are fetched again, at the cost of time but not of correctness.
     await waitFor(async () => (await journaledParts(store.home)) === 3, { description: 'three parts in the journal' });
     await killed(first);
     expect(existsSync(target)).toBe(false);

@@ -13,7 +13,7 @@ interface Answer {
   value: Record<string, unknown>;
 }
 
-/** The protocol's own client starts `svc mcp` as any client does, against a real platform. */
+/** The protocol's own client starts `svc mcp` like any client, against a real platform. */
 describeRequiring(['linux', 'root'], 'svc mcp', () => {
   let store: CommandStore;
   let client: Client;
@@ -189,7 +189,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     await call('create_sandbox', { image: 'busybox', name: 'gone' }, other);
     expect((await call('delete_sandbox', { sandbox: 'gone' }, other)).value).toMatchObject({ deleted: true });
     await other.close();
-    // What an ephemeral one made goes with it.
+    // An ephemeral session deletes the sandboxes it created.
     const { text } = await call('list_sandboxes', {});
     expect(text).toContain(sandbox);
     const left = async (): Promise<string> => (await call('list_sandboxes', {})).text;

@@ -270,7 +270,7 @@ describe('svc object', () => {
   });
 });
 
-/** Sends the path as it is: `fetch` would resolve its dots. */
+/** Sends the path unchanged: `fetch` would resolve its dots. */
 async function putRaw(host: { hostname: string; port: string }, path: string, body: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const outgoing = request({ ...host, path, method: 'PUT' }, (answer) => {

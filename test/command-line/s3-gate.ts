@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export type Verdict = 'pass' | 'hold' | 'damage';
 
-/** Stands in front of the S3 plane. Requests reach it as they were signed, since only the connection is another. */
+/** A proxy in front of the S3 plane. Requests arrive as signed, since only the connection differs. */
 export class S3Gate implements AsyncDisposable {
   readonly #server: Server;
   readonly #target: URL;
@@ -29,17 +29,17 @@ export class S3Gate implements AsyncDisposable {
     return `http://127.0.0.1:${port}`;
   }
 
-  /** Request lines since the last `reset`, such as `PUT /bucket/key?partNumber=1&uploadId=…`; with their range. */
+  /** Request lines since the last `reset`, such as `PUT /bucket/key?partNumber=1&uploadId=…`, with their range. */
   get seen(): readonly string[] {
     return this.#seen;
   }
 
-  /** Requests that wait for ever. */
+  /** Requests held forever. */
   get held(): number {
     return this.#held;
   }
 
-  /** Decides by the request line and by how many matched before. */
+  /** Judges by the request line and the number of earlier matches. */
   reset(matching: RegExp = /$^/, judge: (index: number) => Verdict = () => 'pass'): void {
     this.#seen = [];
     this.#held = 0;

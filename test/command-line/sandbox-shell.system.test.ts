@@ -12,7 +12,7 @@ interface Seen {
   output: string;
   exit_code: number | null;
   signal: number | null;
-  /** Whether the terminal's settings were afterwards as they were before. */
+  /** Whether the terminal's settings were restored. */
   restored: boolean;
 }
 
@@ -20,7 +20,7 @@ const SIGHUP = 1;
 const SIGTERM = 15;
 const PROMPT = { see: '# ' };
 
-/** A person at a terminal: Python makes one, since Node cannot. */
+/** A user at a terminal, which Python creates, since Node.js cannot. */
 describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () => {
   let store: CommandStore;
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
         { type: 'stty size\r' },
         { see: '30 90' },
         { resize: [100, 40] },
-        // The shell learns of it a moment later, as from any terminal.
+        // The shell learns of it a moment later, as on any terminal.
         { type: 'while [ "$(stty size)" != "40 100" ]; do sleep 0.05; done; echo now$((1+1))\r' },
         { see: 'now2' },
         { type: 'exit 7\r' },
@@ -63,7 +63,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
       [],
       [
         PROMPT,
-        // A program of its own speaks: what comes while a shell is still making one may reach neither of them.
+        // Wait for a program of ours: input during the shell's fork may reach neither process.
         { type: "sh -c 'echo be$((1+1)); exec sleep 600'\r" },
         { see: 'be2' },
         { type: '\u0003' },
@@ -72,7 +72,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
       ],
     );
     expect(seen).toMatchObject({ restored: true, signal: null });
-    expect(seen.exit_code).toBe(130); // of the last command, as sh has it
+    expect(seen.exit_code).toBe(130); // of the last command, as in sh
   });
 
   it('leaves a session on ~d and joins it again, with what it showed before', async () => {
@@ -101,7 +101,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
       expect(seen).toMatchObject({ exit_code: 130, restored: true });
       expect(seen.output).toContain('\u001b[?1049l\u001b[?25h');
     }
-    // A session that nobody named went with its command.
+    // An unnamed session ended with its command.
     expect((await store.svc.run(['sandbox', 'logs', 'box'])).stderr).toContain('no session was opened');
   });
 

@@ -48,7 +48,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     const refused = await svc.run(['sandbox', 'create', 'no-such-image']);
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('svc sandbox images shows') });
     expect((await svc.run(['sandbox', 'create'])).exitCode).toBe(2);
-    // Each fault is told once, with the name of the field.
+    // Each error is reported once, with the field's name.
     const small = await svc.run(['sandbox', 'create', 'busybox', '--memory', '1']);
     expect(small).toMatchObject({ exitCode: 1, stderr: 'svc: Invalid request: resources.memory_mb must be >= 32\n' });
     const unpaired = await svc.run(['sandbox', 'create', 'busybox', '--env', 'COLOR']);
@@ -78,7 +78,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
       stdout: 'typed\n/tmp\n',
       stderr: 'blue round\n',
     });
-    // The options of the command are its own.
+    // The command's options are its own.
     expect((await svc.run(['sandbox', 'exec', 'box', 'uname', '--version'])).stderr).toContain('BusyBox');
     expect(
       JSON.parse((await svc.run(['sandbox', 'exec', '--json', 'box', 'echo a; exit 3'])).stdout.toString()),

@@ -76,7 +76,7 @@ describe('what svc s3 writes, read by the programs themselves', () => {
       await writeFile(join(store.home, '.aws', 'config'), own);
       await configure('aws');
       expect((await readFile(join(store.home, '.aws', 'config'), 'utf8')).startsWith(own)).toBe(true);
-      // Before 2.13 the command knows no endpoint in its settings.
+      // Before 2.13 the aws command supports no endpoint in its settings.
       const [, major = 0, minor = 0] =
         /aws-cli\/(\d+)\.(\d+)/.exec(await program('aws', '--version'))?.map(Number) ?? [];
       const knowsEndpoint = major === 1 ? minor >= 29 : minor >= 13;

@@ -122,7 +122,7 @@ describe('svc bucket, key and login', () => {
     const profiles = join(home, '.config', 'svc', 'profiles.json');
     expect((await stat(profiles)).mode & 0o777).toBe(0o600);
     expect(await stranger.answer(['bucket', 'ls'])).toContain('some-photos');
-    // The token belongs to its platform; another address must not get it.
+    // The token belongs to its platform and must not be sent to another address.
     const elsewhere = await stranger.run(['bucket', 'ls', '--url', 'http://127.0.0.1:9']);
     expect([elsewhere.exitCode, elsewhere.stderr]).toEqual([2, expect.stringContaining('there is no token for')]);
     await stranger.answer(['logout']);

@@ -1,20 +1,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Outcome } from './outcome.ts';
 
-/** Which tests of a suite do not pass, and why: reason -> names. Kept beside the suite, edited by hand. */
+/** The tests of a suite that do not pass: reason -> names. Stored next to the suite, edited manually. */
 export type KnownFailures = ReadonlyMap<string, readonly string[]>;
 
-/** What a run says about the list. Both lists are empty when it is true. */
+/** Compares a run with the list. Both lists are empty if they agree. */
 export interface Comparison {
-  /** Failed or were skipped, but are not in the list: with what the suite said. */
+  /** Failed or skipped tests that are not in the list, with the suite's message. */
   readonly unknown: readonly Outcome[];
-  /** Are in the list, but passed, or are not tests of the suite any more. */
+  /** Tests in the list that passed or no longer exist. */
   readonly stale: readonly string[];
 }
 
 const NOT_LOOKED_AT = 'Not looked at yet: ';
 
-/** One reason a line; below it, indented, the names of the tests. */
+/** One reason per line, with the tests' names indented below. */
 export async function readKnownFailures(file: URL): Promise<KnownFailures> {
   const failures = new Map<string, string[]>();
   let names: string[] | undefined;
@@ -40,7 +40,7 @@ export function compare(known: KnownFailures, outcomes: readonly Outcome[]): Com
   };
 }
 
-/** Takes away what passes now and adds what fails under the suite's own words, for somebody to look at. */
+/** Removes tests that now pass and adds failures with the suite's own message, for review. */
 export async function updateKnownFailures(file: URL, outcomes: readonly Outcome[]): Promise<KnownFailures> {
   const known = await readKnownFailures(file);
   const { unknown, stale } = compare(known, outcomes);
@@ -61,7 +61,7 @@ export async function updateKnownFailures(file: URL, outcomes: readonly Outcome[
   return new Map(sorted);
 }
 
-/** The reason of most tests first. */
+/** The most frequent reason first. */
 export function byCount(
   [leftReason, left]: readonly [string, readonly string[]],
   [rightReason, right]: readonly [string, readonly string[]],

@@ -1,14 +1,14 @@
-/** How one test of a suite ended. */
+/** Outcome of a suite's test. */
 export interface Outcome {
   readonly name: string;
   readonly status: 'passed' | 'failed' | 'skipped';
-  /** Why it failed or was skipped, in the suite's words without what differs from run to run. */
+  /** Why it failed or was skipped: the suite's message without parts that vary between runs. */
   readonly reason: string;
 }
 
 const REASON_LIMIT = 160;
 
-/** One short line of what a suite said, the same in each run. */
+/** Shortens a message to one line that is stable between runs. */
 export function toReason(message: string): string {
   const text = message
     .replaceAll(/https?:\/\/127\.0\.0\.1:\d+/g, 'ENDPOINT')

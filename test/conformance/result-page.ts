@@ -8,11 +8,11 @@ export interface ResultPage {
   readonly introduction: readonly string[];
   readonly outcomes: readonly Outcome[];
   readonly known: KnownFailures;
-  /** Further columns of the counts: heading and number. */
+  /** Additional count columns: heading and number. */
   readonly further?: readonly (readonly [string, number])[];
 }
 
-/** The page of the documentation: the counts, then each test that does not pass under its reason. */
+/** Renders the documentation page: the counts, then each test that does not pass under its reason. */
 export function renderResultPage(page: ResultPage): string {
   const { outcomes, known, further = [] } = page;
   const counts: (readonly [string, number])[] = [
@@ -40,7 +40,7 @@ export function renderResultPage(page: ResultPage): string {
   return lines.join('\n');
 }
 
-/** True when the committed page says what this run found. */
+/** Whether the committed page matches this run. */
 export async function isCurrent(file: URL, page: ResultPage): Promise<boolean> {
   return (await readFile(file, 'utf8')) === renderResultPage(page);
 }

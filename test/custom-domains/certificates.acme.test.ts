@@ -15,7 +15,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
   let acme: Acme;
   let bench: DomainBench;
   let target: string;
-  /** What the certificates are under. */
+  /** Root certificate of the issued ones. */
   let root: string;
 
   beforeEach(async () => {
@@ -44,7 +44,8 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
       addresses: { [target]: '127.0.0.1' },
     });
   const shown = async (hostname = HOST): Promise<Record<string, unknown> | undefined> => {
-    const domains = (await bench.call('GET', '/domains')).data['domains'] as Record<string, unknown>[]; // matched below
+    // checked by the matchers
+    const domains = (await bench.call('GET', '/domains')).data['domains'] as Record<string, unknown>[];
     return domains.find((domain) => domain['hostname'] === hostname);
   };
   const after = async (waitMs: number): Promise<Record<string, unknown> | undefined> => {
@@ -95,7 +96,8 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
       body: '<h1>',
     });
     expect(await secure('/index.html', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
-    expect(await secure('/absent')).toMatchObject({ status: 403 }); // as on S3: who may not list learns nothing
+    // as on S3: callers without list permission learn nothing
+    expect(await secure('/absent')).toMatchObject({ status: 403 });
     expect(await plain('/index.html?a=b')).toMatchObject({
       status: 308,
       headers: { location: `https://${HOST}/index.html?a=b` },
@@ -111,7 +113,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
     await after(0);
     const { data } = await bench.call('POST', '/keys', { permissions: ['read'] });
     const credentials = { accessKeyId: String(data['accessKeyId']), secretAccessKey: String(data['secretAccessKey']) };
-    // The endpoint is the bucket's own, so that the host is what is signed; the connection goes to the listener.
+    // The endpoint is the bucket's own domain, so that its host is signed; the connection goes to the listener.
     const client = new S3Client({
       endpoint: `https://${HOST}:${bench.ports.https}`,
       bucketEndpoint: true,
@@ -140,7 +142,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
     expect(other.serialNumber).not.toBe(one.serialNumber);
     const unknown = 'unknown.customer.test';
     await expect(secure('/index.html', { host: unknown })).rejects.toThrow();
-    // A connection that was made for one host and asks for another.
+    // A connection for one host with a request for another.
     const misdirected = secure('/index.html', { host: unknown, tls: { ca: root, servername: HOST } });
     expect(await misdirected).toMatchObject({ status: 421, body: '' });
   });
@@ -175,7 +177,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
   });
 
   it('says why there is no certificate, tries again later, and heals', async () => {
-    // The CNAME is right, but the name leads to no address: the authority cannot reach the challenge.
+    // The CNAME is correct, but the name has no reachable address, so the authority cannot reach the challenge.
     const nowhere = { cnames: { [HOST]: target }, addresses: { [target]: '127.0.0.99' } };
     await names.serve(nowhere);
     expect(await after(0)).toMatchObject({
@@ -185,7 +187,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
       error: { code: 'challenge_unreachable' },
     });
     await serveNames(HOST);
-    expect(await after(59_000)).toMatchObject({ status: 'error' }); // not yet: the next order has its time
+    expect(await after(59_000)).toMatchObject({ status: 'error' }); // not yet: the next order is delayed
     expect(await after(1_000)).toMatchObject({ status: 'active', error: null });
     expect((await secure('/index.html')).status).toBe(200);
   });

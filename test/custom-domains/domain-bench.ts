@@ -41,9 +41,9 @@ import { Value } from 'typebox/value';
 export interface DomainBenchOptions {
   /** `ADDRESS:PORT` of the name server. */
   nameServer: string;
-  /** Absent: no certificates. */
+  /** If absent, no certificates. */
   authority?: { directoryUrl: string; ca: string };
-  /** Of the listener without TLS; any free one when absent. */
+  /** Port of the listener without TLS; defaults to a free one. */
   httpPort?: number;
 }
 
@@ -52,16 +52,16 @@ export interface Answer {
   data: Record<string, unknown>;
 }
 
-/** The object store with its three listeners and its routes, on a clock that the test moves. */
+/** The object store with its three listeners and its routes, on a test-controlled clock. */
 export interface DomainBench {
   readonly clock: FakeClock;
   readonly metadata: MetadataStore;
   readonly owner: FakeCaller;
   readonly ports: { s3: number; http: number; https: number };
-  /** Somebody else, with a workspace of their own. */
+  /** Another user, with their own workspace. */
   stranger(): FakeCaller;
   call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object, as?: FakeCaller): Promise<Answer>;
-  /** One round of the work that is due. */
+  /** Runs the work that is due once. */
   work(): Promise<void>;
   close(): Promise<void>;
 }

@@ -27,15 +27,15 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     await names.stop();
   });
 
-  /** The CNAME is right. */
+  /** Serves the correct CNAME. */
   const pointAtTarget = () => names.serve({ cnames: { [HOST]: target }, addresses: { [target]: '127.0.0.1' } });
-  /** After the next check, whenever that is due. */
+  /** Returns the domain after the next check, whenever that is due. */
   const after = async (waitMs: number): Promise<Record<string, unknown>> => {
     await bench.clock.advance(waitMs);
     await bench.work();
     return await shown();
   };
-  /** Without a look of its own: it was looked at just now. */
+  /** Returns the domain without a new check, since it was just checked. */
   const shown = async (): Promise<Record<string, unknown>> => {
     const { data } = await bench.call('GET', '/buckets/photos/custom-domain');
     return (data['domains'] as Record<string, unknown>[])[0] ?? {}; // checked by the matchers
@@ -54,7 +54,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
       verified_at: bench.clock.now().toISOString(),
       last_checked_at: bench.clock.now().toISOString(),
     });
-    expect((await plain()).status).toBe(403); // the bucket is private, but it is this bucket
+    expect((await plain()).status).toBe(403); // the bucket is private, but it is the right bucket
   });
 
   it('follows aliases of aliases', async () => {
@@ -103,7 +103,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     await names.serve({ cnames: { [HOST]: theirs }, addresses: { [theirs]: '127.0.0.1' } });
     expect(await claim()).toMatchObject({ status: 201, data: { bucket: 'theirs' } });
     await bench.work();
-    await pointAtTarget(); // too late: what was proven stays with its owner until it was lost for long
+    await pointAtTarget(); // too late: a proven domain stays with its owner until it is broken for long
     const back = await bench.call('POST', '/domains', { hostname: HOST, bucket: 'photos' });
     expect(back).toMatchObject({ status: 409, data: { code: 'DomainTaken' } });
   });
@@ -156,7 +156,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     for (let elapsedMs = 0; elapsedMs <= 4 * HOUR_MS; elapsedMs += 15 * SECOND_MS) {
       const due = await bench.metadata.claimDueDomains({
         nowMs: bench.clock.nowMs(),
-        leaseUntilMs: bench.clock.nowMs(), // only a look: it is over at once
+        leaseUntilMs: bench.clock.nowMs(), // only a check, over immediately
         limit: 1,
       });
       if (due.length > 0) {

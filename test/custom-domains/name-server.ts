@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { findCommand, freePort, waitFor } from '@svc/testing';
 import { assertRunning, startDaemon, type Daemon } from '../kubernetes/daemon.ts';
 
-/** What the name server knows: below `.test` it knows everything, and nothing else there is. */
+/** Records of the name server, which is authoritative for `.test`; nothing else exists. */
 export interface Zone {
-  /** Alias and the name that it leads to, which needs an address or an alias of its own. */
+  /** Alias and target, which needs an address or alias of its own. */
   cnames?: Readonly<Record<string, string>>;
   addresses?: Readonly<Record<string, string>>;
 }
@@ -15,14 +15,14 @@ export interface Zone {
 export interface NameServer {
   /** `ADDRESS:PORT`. */
   readonly address: string;
-  /** From now on it answers these records. */
+  /** Serves these records from now on. */
   serve(zone: Zone): Promise<void>;
-  /** Nobody answers until `serve` is called again. */
+  /** Stops responding until `serve` is called again. */
   fallSilent(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a name server of Debian's package `dnsmasq-base`. New records need a new process, on the same port. */
+/** Starts the name server of Debian's package `dnsmasq-base`. New records require a new process on the same port. */
 export async function startNameServer(): Promise<NameServer> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-names-'));
   const port = await freePort();

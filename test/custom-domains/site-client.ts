@@ -5,12 +5,12 @@ import { collectStream } from '@svc/testing';
 
 export interface SiteRequest {
   port: number;
-  /** Goes into the `Host` header. */
+  /** Value of the `Host` header. */
   host: string;
   path: string;
   method?: string;
   headers?: Readonly<Record<string, string>>;
-  /** The name of the handshake, when it is another one, and the authorities that may vouch for it. */
+  /** The server name of the handshake, if different, and the trusted authorities. */
   tls: { ca: string; servername?: string } | null;
 }
 
@@ -18,11 +18,11 @@ export interface SiteAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
-  /** Serial number of the certificate that was shown. */
+  /** Serial number of the server's certificate. */
   serialNumber: string | null;
 }
 
-/** A request to a listener on the loopback address, by a connection of its own. */
+/** Sends a request to a listener on the loopback address, over its own connection. */
 export function getFrom({ port, host, path, method = 'GET', headers = {}, tls }: SiteRequest): Promise<SiteAnswer> {
   const options: RequestOptions = {
     host: '127.0.0.1',

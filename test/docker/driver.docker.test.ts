@@ -65,7 +65,7 @@ describeRequiring(DOCKER_REQUIREMENTS, 'the Docker driver', () => {
   });
 });
 
-/** `ID NAME` of each image, intermediate ones too. */
+/** Returns `ID NAME` of each image, including intermediate ones. */
 async function imagesOf(socket: string, filter?: string): Promise<string[]> {
   const chosen = filter === undefined ? [] : ['--filter', filter];
   const format = ['--no-trunc', '--format', '{{.ID}} {{.Repository}}:{{.Tag}}'];

@@ -29,7 +29,7 @@ describeRequiring(
         const script = 'echo said; echo complained >&2; ls /sys/class/net; exit 7';
         const outcome = await run(docker.socket, 'run', '--rm', '--network', 'none', IMAGE, '/bin/sh', '-c', script);
         expect(outcome).toEqual({ exitCode: 7, stdout: 'said\nlo\n', stderr: 'complained\n' });
-        // A container that still runs when the engine is stopped is no exception.
+        // Also covers a container that is running when the engine stops.
         await run(docker.socket, 'run', '--detach', '--network', 'none', IMAGE, '/bin/sleep', '3600');
         expect(mountsContaining(folder)).not.toEqual([]);
         expect(existsSync(BRIDGE)).toBe(true);
@@ -45,7 +45,7 @@ describeRequiring(
   },
 );
 
-/** A container's shim is a child of the first process of the machine: it is found by the engine's folder it names. */
+/** A container's shim is a child of the machine's init process; find it by the engine's folder in its arguments. */
 function processesNaming(folder: string): string[] {
   return [...descendants(0).values()].filter((line) => line.includes(folder));
 }

@@ -1,6 +1,6 @@
 import type { RequirementName } from '@svc/testing';
 
-/** What a suite against an engine of our own needs of the machine. */
+/** Requirements of a suite with its own engine. */
 export const DOCKER_REQUIREMENTS: readonly RequirementName[] = [
   'linux',
   'root',

@@ -7,28 +7,28 @@ import { assertRunning, startDaemon } from '../kubernetes/daemon.ts';
 import { findProgram } from '../kubernetes/system-packages.ts';
 
 export interface Docker {
-  /** Path of the Engine API's unix socket. */
+  /** Path of the Engine API's Unix socket. */
   socket: string;
-  /** Makes an image of one folder, as `docker import` does. */
+  /** Creates an image from a folder, like `docker import`. */
   importImage(name: string, rootFolder: string): Promise<void>;
-  /** Has btrfs count anew what each container takes. */
+  /** Makes btrfs recount the disk usage of each container. */
   recount(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const READY_MS = 60_000;
 const BRIDGE = 'svcdocker0';
-/** Sparse: what containers do not write takes no room. */
+/** Sparse: unwritten blocks use no space. */
 const BTRFS_SIZE = '4G';
 
 export interface DockerOptions {
-  /** `btrfs` (a file system of its own in a file) can hold a container to a size; `overlay2` is what most have. */
+  /** `btrfs` (a file system in a file) can limit a container's disk; `overlay2` is the most common. */
   readonly storage?: 'overlay2' | 'btrfs';
-  /** Further OCI runtimes: name -> program. */
+  /** Additional OCI runtimes: name -> program. */
   readonly runtimes?: Readonly<Record<string, string>>;
 }
 
-/** One engine at a time on a machine: the bridge's name is fixed. */
+/** Starts an engine; one at a time per machine, since the bridge's name is fixed. */
 export async function startDocker({ storage = 'overlay2', runtimes = {} }: DockerOptions = {}): Promise<Docker> {
   await ensureDockerPackage();
   const folder = await mkdtemp(join(tmpdir(), 'svc-docker-'));
@@ -36,7 +36,7 @@ export async function startDocker({ storage = 'overlay2', runtimes = {} }: Docke
   await mkdir(join(folder, 'state'));
   await mkdir(join(folder, 'data'));
   if (storage === 'btrfs') await mountBtrfs(join(folder, 'btrfs.img'), join(folder, 'data'));
-  await writeFile(join(folder, 'daemon.json'), '{}\n'); // the machine's own /etc/docker/daemon.json is not ours
+  await writeFile(join(folder, 'daemon.json'), '{}\n'); // ignore the machine's own /etc/docker/daemon.json
   await runCommand('ip', ['link', 'add', BRIDGE, 'type', 'bridge']);
   await runCommand('ip', ['address', 'add', '172.31.255.1/24', 'dev', BRIDGE]);
   const daemon = startDaemon(folder, 'dockerd', 'dockerd', [
@@ -54,7 +54,7 @@ export async function startDocker({ storage = 'overlay2', runtimes = {} }: Docke
   const stop = async (): Promise<void> => {
     await daemon.stop(20_000);
     await unmountBelow(folder);
-    await runCommand('ip', ['link', 'del', BRIDGE]).catch(() => undefined); // absent when the start failed early
+    await runCommand('ip', ['link', 'del', BRIDGE]).catch(() => undefined); // absent if the start failed early
     await rm(folder, { recursive: true, force: true });
   };
   try {
@@ -100,12 +100,12 @@ async function importImage(socket: string, name: string, rootFolder: string): Pr
   }
 }
 
-/** Containers that were still running leave their mounts when the daemon is killed. */
+/** Unmounts what running containers leave behind if the daemon is killed. */
 async function unmountBelow(folder: string): Promise<void> {
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   const points = mounts.split('\n').map((line) => line.split(' ')[1] ?? '');
   for (const point of points.filter((each) => each.startsWith(`${folder}/`)).toReversed()) {
-    await runCommand('umount', ['-l', point]).catch(() => undefined); // gone meanwhile with its parent
+    await runCommand('umount', ['-l', point]).catch(() => undefined); // already gone with its parent
   }
 }
 

@@ -17,7 +17,7 @@ interface Sandbox {
 
 const NEEDED = ['linux', 'root', 'cgroups', 'go', 'command:mkfs.ext4', 'command:nft', 'command:busybox'] as const;
 
-/** `sandboxes.isolation` is left at its default. */
+/** `sandboxes.isolation` keeps its default. */
 describeRequiring(NEEDED, 'svc up where runsc is', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runCommand } from '../kubernetes/commands.ts';
 import { findProgram } from '../kubernetes/system-packages.ts';
 
-/** A commit of gVisor's branch `go`, which is what its generated sources make a Go module of. */
+/** A commit of gVisor's branch `go`, which contains its generated sources as a Go module. */
 export const GVISOR_VERSION = 'v0.0.0-20250503011706-39ed1f5ac29c';
 const GVISOR_MODULE = 'gvisor.dev/gvisor';
 const PARTS: readonly string[] = ['-trimpath', '-buildvcs=false', '-ldflags=-s -w'];
@@ -13,13 +13,13 @@ export interface Gvisor {
   /** `runsc` itself. */
   readonly program: string;
   /**
-   * The same for an engine: with the platform that needs no KVM, no limits of its own, and files on the container's own
-   * layer, where they last and are committed.
+   * A wrapper for an engine: with the platform that needs no KVM, no limits of its own, and files on the container's
+   * own layer, where they persist and can be committed.
    */
   readonly runtime: string;
 }
 
-/** Builds runsc from its Go module, once: half a minute on two cores. It is kept in the cache between runs. */
+/** Builds runsc from its Go module once, in half a minute on two cores, and caches it. */
 export async function ensureGvisor(env: NodeJS.ProcessEnv = process.env): Promise<Gvisor> {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const folder = join(cache, 'svc', `gvisor-${GVISOR_VERSION}`);
@@ -34,7 +34,7 @@ export async function ensureGvisor(env: NodeJS.ProcessEnv = process.env): Promis
       join(work, 'go.mod'),
       `module svc.test/gvisor\n\ngo 1.24\n\nrequire ${GVISOR_MODULE} ${GVISOR_VERSION}\n`,
     );
-    // `go mod tidy` keeps what some file imports; this one is there for nothing else.
+    // `go mod tidy` keeps only imported modules, so import it.
     await writeFile(
       join(work, 'needs.go'),
       `package main\n\nimport _ "${GVISOR_MODULE}/runsc/cli"\n\nfunc main() {}\n`,
@@ -45,7 +45,7 @@ export async function ensureGvisor(env: NodeJS.ProcessEnv = process.env): Promis
     await rename(join(folder, 'runsc.part'), join(folder, 'runsc'));
     const script = `#!/bin/sh\nexec ${join(folder, 'runsc')} --platform=systrap --ignore-cgroups --overlay2=none "$@"\n`;
     await writeFile(`${runtime}.part`, script, { mode: 0o755 });
-    await rename(`${runtime}.part`, runtime); // last: whoever finds it finds all of it
+    await rename(`${runtime}.part`, runtime); // last, so that its presence implies a complete build
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -48,7 +48,7 @@ describeRequiring([...DOCKER_REQUIREMENTS, 'go'], 'sandboxes behind gVisor', () 
       await subject.driver.stop(spec.id, 2000);
       await subject.driver.remove(spec.id);
     }
-    expect(kernels[0]).toMatch(/^Linux version 4\.4\.0 /); // what gVisor says it is
+    expect(kernels[0]).toMatch(/^Linux version 4\.4\.0 /); // gVisor's reported version
     expect(kernels[1]).not.toBe(kernels[0]);
   });
 

@@ -68,10 +68,10 @@ describeRequiring(
         expect((await inside(id, 'dmesg')).stdout).toContain('Starting gVisor');
         const { stdout } = await inside(id, 'uname -r; ls /proc | grep -c "^[0-9]"');
         const [said, processes] = stdout.split('\n');
-        expect(said).toBe('4.4.0'); // what gVisor says it is
+        expect(said).toBe('4.4.0'); // gVisor's reported version
         expect(said).not.toBe(release());
         expect(Number(processes)).toBeLessThan(10);
-        // The tables of the host's kernel, its modules, its memory and its devices are not there at all.
+        // The host kernel's tables, modules, memory and devices don't exist there at all.
         const doors = '/proc/kallsyms /proc/kcore /proc/modules /proc/keys /proc/scsi /dev/kmsg /dev/mem /sys/module/*';
         expect((await inside(id, `for door in ${doors}; do test -e $door && echo $door; done`)).stdout).toBe('');
         expect((await inside(id, 'echo b > /proc/sysrq-trigger')).exitCode).not.toBe(0);
@@ -122,7 +122,7 @@ describeRequiring(
         const found = /inet (100\.96\.[0-9.]+)/.exec((await inside(two, 'ip -4 addr show eth0')).stdout);
         const address = found?.[1] ?? 'none';
         await inside(two, '(while :; do echo reached | nc -l -p 9000; done) >/dev/null 2>&1 &');
-        // The control: it listens, and answers whoever may ask.
+        // The control: it listens and responds to permitted clients.
         await waitFor(async () => (await inside(two, 'nc -w 2 127.0.0.1 9000 </dev/null')).stdout === 'reached\n');
         for (const host of [address, '100.96.0.1', '10.0.0.1']) {
           expect((await inside(one, `nc -w 2 ${host} 9000 </dev/null`)).stdout).toBe('');

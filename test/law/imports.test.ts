@@ -10,7 +10,7 @@ const byName = new Map(packages.map((each) => [each.name, each]));
 const root = packages.find((each) => each.folder === '.');
 const sources = typeScriptSources();
 
-/** What may be imported from where, at run time; tests may also reach the migrations and what tests share. */
+/** Allowed imports at run time; tests may also use the migrations and shared test code. */
 const ALLOWED: Readonly<Record<Zone, readonly Zone[]>> = {
   packages: ['packages'],
   migrations: ['packages'],
@@ -23,7 +23,7 @@ const ALLOWED: Readonly<Record<Zone, readonly Zone[]>> = {
   root: [],
 };
 
-/** Between apps: only the command starts the two others and knows the console's build. */
+/** Between apps: only the CLI starts the other two and knows the console's build. */
 const APPS_OF_THE_COMMAND: ReadonlySet<string> = new Set(['apps/platform', 'apps/agent', 'apps/console']);
 
 function eachImport(
@@ -91,9 +91,9 @@ describe('the law of imports', () => {
   it('reaches another package by its name and its public face, never by a path', () => {
     const broken = eachImport((source, own, each) => {
       if (each.specifier.startsWith('.')) {
-        if (own.zone === 'root') return null; // settings of tools may name what they are about
+        if (own.zone === 'root') return null; // tool settings may refer to their subjects
         const path = posix.normalize(posix.join(posix.dirname(source.path), each.specifier));
-        // The product's one version stands in the root's package.json.
+        // The product's single version is in the root's package.json.
         return packageOf(path, packages) === own || path === 'package.json' ? null : 'the path leaves the package';
       }
       const target = targetOf(each);

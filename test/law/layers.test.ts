@@ -13,12 +13,14 @@ const HTTP_LIBRARIES: ReadonlySet<string> = new Set([
   '@svc/http',
 ]);
 const SQL_LIBRARIES: ReadonlySet<string> = new Set(['kysely', 'pg', 'node:sqlite', '@svc/sql']);
-/** A token bucket is arithmetic; it only happens to live beside the server that uses it most. */
+/** A token bucket is pure arithmetic that happens to live next to the server. */
 const NOT_HTTP: ReadonlySet<string> = new Set(['RateLimiter']);
 
-/** The files that stand at the root of each module's `src`; `quotas.ts` is optional. */
+/** Files at the root of each module's `src`; `quotas.ts` is optional. */
 const ROOT_FILES: ReadonlySet<string> = new Set(['index.ts', 'module.ts', 'config.ts', 'errors.ts', 'quotas.ts']);
-/** What each room may import, types included. Every room may import the catalogue, the configuration and the quotas. */
+/**
+ * Allowed imports of each room, types included. Every room may import the catalogue, the configuration and the quotas.
+ */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain'],
   store: ['store', 'domain'],
@@ -41,7 +43,7 @@ function inRooms(...rooms: readonly string[]): (typeof sources)[number][] {
   return sources.filter((source) => source.path.includes('/src/') && rooms.includes(roomOf(source.path) ?? ''));
 }
 
-/** The types of `@svc/http` are ports that any layer may name; those of the libraries are not. */
+/** The types of `@svc/http` are ports for any layer; those of the libraries are not. */
 function isHttp(each: ImportOf): boolean {
   const name = packageNameOf(each.specifier);
   if (each.typeOnly && (name === '@svc/http' || name.startsWith('node:'))) return false;

@@ -13,12 +13,12 @@ function filesWith(pattern: RegExp): string[] {
   return sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 }
 
-// Bytes of users are shown to browsers: whoever sends them goes by the one decision about their headers.
+// Browsers display users' bytes, so everything that sends them must use the single decision about their headers.
 describe('the bytes of objects', () => {
   it('leave from one place, under a head that was decided', () => {
     const sender = `${STORE}/s3/send-content.ts`;
     expect(importersOf('readContent').toSorted()).toEqual(
-      // Those two read bytes to hash or to store them again.
+      // Those two read bytes to hash or rewrite them.
       [`${STORE}/domain/digest-content.ts`, `${STORE}/domain/rewrite-content.ts`, sender],
     );
     expect(importersOf('inlineContent')).toEqual([sender]);

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
-/** Folders that are never part of the project's text, for a copy that is no git repository. */
+/** Folders that are never part of the project, for a copy that is not a git repository. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', 'node_modules', '.cache', 'data', 'dist', 'coverage', 'out']);
 
-/** Paths of all tracked files and of those about to be, relative to the root, sorted. */
+/** Returns the paths of all tracked and untracked files, relative to the root, sorted. */
 export function projectFiles(): string[] {
   const paths = existsSync(join(PROJECT_ROOT, '.git')) ? listByGit() : listByWalk(PROJECT_ROOT);
   return paths.filter((path) => existsSync(join(PROJECT_ROOT, path))).toSorted();
@@ -18,7 +18,7 @@ export function readProjectFile(path: string): string {
   return readFileSync(join(PROJECT_ROOT, path), 'utf8');
 }
 
-/** Tests, and what only runs them. */
+/** Whether the file is a test or only supports tests. */
 export function isTest(path: string): boolean {
   if (/\.(test|campaign)\.tsx?$/.test(path) || /^(test|bench|tools)\//.test(path)) return true;
   return /^modules\/[^/]+\/test\/|(^packages|\/src)\/testing\//.test(path);

@@ -15,14 +15,14 @@ interface LockedPackage {
 const lock = JSON.parse(readProjectFile('package-lock.json')) as { packages: Record<string, LockedPackage> }; // npm's file
 const locked = Object.entries(lock.packages);
 
-/** These declare a script but work without it, since their binaries are inside the package. */
+/** These declare a script but work without it, since the package contains their binaries. */
 const WORK_WITHOUT_SCRIPT: ReadonlySet<string> = new Set([
   'node_modules/bufferutil',
   'node_modules/fsevents',
   'node_modules/esbuild',
 ]);
 
-/** Permissive licences, and file-level copyleft of tools that we do not change. OFL is for fonts. */
+/** Permissive licenses, and file-level copyleft of unmodified tools. OFL is for fonts. */
 const LICENCES: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -112,14 +112,17 @@ function filesWith(words: readonly string[]): string[] {
   });
 }
 
-/** This copy's own folder and the one around it, unless that one is part of every machine. */
+/** This copy's folder and its parent, unless that exists on every machine. */
 function machinePaths(): string[] {
   const ordinary = ['/', '/tmp', '/home', '/root', '/opt', '/srv', '/usr', '/var', '/mnt', '/app', '/src', '/build'];
   const parent = dirname(PROJECT_ROOT);
   return [PROJECT_ROOT, parent].filter((path) => !ordinary.includes(path)).map((path) => `${path}/`);
 }
 
-/** The public ones, written apart so that this file does not name them, and those this machine is set up with. */
+/**
+ * The public registries, written in parts so that this file does not contain them, and those configured on this
+ * machine.
+ */
 function registryHosts(): string[] {
   const known = [
     ['registry', 'npmjs', 'org'],

@@ -4,13 +4,13 @@ import { isTest, projectFiles, readProjectFile } from './project-files.ts';
 import { placeOf, typeScriptSources, type TypeScriptSource } from './typescript-source.ts';
 
 const MAX_FILE_LINES = 400;
-/** Without the functions inside it: a factory that returns an object of methods is as long as its methods need. */
+/** Excludes nested functions: a factory that returns an object of methods is as long as its methods. */
 const MAX_FUNCTION_LINES = 60;
 const MAX_FACTORY_LINES = 150;
 const REFUSED_NAMES = /(^|[/-])(utils?|helpers?|common|managers?)(\.[a-z]+)*$/;
-/** Where an app reads its environment; everything else gets what it needs as arguments. */
+/** Files where an app reads its environment; everything else takes arguments. */
 const READS_ENVIRONMENT = /^apps\/[a-z]+\/src\/(main|config|configuration)(\/|\.ts$|-)/;
-/** A program's entry works when it is loaded: that is what it is for. */
+/** A program's entry runs when loaded, by design. */
 const ENTRY = /(^|\/)(main|[a-z-]+-(worker|main))\.tsx?$|\.config\.ts$|^[a-z]+\/[a-z-]+\/scripts\//;
 const MUTABLE_COLLECTIONS: ReadonlySet<string> = new Set(['Map', 'Set', 'WeakMap', 'WeakSet', 'Array']);
 
@@ -26,7 +26,7 @@ describe('the shape of the source', () => {
     expect(lengths.filter((each) => each.lines > MAX_FILE_LINES)).toEqual([]);
   });
 
-  // A migration is one list of tables; to cut it in pieces would only hide that.
+  // A migration is one list of tables; splitting it would only obscure that.
   it(`has no function above ${MAX_FUNCTION_LINES} lines`, () => {
     expect(product.filter((source) => !source.path.startsWith('migrations/')).flatMap(longFunctions)).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('the shape of the source', () => {
   });
 
   it('leaves no note of unfinished work', () => {
-    // Written in halves, so that this file does not find itself.
+    // Written in halves, so that this file does not match itself.
     const words = new RegExp(
       `\\b(${[
         ['TO', 'DO'],

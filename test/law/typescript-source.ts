@@ -3,9 +3,9 @@ import { projectFiles, readProjectFile } from './project-files.ts';
 
 export interface ImportOf {
   readonly specifier: string;
-  /** True when nothing of it is there at run time. */
+  /** True if the import does not exist at run time. */
   readonly typeOnly: boolean;
-  /** Names that are imported or re-exported as values; `*` for a whole module. */
+  /** Names imported or re-exported as values; `*` for a whole module. */
   readonly names: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export interface TypeScriptSource {
   readonly imports: readonly ImportOf[];
 }
 
-/** Every TypeScript file of the project, parsed. */
+/** Returns every TypeScript file of the project, parsed. */
 export function typeScriptSources(): TypeScriptSource[] {
   return projectFiles()
     .filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.d.ts') && !path.includes('/generated/'))
@@ -74,7 +74,7 @@ function specifierOf(node: ts.Expression): string {
   return ts.isStringLiteralLike(node) ? node.text : '';
 }
 
-/** `path:line`, for a message that an editor can open. */
+/** Returns `path:line`, for a message that an editor can open. */
 export function placeOf(source: TypeScriptSource, node: ts.Node): string {
   return `${source.path}:${source.syntax.getLineAndCharacterOfPosition(node.getStart(source.syntax)).line + 1}`;
 }

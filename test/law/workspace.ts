@@ -36,7 +36,7 @@ export function zoneOf(path: string): Zone {
   return zones.find((zone) => zone === first) ?? 'root';
 }
 
-/** The package whose folder holds the file: the deepest one. */
+/** Returns the package whose folder contains the file: the deepest one. */
 export function packageOf(path: string, packages: readonly WorkspacePackage[]): WorkspacePackage | undefined {
   return packages
     .filter((each) => each.folder === '.' || path.startsWith(`${each.folder}/`))

@@ -3,7 +3,7 @@ import type { Action, Principal } from '@svc/http';
 import { fakeAccess, type FakeCaller } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 
-/** Tests of modules use the fake; this is what makes their refusals mean something. */
+/** Tests of modules use the fake; this makes their refusals meaningful. */
 describe('the fake access port decides as the table of the accounts module', () => {
   const access = fakeAccess();
   const owner = access.user('owner');

@@ -111,7 +111,7 @@ describe('the SDK’s client of clusters', () => {
       return response.statusCode;
     };
     const cookies = cookie.join('; ');
-    // 503: it may, and there is no agent.
+    // 503: authorized, but there is no agent.
     expect(await statusOf({ cookie: cookies, origin: new URL(url).origin })).toBe(503);
     expect(await statusOf({ cookie: cookies, origin: 'https://evil.example' })).toBe(403);
     expect(await statusOf({ origin: new URL(url).origin })).toBe(401);

@@ -4,7 +4,7 @@ import { describeRequiring, temporaryFolder, type TemporaryFolder } from '@svc/t
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startContractServer, type ContractServer } from './contract-server.ts';
 
-/** Other servers of the sandbox API have what its contract says and nothing beside it. */
+/** Other servers of the sandbox API have only what its contract specifies. */
 describeRequiring(['linux', 'command:script'], 'the SDK on a server that has only the contract', () => {
   let server: ContractServer;
   let client: SandboxClient;

@@ -9,7 +9,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 export interface ContractServer extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
-  /** What was asked, such as `GET /api/containers`. */
+  /** Received requests, such as `GET /api/containers`. */
   readonly seen: string[];
 }
 
@@ -19,13 +19,13 @@ interface Played {
   image: string;
   status: string;
   created_at: string;
-  /** Looks until it runs. */
+  /** Number of polls until it is running. */
   looks: number;
 }
 
 /**
- * Has what the contract says and nothing else: no exec route, no subprotocol, no long poll, lists that are null, and a raw
- * terminal with a real shell of this machine behind it. Its files are those of this machine.
+ * Implements only the contract: no exec route, no subprotocol, no long poll, lists that are null, and a raw terminal
+ * with a real shell of this machine. Its files are this machine's.
  */
 export async function startContractServer(): Promise<ContractServer> {
   const token = 'contract-token';
@@ -62,7 +62,7 @@ export async function startContractServer(): Promise<ContractServer> {
   return { url: `http://127.0.0.1:${port}`, token, seen, [Symbol.asyncDispose]: close };
 }
 
-/** `script` gives the shell a terminal. */
+/** `script` provides the shell's terminal. */
 function serveShell(socket: WebSocket): void {
   const shell = spawn('script', ['-qfec', 'sh -i', '/dev/null'], {
     env: { PATH: process.env['PATH'], TERM: 'xterm', PS1: '$ ' },
@@ -74,7 +74,7 @@ function serveShell(socket: WebSocket): void {
   socket.on('message', (data: Buffer, isBinary) => {
     if (isBinary || !data.toString().includes('"resize"')) shell.stdin.write(data);
   });
-  // `script` heeds nothing else; what runs on its terminal is hung up then.
+  // `script` ignores other signals; processes on its terminal then get SIGHUP.
   socket.once('close', () => shell.kill('SIGKILL'));
 }
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Stands before a platform and loses connections on demand, in the middle of whatever they carry. */
+/** A proxy in front of a platform that drops connections on demand, in the middle of any transfer. */
 export interface CutProxy extends AsyncDisposable {
   readonly url: string;
-  /** How many connections were taken. */
+  /** Number of accepted connections. */
   readonly accepted: number;
   cut(): void;
 }

@@ -1,4 +1,4 @@
-/** The examples of a page in Markdown, as one module, and what it says that they print. */
+/** The examples of a Markdown page as one module, with their expected output. */
 export interface Examples {
   source: string;
   printed: string[];

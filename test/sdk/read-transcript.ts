@@ -1,4 +1,4 @@
-/** One line that is typed at a prompt, and what stands below it. */
+/** A command at a prompt, with its output. */
 export interface TypedCommand {
   command: string;
   output: string;
@@ -6,7 +6,7 @@ export interface TypedCommand {
 
 const BLOCK = /^```console\n(.*?)^```$/gms;
 
-/** What a page in Markdown types: lines after `$ ` in its blocks of `console`. */
+/** Returns the commands of a Markdown page: lines after `$ ` in its `console` blocks. */
 export function readTranscript(page: string): TypedCommand[] {
   const typed: TypedCommand[] = [];
   for (const [, block = ''] of page.matchAll(BLOCK)) {
@@ -21,7 +21,7 @@ export function readTranscript(page: string): TypedCommand[] {
   return typed;
 }
 
-/** What is different each time is written `…`; spaces are those of columns. */
+/** `…` matches variable text; spaces match column padding. */
 export function outputPattern(output: string): RegExp {
   const escaped = output.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(`^${escaped.replaceAll('…', '.*').replaceAll(/ +/g, ' +')}$`);

@@ -14,7 +14,7 @@ describe('the examples of the SDK’s README', () => {
     folder = await temporaryFolder('svc-sdk-');
     platform = await startPlatform({ dataFolder: join(folder.path, 'data') });
     examples = readExamples(await readFile(join(PROJECT_ROOT, 'sdks/typescript/README.md'), 'utf8'));
-    // As in a project that has installed the package.
+    // Like a project that has installed the package.
     await mkdir(join(folder.path, 'node_modules/@svc'), { recursive: true });
     await symlink(join(PROJECT_ROOT, 'sdks/typescript'), join(folder.path, 'node_modules/@svc/sdk'));
     await writeFile(join(folder.path, 'package.json'), JSON.stringify({ type: 'module' }));

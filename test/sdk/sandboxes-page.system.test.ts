@@ -15,7 +15,7 @@ describeRequiring(['linux', 'root', 'command:bash', 'command:curl'], 'what the p
   beforeAll(async () => {
     folder = await temporaryFolder('svc-pages-');
     platform = await startPlatform({ dataFolder: join(folder.path, 'data') });
-    // As in a project that has installed the package.
+    // Like a project that has installed the package.
     await mkdir(join(folder.path, 'node_modules/@svc'), { recursive: true });
     await symlink(join(PROJECT_ROOT, 'sdks/typescript'), join(folder.path, 'node_modules/@svc/sdk'));
     await writeFile(join(folder.path, 'package.json'), JSON.stringify({ type: 'module' }));

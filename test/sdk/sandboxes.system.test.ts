@@ -79,7 +79,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
 
   it('says what comes while a command runs, and waits for whoever listens', async () => {
     const pieces: string[] = [];
-    // The command goes on only after its first line was heard.
+    // The command continues only after its first line was received.
     await sandbox.run('echo one; until [ -e /tmp/heard ]; do sleep 0.05; done; echo two >&2', {
       onStdout: async (bytes) => {
         pieces.push(new TextDecoder().decode(bytes));

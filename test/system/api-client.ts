@@ -1,6 +1,6 @@
 import type { ReadyLine } from './running-platform.ts';
 
-/** Calls the REST API as a script would: the address and the token of the ready line, or none, JSON in and out. */
+/** Calls the REST API like a script: with the address and optionally the token of the ready line, JSON in and out. */
 export interface ApiClient {
   get<Answer>(path: string): Promise<Answer>;
   post<Answer>(path: string, body?: unknown): Promise<Answer>;
@@ -13,7 +13,7 @@ export function apiClient(ready: Pick<ReadyLine, 'url'> & { readonly token?: str
       method,
       headers: {
         ...(ready.token === undefined ? {} : { authorization: `Bearer ${ready.token}` }),
-        connection: 'close', // a leak test counts sockets: none of ours may stay open for the next call
+        connection: 'close', // a leak test counts sockets, so none of ours may stay open
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -23,7 +23,7 @@ export function apiClient(ready: Pick<ReadyLine, 'url'> & { readonly token?: str
     return text;
   };
   return {
-    // The caller names the shape that the contract promises; a wrong one fails where it is used.
+    // The caller specifies the contract's shape; a wrong one fails where it is used.
     get: async <Answer>(path: string) => JSON.parse(await call('GET', path)) as Answer,
     post: async <Answer>(path: string, body?: unknown) => JSON.parse(await call('POST', path, body)) as Answer,
     delete: async (path) => void (await call('DELETE', path)),

@@ -25,15 +25,16 @@ describe('svc object-store', () => {
   afterEach(() => folder.remove());
 
   const start = (name: string) => startPlatform({ dataFolder: join(folder.path, name), environment });
-  /** One command on a data folder, and what it reported. */
+  /** Runs a command on a data folder and returns its report. */
   const run = async (name: string, command: string, ...flags: string[]) => {
     const data = ['--data', join(folder.path, name), '--json'];
     const { exitCode, stdout, stderr } = await runSvc(['object-store', command, ...data, ...flags], environment);
-    const report = stdout === '' ? {} : (JSON.parse(stdout) as Record<string, unknown>); // each test says what it expects
+    // each test states its expectations
+    const report = stdout === '' ? {} : (JSON.parse(stdout) as Record<string, unknown>);
     return { exitCode, report, stderr };
   };
   const backUp = (keep = '7') => run('data', 'backup', '--to', backups, '--keep', keep);
-  /** The bucket and a key, as a user makes them. */
+  /** Creates the bucket and a key like a user. */
   const makeKey = async ({ ready }: RunningPlatform): Promise<AccessKey> => {
     const base = `/api/v1/workspace/${ready.workspace_uuid}/object-store`;
     const api = apiClient(ready);

@@ -8,7 +8,7 @@ import { PROJECT_ROOT, type ReadyLine } from './running-platform.ts';
 
 export interface ClusterWalk {
   readonly clusterId: string;
-  /** Status of the deployment as the platform answers it. */
+  /** The deployment's status in the platform's response. */
   readonly status: string;
 }
 
@@ -19,7 +19,7 @@ interface AgentOptions {
   readonly clusterId: string;
   readonly kubeconfig: string;
   readonly stateFolder: string;
-  /** Besides what the contract names. */
+  /** In addition to the contract's variables. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -45,7 +45,7 @@ spec:
           command: [sleep, "100000"]
 `;
 
-/** With the ready line alone: a cluster, an agent with the token that it was given, and a manifest that it applies. */
+/** Needs only the ready line: creates a cluster, starts an agent with its token, and applies a manifest. */
 export async function walkClusters(ready: ReadyLine, kubeconfig: string, folder: string): Promise<ClusterWalk> {
   const api = apiClient(ready);
   const clusterName = 'walk';
@@ -65,7 +65,7 @@ export async function walkClusters(ready: ReadyLine, kubeconfig: string, folder:
   return { clusterId, status: deployment.status };
 }
 
-/** `svc agent run` with the environment that the contract names. */
+/** Starts `svc agent run` with the contract's environment variables. */
 export function startAgent(options: AgentOptions): RunningAgent {
   const child = spawn(join(PROJECT_ROOT, 'svc'), ['agent', 'run'], {
     cwd: PROJECT_ROOT,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { apiClient } from './api-client.ts';
 import { startPlatform } from './running-platform.ts';
 
-/** More than any disk of a test has. */
+/** More than any test machine's disk. */
 const ALL_OF_IT = '16777216';
 
 it('a platform on a disk with nothing but its reserve starts, says so, and refuses only what takes space', async () => {

@@ -1,4 +1,4 @@
-/** A measured number for the reader of a run; `svc test` repeats these lines. Nothing asserts them. */
+/** Reports a measured number, which `svc test` prints. Nothing asserts it. */
 export function reportFigure(name: string, value: string): void {
   console.log(`figure: ${name}: ${value}`);
 }

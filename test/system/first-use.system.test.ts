@@ -4,7 +4,7 @@ import { walkObjectStore } from './object-store-walk.ts';
 import { startPlatform, type RunningPlatform } from './running-platform.ts';
 import { walkSandboxes } from './sandbox-walk.ts';
 
-/** The first minutes of a newcomer: one command, its one line, and ordinary clients. */
+/** A newcomer's first minutes: one command, its single line, and ordinary clients. */
 describe('the line of svc up --json is enough', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** Environment that makes a Node process say where it can be looked into. */
+/** Environment that makes a Node.js process announce its inspector. */
 export const INSPECTABLE = { NODE_OPTIONS: '--inspect=127.0.0.1:0' } as const;
 
 export interface Inspector extends AsyncDisposable {
-  /** What Node itself holds open: `Timeout`, `TCPSocketWrap`, … with how many of each. Collects garbage first. */
+  /** Counts the resources held open by Node.js: `Timeout`, `TCPSocketWrap`, …. Collects garbage first. */
   activeResources(): Promise<Record<string, number>>;
 }
 
@@ -40,7 +40,7 @@ export async function attachInspector(log: string): Promise<Inspector> {
       await call('HeapProfiler.collectGarbage');
       const expression = 'JSON.stringify(process.getActiveResourcesInfo())';
       const text = await call('Runtime.evaluate', { expression, returnByValue: true });
-      const names = JSON.parse(String(text)) as string[]; // what the expression makes
+      const names = JSON.parse(String(text)) as string[]; // the expression's result
       const counts: Record<string, number> = {};
       for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
       return counts;

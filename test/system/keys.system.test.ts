@@ -51,7 +51,7 @@ describe('the keys of a running platform', () => {
           await put(s3, `r${round}-${index}`);
           answered.push(`r${round}-${index}`);
         }
-      })().catch(() => undefined); // the platform dies under it
+      })().catch(() => undefined); // the platform is killed during it
       await expect
         .poll(() => answered.filter((key) => key.startsWith(`r${round}-`)).length)
         .toBeGreaterThan(round * 40);

@@ -14,11 +14,11 @@ const SYSTEM = `${platform() === 'darwin' ? 'Darwin' : 'Linux'}-${
 interface Launched {
   readonly exitCode: number;
   readonly stderr: string;
-  /** What the launcher left in its cache. */
+  /** Contents of the launcher's cache. */
   readonly cached: readonly string[];
 }
 
-/** The launcher in a folder of its own, where npm hands out this archive and no Node is installed that is new enough. */
+/** Runs the launcher in its own folder, where npm provides this archive and no installed Node.js is recent enough. */
 async function launch(
   archive: (npmPackage: string) => Promise<Buffer>,
   pinned: (archive: Buffer) => string,
@@ -39,7 +39,7 @@ async function launch(
     join(folder.path, '.node-packages'),
     `# a comment\n${SYSTEM} node-of-a-mirror 1.0.0 ${pinned(bytes)}\n`,
   );
-  // The same lock is installed already, so that the launcher has nothing left to do but to start Node.
+  // The same lock is already installed, so the launcher only has to start Node.js.
   await mkdir(join(folder.path, 'node_modules'));
   await writeFile(join(folder.path, 'package-lock.json'), '{}');
   await writeFile(join(folder.path, 'node_modules/.svc-lock'), '{}');
@@ -52,7 +52,7 @@ async function launch(
   return { exitCode, stderr, cached: await readdir(join(folder.path, '.cache')).catch(() => []) };
 }
 
-/** An npm package whose Node says that it ran. */
+/** Creates an npm package whose Node.js reports that it ran. */
 async function nodePackage(folder: string): Promise<Buffer> {
   await mkdir(join(folder, 'package/bin'), { recursive: true });
   await writeFile(join(folder, 'package/bin/node'), '#!/bin/sh\necho this Node ran\n');

@@ -12,9 +12,9 @@ import { WebSocket } from 'ws';
 import { apiClient } from './api-client.ts';
 import type { ReadyLine } from './running-platform.ts';
 
-/** How many at a time: enough to overlap, few enough for two cores. */
+/** Concurrency: enough to overlap, few enough for two cores. */
 const PARALLEL = 4;
-/** An agent token may connect so often in a minute; more reconnects take more clusters. */
+/** Connects allowed per agent token and minute; more reconnects use more clusters. */
 const CONNECTS_PER_CLUSTER = 20;
 
 async function times(count: number, work: (index: number) => Promise<void>): Promise<void> {
@@ -25,7 +25,7 @@ async function times(count: number, work: (index: number) => Promise<void>): Pro
   await Promise.all(Array.from({ length: Math.min(PARALLEL, count) }, worker));
 }
 
-/** Signs in with the password; the console's cookie session is made each time. */
+/** Signs in with the password, which creates a console session each time. */
 export async function signIn(ready: ReadyLine, credentials: { email: string; password: string }, count: number) {
   await times(count, async () => {
     const response = await fetch(new URL('/api/auth/login', ready.url), {
@@ -38,7 +38,7 @@ export async function signIn(ready: ReadyLine, credentials: { email: string; pas
   });
 }
 
-/** Requests to the S3 data plane: put, head, get and delete in turn, so that nothing stays. */
+/** Cycles through put, head, get and delete on the S3 data plane, so that nothing remains. */
 export async function useObjects(ready: ReadyLine, count: number): Promise<void> {
   const base = `/api/v1/workspace/${ready.workspace_uuid}/object-store`;
   const api = apiClient(ready);
@@ -54,7 +54,7 @@ export async function useObjects(ready: ReadyLine, count: number): Promise<void>
   try {
     await times(Math.ceil(count / 4), async (index) => {
       const Key = `object-${index}`;
-      // Every tenth is too large to stay inside the database, so that files come and go as well.
+      // Every tenth is too large for the database, so that files are created and deleted too.
       await client.send(
         new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(index % 10 === 0 ? 300_000 : 1_000, 1) }),
       );
@@ -68,7 +68,7 @@ export async function useObjects(ready: ReadyLine, count: number): Promise<void>
   }
 }
 
-/** Makes sandboxes and removes them again once they run. */
+/** Creates sandboxes and deletes them once they run. */
 export async function useSandboxes(ready: ReadyLine, count: number): Promise<string[]> {
   const api = apiClient(ready);
   const ids: string[] = [];
@@ -85,7 +85,7 @@ export async function useSandboxes(ready: ReadyLine, count: number): Promise<str
   return ids;
 }
 
-/** Agents that connect, send a heartbeat and vanish without a word, as a lost network does it. */
+/** Connects agents that send a heartbeat and then vanish silently, as in a network failure. */
 export async function reconnectAgents(ready: ReadyLine, count: number): Promise<void> {
   const api = apiClient(ready);
   const clusters = await Promise.all(
@@ -110,7 +110,7 @@ async function connectOnce(ready: ReadyLine, cluster: { id: string; token: strin
   const envelope = { type: 'heartbeat', id: randomUUID(), timestamp: new Date().toISOString(), payload };
   socket.send(JSON.stringify(envelope));
   const answered = once(socket, 'pong');
-  socket.ping(); // its pong says that the heartbeat before it has arrived
+  socket.ping(); // its pong confirms that the previous heartbeat arrived
   await answered;
   const closed = once(socket, 'close');
   socket.terminate();

@@ -9,7 +9,7 @@ import { reconnectAgents, signIn, useObjects, useSandboxes } from './leak-load.t
 import { descendants, filesBelow, mountsContaining, openDescriptors, residentBytes } from './process-facts.ts';
 import { startPlatform, type RunningPlatform } from './running-platform.ts';
 
-/** Keep-alive connections, grace times and background rounds end within this. */
+/** Keep-alive connections, grace periods and background rounds end within this time. */
 const SETTLE_MS = 180_000;
 const LOOKS_AT_REST = 20;
 const LOOK_EVERY_MS = 250;
@@ -31,12 +31,12 @@ describe('a platform that has worked', () => {
     folder = await temporaryFolder();
     const temporary = join(folder.path, 'tmp');
     await mkdir(temporary);
-    // Bytes of deleted objects go at once: by default they stay for an hour, longer than a test can wait.
+    // Delete object bytes immediately: the default of one hour is longer than a test can wait.
     const environment = { ...INSPECTABLE, TMPDIR: temporary, SVC_OBJECT_STORE_TRASH_GRACE_SECONDS: '0' };
     platform = await startPlatform({ dataFolder: join(folder.path, 'data'), environment });
     inspector = await attachInspector(platform.log());
     const owner = await readFile(join(folder.path, 'data', 'owner.json'), 'utf8');
-    const { email, password } = JSON.parse(owner) as { email: string; password: string }; // as the design describes it
+    const { email, password } = JSON.parse(owner) as { email: string; password: string }; // as described in the design
     credentials = { email, password };
   });
   afterAll(async () => {
@@ -45,7 +45,7 @@ describe('a platform that has worked', () => {
     await folder?.remove();
   });
 
-  /** How many of what the platform holds at this moment, by name. Rows of its data may grow, nothing here may. */
+  /** Counts the platform's current resources by name. Its data may grow, but none of these may. */
   async function held(): Promise<Holdings> {
     const { pid } = platform.ready;
     const dataFiles = filesBelow(join(folder.path, 'data')).filter((path) => !/(-wal|-shm|\.log)$/.test(path));
@@ -60,7 +60,7 @@ describe('a platform that has worked', () => {
     return counts;
   }
 
-  /** Timers of background rounds come and go, so what counts is the most that is held while nobody asks for anything. */
+  /** Timers of background rounds come and go, so take the maximum held while idle. */
   async function atRest(): Promise<Holdings> {
     const most: Record<string, number> = {};
     for (let look = 0; look < LOOKS_AT_REST; look += 1) {
@@ -82,11 +82,11 @@ describe('a platform that has worked', () => {
         { timeoutMs: SETTLE_MS, intervalMs: 1_000, description: 'the platform to hold what it held before' },
       );
     } catch {
-      expect(more).toEqual({}); // says what is left over
+      expect(more).toEqual({}); // shows what is left over
     }
   }
 
-  /** The first of anything fills caches and starts workers; what stays after the many is a leak. */
+  /** The first uses fill caches and start workers; anything that remains after many more is a leak. */
   async function leavesNothing(name: string, few: () => Promise<unknown>, many: () => Promise<unknown>): Promise<void> {
     await few();
     const before = await atRest();

@@ -9,7 +9,7 @@ export interface ObjectStoreWalk {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** What `aws s3 ls` printed. */
+  /** Output of `aws s3 ls`. */
   readonly listing: string;
   readonly sent: Buffer;
   readonly received: Buffer;
@@ -20,7 +20,9 @@ interface Envelope<Data> {
   readonly data: Data;
 }
 
-/** With the ready line alone: a bucket, a key, and an ordinary S3 client that stores, lists and fetches an object. */
+/**
+ * Needs only the ready line: creates a bucket and a key; an ordinary S3 client stores, lists and fetches an object.
+ */
 export async function walkObjectStore(ready: ReadyLine, folder: string): Promise<ObjectStoreWalk> {
   const api = apiClient(ready);
   const base = `/api/v1/workspace/${ready.workspace_uuid}/object-store`;

@@ -31,7 +31,7 @@ describe('prepared starts of a platform', () => {
       const before = waiting();
       expect(before).toHaveLength(2);
       const launcher = Number(readFileSync(join(runFolder, 'launcher.lock'), 'utf8'));
-      process.kill(launcher, 'SIGSTOP'); // or it would clean up behind the platform
+      process.kill(launcher, 'SIGSTOP'); // otherwise it would clean up behind the platform
       process.kill(killed.ready.pid, 'SIGKILL');
       process.kill(launcher, 'SIGKILL');
       expect(waiting()).toEqual(before);
@@ -51,7 +51,7 @@ describe('prepared starts of a platform', () => {
   );
 });
 
-/** Empty for one that another platform gives back meanwhile. */
+/** Empty if another platform releases it meanwhile. */
 function readSlot(slot: string): string {
   try {
     return readFileSync(`/run/svc/slots/${slot}`, 'utf8');

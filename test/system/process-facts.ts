@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What Linux says about a process; every function answers for this moment. */
+/** Facts about a process from Linux, each as of the call. */
 
 /** Resident memory in bytes. */
 export function residentBytes(pid: number): number {
@@ -9,7 +9,7 @@ export function residentBytes(pid: number): number {
   return Number(kibibytes) * 1024;
 }
 
-/** Open descriptors by kind: `socket`, `pipe`, `anon_inode`, and `file` for everything with a path. */
+/** Counts open descriptors by kind: `socket`, `pipe`, `anon_inode`, and `file` for everything with a path. */
 export function openDescriptors(pid: number): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const descriptor of readdirSync(`/proc/${pid}/fd`)) {
@@ -21,7 +21,7 @@ export function openDescriptors(pid: number): Record<string, number> {
   return counts;
 }
 
-/** Command lines of all processes that this one started, directly or not, by process id. */
+/** Command lines of all descendants of a process, by process id. */
 export function descendants(pid: number): Map<number, string> {
   const parents = new Map<number, number>();
   for (const entry of readdirSync('/proc')) {
@@ -46,7 +46,7 @@ export function mountsContaining(text: string): string[] {
   return lines.map((line) => line.split(' ')[4] ?? '').filter((path) => path.includes(text));
 }
 
-/** Paths of all files below a folder, relative to it. A folder that is deleted while this looks has none. */
+/** Relative paths of all files below a folder; empty if it is deleted meanwhile. */
 export function filesBelow(folder: string): string[] {
   return entriesIn(folder).flatMap((entry) =>
     entry.isDirectory() ? filesBelow(join(folder, entry.name)).map((path) => join(entry.name, path)) : [entry.name],
@@ -64,11 +64,11 @@ function entriesIn(folder: string): Dirent[] {
 
 function parentOf(pid: number): number | null {
   try {
-    // The name in parentheses may hold anything; what follows the last one is the state and the parent.
+    // The name in parentheses may contain anything; state and parent follow the last one.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
     return fields?.[0] === 'Z' ? null : Number(fields?.[1]);
   } catch {
-    return null; // it ended between the listing and the reading
+    return null; // it ended between listing and reading
   }
 }
 
@@ -84,6 +84,6 @@ function linkTarget(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch {
-    return null; // closed between the listing and the reading
+    return null; // closed between listing and reading
   }
 }

@@ -1,14 +1,14 @@
 import type { SvcClient } from '@svc/sdk';
 
-/** Sandboxes that go on to come are a fault, and not a reason to go on for ever. */
+/** Sandboxes that keep appearing are a bug, not a reason to loop forever. */
 const ROUNDS = 10;
 
-/** Before a platform of a test ends: sandboxes outlive it, since it may only be restarting, and would run on. */
+/** Call before stopping a test's platform: sandboxes outlive it, since it may only be restarting. */
 export async function removeSandboxes({ sandboxes }: Pick<SvcClient, 'sandboxes'>): Promise<void> {
   try {
-    // Once more until there is none: a page that was open a moment ago may have asked for another one meanwhile.
+    // Repeat until there are none: a page that was just open may have created another one.
     for (let round = 0; round < ROUNDS && (await sandboxes.page()).items.length > 0; round += 1) {
-      // One that has gone by itself meanwhile must not keep the others.
+      // A sandbox that ended meanwhile must not prevent the others' removal.
       for await (const sandbox of sandboxes.list()) await sandbox.delete().catch(() => undefined);
     }
   } catch {

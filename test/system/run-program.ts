@@ -4,11 +4,11 @@ import { once } from 'node:events';
 export interface ProgramOptions {
   environment?: Readonly<Record<string, string>>;
   input?: string;
-  /** Where it runs; else where we do. */
+  /** Working directory; defaults to ours. */
   folder?: string;
 }
 
-/** Runs an ordinary client program and answers what it printed; a failure carries both of its outputs. */
+/** Runs a client program and returns its stdout; an error contains both outputs. */
 export async function runProgram(
   program: string,
   args: readonly string[],

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The one line of `svc up --json`: everything that a client needs. */
+/** The single line of `svc up --json`: everything that a client needs. */
 export interface ReadyLine {
   readonly url: string;
   readonly https_url: string;
@@ -23,11 +23,11 @@ export interface RunningPlatform extends AsyncDisposable {
   readonly ready: ReadyLine;
   /** From the start of the command to its line. */
   readonly startMs: number;
-  /** What it has written to standard error so far. */
+  /** Its stderr so far. */
   log(): string;
-  /** SIGTERM, and the exit code once it is gone. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** SIGKILL, as when the machine loses power; resolves once it is gone. */
+  /** Sends SIGKILL, like a power failure; resolves when the process has ended. */
   kill(): Promise<void>;
 }
 
@@ -38,15 +38,15 @@ export interface PlatformOptions {
 }
 
 const ANY_PORTS = ['--port', '0', '--https-port', '0', '--s3-port', '0'];
-/** The first start of a machine installs packages and builds the console. */
+/** The first start on a machine installs packages and builds the console. */
 const START_TIMEOUT_MS = 10 * 60_000;
-/** A refusal takes a second; what is still there after this does not end by itself. */
+/** A refusal takes a second; a process still running after this time never exits. */
 const END_TIMEOUT_MS = 60_000;
-/** A machine for tests may have a disk that is nearly full: they need less than the reserve that users get. */
+/** A test machine's disk may be nearly full, so use a smaller reserve than the default. */
 const SMALL_RESERVE = { SVC_DISK_RESERVE_MB: '64' };
 const LOG_LIMIT = 4 * 1024 * 1024;
 
-/** `./svc up --json --data X` on free ports, as a user starts it. Rejects with what it said when it ends instead. */
+/** Runs `./svc up --json --data X` on free ports, like a user. Rejects with its output if it exits instead. */
 export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
   const startedAt = performance.now();
   const flags = ['up', '--json', '--data', options.dataFolder, ...ANY_PORTS, ...(options.flags ?? [])];
@@ -61,12 +61,12 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   };
   try {
     const line = await firstLine(child, log);
-    const ready = JSON.parse(line) as ReadyLine; // the documented line; each use of a missing field fails its test
+    const ready = JSON.parse(line) as ReadyLine; // the documented line; a missing field fails the test that uses it
     const startMs = performance.now() - startedAt;
     const kill = async (): Promise<void> => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, 'exit');
-      process.kill(ready.pid, 'SIGKILL'); // the child may be the shell before it
+      process.kill(ready.pid, 'SIGKILL'); // the child may be the shell that started it
       await gone;
     };
     return { ready, startMs, log, stop, kill, [Symbol.asyncDispose]: async () => void (await stop()) };
@@ -76,7 +76,9 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   }
 }
 
-/** Runs `./svc` to its end; for commands that answer, and for starts that must be refused. One that stays is killed. */
+/**
+ * Runs `./svc` to its end, for commands with output and for starts that must be refused. Kills one that keeps running.
+ */
 export async function runSvc(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -108,7 +110,7 @@ function spawnCommand(
   return { child, log: () => log };
 }
 
-/** Nothing of a platform that the one who runs the tests has set up. */
+/** Environment without any platform settings of the user. */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SVC_') && !name.startsWith('VITEST'),

@@ -59,7 +59,7 @@ describe('the S3 data plane with TLS', () => {
   it('certifies the names of buckets below the S3 domain', async () => {
     const { port } = new URL(platform.ready.s3_https_endpoint ?? '');
     const asked = get({ host: '127.0.0.1', port, servername: `${Bucket}.s3.localhost`, path: '/', ca });
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage]; // node's own event
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]; // Node.js event
     answer.resume();
     expect(answer.statusCode).toBe(403);
   });

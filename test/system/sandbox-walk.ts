@@ -4,12 +4,12 @@ import { apiClient } from './api-client.ts';
 import { runProgram } from './run-program.ts';
 import type { ReadyLine } from './running-platform.ts';
 
-/** Debian's own Python: its library websockets comes as a package, beside whatever else is called python3. */
+/** Debian's Python, since its websockets library is a Debian package. */
 export const PYTHON = '/usr/bin/python3';
 
 export interface SandboxWalk {
   readonly id: string;
-  /** Answers of `stty size`: rows and columns. */
+  /** Output of `stty size`: rows and columns. */
   readonly before: string;
   readonly after: string;
   readonly output: string;
@@ -22,7 +22,7 @@ interface Sandbox {
   readonly status: string;
 }
 
-/** With the ready line alone: a sandbox, and a command in its terminal with a resize and an exit code. */
+/** Needs only the ready line: creates a sandbox and runs a command in its terminal, with a resize and an exit code. */
 export async function walkSandboxes(ready: ReadyLine, image = 'busybox'): Promise<SandboxWalk> {
   const api = apiClient(ready);
   const { id } = await api.post<Sandbox>('/api/containers', { image });

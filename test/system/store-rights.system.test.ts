@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { startPlatform, type RunningPlatform } from './running-platform.ts';
 
-/** Bounds a test that never comes to its end; the promise is one second. */
+/** Bounds a hanging test; the promise is one second. */
 const SOON_MS = 20_000;
 const BUCKET = `rights-${randomBytes(6).toString('hex')}`;
 
@@ -25,18 +25,18 @@ interface Person {
 
 interface KeyOfSomeone {
   client: S3Client;
-  /** Takes away what the key stands on. */
+  /** Revokes what the key depends on. */
   end(): Promise<unknown>;
-  /** Whether the key may still read afterwards. */
+  /** Whether the key can still read afterwards. */
   reads?: boolean;
 }
 
-/** The whole platform with real accounts: an access key ends with every way to take its maker's rights away. */
+/** The whole platform with real accounts: an access key ends with every way of revoking its maker's rights. */
 describe('access keys of a running platform', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   let owner: ApiClient;
-  /** The owner's sign-in: tokens are made in one. */
+  /** The owner's sign-in, which creating tokens requires. */
   let signedIn: string;
   let workspace: string;
   let team: string;
@@ -46,7 +46,7 @@ describe('access keys of a running platform', () => {
     platform = await startPlatform({ dataFolder: folder.path });
     owner = apiClient(platform.ready);
     const file = await readFile(join(folder.path, 'owner.json'), 'utf8');
-    const { email, password } = JSON.parse(file) as { email: string; password: string }; // as the design describes it
+    const { email, password } = JSON.parse(file) as { email: string; password: string }; // as described in the design
     const anonymous = apiClient({ url: platform.ready.url });
     const answer = await anonymous.post<{ access_token: string }>('/api/auth/login', { email, password });
     signedIn = answer.access_token;

@@ -3,10 +3,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { WebSocketServer } from 'ws';
 
-/** A web service that tells what it was asked, with whatever HTTP/1.1 can do. */
+/** A web service that echoes requests, with every feature of HTTP/1.1. */
 export interface EchoService extends AsyncDisposable {
   readonly address: string;
-  /** Heads of requests as they came. */
+  /** Received request heads. */
   readonly seen: IncomingMessage[];
   /** Number of connections so far. */
   connectionCount(): number;
@@ -58,7 +58,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const url = new URL(request.url ?? '/', 'http://echo');
   switch (url.pathname) {
     case '/stream': {
-      // Each line only after the one before was answered: it hangs when anybody on the way holds something back.
+      // Each line only after the previous one was answered: it hangs if anything in between buffers.
       response.writeHead(200, { 'content-type': 'text/plain' });
       for await (const chunk of request) response.write(chunk);
       response.end();

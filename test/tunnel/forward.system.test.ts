@@ -7,7 +7,7 @@ import type { CommandLine } from '../command-line/command-line.ts';
 import { commandLineOf, forwardPort, type ForwardedPort } from './forwarded-port.ts';
 import { startTunnels, type TunnelFixture } from './tunnel-fixture.ts';
 
-/** Answers only when its client has ended its own direction: what half-closed connections are for. */
+/** Responds only after its client has half-closed the connection. */
 let server: Server;
 let open: Socket[];
 let fixture: TunnelFixture;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { CommandLine } from '../command-line/command-line.ts';
 import type { TunnelFixture } from './tunnel-fixture.ts';
 
-/** The command with the address and the token of the fixture's platform. */
+/** The CLI with the address and token of the fixture's platform. */
 export function commandLineOf({ platform }: TunnelFixture, home: string): CommandLine {
   return new CommandLine({ HOME: home, SVC_URL: platform.ready.url, SVC_TOKEN: platform.ready.token }, home);
 }
@@ -13,7 +13,7 @@ export interface ForwardedPort extends AsyncDisposable {
   readonly pid: number;
 }
 
-/** `svc forward production NAME 0`, until it is disposed of. */
+/** Runs `svc forward production NAME 0` until disposed. */
 export async function forwardPort(svc: CommandLine, name: string): Promise<ForwardedPort> {
   const { child, ended } = svc.start(['forward', 'production', name, '0']);
   if (child.stdout === null) throw new Error('its output is a pipe');
@@ -22,7 +22,7 @@ export async function forwardPort(svc: CommandLine, name: string): Promise<Forwa
     throw new Error(`svc forward ended: ${stderr}`);
   });
   const [line] = (await Promise.race([once(lines, 'line'), failed])) as [string];
-  failed.catch(() => undefined); // from here on its end is ours
+  failed.catch(() => undefined); // from here on we end it
   return {
     port: Number(/:(\d+) to /.exec(line)?.[1]),
     pid: child.pid ?? 0,

@@ -6,7 +6,7 @@ import { runCommand } from '../kubernetes/commands.ts';
 
 const HELM_VERSION = 'v3.19.0';
 
-/** Null when Helm is there or can be built, else what is missing. */
+/** Null if Helm is present or can be built, otherwise what is missing. */
 export async function helmRequirement(): Promise<string | null> {
   const built = await access(helmPath(), constants.X_OK).then(
     () => true,
@@ -15,7 +15,7 @@ export async function helmRequirement(): Promise<string | null> {
   return built || goProgram() !== null ? null : 'needs Go to build Helm; install it with: apt-get install -y golang-go';
 }
 
-/** Helm, built once from its Go module and kept beside the other programs of tests. */
+/** Returns Helm, built once from its Go module and cached. */
 export async function ensureHelm(): Promise<string> {
   const path = helmPath();
   const go = goProgram();
@@ -35,7 +35,7 @@ export async function ensureHelm(): Promise<string> {
     });
     await mkdir(join(path, '..'), { recursive: true });
     await runCommand('cp', [join(work, 'helm'), `${path}.part`]);
-    await rename(`${path}.part`, path); // never half of it
+    await rename(`${path}.part`, path); // atomic
     return path;
   } finally {
     await rm(work, { recursive: true, force: true });

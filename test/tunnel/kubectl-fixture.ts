@@ -12,15 +12,15 @@ export interface ToolResult {
   stderr: string;
 }
 
-/** A real cluster, the platform, the agent between them, and programs that have only what `svc kubeconfig` wrote. */
+/** A real cluster, the platform, the agent between them, and programs that use only the output of `svc kubeconfig`. */
 export interface KubectlFixture extends AsyncDisposable {
   readonly kubernetes: Kubernetes;
   readonly tunnels: TunnelFixture;
   readonly folder: string;
   readonly kubectlProgram: string;
-  /** Standard output of kubectl through the tunnel; rejects with its words. */
+  /** Returns kubectl's stdout through the tunnel; rejects with its message. */
   kubectl(args: readonly string[], input?: string): Promise<string>;
-  /** A program that goes on: kubectl itself, or another one that reads KUBECONFIG. */
+  /** Starts a long-running program: kubectl itself, or another one that reads KUBECONFIG. */
   start(args: readonly string[], program?: string): ChildProcess;
   run(args: readonly string[], options?: { input?: string; program?: string }): Promise<ToolResult>;
 }

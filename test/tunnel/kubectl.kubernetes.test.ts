@@ -44,7 +44,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await fixture?.[Symbol.asyncDispose]();
   });
 
-  /** Lines of a program that goes on. */
+  /** Collects the lines of a long-running program. */
   function follow(...args: string[]): { child: ChildProcess; lines: string[] } {
     const child = fixture.start(args);
     children.push(child);
@@ -111,7 +111,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
   });
 
   it('shows what nodes and pods use', async () => {
-    // The first figures are there when the metrics server has asked the kubelet twice.
+    // The first metrics are available after the metrics server has polled the kubelet twice.
     const top = async (...what: string[]) => (await fixture.run(['top', ...what, '--no-headers'])).stdout;
     await waitFor(async () => /^box +\d+m +\d+Mi/m.test(await top('pod', 'box')), { timeoutMs: 120_000 });
     await waitFor(async () => /^node-1 +\d+m +\d+% +\d+Mi +\d+%/m.test(await top('node')), { timeoutMs: 60_000 });

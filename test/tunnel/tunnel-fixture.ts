@@ -10,7 +10,7 @@ export interface TunnelFixtureOptions {
   /** Forwards of the agent: names and `host:port`. */
   forwards: Readonly<Record<string, string>>;
   agentEnvironment?: Record<string, string>;
-  /** Another address for the agent, such as that of a proxy before the platform. */
+  /** Another address for the agent, such as that of a proxy in front of the platform. */
   agentUrl?: (platformUrl: string) => string;
 }
 
@@ -22,7 +22,7 @@ export interface TunnelFixture extends AsyncDisposable {
   /** `tunnel-cls-….localhost`. */
   readonly host: string;
   readonly authorization: { authorization: string };
-  /** One request on the cluster's own host, as a client sends it that knows the name. */
+  /** Sends one request on the cluster's own host, like a client that knows the name. */
   send(options: SentRequest): Promise<SentAnswer>;
   /** Stops the agent and starts another one. */
   restartAgent(): Promise<void>;
@@ -34,7 +34,7 @@ export interface SentRequest {
   headers?: Record<string, string>;
   body?: string | Buffer | readonly (string | Buffer)[];
   trailers?: Record<string, string>;
-  /** Default: the cluster's own host, with the owner's token. */
+  /** Defaults to the cluster's own host, with the owner's token. */
   host?: string;
   anonymous?: boolean;
 }
@@ -47,7 +47,7 @@ export interface SentAnswer {
   continued: boolean;
 }
 
-/** A platform with one cluster whose agent offers these forwards; ready when the tunnel stands. */
+/** Starts a platform with one cluster whose agent offers these forwards; resolves when the tunnel is up. */
 export async function startTunnels(options: TunnelFixtureOptions): Promise<TunnelFixture> {
   const folder = await temporaryFolder('svc-tunnel-');
   const platform = await startPlatform({

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const echoed = (answer: { text: string }): Echoed => JSON.parse(answer.text) as Echoed; // what startEcho answers
 
-/** A request byte for byte, since `node:http` would not send some of them; everything that comes back. */
+/** Sends a raw request, since `node:http` would refuse some; returns the whole response. */
 function sendText(requestLine: string, headers: readonly string[], body = ''): Promise<string> {
   const { hostname, port } = new URL(fixture.platform.ready.url);
   const socket = connect(Number(port), hostname);

@@ -29,7 +29,7 @@ describeRequiring(['chromium'], 'a forwarded web service in a browser', () => {
         response.end(PAGE);
         return;
       }
-      // The next one only after the one before is out: a proxy that gathers would show none.
+      // Send the next one only after the previous one has arrived: a buffering proxy would show none.
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       let count = 0;
       const next = (): void => {
@@ -70,7 +70,7 @@ describeRequiring(['chromium'], 'a forwarded web service in a browser', () => {
       await expect.poll(() => log.innerText()).toContain(line);
     }
     expect(page.url()).not.toContain('svc_tunnel');
-    expect(await log.innerText()).not.toContain('svc_tunnel'); // the cookie is not for scripts
+    expect(await log.innerText()).not.toContain('svc_tunnel'); // scripts cannot read the cookie
   });
 
   it('is closed without a link', async () => {

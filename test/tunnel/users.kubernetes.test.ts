@@ -55,7 +55,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await folder?.remove();
   });
 
-  /** A team with a cluster, and one user for each role. */
+  /** A team with a cluster, and one user per role. */
   async function seed(): Promise<{ id: string; token: string }> {
     const { url, token } = platform.ready;
     const svc = createClient({ baseUrl: url, credential: { kind: 'token', token } });
@@ -74,7 +74,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     return svc.clusters.in({ workspaceUuid: workspace.uuid, teamUuid }).create('observatory');
   }
 
-  /** The agent's own rights: to speak for users and groups, and no other. */
+  /** The agent's only right: impersonating users and groups. */
   async function speaker(): Promise<string> {
     const { kubectl } = kubernetes;
     const file = join(folder.path, 'agent');
@@ -92,7 +92,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     return new CommandLine({ ...environment, SVC_TOKEN: users.get(role) ?? '' }, folder.path);
   }
 
-  /** What kubectl says with nothing but that user's file. */
+  /** Runs kubectl with only that user's file and returns its output. */
   function kubectl(role: string, ...args: string[]): Promise<string> {
     const env = { PATH: process.env['PATH'] ?? '', HOME: folder.path, KUBECONFIG: fileOf(role) };
     return new Promise((resolve) => {

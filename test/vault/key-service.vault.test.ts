@@ -80,10 +80,10 @@ describeRequiring(['linux', 'go'], 'the transit engine of a real Vault', () => {
       expect((await store.metadata.storeKeys({}))[0]?.wrapper).toBe(`vault-transit:transit/${vault.key}`);
 
       await vault.seal();
-      nowMs += 500_000; // the key is still at hand
+      nowMs += 500_000; // the key is still cached
       expect(await get('before')).toBe('body of before');
       await put('during');
-      nowMs += 200_000; // its time is over
+      nowMs += 200_000; // it has expired
       const away = { code: 'KeyServiceUnavailable', status: 503 };
       expect(await refusalOf(get('before'))).toEqual(away);
       expect(await refusalOf(put('refused'))).toEqual(away);

@@ -22,7 +22,8 @@ describeRequiring(['linux', 'go'], 'svc up with its keys in a real Vault', () =>
     };
     const keys = async () => {
       const { stdout } = await runSvc(['admin', 'keys', '--json', ...data], inVault);
-      return JSON.parse(stdout) as { id: number; wrapped_by: string; objects: number }[]; // each test says what it expects
+      // each test states its expectations
+      return JSON.parse(stdout) as { id: number; wrapped_by: string; objects: number }[];
     };
     try {
       const local = await startPlatform({ dataFolder: folder.path, environment });

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { runCommand } from '../kubernetes/commands.ts';
 import { findProgram } from '../kubernetes/system-packages.ts';
 
-/** The last line of Vault under the Mozilla Public License. */
+/** The last Vault release under the Mozilla Public License. */
 export const VAULT_VERSION = '1.14.1';
-/** Its checkout has an SDK beside it that was never published; this is the published one that its sources compile with. */
+/** Its checkout contains an SDK that was never published; this published one compiles with its sources. */
 const SDK_VERSION = '0.9.2';
-/** And this is what the published one has besides: a check of paths at the start that the paths of Vault itself do not pass. */
+/** The published SDK has an additional startup check of paths, which Vault's own paths fail. */
 const SDK_CHECK = 'panic(fmt.Sprintf("Pattern %v defines a CreateOperation but no ExistenceCheck", p.Pattern))';
 const MODULE = 'github.com/hashicorp/vault';
 
 /**
- * Vault's own core, HTTP API and transit engine, and none of its other engines, whose modules are hundreds. It begins as
- * every Vault does: not initialised and sealed.
+ * Vault's core, HTTP API and transit engine, without its other engines, which have hundreds of modules. Starts like
+ * every Vault: uninitialized and sealed.
  */
 const MAIN = `package main
 
@@ -85,7 +85,7 @@ func main() {
 }
 `;
 
-/** Path of the built program: built with Go once, kept between runs. */
+/** Returns the path of the program, built with Go once and cached. */
 export async function ensureVault(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const folder = join(cache, 'svc', `vault-${VAULT_VERSION}`);
@@ -103,7 +103,7 @@ export async function ensureVault(env: NodeJS.ProcessEnv = process.env): Promise
     await writeFile(join(work, 'main.go'), MAIN);
     await copySdk(go, work, options.env);
     await runCommand(go, ['build', '-trimpath', '-ldflags=-s -w', '-o', join(folder, 'vault.part'), '.'], options);
-    await rename(join(folder, 'vault.part'), program); // whole or not at all
+    await rename(join(folder, 'vault.part'), program); // atomic
   } finally {
     await rm(work, { recursive: true, force: true });
   }

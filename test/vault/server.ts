@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { ensureVault } from './program.ts';
 
-/** A Vault that is open, with the transit engine and one key. */
+/** An unsealed Vault with the transit engine and one key. */
 export interface VaultServer {
   readonly address: string;
-  /** May encrypt and decrypt with the key, and nothing else. */
+  /** Can only encrypt and decrypt with the key. */
   readonly token: string;
   readonly key: string;
   seal(): Promise<void>;
   unseal(): Promise<void>;
-  /** A new version of the transit key; older ones still decrypt. */
+  /** Creates a new version of the transit key; older ones still decrypt. */
   rotate(): Promise<void>;
-  /** The token is refused from now on. */
+  /** Revokes the token. */
   revokeToken(): Promise<void>;
   newToken(): Promise<string>;
   close(): Promise<void>;
@@ -36,12 +36,12 @@ export async function startVault(): Promise<VaultServer> {
     const address = `http://${line}`;
     const initialised = await call(address, 'PUT', 'sys/init', '', { secret_shares: 1, secret_threshold: 1 });
     const root = String(initialised['root_token']);
-    const [share] = initialised['keys'] as [string]; // one share was asked for
+    const [share] = initialised['keys'] as [string]; // one share was requested
     const unseal = async (): Promise<void> => void (await call(address, 'PUT', 'sys/unseal', '', { key: share }));
     const asRoot = (method: string, path: string, body: object = {}) => call(address, method, path, root, body);
     const newToken = async (): Promise<string> => {
       const { auth } = await asRoot('POST', 'auth/token/create', { policies: ['svc'] });
-      return (auth as { client_token: string }).client_token; // of the documented answer
+      return (auth as { client_token: string }).client_token; // from the documented response
     };
     await unseal();
     await asRoot('POST', 'sys/mounts/transit', { type: 'transit' });
@@ -76,5 +76,5 @@ async function call(
   const response = await fetch(`${address}/v1/${path}`, { method, headers, body: JSON.stringify(body) });
   const text = await response.text();
   if (!response.ok) throw new Error(`Vault answers ${response.status} to ${method} ${path}: ${text}`);
-  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>); // each field is looked at where it is used
+  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>); // each field is checked where it is used
 }

@@ -7,13 +7,15 @@ import { runInGroup } from './process-group.ts';
 const HELPER = 'native/sandbox-agent';
 const GOVULNCHECK = 'golang.org/x/vuln/cmd/govulncheck@v1.9.0';
 const TIMEOUT_MS = 5 * 60_000;
-/** Found in what is called; https://pkg.go.dev/golang.org/x/vuln/cmd/govulncheck#hdr-Exit_codes */
+/**
+ * Exit code for vulnerable code that is called; https://pkg.go.dev/golang.org/x/vuln/cmd/govulncheck#hdr-Exit_codes
+ */
 const FOUND_EXIT_CODE = 3;
-/** The registry answers no audits, or nothing answers at all. */
+/** The registry does not support audits, or is unreachable. */
 const NO_AUDITS = /audit endpoint returned an error|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/;
 const NO_DATABASE = /vuln\.go\.dev|no such host|connection refused|i\/o timeout|403 Forbidden|fetching vulnerabilities/;
 
-/** Known faults of what this project takes in. Where their data cannot be had, that is said, and nothing is claimed. */
+/** Checks dependencies for known vulnerabilities. If the data is unavailable, reports that instead of passing. */
 export const advisoriesPart: Part = {
   name: 'advisories',
   description: 'npm audit of the lock, govulncheck of the helper, where their data can be had',
@@ -50,7 +52,7 @@ async function checkHelper(context: PartContext): Promise<TestResult> {
   const args = ['run', GOVULNCHECK, ...flags, './...'];
   const { exitCode, output } = await run(context, 'go', args, HELPER, 'advisories-go.log');
   if (exitCode === 0) return result(name, 'passed', '');
-  // `go run` answers 1 for any other code and names it.
+  // `go run` exits with 1 for any other code and prints it.
   const found = exitCode === FOUND_EXIT_CODE || output.includes(`exit status ${FOUND_EXIT_CODE}`);
   if (!found && NO_DATABASE.test(output)) {
     return result(name, 'skipped', 'needs the Go vulnerability database (vuln.go.dev, or a copy that GOVULNDB names)');

@@ -12,7 +12,7 @@ interface CheckStep {
 
 const MINUTE_MS = 60_000;
 
-/** Checks that read the source and run nothing of it. */
+/** Checks that read the source without running it. */
 export const checkParts: readonly Part[] = [
   checkPart('typecheck', 'TypeScript, strict', [
     { name: 'the project', script: '@typescript/native/bin/tsc', args: ['-p', '.'] },

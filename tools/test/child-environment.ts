@@ -1,9 +1,11 @@
 import { delimiter, dirname } from 'node:path';
 
-/** How long each fuzz target runs; by hand only. */
+/** Duration of each fuzz target; set manually only. */
 export const FUZZ_SECONDS = 'SVC_FUZZ_SECONDS';
 
-/** What a test must not inherit: settings of a platform that its user runs. Node itself comes first on PATH. */
+/**
+ * Removes variables that tests must not inherit, such as settings of a user's platform. Puts our Node.js first on PATH.
+ */
 export function childEnvironment(given: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -11,12 +13,12 @@ export function childEnvironment(given: Readonly<Record<string, string | undefin
     if (value !== undefined && isForTests) kept[name] = value;
   }
   delete kept['FORCE_COLOR'];
-  kept['NO_COLOR'] = '1'; // logs are for reading in any viewer
+  kept['NO_COLOR'] = '1'; // logs should be readable in any viewer
   kept['PATH'] = [dirname(process.execPath), kept['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
   return kept;
 }
 
-/** How much longer a run may take for the fuzz targets among its files, even one after the other. */
+/** Returns the extra time for the fuzz targets among the files, even if sequential. */
 export function fuzzTimeMs(environment: Readonly<Record<string, string>>, files: readonly string[]): number {
   const targets = files.filter((file) => file.includes('.fuzz.test.')).length;
   return Number(environment[FUZZ_SECONDS] ?? 0) * 1000 * targets;

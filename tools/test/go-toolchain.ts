@@ -16,7 +16,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The toolchain that `native/sandbox-agent` names; its binaries are compared byte by byte, so it is fixed. */
+/** The toolchain of `native/sandbox-agent`, pinned because its binaries are compared byte by byte. */
 export const GO_VERSION = '1.26.8';
 
 export interface GoOptions {
@@ -27,9 +27,8 @@ export interface GoOptions {
 }
 
 /**
- * The folder of a `go` that is exactly the wanted version. When the one on PATH is another, the wanted one is taken as
- * the Go module `golang.org/toolchain`, which any `go` can download; Debian's own is years older. Throws when there is
- * no `go` at all.
+ * Returns the folder of a `go` of exactly the required version. If the one on PATH differs, gets it as the Go module
+ * `golang.org/toolchain`, which any `go` can download; Debian's own is years older. Throws if there is no `go` at all.
  */
 export async function ensureGo(options: GoOptions): Promise<string> {
   const folder = join(options.cacheFolder, `go-${GO_VERSION}`);
@@ -54,7 +53,7 @@ async function takeFromModule(go: string, folder: string, options: GoOptions): P
     writeFileSync(join(work, 'go.mod'), 'module toolchain\n');
     const module = `golang.org/toolchain@v0.0.1-go${GO_VERSION}.${system}`;
     const { stdout } = await run(go, ['mod', 'download', '-json', module], { ...commandOptions(options), cwd: work });
-    const { Dir } = JSON.parse(stdout) as { Dir: string }; // the documented answer of `go mod download -json`
+    const { Dir } = JSON.parse(stdout) as { Dir: string }; // the documented output of `go mod download -json`
     mkdirSync(options.cacheFolder, { recursive: true });
     const staging = mkdtempSync(join(options.cacheFolder, 'go-staging-'));
     cpSync(Dir, staging, { recursive: true });
@@ -68,7 +67,7 @@ async function takeFromModule(go: string, folder: string, options: GoOptions): P
   }
 }
 
-/** Modules are stored read-only; a cache must be removable by an ordinary `rm -r`. */
+/** Makes modules writable, which are stored read-only, so that `rm -r` can remove the cache. */
 function makeWritable(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -76,7 +75,7 @@ function makeWritable(folder: string): void {
   }
 }
 
-/** A module's archive keeps no permissions. */
+/** Restores permissions, which a module's archive omits. */
 function makeExecutable(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     if (entry.isFile()) chmodSync(join(entry.parentPath, entry.name), 0o755);

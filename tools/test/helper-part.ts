@@ -9,7 +9,7 @@ import { runInGroup } from './process-group.ts';
 const SOURCE = 'native/sandbox-agent';
 const TIMEOUT_MS = 10 * 60_000;
 const FUZZ_INPUTS = '2000x';
-/** Every `func Fuzz…` of the helper; a test compares. */
+/** Every `func Fuzz…` of the helper; a test verifies the list. */
 export const FUZZ_TARGETS: readonly (readonly [target: string, folder: string])[] = [
   ['FuzzDispatch', 'agent'],
   ['FuzzExtract', 'agent'],
@@ -20,7 +20,7 @@ export const FUZZ_TARGETS: readonly (readonly [target: string, folder: string])[
   ['FuzzLayer', 'unpack'],
 ];
 
-/** The sandbox helper: its own tests, and the proof that the committed binaries come from the committed source. */
+/** The sandbox helper: its own tests, and the check that the committed binaries match the committed source. */
 export const helperPart: Part = {
   name: 'helper',
   description:
@@ -69,15 +69,15 @@ async function runHelper(context: PartContext): Promise<PartOutcome> {
 }
 
 /**
- * A number of inputs and not a time, so that a slow machine tries as many. Without a limit of its own, making an input that
- * found something smaller takes a minute each.
+ * Limits the number of inputs instead of the time, so that a slow machine tries as many. Without its own limit,
+ * minimizing an interesting input takes a minute each.
  */
 function fuzzStep(target: string, folder: string) {
   const args = ['test', '-run', '^$', '-fuzz', `^${target}$`, '-fuzztime', FUZZ_INPUTS, '-fuzzminimizetime', '10x'];
   return { name: `${target} finds nothing`, command: 'go', args: [...args, '-parallel', '1', `./internal/${folder}`] };
 }
 
-/** Both against the list that the rebuild wrote: the committed list, and the committed bytes themselves. */
+/** Compares the committed list and the committed bytes with the rebuilt list. */
 function compareSums(committed: string, rebuilt: string): TestResult {
   const expected = readOrEmpty(join(rebuilt, 'SHA256SUMS'));
   const listed = readOrEmpty(join(committed, 'SHA256SUMS'));
@@ -99,7 +99,7 @@ function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // the build that should have written it has failed, and is reported
+    return ''; // the build that should have written it failed and is reported
   }
 }
 

@@ -1,24 +1,24 @@
-/** What a kind of test files is called, how it is found, and how it is run. One vitest project each. */
+/** A kind of test files: its name, its file pattern and how it runs. One vitest project each. */
 export interface TestKind {
   readonly name: string;
   readonly description: string;
-  /** Globs from the root. */
+  /** Globs relative to the root. */
   readonly include: readonly string[];
   readonly exclude?: readonly string[];
   /** `all`: only with `--all`, by name, or by a pattern. */
   readonly group: 'default' | 'all';
-  /** Files one after the other, since each takes processes, ports or mounts of the whole machine. */
+  /** Runs files sequentially, since each uses processes, ports or mounts of the whole machine. */
   readonly sequential: boolean;
-  /** Bound of one test. */
+  /** Time limit of one test. */
   readonly testTimeoutMs: number;
-  /** Bound of the whole part. */
+  /** Time limit of the whole part. */
   readonly timeoutMs: number;
 }
 
 const MINUTE_MS = 60_000;
 const SOURCE_FOLDERS = '{packages,modules,apps,sdks,migrations,test,bench,tools}';
 
-/** Kinds that a file names itself by: `agent.kubernetes.test.ts`. Whoever adds an outside part adds a line here. */
+/** Kinds in file names, such as `agent.kubernetes.test.ts`. Add a line here for each new external part. */
 const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: readonly string[] })[] = [
   {
     name: 'system',
@@ -116,7 +116,7 @@ const namedKinds: readonly TestKind[] = NAMED_KINDS.map((kind) => ({
   include: kind.include ?? [`${SOURCE_FOLDERS}/**/*.${kind.name}.test.ts`],
 }));
 
-/** All kinds in the order in which they run. */
+/** All kinds in execution order. */
 export const TEST_KINDS: readonly TestKind[] = [
   {
     name: 'law',

@@ -7,8 +7,8 @@ import { runVitest, vitestPart } from './vitest-part.ts';
 const BUILD_TIMEOUT_MS = 40 * 60_000;
 
 /**
- * Tests against a real Kubernetes. Its programs are built from source once, which takes minutes, so that runs beside
- * the parts before it and yields to them.
+ * Tests against a real Kubernetes. Building its programs from source once takes minutes, so it runs alongside the
+ * previous parts at low priority.
  */
 export function kubernetesPart(kind: TestKind, root: string): Part {
   return vitestPart(kind, root, {
@@ -22,7 +22,7 @@ export function kubernetesPart(kind: TestKind, root: string): Part {
   });
 }
 
-/** One cluster for all files: each start costs ten seconds. A cluster that is given from outside is shared anyway. */
+/** One cluster for all files, since each start costs ten seconds. An external cluster is shared anyway. */
 function sharedCluster({ root, environment }: PartContext): { within?: readonly string[] } {
   if ((environment['KUBECONFIG_UNDER_TEST'] ?? '') !== '') return {};
   return { within: [join(root, 'test/kubernetes/main.ts'), 'share', '--metrics', '--', process.execPath] };

@@ -1,6 +1,6 @@
 import { createParts } from './parts.ts';
 
-/** One line per part; those with `--all` need something from outside. */
+/** One line per part; those of `--all` have external requirements. */
 export function listParts(root: string): string {
   const lines = createParts(root).map((part) => {
     const files = part.files?.().length;

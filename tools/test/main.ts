@@ -10,7 +10,7 @@ interface TestFlags {
 
 const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 
-/** `./svc test`: runs what this machine can run, or the parts that match. */
+/** `./svc test`: runs everything this machine supports, or the matching parts. */
 await new Command('svc test')
   .description('Run the tests')
   .argument('[patterns...]', 'names of parts, text in paths of test files, or text in names of tests')
@@ -25,7 +25,7 @@ await new Command('svc test')
 async function runUntilSignal(patterns: string[], all: boolean): Promise<number> {
   const ending = new AbortController();
   const onSignal = (): void => {
-    if (ending.signal.aborted) process.exit(130); // the second Ctrl-C does not wait
+    if (ending.signal.aborted) process.exit(130); // a second Ctrl-C exits immediately
     ending.abort();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);

@@ -3,7 +3,7 @@ import { requirementNames } from './needed-packages.ts';
 
 describe('requirementNames', () => {
   it('finds what suites say they need, over several lines as well', () => {
-    // In pieces, so that the runner does not take this for a need of this very file.
+    // In pieces, so that the runner does not take this for a requirement of this file.
     const source = [
       "describeRequiring([\n  'root',\n",
       "  'command:crun'], 'a sandbox', () => {});\n",

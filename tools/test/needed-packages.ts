@@ -6,8 +6,8 @@ import type { SystemPackage } from '@svc/system-packages';
 const CALLS = /\b(?:requirement\(([^)]*)\)|describeRequiring\(\s*\[([^\]]*)\])/g;
 
 /**
- * Debian packages that test files ask for by `requirement('command:crun')` or `describeRequiring(['command:crun'], …)`,
- * so that a suite names what it needs in one place only.
+ * Returns the Debian packages of test files with `requirement('command:crun')` or `describeRequiring(['command:crun'],
+ * …)`, so that a suite names its requirements only once.
  */
 export function packagesNeededBy(files: readonly string[], root: string): SystemPackage[] {
   const needed = new Map<string, SystemPackage>();
@@ -21,7 +21,7 @@ export function packagesNeededBy(files: readonly string[], root: string): System
   return [...needed.values()];
 }
 
-/** True when one of the files asks for Go. */
+/** Whether one of the files requires Go. */
 export function needsGo(files: readonly string[], root: string): boolean {
   return files.some((file) => requirementNames(readFileSync(join(root, file), 'utf8')).includes('go'));
 }
@@ -32,7 +32,7 @@ export function requirementNames(source: string): string[] {
   });
 }
 
-/** Go is not here: Debian's is too old for us and `ensureGo` gets the right one. */
+/** Excludes Go: Debian's is too old, and `ensureGo` gets the right one. */
 function programOf(name: string): string | null {
   if (name.startsWith('command:')) return name.slice('command:'.length);
   if (name === 'python-websockets') return PYTHON_WEBSOCKETS;

@@ -1,24 +1,24 @@
 import type { SystemPackage } from '@svc/system-packages';
 
-/** One test, or one check that is either fine or not. */
+/** The result of a test or check. */
 export interface TestResult {
   /** Path from the root, or the name of the part for a check. */
   readonly file: string;
   readonly name: string;
   readonly status: 'passed' | 'failed' | 'skipped';
-  /** Why it failed, in full, or why it was skipped. */
+  /** The full failure message, or the reason for a skip. */
   readonly message: string;
-  /** Of a test that passed only when it was run again: what it failed of before. */
+  /** For a test that passed only on the second run: its first failure. */
   readonly failedFirstOf?: string;
 }
 
 export interface PartOutcome {
   readonly results: readonly TestResult[];
-  /** What a reader needs beyond the results: the output of a failed command, the log of a failed suite. */
+  /** Additional output: that of a failed command, or the log of a failed suite. */
   readonly output: string;
 }
 
-/** What of a part to run; absent means all of it. */
+/** The subset of a part to run; everything if absent. */
 export interface TestFilter {
   readonly files?: readonly string[];
   readonly testName?: string;
@@ -26,15 +26,15 @@ export interface TestFilter {
 
 export interface PartContext {
   readonly root: string;
-  /** Logs and reports go here, named after the part. */
+  /** Folder for logs and reports, named after the part. */
   readonly outFolder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly isRoot: boolean;
   readonly filter: TestFilter;
   readonly signal: AbortSignal;
-  /** What is going on right now; replaces what was said before. */
+  /** Shows the current activity; replaces the previous line. */
   progress(line: string): void;
-  /** A measured number; it stays. */
+  /** Prints a measured number permanently. */
   figure(line: string): void;
 }
 
@@ -43,15 +43,15 @@ export interface Part {
   readonly description: string;
   readonly group: 'default' | 'all';
   readonly timeoutMs: number;
-  /** Installed with apt when root; asked only for parts that run. */
+  /** Packages to install with apt as root; called only for parts that run. */
   packages?(): readonly SystemPackage[];
-  /** True: the pinned Go is put on PATH before anything runs. */
+  /** Puts the pinned Go on PATH before the part runs. */
   readonly needsGo?: boolean;
-  /** One line when this machine cannot run the part whatever is installed. */
+  /** Returns one line if this machine cannot run the part, whatever is installed. */
   impossible?(context: PartContext): string | null;
-  /** Test files of the part, for patterns; a part with none and without checks is left out. */
+  /** Test files of the part, for patterns; a part with neither files nor checks is omitted. */
   files?(): readonly string[];
-  /** Long work that needs little attention; it runs beside the parts before this one. */
+  /** Lengthy preparation, which runs alongside the previous parts. */
   prepare?(context: PartContext): Promise<void>;
   run(context: PartContext): Promise<PartOutcome>;
 }

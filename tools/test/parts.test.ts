@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, ''
 
 describe('the parts of svc test', () => {
   it('give each test file to one part, so that --all runs it once', () => {
-    // The part on PostgreSQL is the one that repeats files: those whose suites run on both dialects.
+    // Only the PostgreSQL part repeats files: those whose suites run on both dialects.
     const files = createParts(root).flatMap((part) => (part.name === 'postgres' ? [] : (part.files?.() ?? [])));
     expect(files.length).toBeGreaterThan(0);
     expect(files.filter((file, index) => files.indexOf(file) !== index)).toEqual([]);

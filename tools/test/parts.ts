@@ -7,7 +7,7 @@ import type { Part } from './part.ts';
 import { postgresPart } from './postgres-part.ts';
 import { vitestPart } from './vitest-part.ts';
 
-/** Every part of `svc test` in the order in which they run: what fails fastest first. */
+/** Every part of `svc test` in execution order: fastest failures first. */
 export function createParts(root: string): Part[] {
   const parts: Part[] = [...checkParts];
   for (const kind of TEST_KINDS) parts.push(...partsOf(kind, root));

@@ -8,7 +8,7 @@ import { filesOf, runVitest } from './vitest-part.ts';
 
 const USES_POSTGRES = new RegExp(`\\bdescribeDialects\\b|\\bpostgresSource\\b|${POSTGRES_URL_VARIABLE}|'postgres'`);
 
-/** The repository suites once more, on a PostgreSQL that is started for them. */
+/** Reruns the repository suites on a PostgreSQL server started for them. */
 export function postgresPart(unit: TestKind, root: string): Part {
   const files = (): string[] => {
     return filesOf(unit, root).filter((file) => USES_POSTGRES.test(readFileSync(join(root, file), 'utf8')));

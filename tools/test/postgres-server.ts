@@ -27,7 +27,9 @@ interface Account {
 const USER = 'svc';
 const START_TIMEOUT_MS = 60_000;
 
-/** Debian keeps the programs of each major version in a folder of its own, off PATH. The newest one, or null. */
+/**
+ * Returns the newest version's folder of programs, or null. Debian keeps each major version in its own folder off PATH.
+ */
 export function findPostgresPrograms(): string | null {
   return (
     globSync('/usr/lib/postgresql/*/bin/postgres')
@@ -38,8 +40,8 @@ export function findPostgresPrograms(): string | null {
 }
 
 /**
- * A cluster of its own in a temporary folder, on a free port of 127.0.0.1, as an unprivileged user: PostgreSQL refuses
- * to run as root. It forgets durability, since nothing in it outlives the tests.
+ * Starts a separate cluster in a temporary folder, on a free port of 127.0.0.1, as an unprivileged user: PostgreSQL
+ * refuses to run as root. Durability is disabled, since its data does not outlive the tests.
  */
 export async function startPostgres(programs: string, options: PostgresOptions): Promise<PostgresServer> {
   const account = options.isRoot ? unprivilegedAccount() : {};
@@ -90,7 +92,7 @@ function launch(programs: string, data: string, port: number, account: Account, 
     ...account,
     cwd: data,
     env: options.environment,
-    detached: true, // Ctrl-C on the terminal is for the runner, which then stops the server in order
+    detached: true, // Ctrl-C reaches only the runner, which then stops the server gracefully
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log = createWriteStream(options.logFile);
@@ -101,7 +103,7 @@ function launch(programs: string, data: string, port: number, account: Account, 
     child.once('error', () => resolve());
   });
   const stop = async (): Promise<void> => {
-    if (child.exitCode === null) child.kill('SIGQUIT'); // at once: the data is thrown away
+    if (child.exitCode === null) child.kill('SIGQUIT'); // immediate: the data is discarded
     await exited;
     log.end();
     await finished(log);
@@ -130,7 +132,7 @@ async function untilReady(
   }
 }
 
-/** Debian's package makes this account; its number differs between machines. */
+/** Created by Debian's package; its id differs between machines. */
 function unprivilegedAccount(): Account {
   const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }).trim());
   return { uid: idOf('-u'), gid: idOf('-g') };

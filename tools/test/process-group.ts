@@ -12,16 +12,16 @@ export interface GroupOptions {
   environment: Readonly<Record<string, string>>;
   timeoutMs: number;
   signal: AbortSignal;
-  /** Gets everything the command says; made anew. */
+  /** Receives the command's whole output; overwritten. */
   logFile: string;
-  /** Each line without colours. */
+  /** Called with each line, without colors. */
   onLine?: (line: string) => void;
   uid?: number;
   gid?: number;
 }
 
 export interface GroupOutcome {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null;
   readonly timedOut: boolean;
 }
@@ -29,8 +29,8 @@ export interface GroupOutcome {
 const KILL_AFTER_MS = 5_000;
 
 /**
- * Runs a command as the leader of a process group of its own. When it ends, when its time is up or when the signal
- * aborts, the whole group is ended: first asked, then killed. Rejects only when the command cannot be started.
+ * Runs a command as the leader of its own process group. When it exits, times out or the signal aborts, the whole group
+ * is terminated, then killed. Rejects only if the command cannot be started.
  */
 export async function runInGroup(options: GroupOptions): Promise<GroupOutcome> {
   const log = createWriteStream(options.logFile);
@@ -54,7 +54,7 @@ function waitForGroup(options: GroupOptions, output: PassThrough): Promise<Group
     const child = spawn(options.command, options.args, {
       cwd: options.cwd,
       env: options.environment,
-      detached: true, // a group of its own, which can be ended as a whole
+      detached: true, // its own group, which can be ended as a whole
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(options.uid === undefined ? {} : { uid: options.uid }),
       ...(options.gid === undefined ? {} : { gid: options.gid }),
@@ -81,7 +81,7 @@ function waitForGroup(options: GroupOptions, output: PassThrough): Promise<Group
       release();
       reject(error);
     });
-    child.once('exit', () => signalGroup(child.pid, 'SIGKILL')); // what the leader left behind goes with it
+    child.once('exit', () => signalGroup(child.pid, 'SIGKILL')); // also ends processes that the leader left behind
     child.once('close', (exitCode) => {
       release();
       resolve({ exitCode, timedOut });
@@ -94,6 +94,6 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ESRCH') throw error; // ESRCH: all are gone
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ESRCH') throw error; // ESRCH: all have ended
   }
 }

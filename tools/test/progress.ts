@@ -1,10 +1,10 @@
 const QUIET_INTERVAL_MS = 15_000;
 
-/** Tells what is going on: one line that changes on a terminal, a line now and then in a log. */
+/** Shows progress: one changing line on a terminal, occasional lines in a log. */
 export interface Progress {
-  /** What goes on right now. */
+  /** The current activity. */
   update(line: string): void;
-  /** Something that stays. */
+  /** Prints text permanently. */
   print(text: string): void;
 }
 

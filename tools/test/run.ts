@@ -22,7 +22,7 @@ export interface TestRunOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs what was asked for and answers the exit code of the command. */
+/** Runs the selected parts and returns the command's exit code. */
 export async function runTests(options: TestRunOptions): Promise<number> {
   const { root, signal, output } = options;
   const progress = createProgress(output, () => performance.now());
@@ -59,7 +59,7 @@ export async function runTests(options: TestRunOptions): Promise<number> {
   return signal.aborted ? 130 : summary.exitCode;
 }
 
-/** Only looks. */
+/** Checks without installing. */
 const NOTHING_TO_INSTALL = { isRoot: false, progress: () => undefined };
 
 async function installPackages(
@@ -81,7 +81,7 @@ async function installPackages(
     });
   let { missing, command } = await ensure(wanted);
   if (options.isRoot && missing.length > 1) {
-    // apt-get installs all or nothing: one package that the distribution lacks must not cost the others.
+    // apt-get installs all or nothing; one missing package must not prevent the others.
     for (const each of missing) await ensure([each]);
     ({ missing, command } = await ensureSystemPackages(wanted, {
       ...NOTHING_TO_INSTALL,
@@ -95,7 +95,7 @@ function wantsGo(parts: readonly SelectedPart[], root: string): boolean {
   return parts.some(({ part }) => part.needsGo === true || needsGo(part.files?.() ?? [], root));
 }
 
-/** Puts the pinned Go first on PATH; without any Go the tests that need it say so themselves. */
+/** Puts the pinned Go first on PATH. Without any Go, the tests that need it report that. */
 async function withGo(
   parts: readonly SelectedPart[],
   environment: Readonly<Record<string, string>>,
@@ -113,7 +113,7 @@ async function withGo(
   }
 }
 
-/** Starts the long preparations at once; each answers its error instead of throwing it, for when its part comes. */
+/** Starts lengthy preparations immediately. Each returns its error instead of throwing it, for when its part runs. */
 function startPreparing(
   parts: readonly SelectedPart[],
   contextFor: (name: string, filter: TestFilter) => PartContext,

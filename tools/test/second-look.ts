@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Part, PartContext, PartOutcome, TestResult } from './part.ts';
 import { testKey } from './skip-rules.ts';
 
-/** More files than this do not fail by the moment: the part is broken, and a second run would only take time. */
+/** With more failed files than this, the part is broken, and a second run would only take time. */
 const FILES_AT_MOST = 4;
 
 /**
- * Runs the files that failed once more, alone. What passes then passed, and is named in the summary as unsteady with
- * what it failed of, so that it can be mended: real clusters, engines and browsers on a shared machine have moments
- * that say nothing of the change. What fails twice has failed. Checks and helpers' builds do not depend on the moment.
+ * Reruns failed files once, alone. Tests that then pass count as passed, and the summary lists them as flaky with their
+ * first failure: real clusters, engines and browsers on a shared machine sometimes fail regardless of the change. A
+ * second failure is final. Checks and helper builds are deterministic, so they are not rerun.
  */
 export async function lookTwice(part: Part, context: PartContext, first: PartOutcome): Promise<PartOutcome> {
   const failed = first.results.filter((result) => result.status === 'failed');

@@ -7,13 +7,13 @@ export interface SelectedPart {
 
 export interface Selection {
   readonly parts: readonly SelectedPart[];
-  /** Patterns that matched no part and no file and are taken as text of a test's name. */
+  /** Patterns that match no part and no file; they are matched against test names. */
   readonly testNames: readonly string[];
 }
 
 /**
- * What to run. Without patterns: every part, those of group `all` only on demand. A pattern is the name of a part, or
- * text in the path of test files, or else text in the names of tests, in that order.
+ * Selects what to run. Without patterns: every part, those of group `all` only on demand. A pattern is the name of a
+ * part, text in the path of test files, or text in the names of tests, in that order.
  */
 export function selectParts(parts: readonly Part[], patterns: readonly string[], all: boolean): Selection {
   const present = parts.filter((part) => part.files === undefined || part.files().length > 0);
@@ -53,7 +53,7 @@ function anyFile(parts: readonly Part[], pattern: string): boolean {
   return parts.some((part) => part.files?.().some((file) => file.includes(pattern)) ?? false);
 }
 
-/** `./modules/accounts/` as a shell completes it. */
+/** Normalizes `./modules/accounts/`, as completed by a shell. */
 function normalized(pattern: string): string {
   return pattern.replace(/^\.\//, '').replace(/\/$/, '');
 }

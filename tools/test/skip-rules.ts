@@ -1,6 +1,6 @@
 import type { TestResult } from './part.ts';
 
-/** What no registry can give a machine. Everything else can be installed, so in CI its absence is a failure. */
+/** Requirements that cannot be installed. Everything else can, so in CI its absence is a failure. */
 const NOT_TO_BE_HAD: readonly RegExp[] = [
   /^needs \/dev\/(kvm|fuse)/,
   /^needs the command runsc/,
@@ -9,14 +9,14 @@ const NOT_TO_BE_HAD: readonly RegExp[] = [
   /^needs the Go vulnerability database/,
 ];
 
-/** Tests that one part skips because another part runs them under the conditions they need. */
+/** Tests skipped by one part because another part runs them under the required conditions. */
 const RUN_ELSEWHERE: readonly { readonly reason: RegExp; readonly part: string }[] = [
   { reason: /^SVC_TEST_POSTGRES_URL is not set/, part: 'postgres' },
 ];
 
 /**
- * A skip is allowed when nothing could have been done about it, when the same test passed in another part of this run,
- * or when the part that runs it was not asked for.
+ * A skip is allowed if the requirement cannot be installed, if the same test passed in another part of this run, or if
+ * the part that runs it was not selected.
  */
 export function isAllowedSkip(
   skip: TestResult,

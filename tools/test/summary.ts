@@ -5,7 +5,7 @@ export interface FinishedPart {
   readonly name: string;
   readonly results: readonly TestResult[];
   readonly durationMs: number;
-  /** Why it did not run, with the command that would help; null when it ran. */
+  /** Why it did not run, with a command that helps; null if it ran. */
   readonly notRun: string | null;
 }
 
@@ -18,8 +18,8 @@ export interface Summary {
 }
 
 /**
- * Counts, and names every skip with its reason. Strict: a skip or a part that did not run is a failure, unless nothing
- * could have been done about it.
+ * Counts the results and lists every skip with its reason. Strict: a skip or a part that did not run is a failure,
+ * unless the requirement cannot be installed.
  */
 export function summarize(parts: readonly FinishedPart[], strict: boolean): Summary {
   const results = parts.flatMap((part) => part.results);
@@ -47,7 +47,7 @@ export function summarize(parts: readonly FinishedPart[], strict: boolean): Summ
   return { passed, failed, skipped: skipped.length, lines, exitCode: failed > 0 || passed === 0 ? 1 : 0 };
 }
 
-/** One line for a part that is done. */
+/** One line for a finished part. */
 export function describePart(part: FinishedPart): string {
   if (part.notRun !== null) return `${part.name.padEnd(12)} not run: ${part.notRun}`;
   const count = (status: TestResult['status']): number => part.results.filter((each) => each.status === status).length;

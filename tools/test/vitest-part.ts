@@ -7,20 +7,20 @@ import { runInGroup } from './process-group.ts';
 import { packagesNeededBy } from './needed-packages.ts';
 import { readVitestReport } from './vitest-report.ts';
 
-/** How a test says a number that it measured. */
+/** Prefix of a test's measured number. */
 const FIGURE = 'figure: ';
 
 export interface VitestRun {
-  /** Name of the log and of the report. */
+  /** Name of the log and the report. */
   readonly name: string;
   readonly kind: TestKind;
   readonly files?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Arguments of Node that come before vitest's: a script that starts what the files share, then runs the rest. */
+  /** Node.js arguments before vitest's: a script that starts shared resources, then runs the rest. */
   readonly within?: readonly string[];
 }
 
-/** A part that is one kind of test files. */
+/** Creates a part from one kind of test files. */
 export function vitestPart(kind: TestKind, root: string, more: Partial<Part> = {}): Part {
   const files = (): string[] => filesOf(kind, root);
   return {
@@ -40,7 +40,7 @@ export function filesOf(kind: TestKind, root: string): string[] {
   return globSync([...kind.include], { cwd: root, exclude }).toSorted();
 }
 
-/** Runs vitest in a process group of its own and reads its report; a run that ends without one counts as failed. */
+/** Runs vitest in its own process group and reads its report; a run without a report has failed. */
 export async function runVitest(context: PartContext, run: VitestRun): Promise<PartOutcome> {
   const report = join(context.outFolder, `${run.name}.json`);
   const logFile = join(context.outFolder, `${run.name}.log`);
@@ -82,12 +82,12 @@ function vitestArguments(context: PartContext, run: VitestRun, report: string): 
   ];
 }
 
-/** vitest reports the tests that a name leaves out as skipped; nobody asked for those. */
+/** vitest reports tests excluded by name as skipped; ignore those. */
 function wasAskedFor(result: TestResult, testName: string | undefined): boolean {
   return testName === undefined || result.status !== 'skipped' || result.name.replaceAll(' > ', ' ').includes(testName);
 }
 
-/** What went wrong besides the tests that failed. */
+/** Returns errors besides failed tests. */
 function faultOf(
   run: VitestRun,
   exitCode: number | null,
@@ -99,7 +99,7 @@ function faultOf(
   return exitCode === null ? 'was ended by a signal' : `vitest ended with exit code ${exitCode}; see the log`;
 }
 
-/** vitest says one line for each file that is done: ` ✓ |unit| packages/x/src/a.test.ts (3 tests) 4ms`. */
+/** vitest prints one line per finished file: ` ✓ |unit| packages/x/src/a.test.ts (3 tests) 4ms`. */
 function progressReader(context: PartContext): (line: string) => void {
   let files = 0;
   let tests = 0;
@@ -113,7 +113,7 @@ function progressReader(context: PartContext): (line: string) => void {
   };
 }
 
-/** From the first failure on: vitest prints them, with code frames, after the list of files. */
+/** Returns the log from the first failure on: vitest prints failures, with code frames, after the list of files. */
 function failuresIn(log: string): string {
   const start = log.search(/⎯⎯ *(?:\S*m)* *(Failed|Unhandled|Startup)/);
   return start === -1 ? log.split('\n').slice(-60).join('\n') : log.slice(log.lastIndexOf('\n', start) + 1);

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { TestResult } from './part.ts';
 
-/** The part of vitest's JSON report that is read here. */
+/** The used subset of vitest's JSON report. */
 interface VitestReport {
   readonly testResults: readonly {
     readonly name: string;
@@ -19,11 +19,11 @@ interface VitestReport {
 const SKIP_REASON = /\s*\[skipped: ([^\]]+)\]/;
 
 /**
- * Every test of a run. A file that could not even be loaded is one failed result of its own, since its tests are
- * unknown and must not vanish from the count.
+ * Returns every test of a run. A file that fails to load is one failed result, so that its unknown tests don't vanish
+ * from the count.
  */
 export function readVitestReport(text: string, root: string): TestResult[] {
-  const report = JSON.parse(text) as VitestReport; // written by the vitest that was just run
+  const report = JSON.parse(text) as VitestReport; // written by the vitest run above
   return report.testResults.flatMap((file) => {
     const path = relative(root, file.name);
     const tests = file.assertionResults.map((test): TestResult => {

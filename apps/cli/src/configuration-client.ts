@@ -1,24 +1,24 @@
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 
-/** What the commands that talk to a platform read from the environment. */
+/** Environment settings of the commands that connect to a platform. */
 export interface ClientEnvironment {
   url: string | undefined;
   token: string | undefined;
   workspace: string | undefined;
   team: string | undefined;
   profile: string | undefined;
-  /** The names that every client of the sandbox API reads; `SVC_URL` and `SVC_TOKEN` win. */
+  /** Variables of every sandbox API client; `SVC_URL` and `SVC_TOKEN` take precedence. */
   sandbox: { url: string | undefined; token: string | undefined };
-  /** Of a key of one's own for the S3 plane; otherwise one is made with the token. */
+  /** The user's own S3 key; without one, a key is created with the token. */
   s3: { accessKeyId: string | undefined; secretAccessKey: string | undefined; endpoint: string | undefined };
-  /** Profiles and keys, for the user's eyes only. */
+  /** Profiles and keys, readable by the user only. */
   configFolder: string;
-  /** What is needed to go on with interrupted transfers. */
+  /** State for resuming interrupted transfers. */
   stateFolder: string;
   hostname: string;
   home: string;
-  /** Where other programs keep their settings. */
+  /** Settings files of other programs. */
   settingsFiles: { awsConfig: string; awsCredentials: string; rclone: string; s3cmd: string };
 }
 

@@ -1,7 +1,9 @@
 import type { LoadedConfig } from '@svc/config';
 import { loadPlatformConfig, type PlatformConfig } from '@svc/platform';
 
-/** The one file of the command that reads the environment. Flags that set a key of the configuration; each command offers some of them. */
+/**
+ * The CLI's configuration; reads the environment. These flags set configuration keys; each command offers some of them.
+ */
 export interface ConfigFlags {
   data?: string;
   port?: string;
@@ -29,7 +31,7 @@ export function readConfiguration(flags: ConfigFlags): LoadedConfig<PlatformConf
   });
 }
 
-/** Where commands of this machine are looked for. */
+/** Returns the search path for commands. */
 export function commandPath(): string {
   return process.env['PATH'] ?? '';
 }

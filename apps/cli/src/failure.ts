@@ -5,7 +5,7 @@ import { printable } from './client/output.ts';
 import { offlineHint } from './client/refusal-of.ts';
 import { S3Error } from './s3/s3-error.ts';
 
-/** What to do about errors that everybody meets one day. */
+/** Remedies for common errors. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['TenantNotProvisioned', 'svc bucket create NAME makes the first bucket'],
   ['NoSuchBucket', 'svc bucket ls shows the buckets of this workspace'],
@@ -27,7 +27,9 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['PATH_NOT_FOUND', 'svc sandbox exec NAME -- ls shows what is there'],
 ]);
 
-/** One line, a hint inside it, no stack: a stack is for faults of ours, and then it is wanted whole. Empty where all was said. */
+/**
+ * Describes an error in one line with its hint. Bugs keep their whole stack. Empty if everything was already printed.
+ */
 export function describeFailure(error: unknown): string {
   if (isAppError(error) && error.code !== 'internal_error') return `svc: ${error.message}`;
   if (error instanceof CommandFailure && error.message === '') return '';
@@ -37,7 +39,7 @@ export function describeFailure(error: unknown): string {
   return `svc: unexpected failure: ${String(error)}`;
 }
 
-/** What may go wrong between a user, the network and a platform; null for everything else. */
+/** Describes expected errors of user, network and platform; null for anything else. */
 export function describeExpected(error: unknown): string | null {
   if (error instanceof CommandFailure) return printable(error.message);
   if (error instanceof ApiError || error instanceof S3Error) {
@@ -66,7 +68,7 @@ function issuesOf({ details, message }: ApiError): string {
   const { issues } = details;
   if (!Array.isArray(issues) || issues.length === 0) return '';
   const texts = issues.slice(0, 3).flatMap((each) => {
-    const { field, issue } = (each ?? {}) as { field?: unknown; issue?: unknown }; // only shown
+    const { field, issue } = (each ?? {}) as { field?: unknown; issue?: unknown }; // for display only
     const said = issue === message || message.endsWith(`${String(field)} ${String(issue)}`);
     return said ? [] : [`${String(field)}: ${String(issue)}`];
   });
@@ -78,7 +80,7 @@ function describeNetwork(error: NetworkError): string {
   return cause === error.message ? cause : `${error.message}: ${cause}`;
 }
 
-/** The innermost reason, such as `connect ECONNREFUSED 127.0.0.1:4000`. */
+/** Returns the innermost cause, such as `connect ECONNREFUSED 127.0.0.1:4000`. */
 function causeOf(error: Error): string {
   let inner: Error = error;
   while (inner.cause instanceof Error) inner = inner.cause;
@@ -86,7 +88,7 @@ function causeOf(error: Error): string {
   return 'code' in inner ? String(inner.code) : inner.name;
 }
 
-/** Errors of the system say what and where, such as `ENOENT: no such file or directory, open 'x'`: here without the names of calls. */
+/** Rephrases system errors such as `ENOENT: no such file or directory, open 'x'` without the names of system calls. */
 function describeSystem(error: Error): string {
   if ('code' in error && error.code === 'ENOENT' && 'path' in error) return `there is no file ${String(error.path)}`;
   if (error.message !== '') return error.message;

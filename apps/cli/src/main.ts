@@ -13,7 +13,7 @@ const program = new Command('svc')
   .showHelpAfterError('(run with --help for usage)')
   .exitOverride();
 
-// Whoever reads our output may stop reading, as `head` does; that is no failure of ours.
+// The reader of our output may stop early, like `head`; that is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : EXIT.failed),
 );
@@ -23,9 +23,9 @@ await registerCommands(program, process.argv[2]);
 try {
   await program.parseAsync(process.argv);
 } catch (error) {
-  // The one place where a command's failure becomes a line and an exit code.
+  // Converts a command's failure to a message and an exit code.
   if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage; // it has already said what is wrong, or shown the help
+    process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage; // Commander has already printed the error or the help
   } else {
     const line = describeFailure(error);
     if (line !== '') process.stderr.write(`${line}\n`);

@@ -5,10 +5,10 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Plugin } from 'vite';
 
 const COMPRESSIBLE: ReadonlySet<string> = new Set(['.js', '.css', '.html', '.svg', '.json']);
-/** Below this the saved bytes do not pay for the extra files. */
+/** Below this size, compression is not worth the extra files. */
 const SMALLEST_BYTES = 512;
 
-/** Puts `.br` and `.gz` beside each text file, at the highest level: once at build, never while serving. */
+/** Adds `.br` and `.gz` next to each text file at the highest level: once per build, never while serving. */
 export function precompress(): Plugin {
   let folder = '';
   return {

@@ -1,9 +1,9 @@
 import type { Plugin } from 'vite';
 
-/** The two files that the first paint needs; other scripts and styles load theirs when a page uses them. */
+/** The two fonts of the first paint; other scripts and styles load theirs on demand. */
 const FIRST_PAINT = /^assets\/(inter|geist-mono)-latin-wght-normal-.*\.woff2$/;
 
-/** Starts the download of the text fonts together with the style sheet, so that no text moves when they arrive. */
+/** Preloads the text fonts together with the style sheet, to prevent a layout shift. */
 export function preloadFonts(): Plugin {
   return {
     name: 'svc:preload-fonts',

@@ -2,8 +2,8 @@ import type { Plugin } from 'vite';
 import { entrancePaths, paths } from '../src/routes/paths.ts';
 
 /**
- * Writes the list of the console's URLs beside its files. The platform reads it to answer a page that does not exist
- * with a true 404, though the same document shows it.
+ * Writes the list of the console's URLs next to its files, so that the platform can answer unknown pages with 404,
+ * although the same document displays them.
  */
 export function emitRouteList(): Plugin {
   return {

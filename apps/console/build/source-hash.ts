@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Everything that can change the built files: the console, the SDK inside it, and the versions of all libraries. */
+/** Everything that affects the built files: the console, the SDK in it, and the versions of all libraries. */
 const SOURCES = ['apps/console', 'sdks/typescript/src', 'package-lock.json'];
 const IGNORED = /(^|\/)node_modules(\/|$)|\.test\.tsx?$|\.md$/;
 
 /**
- * A hash over names and contents of the sources. Synchronous on purpose: some 150 small files take about 10 ms so,
- * and the caller has nothing else to do.
+ * Hashes names and contents of the sources. Synchronous, since about 150 small files take about 10 ms and the caller
+ * has nothing else to do.
  */
 export function hashSources(root: string): string {
   const hash = createHash('sha256');

@@ -18,7 +18,7 @@ export interface ConsoleProps {
 
 export function Console({ router, queryClient, svc, uploads }: ConsoleProps) {
   return (
-    // The content policy allows no inline style elements; ui/ styles what they would.
+    // The content security policy forbids inline style elements; ui/ provides those styles.
     <CSPProvider disableStyleElements>
       <SvcProvider value={svc}>
         <QueryClientProvider client={queryClient}>

@@ -8,10 +8,10 @@ import { showSignIn } from './show-sign-in.ts';
 
 const container = document.getElementById('root');
 if (container === null) throw new Error('the document has no #root');
-// Not awaited here: the scripts that it loads import this one’s, and would wait for it.
+// Not awaited: the scripts it loads import this one’s and would wait for it.
 void start(container);
 
-/** The entrance or the console: each is a script of its own. */
+/** Loads the entrance or the console; each is a separate script. */
 async function start(root: HTMLElement): Promise<void> {
   const { pathname, search, hash } = window.location;
   if (Object.values(entrancePaths).some((path) => path === pathname)) {
@@ -19,7 +19,7 @@ async function start(root: HTMLElement): Promise<void> {
     await startEntrance(root);
     return;
   }
-  // A browser that knows no workspace was probably never signed in: it is not made to load the console for nothing.
+  // A browser without a last workspace was probably never signed in, so check before loading the console.
   if (readLastWorkspace() === null && (await isSignedOut())) {
     await showSignIn(root, `${pathname}${search}${hash}`);
     return;
@@ -32,6 +32,6 @@ async function isSignedOut(): Promise<boolean> {
   try {
     return (await fetch('/api/auth/me')).status === 401;
   } catch {
-    return false; // the console says what is wrong
+    return false; // the console reports the error
   }
 }

@@ -1,6 +1,6 @@
 import { signInPath } from './session/sign-in-path.ts';
 
-/** Puts the sign-in page into the place of what was asked for, without loading the document again. */
+/** Replaces the page with the sign-in page without reloading the document. */
 export async function showSignIn(container: HTMLElement, next: string): Promise<void> {
   window.history.replaceState(null, '', signInPath(next));
   const { startEntrance } = await import('./entrance/start-entrance.ts');

@@ -10,9 +10,9 @@ import { signInPath } from './session/sign-in-path.ts';
 import { createUploads } from './uploads/create-uploads.ts';
 
 export function startConsole(container: HTMLElement): void {
-  /** The session ended while the console was open: to the sign-in page, and afterwards back to where this was. */
+  /** Handles a session that ends while the console is open: shows the sign-in page, which returns to this page. */
   const leaveEndedSession = (): void => {
-    if (queryClient.getQueryData(meKey) === undefined) return; // before the first answer, the guards of the routes do
+    if (queryClient.getQueryData(meKey) === undefined) return; // the route guards handle the first response
     window.location.assign(signInPath(router.state.location.href, { ended: true }));
   };
   const queryClient = createQueryClient(leaveEndedSession);
@@ -25,7 +25,7 @@ export function startConsole(container: HTMLElement): void {
   });
   const root = createRoot(container);
   const askToSignIn = (href: string): void => {
-    router.history.destroy(); // the address is no longer the router’s
+    router.history.destroy(); // the router no longer owns the URL
     root.unmount();
     void showSignIn(container, href);
   };

@@ -7,7 +7,7 @@ import { measureMemory } from './memory.ts';
 
 type Say = (line: string) => void;
 
-/** Each on a platform and a folder of its own, one after the other. */
+/** Runs each sequentially, with its own platform and folder. */
 export async function measureAlone(root: string, only: string, say: Say): Promise<Figure[]> {
   const measures: [string, (folder: string, say: Say) => Promise<Figure[]>][] = [
     ['memory', measureMemory],

@@ -9,7 +9,7 @@ import type { Figure } from './figure.ts';
 const PARTS = 10_000;
 const ROUNDS = 3;
 
-/** Ten thousand parts of one KiB, the least size being configured away; completing reads none of their bytes. */
+/** Ten thousand parts of one KiB, with the minimum size disabled; completion reads none of their bytes. */
 export async function measureCompletion(folder: string, say: (line: string) => void): Promise<Figure[]> {
   const engine = await startSvc(folder, { SVC_OBJECT_STORE_LIMITS_PART_MIN_BYTES: '0' });
   try {

@@ -10,7 +10,7 @@ import type { Figure } from './figure.ts';
 const ROUNDS = 5;
 const ROUND_MS = 4_000;
 
-/** The same rounds with and without encryption, one after the other, on two platforms: what encryption at rest costs. */
+/** Alternating rounds with and without encryption on two platforms: the cost of encryption at rest. */
 export async function measureEncryption(folder: string, say: (line: string) => void): Promise<Figure[]> {
   const engines: Record<'none' | 'sse-s3', Engine> = {
     none: await startSvc(join(folder, 'none'), { SVC_OBJECT_STORE_DEFAULT_ENCRYPTION: 'none' }),

@@ -1,4 +1,4 @@
-/** Something that only concerns ourselves. */
+/** A measurement without comparison to other engines. */
 export interface Figure {
   readonly name: string;
   readonly value: number;

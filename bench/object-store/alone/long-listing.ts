@@ -11,8 +11,8 @@ const LARGE = 10_000_000;
 const PAGES = 300;
 
 /**
- * Pages of a thousand keys at random places of a bucket, one after the other, with ten thousand keys and with ten
- * million. The rows are made by SQL from the row of one object, since uploading them would take an hour.
+ * Sequential pages of a thousand keys at random positions of a bucket, with ten thousand keys and with ten million. The
+ * rows are copied in SQL from one object's row, since uploading them would take an hour.
  */
 export async function measureListing(folder: string, say: (line: string) => void): Promise<Figure[]> {
   let engine = await startSvc(folder);
@@ -50,7 +50,7 @@ async function timePages(engine: SvcEngine, count: number): Promise<{ medianMs: 
   return runLoad(requests, options);
 }
 
-/** Copies the row of key 0, whatever its columns are, to the keys from `from` up to `count`. */
+/** Copies the row of key 0, whatever its columns, to the keys from `from` up to `count`. */
 function multiplyRow(file: string, from: number, count: number): void {
   const database = new DatabaseSync(file);
   try {

@@ -15,11 +15,11 @@ const PARTS = 100;
 const UPLOADS = 20;
 const IDLE_MS = 30_000;
 
-/** Memory of the process at rest, while one object of 100 GiB is read, and while 20 GiB are written. */
+/** Memory of the process at rest, while reading an object of 100 GiB, and while writing 20 GiB. */
 export async function measureMemory(folder: string, say: (line: string) => void): Promise<Figure[]> {
   const engine = await startSvc(folder, { SVC_OBJECT_STORE_TRASH_GRACE_SECONDS: '0' });
   try {
-    await delay(IDLE_MS); // what starting needed is given back
+    await delay(IDLE_MS); // memory used for the start is released
     const idle = residentBytes(engine.pid);
     say(`at rest: ${(idle / MIB).toFixed(0)} MiB`);
     await makeBucket(engine);
@@ -38,7 +38,7 @@ export async function measureMemory(folder: string, say: (line: string) => void)
   }
 }
 
-/** The most memory that the process had while something was done, looked at ten times a second. */
+/** Returns the peak memory of the process during the work, sampled ten times a second. */
 async function sampled(engine: SvcEngine, work: () => Promise<void>): Promise<number> {
   let most = 0;
   const timer = setInterval(() => (most = Math.max(most, residentBytes(engine.pid))), 100);
@@ -50,7 +50,7 @@ async function sampled(engine: SvcEngine, work: () => Promise<void>): Promise<nu
   return most;
 }
 
-/** Puts objects of one GiB, one after the other, under one key. The body is one buffer that is sent again and again. */
+/** Puts objects of one GiB sequentially under one key. The body repeats one buffer. */
 async function writeParts(engine: SvcEngine, key: string, count: number): Promise<void> {
   const chunk = randomBytes(64 * MIB);
   const body = function* (): Generator<Uint8Array> {
@@ -63,7 +63,7 @@ async function writeParts(engine: SvcEngine, key: string, count: number): Promis
   }
 }
 
-/** One hundred parts that are copies of one object: they share its bytes on the disk, but each is read and sent. */
+/** One hundred parts copied from one object: they share its bytes on disk, but each is read and sent. */
 async function makeLargeObject(engine: SvcEngine): Promise<void> {
   const signer = new Signer(engine);
   const path = `/${BUCKET}/large`;

@@ -8,12 +8,12 @@ import { runLoad } from '../load/run-load.ts';
 import { putRequests } from '../measures/bucket.ts';
 import type { Engine } from './engine.ts';
 
-/** One after the other, so that no two of them can share a call. */
+/** Sequential, so that no two of them can share a sync call. */
 const PUTS = 100;
 const BODY_BYTES = 4 * 1024;
 const SYNC_CALLS = ['fsync', 'fdatasync', 'syncfs', 'sync_file_range', 'msync'];
 
-/** What the kernel was asked to bring to the disk while objects were put. */
+/** Number of sync calls during the puts. */
 export interface SyncCount {
   readonly engine: string;
   readonly puts: number;
@@ -21,9 +21,9 @@ export interface SyncCount {
 }
 
 /**
- * Puts objects one by one and counts, with strace, how often the engine's processes asked the kernel to bring data to
- * the disk. Settings say what should happen; this is what does. Throws when it is less than once for each object, since
- * such an engine is no peer for writes. Null where strace is not installed.
+ * Puts objects one by one and counts with strace how often the engine's processes asked the kernel to write data to
+ * disk, which verifies the configured durability. Throws if it is less than once per object, since such an engine is
+ * not comparable for writes. Null if strace is not installed.
  */
 export async function countSyncs(engine: Engine, processes: readonly number[]): Promise<SyncCount | null> {
   const strace = findCommand('strace');
@@ -47,7 +47,7 @@ export async function countSyncs(engine: Engine, processes: readonly number[]): 
   } finally {
     if (tracer.exitCode === null) {
       const gone = once(tracer, 'exit');
-      tracer.kill('SIGINT'); // it lets go of the processes
+      tracer.kill('SIGINT'); // detaches from the processes
       await gone;
     }
   }

@@ -12,7 +12,7 @@ import type { Engine } from './engine.ts';
 
 const VERSION = 'v0.0.0-20260212201848-7aac2a2c5b7c';
 
-/** One process on one folder. It syncs the data of every PUT by default (fdatasync), and no folder. */
+/** One process on one folder. By default it syncs the data of every PUT (fdatasync), but no folder. */
 export async function startMinio(dataFolder: string): Promise<Engine> {
   const program = await ensureMinio(process.env);
   const port = await freePort();
@@ -27,7 +27,7 @@ export async function startMinio(dataFolder: string): Promise<Engine> {
   });
   const target = { endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', accessKeyId, secretAccessKey };
   try {
-    // Its own health check says ready before it takes requests.
+    // Its own health check reports ready before it accepts requests.
     const listsBuckets = (): Promise<unknown> =>
       ask(target.endpoint, new Signer(target).head({ method: 'GET', path: '/' }));
     await waitFor(async () => (await listsBuckets()) !== '', { description: 'MinIO' });
@@ -38,7 +38,7 @@ export async function startMinio(dataFolder: string): Promise<Engine> {
   return { name: 'MinIO', ...target, stop: server.stop };
 }
 
-/** Path of the program: built once by Go, kept outside of the checkout. */
+/** Returns the path of the program, built once by Go and kept outside of the checkout. */
 async function ensureMinio(env: NodeJS.ProcessEnv): Promise<string> {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const program = join(cache, 'svc', `minio-${VERSION}`, 'minio');
@@ -50,7 +50,7 @@ async function ensureMinio(env: NodeJS.ProcessEnv): Promise<string> {
   try {
     const environment = { ...env, GOBIN: work, CGO_ENABLED: '0' };
     await runCommand(go, ['install', '-trimpath', `github.com/minio/minio@${VERSION}`], { env: environment });
-    await rename(join(work, 'minio'), program); // whole or not at all
+    await rename(join(work, 'minio'), program); // atomic
   } finally {
     await rm(work, { recursive: true, force: true });
   }

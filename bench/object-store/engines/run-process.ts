@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 export interface RunningProcess {
-  /** The last that it said. */
+  /** The latest output. */
   output(): string;
-  /** SIGTERM, and SIGKILL when it does not end by itself. */
+  /** Sends SIGTERM, then SIGKILL if it does not exit. */
   stop(): Promise<void>;
 }
 

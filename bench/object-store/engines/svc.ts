@@ -11,7 +11,7 @@ interface CreatedKey {
   readonly data: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** `svc up` with its defaults; only the other services are left out, since the peers have none. */
+/** `svc up` with its defaults, without the other services, which the peers lack. */
 export async function startSvc(
   dataFolder: string,
   environment: Readonly<Record<string, string>> = {},

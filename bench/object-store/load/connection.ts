@@ -4,7 +4,7 @@ import { once } from 'node:events';
 export interface Answer {
   readonly status: number;
   readonly bodyBytes: number;
-  /** Kept only when asked for. */
+  /** Kept only on request. */
   readonly body: string;
 }
 
@@ -14,13 +14,13 @@ const READ_BUFFER_BYTES = 256 * 1024;
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /**
- * One kept-alive connection of a client that does next to nothing: it writes bytes that were made before, and reads into
- * one buffer, looking only at the status and for the end of the answer. One request at a time.
+ * One keep-alive connection of a minimal client: it writes prepared bytes and reads into one buffer, checking only the
+ * status and the end of the response. One request at a time.
  */
 export class Connection {
   readonly #socket: Socket;
   #head: Buffer = Buffer.alloc(0);
-  /** Null while the head is not there yet. */
+  /** Null until the head is complete. */
   #body: { status: number; left: number | 'chunked'; received: number; tail: Buffer; kept: Buffer[] } | null = null;
   #waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void; keep: boolean } | null = null;
 
@@ -43,7 +43,7 @@ export class Connection {
     return connection;
   }
 
-  /** Head and body as they go onto the wire. Rejects when the connection ends before the answer does. */
+  /** Sends head and body as raw bytes. Rejects if the connection ends before the response. */
   send(head: Uint8Array, body?: Uint8Array, keep = false): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject, keep };
@@ -67,7 +67,7 @@ export class Connection {
       const all = this.#head.length === 0 ? bytes : Buffer.concat([this.#head, bytes]);
       const end = all.indexOf(HEAD_END);
       if (end === -1) {
-        this.#head = Buffer.from(all); // the buffer that is read into is used again
+        this.#head = Buffer.from(all); // the read buffer is reused
         return;
       }
       const head = all.toString('latin1', 0, end).toLowerCase();

@@ -8,9 +8,9 @@ export interface PreparedRequest {
 export interface LoadOptions {
   readonly endpoint: string;
   readonly connections: number;
-  /** The round ends after this long, or when the requests are used up. */
+  /** The round ends after this time, or when all requests are sent. */
   readonly milliseconds: number;
-  /** Begin again from the first request when all are used up. */
+  /** Starts over when all requests are sent. */
   readonly repeat: boolean;
 }
 
@@ -23,7 +23,10 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** Every connection takes the next request as soon as its last one is answered. Anything but a 2xx ends the measurement. */
+/**
+ * Every connection sends the next request when the previous response is complete. Anything but a 2xx aborts the
+ * measurement.
+ */
 export async function runLoad(requests: readonly PreparedRequest[], options: LoadOptions): Promise<LoadResult> {
   const connections = await Promise.all(
     Array.from({ length: options.connections }, () => Connection.open(options.endpoint)),
@@ -56,7 +59,10 @@ export async function runLoad(requests: readonly PreparedRequest[], options: Loa
   }
 }
 
-/** One request on a connection of its own, its answer kept: for preparing. Rejects with the answer when it is not 2xx. */
+/**
+ * Sends one request on its own connection and keeps the response; for preparation. Rejects with the response unless it
+ * is 2xx.
+ */
 export async function ask(endpoint: string, head: Uint8Array, body?: Uint8Array): Promise<string> {
   const connection = await Connection.open(endpoint);
   try {

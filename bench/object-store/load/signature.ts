@@ -10,12 +10,12 @@ export interface Target {
 
 export interface UnsignedRequest {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'HEAD';
-  /** Escaped already, without the query. */
+  /** Already escaped, without the query. */
   readonly path: string;
-  /** Name and value, both escaped already, sorted by name. */
+  /** Name and value, both already escaped, sorted by name. */
   readonly query?: readonly (readonly [string, string])[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes that follow; none when absent. */
+  /** Body size in bytes; none if absent. */
   readonly bodyBytes?: number;
   /** SHA-256 of the body in hex, or `UNSIGNED-PAYLOAD`. */
   readonly payloadHash?: string;
@@ -23,7 +23,7 @@ export interface UnsignedRequest {
 
 const EMPTY_HASH = sha256('');
 
-/** Makes the heads of requests with Signature Version 4, ready to be written to a socket: outside of the timed path. */
+/** Prepares request heads with Signature Version 4 as raw bytes, outside of the timed path. */
 export class Signer {
   readonly #target: Target;
   readonly #host: string;

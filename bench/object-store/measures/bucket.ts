@@ -8,7 +8,9 @@ export async function makeBucket(target: Target): Promise<void> {
   await ask(target.endpoint, new Signer(target).head({ method: 'PUT', path: `/${BUCKET}`, bodyBytes: 0 }));
 }
 
-/** Requests that put one body under many keys. The hash of the body is in the signature, as over plain HTTP. */
+/**
+ * Returns requests that put one body under many keys. The signature includes the hash of the body, as over plain HTTP.
+ */
 export function putRequests(target: Target, keys: readonly string[], body: Buffer): PreparedRequest[] {
   const signer = new Signer(target);
   const payloadHash = sha256(body);
@@ -23,7 +25,7 @@ export function getRequests(target: Target, keys: readonly string[]): PreparedRe
   return keys.map((key) => ({ head: signer.head({ method: 'GET', path: `/${BUCKET}/${key}` }) }));
 }
 
-/** Puts all of them, whatever it takes. */
+/** Puts all of them, without a time limit. */
 export async function fill(target: Target, requests: readonly PreparedRequest[], connections = 16): Promise<void> {
   const options = { endpoint: target.endpoint, connections, milliseconds: 30 * 60_000, repeat: false };
   await runLoad(requests, options);

@@ -1,13 +1,13 @@
 import type { Engine } from '../engines/engine.ts';
 
-/** One figure that all engines are compared by. More is better. */
+/** A figure for comparing engines. More is better. */
 export interface Measure {
   readonly name: string;
   readonly unit: string;
-  /** The least ratio to the best peer that we aim at. */
+  /** Target: the minimum ratio to the best peer. */
   readonly aim: number;
-  /** Makes what the rounds need; called once for each engine. */
+  /** Prepares the rounds; called once per engine. */
   prepare(engine: Engine): Promise<void>;
-  /** One round. */
+  /** Runs one round. */
   run(engine: Engine, round: number): Promise<number>;
 }

@@ -26,7 +26,7 @@ export function pages(milliseconds: number): Measure {
   };
 }
 
-/** Pages of a thousand keys, each after one of the given ones. */
+/** Returns requests for pages of a thousand keys, each after one of the given keys. */
 export function pageRequests(target: Target, bucket: string, starts: readonly string[]): PreparedRequest[] {
   const signer = new Signer(target);
   return starts.map((start) => ({

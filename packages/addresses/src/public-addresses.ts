@@ -1,12 +1,13 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { SPECIAL_NETWORKS_IPV4, SPECIAL_NETWORKS_IPV6 } from './special-networks.ts';
 
+/** A set of allowed IP addresses. */
 export interface PublicAddresses {
-  /** Whether this IP address is one of them; what is no IP address is not. */
+  /** Whether the IP address is allowed; false for anything else. */
   allows(address: string): boolean;
 }
 
-/** Public addresses, and those in the networks (CIDR) that the operator allows. Throws for what is no network. */
+/** Allows public addresses and those in the operator's networks (CIDR). Throws on an invalid network. */
 export function publicAddresses(allowedNetworks: readonly string[]): PublicAddresses {
   const refused = blockList([...SPECIAL_NETWORKS_IPV4, ...SPECIAL_NETWORKS_IPV6]);
   const allowed = blockList(allowedNetworks);
@@ -32,7 +33,7 @@ function blockList(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** An IPv4 address written as IPv6 one (RFC 4291, section 2.5.5) is that IPv4 address. */
+/** Converts an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5) to IPv4. */
 function unmapped(address: string): string {
   if (isIP(address) !== 6) return address;
   const normal = new SocketAddress({ address, family: 'ipv6' }).address.toLowerCase();

@@ -1,10 +1,10 @@
-/** IPv4 networks that only this machine and its neighbours reach, or nobody (RFC 6890 and the IANA registry it began), as CIDR. */
+/** IPv4 networks (CIDR) that are local, private, reserved or unroutable (RFC 6890 and its IANA registry). */
 export const SPECIAL_NETWORKS_IPV4: readonly string[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  '169.254.0.0/16', // also the metadata services of clouds
+  '169.254.0.0/16', // includes cloud metadata services
   '172.16.0.0/12',
   '192.0.0.0/24',
   '192.0.2.0/24',
@@ -17,7 +17,7 @@ export const SPECIAL_NETWORKS_IPV4: readonly string[] = [
   '240.0.0.0/4',
 ];
 
-/** The same of IPv6, and the networks that lead on to IPv4 addresses. */
+/** The IPv6 counterparts, plus networks that translate to IPv4 addresses. */
 export const SPECIAL_NETWORKS_IPV6: readonly string[] = [
   '::/128',
   '::1/128',
@@ -26,7 +26,7 @@ export const SPECIAL_NETWORKS_IPV6: readonly string[] = [
   '100::/64',
   '2001::/23',
   '2001:db8::/32',
-  '2002::/16', // likewise
+  '2002::/16', // as above
   'fc00::/7',
   'fe80::/10',
   'fec0::/10',

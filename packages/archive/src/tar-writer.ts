@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs';
 
 interface EntryPlace {
-  /** Relative, with `/`, at most 100 bytes. */
+  /** Relative path with `/`, at most 100 bytes. */
   path: string;
-  /** Permission bits; 0644, or 0755 for folders, when absent. */
+  /** Permission bits. Defaults to 0644, or 0755 for folders. */
   mode?: number;
-  /** User and group; root when absent. */
+  /** User and group id. Defaults to root. */
   owner?: number;
 }
 
-/** What may stand in a layer or an archive. */
+/** An entry of a layer or an archive. */
 export type TarEntry =
   | (EntryPlace & { type: 'folder' })
   | (EntryPlace & { type: 'link'; target: string })
@@ -21,8 +21,8 @@ const MAX_NAME_BYTES = 100;
 const TYPE_FLAGS: Readonly<Record<TarEntry['type'], string>> = { file: '0', stored: '0', link: '2', folder: '5' };
 
 /**
- * A tar archive (POSIX.1-1988 ustar) of the entries in the order in which they are given, all of the first second of
- * 1970: the same entries are the same bytes on every machine.
+ * Writes a tar archive (POSIX.1-1988 ustar) of the entries in the given order, all dated to the first second of 1970:
+ * the same entries yield the same bytes on every machine.
  */
 export async function* writeTar(entries: Iterable<TarEntry>): AsyncGenerator<Buffer> {
   for (const entry of entries) {
@@ -70,7 +70,7 @@ function headerOf(entry: TarEntry, size: number): Buffer {
   header.write(TYPE_FLAGS[entry.type], 156);
   header.write(target, 157);
   header.write('ustar\u000000', 257);
-  header.fill(' ', 148, 156); // the sum is taken with spaces in its own place
+  header.fill(' ', 148, 156); // the checksum counts its own field as spaces
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return header;

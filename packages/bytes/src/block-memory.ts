@@ -1,13 +1,15 @@
-/** Room for one batch of a mux session, with its headers and control frames; twelve records of TLS. */
+/** Holds one batch of a mux session with its headers and control frames, or twelve TLS records. */
 export const BLOCK_BYTES = 192 * 1024;
-/** What waits for its next use, at most 16 MiB: what a stream over a slow link may have underway. */
+/** Maximum number of free blocks, 16 MiB in total: what a stream over a slow link may have in flight. */
 const MAX_FREE = 85;
-/** What was not needed for so long goes. */
+/** Blocks unused for this long are freed. */
 const TRIM_MS = 5000;
-/** Below this, memory of the right size is cheaper than a block; and a peer that reads nothing holds no block for a PING. */
+/**
+ * Below this size, exact allocations are cheaper than a block, and a peer that reads nothing holds no block for a PING.
+ */
 const SMALL_BYTES = 16 * 1024;
 
-/** Bytes in memory that may be used again: `release` is called once they are not needed, or never. */
+/** Bytes in reusable memory. Call `release` when they are no longer needed, or never. */
 export interface BorrowedBytes {
   bytes: Buffer;
   release: () => void;
@@ -16,21 +18,21 @@ export interface BorrowedBytes {
 const nothing = (): void => undefined;
 
 /**
- * Blocks of memory for bulk, used again and again: memory outside of the heap is what V8 starts full collections for, one
- * for every few megabytes. Whoever passes bulk on may share one, so that each does not keep its own.
+ * Reusable memory blocks for bulk data: V8 starts a full collection for every few megabytes of off-heap allocations.
+ * Share one instance among everything that relays bulk data.
  */
 export class BlockMemory {
   readonly #free: Buffer[] = [];
-  /** The fewest that were free since the last trim: so many were needed by nobody. */
+  /** The fewest free blocks since the last trim, so that many were not needed. */
   #fewestFree = 0;
   #isTrimming = false;
 
-  /** A block of `BLOCK_BYTES`. It comes back by `give`, once nothing reads it any more, or never. */
+  /** Returns a block of `BLOCK_BYTES`. Return it with `give` once unused, or never. */
   take(): Buffer {
     return this.takeFree() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
   }
 
-  /** Null where it would take new memory. */
+  /** Returns null instead of allocating a new block. */
   takeFree(): Buffer | null {
     const block = this.#free.pop() ?? null;
     this.#fewestFree = Math.min(this.#fewestFree, this.#free.length);
@@ -43,7 +45,7 @@ export class BlockMemory {
     this.#trimLater();
   }
 
-  /** The chunks as one piece of memory: TLS would put them together all the same, into memory of its own for each write. */
+  /** Joins the chunks into one buffer. TLS would join them anyway, in newly allocated memory for each write. */
   gather(chunks: readonly Uint8Array[]): BorrowedBytes {
     const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
     if (sizeBytes <= SMALL_BYTES || sizeBytes > BLOCK_BYTES) {
@@ -72,6 +74,6 @@ export class BlockMemory {
       this.#fewestFree = this.#free.length;
       if (this.#free.length > 0) this.#trimLater();
     };
-    setTimeout(trim, TRIM_MS).unref(); // free memory holds no process
+    setTimeout(trim, TRIM_MS).unref(); // free memory must not keep the process alive
   }
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { BLOCK_BYTES, BlockMemory } from './block-memory.ts';
 import { BlockWriter } from './block-writer.ts';
 
-/** Looks at what it is written only when it says that it has taken it, as a socket does that is full. */
+/** Reads the written bytes only when it completes the write, like a full socket. */
 class SlowTarget extends Writable {
   readonly sizes: number[] = [];
   readonly #kept: Buffer[] = [];
@@ -16,7 +16,7 @@ class SlowTarget extends Writable {
     this.#waiting?.();
   }
 
-  /** Takes what it was written, once it was. */
+  /** Completes the next write. */
   async takeOne(): Promise<void> {
     if (this.#held === null) await new Promise<void>((resolve) => (this.#waiting = resolve));
     this.#waiting = null;
@@ -37,7 +37,7 @@ class SlowTarget extends Writable {
   }
 }
 
-/** Memory that holds other bytes as soon as the call is over. */
+/** Memory that is overwritten as soon as the call returns. */
 const lent = Buffer.alloc(2 * BLOCK_BYTES);
 function writeLent(writer: BlockWriter, bytes: Buffer): boolean {
   bytes.copy(lent);

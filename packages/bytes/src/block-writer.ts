@@ -1,15 +1,15 @@
 import type { Writable } from 'node:stream';
 import { BLOCK_BYTES, type BlockMemory } from './block-memory.ts';
 
-/** Not worth a block, nor a wait for more. */
+/** Smaller writes are not worth a block or a wait for more. */
 const SMALL_BYTES = 4 * 1024;
-/** Full blocks that wait behind the one that is being written; with so many the writer asks to wait. */
+/** Full blocks queued behind the one being written; at this number the writer asks to pause. */
 const MAX_WAITING = 2;
 
 /**
- * Writes bytes that are only lent for the moment of the call: copies them into blocks that are used again, and hands these
- * on one at a time. Several at once would be put together by TLS, in memory that it allocates for each write. A block goes
- * when it is full, or when the event loop has read what there was and the block before has gone.
+ * Writes borrowed bytes, which are valid only during the call: copies them into reusable blocks and passes these on one
+ * at a time, because TLS joins concurrent writes in newly allocated memory. A block is written when it is full, or when
+ * the event loop has read everything available and the previous block is done.
  */
 export class BlockWriter {
   readonly #target: Writable;
@@ -23,16 +23,16 @@ export class BlockWriter {
   #isHeldBack = false;
   #onFlushed: (() => void) | null = null;
 
-  /** `onRoom` is called after `write` asked to wait, when it may go on. */
+  /** `onRoom` is called when writing may continue after `write` returned false. */
   constructor(target: Writable, memory: BlockMemory, onRoom: () => void) {
     this.#target = target;
     this.#memory = memory;
     this.#onRoom = onRoom;
   }
 
-  /** Takes the bytes in any case; false asks to wait for `onRoom`. */
+  /** Always accepts the bytes. Returns false to pause until `onRoom`. */
   write(bytes: Uint8Array): boolean {
-    if (this.#target.destroyed) return true; // nobody waits for it
+    if (this.#target.destroyed) return true; // the target is gone
     if (this.#block === null && !this.#isWriting && bytes.length <= SMALL_BYTES) {
       this.#send(Buffer.from(bytes), null);
       return true;
@@ -51,7 +51,7 @@ export class BlockWriter {
     return !this.#isHeldBack;
   }
 
-  /** `done` is called once everything has been handed on, so that what the target is told next comes after it. */
+  /** Calls `done` once everything was passed on, so that later writes to the target follow it. */
   flush(done: () => void): void {
     this.#onFlushed = done;
     if (!this.#isWriting) this.#next();
@@ -68,7 +68,7 @@ export class BlockWriter {
     this.#isWriting = true;
     this.#target.write(bytes, (error) => {
       this.#isWriting = false;
-      if (error !== null && error !== undefined) return; // the target is over, and may still hold the block
+      if (error !== null && error !== undefined) return; // the target failed and may still hold the block
       if (block !== null) this.#memory.give(block);
       this.#next();
     });
@@ -97,7 +97,7 @@ export class BlockWriter {
     this.#send(bytes, block);
   }
 
-  /** Later than everything that this turn of the event loop reads; sooner only where a block is full. */
+  /** Waits for everything that this turn of the event loop reads; a full block is written sooner. */
   #schedule(): void {
     if (this.#isScheduled || this.#isWriting || this.#block === null) return;
     this.#isScheduled = true;

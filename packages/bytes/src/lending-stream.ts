@@ -1,18 +1,19 @@
 import type { Duplex } from 'node:stream';
 import type { BlockMemory } from './block-memory.ts';
 
-/** A stream that can lend what arrives instead of giving it away, so that one piece of memory serves all that comes. */
+/** A stream that can lend incoming bytes instead of giving them away, so that one buffer serves all reads. */
 export interface LendingStream extends Duplex {
-  /** Of whoever owns the stream, for those who pass on what it lends. */
+  /** Memory of the stream's owner, for consumers that pass on borrowed bytes. */
   readonly memory: BlockMemory;
   /**
-   * Instead of reading: `take` is called with what arrives and may use it until it returns. False asks for a pause until
-   * `lendMore`. The end is told by `end`, as ever.
+   * Replaces reading: `take` is called with incoming bytes, which are valid until it returns. Returning false pauses
+   * until `lendMore`. `end` is emitted as usual.
    */
   lend(take: (bytes: Buffer) => boolean): void;
   lendMore(): void;
 }
 
+/** Whether the stream can lend its reads. */
 export function isLending(stream: Duplex): stream is LendingStream {
   return 'lendMore' in stream;
 }

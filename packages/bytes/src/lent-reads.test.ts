@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => new Promise((done) => server.close(done))));
 });
 
-/** A socket of a server, and the other end of it. */
+/** A server's socket and its peer. */
 type Dial = () => Promise<{ served: Socket; other: Socket }>;
 
 async function overTcp(): Promise<{ served: Socket; other: Socket }> {
@@ -33,7 +33,7 @@ async function dialled(server: Server, event: string, dial: (port: number) => So
   await once(server, 'listening');
   const accepted = once(server, event);
   const other = dial((server.address() as AddressInfo).port); // a TCP listener
-  const [served] = (await accepted) as [Socket]; // that is what both events carry
+  const [served] = (await accepted) as [Socket]; // the payload of both events
   sockets.push(served, other);
   return { served, other };
 }
@@ -94,7 +94,7 @@ describe.each<[string, Dial]>([
     other.write(Buffer.alloc(total));
     await expect.poll(() => seenBytes).toBeGreaterThan(0);
     served.resume();
-    // A second look, since what must not happen is never seen at once.
+    // Check again later, since a violation may take time to show.
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(seenBytes).toBeLessThan(total);
     wantsMore = true;

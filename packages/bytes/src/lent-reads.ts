@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 
 /**
- * What `onread` of a new `net.Socket` sets, by the names that Node.js gives its symbols. There is no public way to say it
- * of a socket that stands already, such as that of a request to upgrade, and none at all for a server's `TLSSocket`.
+ * The internal symbols that `onread` of a new `net.Socket` sets. Node.js has no public API for an existing socket, such
+ * as that of an upgrade request, and none at all for a server's `TLSSocket`.
  */
 const [BUFFER, CALLBACK, GENERATOR] = symbolsOf('kBuffer', 'kBufferCb', 'kBufferGen');
 
@@ -10,13 +10,13 @@ interface ReadHandle {
   useUserBuffer(bytes: Uint8Array): void;
 }
 
-/** For all sockets: whatever is read is used or copied before anything else is. Pages that nothing fills cost nothing. */
+/** Shared by all sockets: every read is consumed or copied before the next one. Untouched pages cost nothing. */
 const memory = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * Reads the socket into the same memory from now on, again and again: `take` may use the bytes until it returns; false
- * stops the reading until `socket.resume()`. Nothing else may read the socket; `end`, `close` and `error` are told as
- * ever. Answers false, and nothing has happened, where this Node.js cannot: then listen to `data`.
+ * Reads the socket into one shared buffer from now on. `take` may use the bytes until it returns; false pauses reading
+ * until `socket.resume()`. Nothing else may read the socket; `end`, `close` and `error` are emitted as usual. Returns
+ * false, without any effect, if this Node.js does not support it: then listen to `data`.
  */
 export function lendReads(socket: Socket, take: (bytes: Buffer) => boolean): boolean {
   const handle: unknown = Reflect.get(socket, '_handle');

@@ -1,19 +1,21 @@
 import type { TObject, TSchema } from 'typebox';
 
 /**
- * What our schemas say beyond JSON Schema, as ordinary TypeBox options:
+ * Annotations of our schemas beyond JSON Schema, set as ordinary TypeBox options:
  *
- *     Type.String({ description: '…', secret: true, env: 'SVC_MASTER_KEY' })
+ * ```ts
+ * Type.String({ description: '…', secret: true, env: 'SVC_MASTER_KEY' })
+ * ```
  *
- * `secret` values are redacted wherever they are shown and may come from a file (`SVC_MASTER_KEY_FILE`). `env` names
- * further environment variables, most wanted first, besides the one that follows from the path.
+ * `secret` values are redacted in all output and can be read from a file (`SVC_MASTER_KEY_FILE`). `env` lists more
+ * environment variables in order of precedence, ahead of the one derived from the path.
  */
 export interface ConfigAnnotations {
   secret?: boolean;
   env?: string | readonly string[];
 }
 
-/** The part of JSON Schema that this package reads. */
+/** The subset of JSON Schema that this package reads. */
 export interface SchemaNode extends ConfigAnnotations {
   readonly type?: string;
   readonly description?: string;
@@ -28,33 +30,33 @@ export interface SchemaNode extends ConfigAnnotations {
   readonly additionalProperties?: boolean | SchemaNode;
 }
 
-/** One value that can be configured: a leaf of the sections. Lists and maps are one value. */
+/** A configurable value: a leaf of the sections. A list or map is one value. */
 export interface ConfigKey {
-  /** Dotted, as it is shown: `object_store.soft_delete.days`. */
+  /** Dotted path, as displayed: `object_store.soft_delete.days`. */
   readonly path: string;
   readonly segments: readonly string[];
   readonly node: SchemaNode;
   readonly required: boolean;
   readonly secret: boolean;
-  /** In order of preference; the one that follows from the path stands last. */
+  /** In order of precedence; the name derived from the path comes last. */
   readonly environmentNames: readonly string[];
-  /** Sections above that may be absent as a whole, as dotted paths. */
+  /** Dotted paths of parent sections that may be absent as a whole. */
   readonly optionalSections: readonly string[];
 }
 
-/** TypeBox schemas are JSON Schema objects; their static types say less than this package needs to read. */
+/** TypeBox schemas are JSON Schema objects; their static types omit what this package reads. */
 export function nodeOf(schema: TSchema): SchemaNode {
   return schema;
 }
 
-/** A section has named keys of its own; everything else is a value. */
+/** A section has named keys; everything else is a value. */
 export function isSection(node: SchemaNode): boolean {
   return node.type === 'object' && node.properties !== undefined;
 }
 
 /**
- * All keys in the order of the schema. Throws when two keys would take the same environment variable, which is a
- * mistake in the schema. Without a prefix only the names in `env` count.
+ * Returns all keys in schema order. Throws if two keys share an environment variable, a bug in the schema. Without a
+ * prefix, only the names in `env` apply.
  */
 export function configKeys(schema: TObject, environmentPrefix?: string): ConfigKey[] {
   const keys: ConfigKey[] = [];

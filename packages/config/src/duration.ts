@@ -9,12 +9,12 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 const PATTERN = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h|d))+$';
 
-/** Duration text of a configuration: `30s`, `1h30m`, `250ms`. */
+/** Schema of a duration such as `30s`, `1h30m` or `250ms`. */
 export function durationSchema(options: { default?: string; description: string; env?: string | string[] }): TString {
   return Type.String({ ...options, pattern: PATTERN });
 }
 
-/** Milliseconds. The text has passed `durationSchema`; anything else throws. */
+/** Parses a duration that passed `durationSchema` into milliseconds; throws on anything else. */
 export function parseDurationMs(text: string): number {
   if (!new RegExp(PATTERN).test(text)) throw new Error(`not a duration: ${text}`);
   let totalMs = 0;

@@ -6,7 +6,7 @@ import type { SourceResult } from './yaml-source.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads a whole small text file; throws what the file system says. */
+/** Reads a small text file; throws file system errors. */
 export type ReadTextFile = (path: string) => string;
 
 interface Given {
@@ -16,8 +16,8 @@ interface Given {
 }
 
 /**
- * Reads the variables of all keys. An empty variable counts as not set, as composed environments leave them. A secret
- * may stand in the file that `NAME_FILE` names; one line break at its end is dropped.
+ * Reads the variables of all keys. Empty variables count as unset, as composed environments leave them. A secret can be
+ * read from the file named by `NAME_FILE`; one trailing line break is dropped.
  */
 export function readEnvironment(
   environment: Environment,
@@ -42,7 +42,7 @@ export function readEnvironment(
 }
 
 /**
- * Variables that look like a mistyped one of ours. Others with our prefix are left alone: Kubernetes itself sets
+ * Returns variables that look like typos of ours. Others with our prefix are ignored: Kubernetes sets
  * `SVC_PORT_4000_TCP` and the like for a Service named `svc`.
  */
 export function mistypedVariables(environment: Environment, keys: readonly ConfigKey[], prefix: string): string[] {

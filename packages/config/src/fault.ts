@@ -1,26 +1,27 @@
 import { AppError } from '@svc/errors';
 
-/** Where a value came from, for people: `SVC_HTTP_PORT`, `/etc/svc/config.yaml:3:9`, `--port`. */
+/** The origin of a value for display: `SVC_HTTP_PORT`, `/etc/svc/config.yaml:3:9`, `--port`. */
 export interface Origin {
   readonly source: 'default' | 'yaml' | 'environment' | 'file' | 'flag';
   readonly where: string;
 }
 
-/** A value that some source gave for one key. */
+/** A value for a key from one source. */
 export interface Assignment {
   readonly value: unknown;
   readonly origin: Origin;
 }
 
+/** An invalid setting. */
 export interface ConfigFault {
-  /** Dotted path of the key, empty for a fault of a whole file. */
+  /** Dotted path of the key; empty if the fault concerns a whole file. */
   readonly path: string;
-  /** Completes "path …": `must be an integer`. Never holds a secret's value. */
+  /** Completes "path …": `must be an integer`. Never contains a secret's value. */
   readonly message: string;
   readonly origin: Origin | null;
 }
 
-/** All faults of all sources together; the message is what a person needs to mend them in one go. */
+/** All faults of all sources at once, so that they can be fixed in one go. */
 export class ConfigError extends AppError {
   readonly faults: readonly ConfigFault[];
 
@@ -38,7 +39,7 @@ export class ConfigError extends AppError {
   }
 }
 
-/** One line: `http.port must be <= 65535 but is 70000 (SVC_HTTP_PORT)`. */
+/** Renders one line: `http.port must be <= 65535 but is 70000 (SVC_HTTP_PORT)`. */
 export function renderFault(fault: ConfigFault): string {
   const subject = fault.path === '' ? '' : `${fault.path} `;
   return `${subject}${fault.message}${fault.origin === null ? '' : ` (${fault.origin.where})`}`;

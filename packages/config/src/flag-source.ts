@@ -3,15 +3,15 @@ import type { Assignment, ConfigFault, Origin } from './fault.ts';
 import { readText } from './text-value.ts';
 import type { SourceResult } from './yaml-source.ts';
 
-/** One option of the command line and the key that it sets. Text is read by the key's type; `undefined` is not given. */
+/** A command-line option and the key it sets. Text is parsed by the key's type; `undefined` means not set. */
 export interface FlagValue {
-  /** As the user typed it: `--port`. */
+  /** As typed: `--port`. */
   readonly flag: string;
   readonly path: string;
   readonly value: unknown;
 }
 
-/** Throws when a flag names a key that the schema lacks: a mistake in the command, not of its user. */
+/** Throws if a flag names a key that the schema lacks, a bug in the command. */
 export function readFlags(flags: readonly FlagValue[], keys: readonly ConfigKey[]): SourceResult {
   const assignments = new Map<string, Assignment>();
   const faults: ConfigFault[] = [];

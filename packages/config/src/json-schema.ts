@@ -2,12 +2,16 @@ import type { TObject } from 'typebox';
 import { configKeys, nodeOf, type SchemaNode } from './config-key.ts';
 import { closedSchema, isRecord, mapValues } from './schema-tree.ts';
 
+/** Identity of a generated JSON Schema. */
 export interface JsonSchemaOptions {
   title: string;
   id?: string;
 }
 
-/** Plain JSON Schema 2020-12 for editors and `validate` commands; secrets are `writeOnly`, our annotations are dropped. */
+/**
+ * Returns plain JSON Schema 2020-12 for editors and `validate` commands. Secrets are `writeOnly`; our annotations are
+ * dropped.
+ */
 export function configJsonSchema(schema: TObject, options: JsonSchemaOptions): Record<string, unknown> {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -18,8 +22,7 @@ export function configJsonSchema(schema: TObject, options: JsonSchemaOptions): R
 }
 
 /**
- * Sections whose required keys all have defaults may be left out of the file, so `required` names only what must be
- * written.
+ * Sections whose required keys all have defaults can be omitted from the file, so `required` lists only mandatory keys.
  */
 function plainSchema(node: SchemaNode): Record<string, unknown> {
   const { secret, env: _env, ...rest } = node;
@@ -44,6 +47,7 @@ function mustBeWritten(property: unknown): boolean {
   return property['properties'] === undefined || property['required'] !== undefined;
 }
 
+/** A row of the configuration reference. */
 export interface ReferenceRow {
   readonly path: string;
   readonly description: string;
@@ -53,7 +57,7 @@ export interface ReferenceRow {
   readonly required: boolean;
 }
 
-/** One row per key, for the reference page of the guides. */
+/** Returns one row per key, for the reference page. */
 export function configReference(schema: TObject, environmentPrefix?: string): ReferenceRow[] {
   return configKeys(schema, environmentPrefix).map((key) => ({
     path: key.path,

@@ -8,30 +8,35 @@ import { closedSchema, deepFreeze, withDefaults } from './schema-tree.ts';
 import { validateValue } from './validate.ts';
 import { readYaml, type SourceResult } from './yaml-source.ts';
 
+/** The schema and the sources of a configuration. */
 export interface LoadConfigOptions<Schema extends TObject> {
   schema: Schema;
-  /** YAML files, later ones win; each must exist. */
+  /** YAML files; later ones take precedence. Each must exist. */
   files?: readonly string[];
   environment?: Environment;
-  /** `SVC`: the key `http.port` is then also `SVC_HTTP_PORT`. Absent: only the schema's own `env` names count. */
+  /** With `SVC`, the key `http.port` is also `SVC_HTTP_PORT`. If absent, only the schema's `env` names apply. */
   environmentPrefix?: string;
   flags?: readonly FlagValue[];
-  /** Rules over several keys, asked once each key is right on its own. */
+  /** Rules across several keys, checked after each key is valid on its own. */
   check?: (config: Static<Schema>) => readonly { path: string; message: string }[];
   readTextFile?: ReadTextFile;
 }
 
+/** A loaded configuration with the origin of every value. */
 export interface LoadedConfig<Config> {
-  /** Complete, checked and frozen. */
+  /** Complete, validated and frozen. */
   readonly value: Config;
   readonly keys: readonly ConfigKey[];
-  /** By dotted path; a key without a value has none. */
+  /** By dotted path; keys without a value are missing. */
   readonly origins: ReadonlyMap<string, Origin>;
-  /** What is suspicious but no fault, one line each. */
+  /** Suspicious but valid settings, one line each. */
   readonly warnings: readonly string[];
 }
 
-/** Defaults < YAML < environment < flags. Throws one `ConfigError` with every fault of every source. */
+/**
+ * Loads the configuration: defaults < YAML < environment < flags. Throws one `ConfigError` with every fault of every
+ * source.
+ */
 export function loadConfig<Schema extends TObject>(options: LoadConfigOptions<Schema>): LoadedConfig<Static<Schema>> {
   const { schema, environment = {}, environmentPrefix, readTextFile = readUtf8 } = options;
   const keys = configKeys(schema, environmentPrefix);
@@ -46,7 +51,7 @@ export function loadConfig<Schema extends TObject>(options: LoadConfigOptions<Sc
   const unreadable = new Set(faults.map((fault) => fault.path));
   const { tree, origins } = assemble(keys, assigned, unreadable, faults);
   if (faults.length > 0) throw new ConfigError(faults);
-  const value = deepFreeze(tree) as Static<Schema>; // every key was checked against its own schema
+  const value = deepFreeze(tree) as Static<Schema>; // every key was validated against its own schema
   const broken = (options.check?.(value) ?? []).map((fault) => {
     return { ...fault, origin: origins.get(fault.path) ?? null };
   });
@@ -86,7 +91,7 @@ function assemble(
   return { tree, origins };
 }
 
-/** An optional section exists once any source names one of its keys; its other keys then take their defaults. */
+/** An optional section exists once any source sets one of its keys; its other keys then use their defaults. */
 function wantedSections(keys: readonly ConfigKey[], assigned: ReadonlyMap<string, Assignment>): Set<string> {
   return new Set(keys.flatMap((key) => (assigned.has(key.path) ? key.optionalSections : [])));
 }
@@ -104,7 +109,7 @@ function howToSet(key: ConfigKey): string {
 function createSections(tree: Record<string, unknown>, segments: readonly string[]): Record<string, unknown> {
   return segments.slice(0, -1).reduce<Record<string, unknown>>((section, name) => {
     section[name] ??= {};
-    return section[name] as Record<string, unknown>; // only this function puts sections there
+    return section[name] as Record<string, unknown>; // only this function adds sections
   }, tree);
 }
 

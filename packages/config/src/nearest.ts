@@ -1,4 +1,4 @@
-/** The candidate that a mistyped name most likely meant, or null when none is close. */
+/** Returns the candidate closest to a mistyped name, or null if none is close. */
 export function nearest(name: string, candidates: Iterable<string>, maxDistance = limitFor(name)): string | null {
   let best: string | null = null;
   let bestDistance = maxDistance + 1;
@@ -17,7 +17,7 @@ function limitFor(name: string): number {
   return Math.max(1, Math.floor(name.length * 0.4));
 }
 
-/** Optimal string alignment: insert, delete, replace and swap of neighbours cost one each. */
+/** Optimal string alignment distance: insertion, deletion, substitution and adjacent swap cost one each. */
 function editDistance(left: string, right: string): number {
   let twoBack: number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -2,10 +2,10 @@ import type { TObject } from 'typebox';
 import { nodeOf, type SchemaNode } from './config-key.ts';
 import { isRecord } from './schema-tree.ts';
 
-/** Stands wherever a secret would. */
+/** Replaces secrets in displayed configuration. */
 export const REDACTED = '***REDACTED***';
 
-/** A copy of the configuration that may be shown: every secret that is set is replaced by the marker. */
+/** Returns a copy for display, with every set secret redacted. */
 export function redactConfig(schema: TObject, config: unknown): Record<string, unknown> {
   const redacted = redactValue(nodeOf(schema), config);
   return isRecord(redacted) ? redacted : {};

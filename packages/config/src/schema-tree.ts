@@ -1,6 +1,6 @@
 import { isSection, type SchemaNode } from './config-key.ts';
 
-/** The same schema in which no object takes keys that it does not name. */
+/** Returns the schema with unknown keys forbidden in every object. */
 export function closedSchema(node: SchemaNode): SchemaNode {
   const closed: Record<string, unknown> = { ...node };
   if (isSection(node)) {
@@ -14,7 +14,7 @@ export function closedSchema(node: SchemaNode): SchemaNode {
   return closed;
 }
 
-/** The value with the defaults of the objects inside its lists and maps. */
+/** Applies the defaults of objects inside lists and maps. */
 export function withDefaults(node: SchemaNode, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = node.items;

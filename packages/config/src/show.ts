@@ -4,14 +4,15 @@ import type { LoadedConfig } from './load.ts';
 import { redactValue } from './redact.ts';
 import { isRecord } from './schema-tree.ts';
 
+/** A key with its value and origin, for display. */
 export interface ShownKey {
   readonly path: string;
-  /** Redacted; null when the key has no value. */
+  /** Redacted; null if the key has no value. */
   readonly value: unknown;
   readonly origin: Origin | null;
 }
 
-/** Every key with its value and where it came from, in the order of the schema: `svc config show --json`. */
+/** Returns every key with its value and origin, in schema order: `svc config show --json`. */
 export function shownKeys(loaded: LoadedConfig<unknown>): ShownKey[] {
   return loaded.keys.map((key) => ({
     path: key.path,
@@ -20,7 +21,7 @@ export function shownKeys(loaded: LoadedConfig<unknown>): ShownKey[] {
   }));
 }
 
-/** YAML that could be a configuration file again, with each value's origin beside it: `svc config show`. */
+/** Renders a valid YAML configuration with each value's origin as a comment: `svc config show`. */
 export function renderConfig(loaded: LoadedConfig<unknown>): string {
   const document = new Document({});
   for (const key of loaded.keys) {

@@ -1,14 +1,14 @@
 import type { SchemaNode } from './config-key.ts';
 
-/** The value that a text from the environment or a flag stands for, or what it should have been. */
+/** The value parsed from environment or flag text, or a description of the expected format. */
 export type TextValue = { readonly value: unknown } | { readonly expected: string };
 
 const TRUE_WORDS: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
 const FALSE_WORDS: ReadonlySet<string> = new Set(['false', '0', 'no', 'off']);
 
 /**
- * Reads text by the type that the schema wants: numbers, booleans (`true`, `yes`, `on`, `1`), lists (`a,b` or JSON),
- * maps (`a=b,c=d` or JSON). Bounds and patterns are checked later, with all other sources.
+ * Parses text by the schema's type: numbers, booleans (`true`, `yes`, `on`, `1`), lists (`a,b` or JSON), maps
+ * (`a=b,c=d` or JSON). Bounds and patterns are checked later, together with all other sources.
  */
 export function readText(node: SchemaNode, text: string): TextValue {
   if (node.const !== undefined)
@@ -37,7 +37,7 @@ function readEnum(values: readonly unknown[], text: string): TextValue {
   return found === undefined ? expected(`one of ${values.map(String).join(', ')}`) : { value: found };
 }
 
-/** Texts last, since any text is a text: `4000` is a number where both are allowed. */
+/** Tries strings last, since any text is a string: `4000` is a number where both are allowed. */
 function readAlternatives(nodes: readonly SchemaNode[], text: string): TextValue {
   const outcomes = [...nodes.filter((node) => !isText(node)), ...nodes.filter(isText)].map((node) =>
     readText(node, text),
@@ -84,7 +84,7 @@ function readJson(text: string): TextValue {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
-    return expected('valid JSON'); // the parser's own message would repeat the text, which may be a secret
+    return expected('valid JSON'); // the parser's message would quote the text, which may be a secret
   }
 }
 

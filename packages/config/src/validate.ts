@@ -5,13 +5,13 @@ import { unknownKey } from './yaml-source.ts';
 
 const MAX_SHOWN_CHARACTERS = 60;
 
-/** Every fault of one key's value, in words. The schema must be closed (`closedSchema`). */
+/** Describes every fault of a key's value. The schema must be closed (`closedSchema`). */
 export function validateValue(key: ConfigKey, { value, origin }: Assignment): ConfigFault[] {
   const [, errors] = Errors(key.node, value);
   const faults = new Map<string, ConfigFault>();
   for (const error of errors) {
     const inner = error.instancePath.split('/').slice(1).map(unescapePointer);
-    // The alternatives' own fault follows and says it better; `boolean` repeats what `additionalProperties` says.
+    // The fault of the alternatives follows and is clearer; `boolean` repeats `additionalProperties`.
     if (isInsideAlternatives(error.schemaPath) || error.keyword === 'boolean') continue;
     const path = [key.path, ...inner].join('.');
     const node = schemaAt(key.node, inner);
@@ -55,7 +55,7 @@ function withArticle(type: string): string {
   return word === 'text' ? word : `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
 
-/** User and password of a URL (RFC 3986, 3.2.1) are not shown, whatever key it was meant for. */
+/** Hides user and password of any URL (RFC 3986, 3.2.1), whatever the key. */
 function shorten(value: unknown): string {
   const text = (JSON.stringify(value) ?? String(value)).replaceAll(/(:\/\/)[^\s/?#"]*@/g, '$1***@');
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;

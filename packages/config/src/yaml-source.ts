@@ -19,7 +19,7 @@ interface Reading {
   readonly allPaths: readonly string[];
 }
 
-/** Reads YAML 1.2 along the schema; every value and every fault knows its file, line and column. */
+/** Reads YAML 1.2 according to the schema; records file, line and column of every value and fault. */
 export function readYaml(file: string, text: string, root: SchemaNode, allPaths: readonly string[]): SourceResult {
   const lines = new LineCounter();
   const whole: Origin = { source: 'yaml', where: file };
@@ -33,7 +33,7 @@ export function readYaml(file: string, text: string, root: SchemaNode, allPaths:
     return { source: 'yaml', where: `${file}:${line}:${col}` };
   };
   const originOf = (node: unknown): Origin => {
-    const offset = (node as Node | null)?.range?.[0]; // null where a key has no value
+    const offset = (node as Node | null)?.range?.[0]; // null if a key has no value
     return offset === undefined ? whole : at(offset);
   };
   if (document.errors.length > 0) {
@@ -48,7 +48,7 @@ export function readYaml(file: string, text: string, root: SchemaNode, allPaths:
 }
 
 function readSection(reading: Reading, node: unknown, schema: SchemaNode, segments: readonly string[]): void {
-  if (node === null || (isScalar(node) && node.value === null)) return; // `http:` with nothing below it
+  if (node === null || (isScalar(node) && node.value === null)) return; // `http:` without content
   if (!isMap(node)) {
     const message = 'must be a section with keys of its own';
     reading.faults.push({ path: segments.join('.'), message, origin: reading.originOf(node) });
@@ -70,7 +70,8 @@ function readSection(reading: Reading, node: unknown, schema: SchemaNode, segmen
 
 function readValue(reading: Reading, node: unknown, path: string): void {
   const origin = reading.originOf(node);
-  if (node === null || (isScalar(node) && node.value === null && node.source === '')) return; // `port:` = not set
+  // `port:` without a value means not set
+  if (node === null || (isScalar(node) && node.value === null && node.source === '')) return;
   if (isAlias(node)) {
     reading.faults.push({ path, message: 'must be written out: aliases are not supported', origin });
     return;
@@ -84,7 +85,7 @@ function readValue(reading: Reading, node: unknown, path: string): void {
   }
 }
 
-/** Names the nearest key of the same section, else the path of a key that has this name elsewhere. */
+/** Suggests the nearest key of the same section, or else the path of a key with this name elsewhere. */
 export function unknownKey(
   path: readonly string[],
   section: SchemaNode,

@@ -1,19 +1,20 @@
+/** Optional parts of an AppError. */
 export interface AppErrorOptions {
   code: string;
   status: number;
   message: string;
-  /** Extra fields for the reader of the answer: `field`, `reason`, limits. Never secrets, never internals. */
+  /** Extra fields for the client: `field`, `reason`, limits. Never secrets or internals. */
   details?: Record<string, unknown>;
-  /** Headers that belong to the refusal, such as `retry-after` (seconds). */
+  /** Response headers, such as `retry-after` (seconds). */
   headers?: Record<string, string>;
   cause?: unknown;
-  /** True when the same request may succeed later without a change. */
+  /** True if the same request may succeed later without changes. */
   retryable?: boolean;
 }
 
 /**
- * The one error that travels through the product. A renderer per protocol turns it into an answer; what is not an
- * `AppError` is a fault of ours and is answered as `internal_error`.
+ * The product's error type. A renderer per protocol turns it into a response; any other error is a bug and becomes
+ * `internal_error`.
  */
 export class AppError extends Error {
   readonly code: string;
@@ -33,11 +34,12 @@ export class AppError extends Error {
   }
 }
 
+/** Whether the value is an AppError. */
 export function isAppError(error: unknown): error is AppError {
   return error instanceof AppError;
 }
 
-/** The AppError inside, or an `internal_error` that keeps the original as its cause. */
+/** Returns an AppError unchanged; wraps anything else as `internal_error` with the original as its cause. */
 export function toAppError(error: unknown): AppError {
   if (isAppError(error)) return error;
   return new AppError({ code: 'internal_error', status: 500, message: 'Internal error', cause: error });

@@ -1,6 +1,6 @@
 import { AppError, type AppErrorOptions } from './app-error.ts';
 
-/** `[status, message template]`; `{name}` in the template is filled from the details. */
+/** `[status, message template]`; details replace `{name}` in the template. */
 export type CatalogueEntry = readonly [status: number, template: string];
 
 export type ErrorExtras = Pick<AppErrorOptions, 'cause' | 'headers' | 'retryable'> & {
@@ -11,14 +11,16 @@ export type Catalogue<Entries extends Record<string, CatalogueEntry>> = {
   readonly [Code in keyof Entries]: (extras?: ErrorExtras) => AppError;
 } & { readonly entries: Entries };
 
-/** A value that a caller sent may be echoed in a message, but never by the megabyte. */
+/** Limits values from callers that a message echoes. */
 const MAX_FILLED_CHARACTERS = 300;
 
 /**
- * One catalogue per module: code -> factory. The name of the entry is the stable code that clients match.
+ * Defines a module's errors: code -> factory. The entry's name is the stable code that clients match.
  *
- *     const errors = defineErrors({ BUCKET_TAKEN: [409, 'Bucket {name} is taken'] });
- *     throw errors.BUCKET_TAKEN({ details: { name } });
+ * ```ts
+ * const errors = defineErrors({ BUCKET_TAKEN: [409, 'Bucket {name} is taken'] });
+ * throw errors.BUCKET_TAKEN({ details: { name } });
+ * ```
  */
 export function defineErrors<const Entries extends Record<string, CatalogueEntry>>(
   entries: Entries,
@@ -30,11 +32,11 @@ export function defineErrors<const Entries extends Record<string, CatalogueEntry
     factories[code] = (extras: ErrorExtras = {}) =>
       new AppError({ ...extras, code, status, message: fill(template, extras.details ?? {}) });
   }
-  // The loop above makes exactly one factory for each key of Entries.
+  // The loop above creates exactly one factory per key of Entries.
   return factories as Catalogue<Entries>;
 }
 
-/** A detail that is not given leaves its placeholder, which a test of the message then shows. */
+/** A missing detail leaves its placeholder, so that a test of the message shows it. */
 function fill(template: string, details: Record<string, unknown>): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
     const value = Object.hasOwn(details, name) ? details[name] : undefined;

@@ -1,50 +1,50 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Who calls: decided once at the edge, from a header, a cookie or a subprotocol. */
+/** The caller, authenticated once at the edge from a header, a cookie or a WebSocket subprotocol. */
 export interface Principal {
   kind: 'user' | 'service_account' | 'guest';
-  /** Stable id of the user or of the service account. */
+  /** Stable id of the user or service account. */
   id: string;
-  /** For the audit log and for greetings: an e-mail, or the name of a service account. */
+  /** Display name for the audit log and the UI: an email address, or the name of a service account. */
   name: string;
   credential: 'session' | 'jwt' | 'oidc' | 'api_token' | 'service_account' | 'guest_jwt' | 'access_key';
-  /** The id of the session, token or access key that was shown, so that it can be revoked or shown as current. */
+  /** Id of the session, token or access key used, so that it can be revoked or marked as current. */
   credentialId: string | null;
   /**
-   * When the token expires (ISO 8601, UTC), which caps the life of everything created with it. Null for tokens without an
-   * expiry and for interactive sign-ins: those stand for their user, whose creations outlive the session.
+   * When the token expires (ISO 8601, UTC). Nothing created with the token outlives it. Null for tokens without an
+   * expiry and for interactive sign-ins: a sign-in acts for its user, and what the user creates outlives the session.
    */
   expiresAt: string | null;
   /**
-   * Only for interactive sign-ins: when the user last proved who they are (ISO 8601, UTC). What decides over an account,
-   * such as its password and its tokens, needs a proof of the last minutes.
+   * When the user last confirmed their identity (ISO 8601, UTC); interactive sign-ins only. Sensitive account changes,
+   * such as passwords and tokens, require a recent confirmation.
    */
   confirmedAt?: string;
-  /** Only for service accounts: their one workspace and what they may do there. */
+  /** The service account's only workspace and its scopes there; service accounts only. */
   workspaceUuid?: string;
   scopes?: readonly ('read' | 'write' | 'admin')[];
-  /** The token that `svc up` makes at each start: no one takes it away, the next start replaces it. */
+  /** The token that `svc up` creates at each start. It cannot be revoked; the next start replaces it. */
   isStartToken?: boolean;
-  /** True for the operator of the whole installation. */
+  /** True for operators of the whole installation. */
   operator?: boolean;
 }
 
 /**
- * Names a credential without its secret, so that its standing can be checked after the request that showed it. Kept by
- * whatever outlives that request: open streams, tickets, links. Safe to store as JSON.
+ * Identifies a credential without its secret, so that it can be rechecked after the request that presented it.
+ * Everything that outlives a request keeps one: open streams, tickets, links. Safe to store as JSON.
  */
 export interface CredentialRef {
   principalKind: Principal['kind'];
   principalId: string;
   credential: Principal['credential'];
   credentialId: string | null;
-  /** When the credential was shown (ISO 8601, UTC); a sign-out of all sessions after this time revokes it. */
+  /** When the credential was presented (ISO 8601, UTC). A later sign-out from all sessions revokes it. */
   shownAt: string;
-  /** Only for tokens of an external issuer, which have no record of their own: when they say that the user signed in. */
+  /** When the user signed in according to an external issuer; only for its tokens, which have no record here. */
   confirmedAt?: string;
 }
 
-/** The reference to the credential of a principal that was authenticated at `now`. */
+/** Creates a reference to the credential of a principal that was authenticated at `now`. */
 export function createCredentialRef(principal: Principal, now: Date): CredentialRef {
   const { kind, id, credential, credentialId, confirmedAt } = principal;
   const ref = { principalKind: kind, principalId: id, credential, credentialId, shownAt: now.toISOString() };
@@ -52,82 +52,86 @@ export function createCredentialRef(principal: Principal, now: Date): Credential
 }
 
 /**
- * Who created a lasting credential, such as an S3 key. A token is part of its maker: deleting the token ends what was
- * created with it. A sign-in is not: `tokenId` is null, and the maker is the user alone.
+ * The creator of a lasting credential, such as an S3 key. Deleting the creator's token also revokes what was created
+ * with it. Sign-ins are different: `tokenId` is null and the credential belongs to the user alone.
  */
 export interface Maker {
   principalId: string;
-  /** The API token or service account that was used. */
+  /** The API token or service account used. */
   tokenId: string | null;
 }
 
-/** The maker of what this principal creates now. */
+/** Returns the maker to record for anything this principal creates now. */
 export function createMaker({ id, credential, credentialId, isStartToken }: Principal): Maker {
-  // What the token of a start creates stands for its user: it would end with the next start.
+  // The start token acts for its user; otherwise its creations would end at the next start.
   const isToken = (credential === 'api_token' && isStartToken !== true) || credential === 'service_account';
   return { principalId: id, tokenId: isToken ? credentialId : null };
 }
 
 export type Role = 'owner' | 'admin' | 'member' | 'guest' | 'service_account';
 
-/** What `authorize` answers: the workspace that the call works in, and as what. */
+/** The result of `authorize`: the workspace of the call and the caller's role in it. */
 export interface Grant {
   workspaceUuid: string;
   role: Role;
   teamUuid: string | null;
 }
 
-/** `noun:verb`, such as `bucket:create`; the table of all actions stands in the accounts module. */
+/** `noun:verb`, such as `bucket:create`. The accounts module defines all actions. */
 export type Action = `${string}:${string}`;
 
+/** The parts of a request that may contain a credential. */
 export interface CredentialSource {
   headers: IncomingHttpHeaders;
   method: string;
   remoteAddress: string;
-  /** Whether the client came over TLS, to us or to a trusted proxy: then only `__Host-` cookies count. */
+  /** Whether the client used TLS, to this process or to a trusted proxy. If so, only `__Host-` cookies count. */
   isSecure: boolean;
 }
 
+/** A request for permission to perform an action in a workspace. */
 export interface AuthorizeRequest {
   principal: Principal;
   action: Action;
-  /** Absent: the principal's own default workspace. */
+  /** Defaults to the principal's own workspace. */
   workspaceUuid?: string | undefined;
-  /** The value of `?team_uuid=`, with which members of a team reach its workspace. */
+  /** The value of `?team_uuid=`, which team members use to reach the team's workspace. */
   teamUuid?: string | undefined;
 }
 
+/** A request for the current permissions of a maker in a workspace. */
 export interface MakerRequest {
   maker: Maker;
   workspaceUuid: string;
   actions: readonly Action[];
 }
 
-/** Port to the accounts module. Refusals are `AppError`s (401, 403, 404) that never answer a hint. */
+/** Port to the accounts module. Throws `AppError`s (401, 403, 404) that reveal nothing about resources. */
 export interface Access {
   authenticate(source: CredentialSource): Promise<Principal>;
   authorize(request: AuthorizeRequest): Promise<Grant>;
   /**
-   * The principal behind a credential as it is now. Throws UNAUTHORIZED once the credential was revoked or its principal
-   * is gone, and once a token expired. An expired JWT still stands while its session does.
+   * Returns the current principal for a credential. Throws UNAUTHORIZED if the credential was revoked, its principal
+   * was deleted or its token expired. An expired JWT stays valid while its session does.
    */
   recheck(ref: CredentialRef): Promise<Principal>;
   /**
-   * The actions that a maker may perform in a workspace now, as its owner, through its present team, or as its service
-   * account. Empty when the maker, its token or the workspace is gone.
+   * Returns the actions that a maker may currently perform in a workspace: as its owner, through its current team, or
+   * as its service account. Empty if the maker, its token or the workspace was deleted.
    */
   allowedActions(request: MakerRequest): Promise<ReadonlySet<Action>>;
   /**
-   * For actions on what is the principal's own: refuses kinds that may never do it, such as a guest making tokens, and
-   * sign-ins that were confirmed too long ago for what decides over the account.
+   * Authorizes actions on the principal's own account. Refuses principal kinds that may never perform the action, such
+   * as guests creating tokens, and sign-ins without a recent confirmation for sensitive account changes.
    */
   permit(principal: Principal, action: Action): Promise<void>;
 }
 
+/** An entry for the audit log. */
 export interface AuditEntry {
   principal: Principal | null;
   action: Action;
-  /** What was acted on: a kind and an id, such as `bucket/photos`. */
+  /** The resource as `kind/id`, such as `bucket/photos`. */
   resource: string;
   workspaceUuid: string | null;
   outcome: 'success' | 'refused' | 'failed';

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The key under which a client's address is counted. An IPv6 client owns a whole /64 (RFC 6177) and could take another
- * address for each request, so the first half counts. An IPv4 address inside IPv6 counts as itself.
+ * Returns the rate-limiting key of a client address. An IPv6 client controls a whole /64 (RFC 6177) and could use
+ * another address for each request, so only the first 64 bits count. An IPv4-mapped IPv6 address counts as IPv4.
  */
 export function addressKey(address: string): string {
   const plain = address.split('%', 1)[0] ?? '';

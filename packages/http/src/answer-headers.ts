@@ -1,19 +1,19 @@
 import type { HttpApp } from './http-app.ts';
 
-/** What an answer of an API carries unless its route says otherwise. */
+/** Headers of every API response unless the route sets them. */
 const DEFAULTS: Readonly<Record<string, string>> = {
-  // A browser never guesses that JSON or a download is a page.
+  // Keeps browsers from treating JSON or a download as a page.
   'x-content-type-options': 'nosniff',
-  // Paths hold names and ids; they are nobody else's business.
+  // Paths hold names and ids, so don't leak them to other sites.
   'referrer-policy': 'no-referrer',
-  // Answers depend on who asks. A cache in between must not keep them.
+  // Responses depend on the caller; caches must not keep them.
   'cache-control': 'no-store',
 };
 
-/** Shown as a page, JSON can neither run a script nor be framed. */
+/** Opened as a page, JSON can neither run scripts nor be framed. */
 const JSON_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-/** The request's id on every answer, and the security headers of an API. A route's own headers win. */
+/** Adds the request id and the security headers to every response. A route's own headers take precedence. */
 export function setAnswerHeaders(app: HttpApp): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

@@ -20,47 +20,48 @@ import { createValidatorCompiler } from './validation.ts';
 import { limitWorkspaces } from './workspace-limit.ts';
 import { unlimitedTraffic, type WorkspaceTraffic } from './workspace-traffic.ts';
 
+/** Options of the HTTP app. */
 export interface HttpAppOptions {
   log: Logger;
   metrics: Metrics;
   access: Access;
   audit: AuditLog;
-  /** Ends requests whose right is gone; shared with the upgrades. Its own by default. */
+  /** Ends requests whose rights are revoked; shared with upgrades. Defaults to a separate instance. */
   rights?: HeldRights;
   version: string;
-  /** Largest JSON body in bytes; routes that stream set their own. */
+  /** Maximum JSON body size in bytes; streaming routes set their own limit. */
   bodyLimitBytes?: number;
-  /** Time in which a JSON body must have arrived. */
+  /** Time limit for receiving a JSON body. */
   bodyTimeoutMs?: number;
-  /** Proxies whose `X-Forwarded-*` is believed (addresses or networks); nobody by default. */
+  /** Proxies (addresses or networks) whose `X-Forwarded-*` headers are trusted; none by default. */
   trustedProxies?: readonly string[];
-  /** Path families whose unknown routes do not answer the flat error; also what OpenAPI says of their errors. */
+  /** Path families with their own error shape for unknown routes; also used for the errors in OpenAPI. */
   errorFamilies?: readonly ErrorFamily[];
-  /** What workspaces may ask; unlimited by default. */
+  /** Rate limits of workspaces; unlimited by default. */
   traffic?: WorkspaceTraffic;
-  /** The clock of `config.rateLimit`, in milliseconds; `Date.now` by default. */
+  /** Clock of `config.rateLimit`, in milliseconds. Defaults to `Date.now`. */
   nowMs?: () => number;
 }
 
-/** Makes the app without a listener; `createListener` puts it on a port. */
+/** Creates the app without listening; `createListener` binds it to a port. */
 export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   const families = options.errorFamilies ?? [];
   const proxies = options.trustedProxies ?? [];
   const loggerInstance: FastifyBaseLogger = options.log;
   const app = fastify({
     loggerInstance,
-    // One line per answer, made below with the URL redacted.
+    // The app logs one line per response itself, with the URL redacted.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: options.bodyLimitBytes ?? 1024 * 1024,
     trustProxy: proxies.length === 0 ? false : [...proxies],
     genReqId: (request) => requestIdOf(request.headers),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2048 },
-    // Before any route or hook: a path that is no valid percent-encoding.
+    // Handles paths with invalid percent-encoding, before any route or hook.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
       answerError(error, request, reply, rendererOf(families, request.url));
     },
-    // Every connection is closed by the listener, which drains before it cuts: whoever still gets in is answered.
+    // The listener drains and closes connections. Requests that still arrive are answered.
     return503OnClosing: false,
     forceCloseConnections: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -70,7 +71,8 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   await app.register(cookie);
   await registerOpenApi(app, options.version, families);
 
-  // The order of the hooks is the order of the refusals: unknown route, too many calls, who are you, may you, again.
+  // The order of the hooks decides which refusal wins: unknown route, rate limit, authentication, authorization, rate
+  // limit.
   setAnswerHeaders(app);
   answerUnknownRoutes(app, families);
   const limits = new RouteRateLimits(options.nowMs ?? Date.now);

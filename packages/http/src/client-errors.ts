@@ -4,7 +4,7 @@ import { type AppError, toAppError } from '@svc/errors';
 import { httpErrors } from './errors.ts';
 import type { ErrorRenderer } from './renderers.ts';
 
-/** What the HTTP parser refused, or what did not arrive in time: there is no request yet that could be answered. */
+/** Maps HTTP parser errors and timeouts to the catalogue. These occur before there is a request to answer. */
 export function clientErrorOf(error: Error): AppError {
   const code = 'code' in error ? error.code : '';
   switch (code) {
@@ -17,12 +17,12 @@ export function clientErrorOf(error: Error): AppError {
   }
 }
 
-/** Node tells resets and failed TLS handshakes by the same event; nobody is there to read an answer to those. */
+/** Node.js emits the same event for resets and failed TLS handshakes, which cannot be answered. */
 export function isAboutHttp(error: Error): boolean {
   return 'code' in error && /^(HPE_|ERR_HTTP_)/.test(String(error.code));
 }
 
-/** Writes an ordinary HTTP error on a socket that no response object stands for, and closes it. An empty id is not told. */
+/** Writes an HTTP error to a socket that has no response object, then closes it. Omits an empty request id. */
 export function refuseSocket(socket: Duplex, raw: unknown, requestId: string, render: ErrorRenderer): void {
   if (socket.destroyed || !socket.writable) {
     socket.destroy();
@@ -42,6 +42,6 @@ export function refuseSocket(socket: Duplex, raw: unknown, requestId: string, re
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const text = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}\r\n${head.join('')}\r\n${body}`;
-  // The other side may keep its half open for ever; once the answer is out, nothing is left to wait for.
+  // The peer may keep its side open forever, so destroy the socket once the response is flushed.
   socket.end(text, () => socket.destroy());
 }

@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { all, compile } from '@fastify/proxy-addr';
 
-/** How a client reached the platform, as far as the connection and trusted proxies tell. */
+/** The client's address and protocol, according to the connection and trusted proxies. */
 export interface RequestClient {
   remoteAddress: string;
-  /** Whether the client came over TLS, to us or to a trusted proxy. */
+  /** Whether the client used TLS, to this process or to a trusted proxy. */
   isSecure: boolean;
 }
 
 export type ClientOfRequest = (request: IncomingMessage) => RequestClient;
 
 /**
- * The rule of `trusted_proxies` for requests outside of the app, such as upgrades and S3: what `request.ip` and
- * `request.protocol` are inside of it. Without trusted proxies no `X-Forwarded-*` counts.
+ * Applies `trusted_proxies` to requests outside of the app, such as upgrades and S3; equals `request.ip` and
+ * `request.protocol` inside it. Without trusted proxies, `X-Forwarded-*` is ignored.
  */
 export function createClientOfRequest(trustedProxies: readonly string[] = []): ClientOfRequest {
   const trusts = trustedProxies.length === 0 ? () => false : compile([...trustedProxies]);
@@ -22,7 +22,7 @@ export function createClientOfRequest(trustedProxies: readonly string[] = []): C
     if (address === undefined || !trusts(address, 0)) {
       return { remoteAddress: address ?? '', isSecure: isEncrypted(request) };
     }
-    // The last entry was written by the proxy that we trust; those before it may be the client's own.
+    // The trusted proxy wrote the last entry; the client may have forged earlier ones.
     const forwarded =
       String(request.headers['x-forwarded-proto'] ?? '')
         .split(',')
@@ -33,7 +33,7 @@ export function createClientOfRequest(trustedProxies: readonly string[] = []): C
   };
 }
 
-/** Whether this very connection is TLS. */
+/** Whether this connection itself uses TLS. */
 function isEncrypted({ socket }: IncomingMessage): boolean {
   return 'encrypted' in socket && socket.encrypted === true;
 }

@@ -2,24 +2,24 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** One request that is being answered. */
+/** A request in progress. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** What is open on a listener: sockets by what they do, and the requests that run on them. */
+/** The open sockets of a listener, by state, and the requests in progress on them. */
 export class Connections {
-  /** Accepted, whatever they speak. TLS: also those in their handshake. */
+  /** All accepted sockets, whatever their protocol; with TLS, including those in their handshake. */
   readonly #accepted = new Set<Socket>();
-  /** Running requests by socket; several at once where a client pipelines. */
+  /** Requests in progress by socket; more than one if the client pipelines. */
   readonly #running = new Map<Duplex, Set<Exchange>>();
-  /** TLS sockets, each of which stands for one of `#accepted`. */
+  /** TLS sockets; each wraps a socket in `#accepted`. */
   readonly #secured = new Map<string, Socket>();
   readonly #upgraded = new Set<Duplex>();
   #closing = false;
 
-  /** Registers the sockets of the server; requests and upgrades are told one by one. */
+  /** Registers the server's sockets. Requests and upgrades are registered one by one. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
@@ -64,7 +64,7 @@ export class Connections {
     socket.once('close', () => this.#upgraded.delete(socket));
   }
 
-  /** From now on: what does nothing is closed, running requests are the last on their socket. */
+  /** Closes idle connections; those with a running request close after its response. */
   beginClosing(): void {
     this.#closing = true;
     for (const { response } of this.exchanges()) endAfterAnswer(response);

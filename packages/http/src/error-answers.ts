@@ -4,15 +4,15 @@ import { fromFrameworkError } from './framework-errors.ts';
 import type { HttpApp } from './http-app.ts';
 import type { ErrorRenderer } from './renderers.ts';
 
-/** Says in the words of one route family what was thrown: another status, a header, a detail of the request. */
+/** Adapts an error to a route family: another status, a header, a detail of the request. */
 export type ErrorAdapter = (error: AppError, request: FastifyRequest) => AppError;
 
-/** Sets how this app, or this encapsulated part of it, answers errors. */
+/** Sets how this app, or an encapsulated part of it, renders errors. */
 export function useErrorRenderer(app: HttpApp, render: ErrorRenderer, adapt?: ErrorAdapter): void {
   app.setErrorHandler((raw, request, reply) => answerError(raw, request, reply, render, adapt));
 }
 
-/** The one place where a request's error is logged and answered. */
+/** Logs and answers the error of a request. No other code does either. */
 export function answerError(
   raw: unknown,
   request: FastifyRequest,
@@ -41,14 +41,14 @@ function logOnce(error: AppError, request: FastifyRequest): void {
   } else if (error.code === 'internal_error') {
     request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed');
   } else {
-    // Foreseen by the one who threw it: an engine or an agent is away.
+    // An expected failure: an engine or agent is unavailable.
     request.log.warn({ err: error, code: error.code }, 'request refused');
   }
 }
 
 /**
- * A refused upload is not read to its end: without this the server would take in and throw away as much as the client
- * cares to send, since the connection cannot be used again before that.
+ * Close the connection instead of draining a refused upload: before the connection can be reused, the server would have
+ * to read and discard everything the client sends.
  */
 function hasUnreadBody({ raw }: FastifyRequest): boolean {
   if (raw.complete) return false;
@@ -56,5 +56,5 @@ function hasUnreadBody({ raw }: FastifyRequest): boolean {
   return raw.headers['transfer-encoding'] !== undefined || lengthBytes > WORTH_READING_BYTES;
 }
 
-/** A rest as small as this has arrived already, most times. */
+/** A remainder of this size has usually arrived already. */
 const WORTH_READING_BYTES = 64 * 1024;

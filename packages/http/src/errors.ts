@@ -1,6 +1,6 @@
 import { defineErrors } from '@svc/errors';
 
-/** Refusals that any route can answer, before a module has its say. */
+/** Errors that any route can return, regardless of its module. */
 export const httpErrors = defineErrors({
   INVALID_REQUEST: [400, 'Invalid request: {reason}'],
   UNAUTHORIZED: [401, 'Missing or invalid credentials'],

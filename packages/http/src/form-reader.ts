@@ -2,25 +2,28 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
+/** A file in a form, as a stream. */
 export interface FormFile {
-  /** Of the form's field. */
+  /** Name of the form field. */
   field: string;
-  /** As the client named it; never a path. */
+  /** File name sent by the client; never a path. */
   name: string;
   contentType: string;
   content: Readable;
 }
 
+/** Receives the fields and files of a form. */
 export interface FormReader {
   field(name: string, value: string): void;
-  /** One at a time, in order; the next is read when this one is done. */
+  /** Receives one file at a time, in order; the next file is read after this promise settles. */
   file(file: FormFile): Promise<void>;
 }
 
+/** Limits and errors of a form. */
 export interface FormOptions {
-  /** The error for what is wrong with a field (or `body`, `content-type`). */
+  /** Creates the error for an invalid field (or `body`, `content-type`). */
   malformed(field: string, reason: string, cause?: unknown): Error;
-  /** The error for a body that ended early. */
+  /** Creates the error for a truncated body. */
   incomplete(cause?: unknown): Error;
   maxFiles?: number;
   maxFields?: number;
@@ -28,8 +31,8 @@ export interface FormOptions {
 }
 
 /**
- * Reads a `multipart/form-data` body (RFC 7578) as it comes: fields first, then files, each streamed. Throws what the
- * reader threw, or the caller's errors; what was begun is let go of before. Answers how many files there were.
+ * Streams a `multipart/form-data` body (RFC 7578): fields first, then each file. Throws the reader's errors or those
+ * that the caller creates, after releasing everything in progress. Returns the number of files.
  */
 export async function readForm(request: IncomingMessage, reader: FormReader, options: FormOptions): Promise<number> {
   const parser = createParser(request, options);
@@ -45,7 +48,7 @@ export async function readForm(request: IncomingMessage, reader: FormReader, opt
     await parsed;
     await reading.done();
   } catch (error) {
-    // Not a pipeline: that would end the connection on which the refusal is to be answered.
+    // A pipeline would destroy the connection, which the refusal still needs.
     request.unpipe(parser);
     request.pause();
     await reading.cancel(options.incomplete(error));
@@ -86,7 +89,7 @@ class Reading {
     parser.on('file', (field, content, name, _encoding, contentType) => {
       this.files += 1;
       this.#open.add(content);
-      content.on('error', () => undefined); // whoever reads it hears of it
+      content.on('error', () => undefined); // the reader of the file gets the error
       this.#tail = this.#tail.then(async () => {
         await this.#reader.file({ field, name: name ?? '', contentType, content });
         this.#open.delete(content);
@@ -104,7 +107,7 @@ class Reading {
 
   async cancel(reason: Error): Promise<void> {
     for (const content of this.#open) content.destroy(reason);
-    await this.#tail.catch(() => undefined); // it is the error that is being thrown
+    await this.#tail.catch(() => undefined); // the original error is rethrown
   }
 }
 

@@ -3,16 +3,19 @@ import type { FastifyError } from 'fastify';
 import { httpErrors } from './errors.ts';
 import { describeIssues } from './validation-issues.ts';
 
-/** What an error of the framework does not say itself. */
+/** Details that framework errors lack. */
 export interface FailedRequest {
   bodyLimitBytes?: number | undefined;
   contentType?: string | undefined;
 }
 
-/** Maps what Fastify itself throws (validation, body limits, parsers) to the catalogue; the rest is ours or a fault. */
+/**
+ * Maps Fastify errors (validation, body limits, parsers) to the catalogue. Returns `AppError`s unchanged; anything else
+ * is an internal error.
+ */
 export function fromFrameworkError(error: unknown, request: FailedRequest = {}): AppError {
   if (isAppError(error)) return error;
-  const known = error as Partial<FastifyError> | null; // thrown values have no type; each field is checked below
+  const known = error as Partial<FastifyError> | null; // thrown values are untyped; each field is checked below
   if (known?.validation !== undefined) return validationError(known);
   switch (known?.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -35,7 +38,7 @@ export function fromFrameworkError(error: unknown, request: FailedRequest = {}):
   }
   if (error instanceof SyntaxError && known?.statusCode === 400)
     return invalidBody('the body is not valid JSON', error);
-  // What is left of the framework's own refusals, such as a path that is no valid percent-encoding.
+  // Other client errors of the framework, such as invalid percent-encoding in a path.
   if (known?.code?.startsWith('FST_') === true && isClientStatus(known.statusCode)) {
     return httpErrors.INVALID_REQUEST({
       details: { field: 'request', reason: known.message ?? 'refused' },
@@ -58,7 +61,7 @@ function isClientStatus(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500;
 }
 
-/** A body can be wrong in a thousand places; nobody reads more than this. */
+/** A body can have a thousand errors; report no more than this. */
 const MAX_ISSUES = 20;
 
 function validationError(error: Partial<FastifyError>): AppError {

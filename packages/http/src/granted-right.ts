@@ -10,17 +10,17 @@ import { httpErrors } from './errors.ts';
 import type { HeldRight } from './held-rights.ts';
 
 /**
- * What a credential was granted, without its secret. Kept by everything that outlives its request: an open stream, a
- * ticket, a link. Safe to store as JSON.
+ * The access granted to a credential, without its secret. Everything that outlives its request keeps one: an open
+ * stream, a ticket, a link. Safe to store as JSON.
  */
 export interface GrantedAccess {
   credential: CredentialRef;
   action: Action;
-  /** Null for an action on what is the principal's own. */
+  /** Null for actions on the principal's own account. */
   grant: Grant | null;
 }
 
-/** `shownAt` is a time before the credential was authenticated. */
+/** Creates the record of granted access. `shownAt` must precede authentication of the credential. */
 export function createGrantedAccess(
   principal: Principal,
   shownAt: Date,
@@ -30,7 +30,7 @@ export function createGrantedAccess(
   return { credential: createCredentialRef(principal, shownAt), action, grant };
 }
 
-/** The principal as it is now. Throws the refusal (401, 403, 404) when the same would not be granted any more. */
+/** Returns the current principal. Throws 401, 403 or 404 if the same access would no longer be granted. */
 export async function confirmAccess(access: Access, { credential, action, grant }: GrantedAccess): Promise<Principal> {
   const principal = await access.recheck(credential);
   if (grant === null) {
@@ -39,12 +39,12 @@ export async function confirmAccess(access: Access, { credential, action, grant 
   }
   const { workspaceUuid, teamUuid, role } = grant;
   const now = await access.authorize({ principal, action, workspaceUuid, teamUuid: teamUuid ?? undefined });
-  // The role went into what was begun, such as the group in which a cluster is asked; a connection cannot change it.
+  // An open connection depends on the role, such as the impersonated group in a cluster, and cannot change it.
   if (now.role !== role) throw httpErrors.FORBIDDEN({ details: { reason: 'the role has changed' } });
   return principal;
 }
 
-/** The right to hold for as long as what was granted is open. */
+/** Creates the right to hold while the granted resource is in use. */
 export function createGrantedRight(access: Access, granted: GrantedAccess, confirmedAtMs: number): HeldRight {
   const { credential, action, grant } = granted;
   const key = JSON.stringify([
@@ -58,14 +58,14 @@ export function createGrantedRight(access: Access, granted: GrantedAccess, confi
   ]);
   return {
     key,
-    // Only credentials without a record of their own depend on when they were shown.
+    // Only credentials without their own record depend on when they were presented.
     exactKey: credential.credentialId === null ? `${key}${credential.shownAt}` : key,
     confirmedAtMs,
     check: async () => void (await confirmAccess(access, granted)),
   };
 }
 
-/** A right that also depends on something else, such as a link that is still kept. `name` tells it from others. */
+/** Adds another condition to a right, such as the existence of a link. `name` distinguishes it from other rights. */
 export function narrowRight(right: HeldRight, name: string, alsoCheck: () => Promise<void>): HeldRight {
   return {
     key: `${right.key}${name}`,

@@ -7,17 +7,17 @@ import type { HeldRights } from './held-rights.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the route does, as the authorize table names it. Every route has this or `public`. */
+    /** The action of the route in the authorize table. Every route has this or `public`. */
     action?: Action;
-    /** `workspace` (default): a grant for a workspace is needed. `self`: the principal acts on what is its own. */
+    /** `workspace` (default): requires a grant for a workspace. `self`: acts on the principal's own account. */
     scope?: 'workspace' | 'self';
-    /** The route answers anybody, and says why in a comment. */
+    /** The route needs no authentication; a comment gives the reason. */
     public?: true;
-    /** What was acted on, for the audit log; the path's own parameters by default. */
+    /** The resource for the audit log; defaults to the path parameters. */
     auditResource?: (request: FastifyRequest) => string;
-    /** Reads are not audited unless they hand out a secret. Changes always are. */
+    /** Audits a read, such as one that returns a secret. Changes are always audited. */
     audit?: boolean;
-    /** The body is not a document but content of any length and type, which the route takes as it comes. */
+    /** Accepts content of any length and type as a raw stream. */
     rawBody?: boolean;
   }
   interface FastifyRequest {
@@ -29,13 +29,14 @@ declare module 'fastify' {
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** Dependencies of the guard. */
 export interface GuardDeps {
   access: Access;
   audit: AuditLog;
   rights: HeldRights;
 }
 
-/** Decides for every route at once, before its body is read; a route without a declared action does not start. */
+/** Authorizes every route before its body is read. A route without a declared action prevents startup. */
 export function installGuard(app: FastifyInstance, { access, audit, rights }: GuardDeps): void {
   const held = new HeldRequests(access, rights);
   held.install(app);
@@ -63,25 +64,26 @@ export function installGuard(app: FastifyInstance, { access, audit, rights }: Gu
     }
     held.hold(request, reply, action);
   });
-  // Before the answer: a change that the caller knows of is in the log, whatever happens to the process after it.
+  // Record before responding: every change that a caller has seen confirmed is in the log, even if the process then
+  // dies.
   app.addHook('onSend', (request, reply) => recordAudit(audit, request, reply));
-  // Answers that a route wrote itself, and clients that left before theirs.
+  // Covers routes that write their own response and clients that disconnect early.
   app.addHook('onResponse', (request, reply) => recordAudit(audit, request, reply));
 }
 
-/** The principal of a guarded route. Throws only when a route that declared itself public asks for it. */
+/** Returns the principal of a guarded route. Throws UNAUTHORIZED on a public route. */
 export function principalOf(request: FastifyRequest): Principal {
   if (request.principal === null) throw httpErrors.UNAUTHORIZED();
   return request.principal;
 }
 
-/** The grant of a guarded, workspace-scoped route. */
+/** Returns the grant of a guarded, workspace-scoped route. */
 export function grantOf(request: FastifyRequest): Grant {
   if (request.grant === null) throw httpErrors.FORBIDDEN();
   return request.grant;
 }
 
-/** What a guarded request was granted, for what outlives it: a ticket, a link. */
+/** Returns the access granted to a guarded request, to keep with a ticket or link that outlives it. */
 export function grantedAccessOf(request: FastifyRequest): GrantedAccess {
   const { shownAt, grant } = request;
   const { action } = request.routeOptions.config;
@@ -103,7 +105,7 @@ function workspaceOf(request: FastifyRequest): { workspaceUuid?: string; teamUui
 async function recordAudit(audit: AuditLog, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { action, auditResource, audit: wanted } = request.routeOptions.config;
   if (action === undefined || request.isAudited) return;
-  // Whoever has shown no valid credential has changed nothing, and must not be able to fill the log.
+  // Unauthenticated callers changed nothing and must not be able to fill the log.
   if (request.principal === null || !(wanted ?? !SAFE_METHODS.has(request.method))) return;
   request.isAudited = true;
   const status = reply.statusCode;
@@ -119,7 +121,7 @@ async function recordAudit(audit: AuditLog, request: FastifyRequest, reply: Fast
       requestId: request.id,
     });
   } catch (error) {
-    // The change is made; to answer that it failed would be untrue.
+    // The change was made, so don't report a failure.
     request.log.error({ err: error, action }, 'the audit entry could not be written');
   }
 }

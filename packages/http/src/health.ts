@@ -1,18 +1,19 @@
 import type { HttpApp } from './http-app.ts';
 
-/** One part that must work before traffic is wanted; the answer is `ok` or a word that says what is wrong. */
+/** Checks a dependency for readiness. Returns `ok` or a word that describes the problem. */
 export type ReadinessCheck = () => Promise<string> | string;
 
+/** Options of the health routes. */
 export interface HealthOptions {
   checks: Readonly<Record<string, ReadinessCheck>>;
   now: () => Date;
-  /** A check that takes longer is answered as `timeout`. */
+  /** Slower checks report `timeout`. Defaults to 2000. */
   checkTimeoutMs?: number;
 }
 
 const plain = { tags: ['health'] };
 
-/** `/healthz` and `/readyz`: public by nature, they say a word for each part and nothing of tenants. */
+/** Registers `/healthz` and `/readyz`. Both are public and return one word per check, without tenant data. */
 export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void {
   const timeoutMs = options.checkTimeoutMs ?? 2_000;
 
@@ -43,7 +44,7 @@ export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void
   );
 }
 
-/** A probe must answer while a part hangs: that is when it is needed. */
+/** Bounds a check: a probe must answer even if a dependency hangs. */
 async function runCheck(check: ReadinessCheck, timeoutMs: number, onFault: (error: unknown) => void): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {

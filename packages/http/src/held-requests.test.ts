@@ -17,9 +17,9 @@ let app: HttpApp;
 let listener: Listener;
 let port: number;
 let owner: FakeCaller;
-/** Resolves when a handler has begun; tells what became of the connection below it. */
+/** Resolves when a handler starts, with the state of the underlying connection. */
 let begun: PromiseWithResolvers<{ closed: Promise<unknown> }>;
-/** Of the request that came last. */
+/** Response of the latest request. */
 let newest: ServerResponse;
 
 beforeEach(async () => {
@@ -95,7 +95,7 @@ function open(path: string, method = 'GET', headers: Record<string, string> = {}
   const outgoing = httpRequest({ host: '127.0.0.1', port, path, method, headers: { ...owner.headers, ...headers } });
   outgoing.on('error', () => undefined);
   if (method !== 'POST') outgoing.end();
-  const answer = once(outgoing, 'response').then(([response]) => response as IncomingMessage); // node's own event
+  const answer = once(outgoing, 'response').then(([response]) => response as IncomingMessage); // Node.js event
   return { outgoing, answer };
 }
 

@@ -8,23 +8,23 @@ import { whenClosed } from './when-closed.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Why a guarded request is not ended when the right to it goes once its handler has begun; until then, such as while
-     * its body comes, it is. Only for short answers to changes that may take away the right they were made with, such as a
-     * sign-out. Such a route cannot send a stream.
+     * Why the request keeps running if its right is revoked after the handler starts. Before that, such as while the
+     * body arrives, the request still ends. Only for short responses to changes that may revoke the right they were
+     * made with, such as a sign-out. Such a route cannot stream.
      */
     unheld?: string;
   }
   interface FastifyRequest {
-    /** When the credential was shown: before it was looked up. */
+    /** When the credential was presented, before it was looked up. */
     shownAt: Date | null;
-    /** The answer is on its way, so that no other may begin. */
+    /** A response is on its way; no other may begin. */
     isAnswered: boolean;
-    /** Ends the hold on a request of an unheld route. */
+    /** Releases the right held by an unheld route. */
     releaseHeld: (() => void) | null;
   }
 }
 
-/** Holds every guarded request for as long as it lasts, whatever its route does: no route has to remember it. */
+/** Holds every guarded request while it lasts. Routes need no code for it. */
 export class HeldRequests {
   readonly #access: Access;
   readonly #rights: HeldRights;
@@ -47,12 +47,12 @@ export class HeldRequests {
     });
   }
 
-  /** To be called before the credential is looked up. */
+  /** Records when the credential was presented; call it before looking the credential up. */
   show(request: FastifyRequest): void {
     request.shownAt = this.#rights.now();
   }
 
-  /** To be called once the request is granted. */
+  /** Holds a granted request until its response ends. */
   hold(request: FastifyRequest, reply: FastifyReply, action: Action): void {
     const { principal, grant, shownAt } = request;
     if (principal === null || shownAt === null) return;
@@ -64,7 +64,7 @@ export class HeldRequests {
   }
 }
 
-/** Refuses a request that is not answered yet, and cuts an answer that has begun: nothing of it is delivered any more. */
+/** Refuses a request without a response; cuts a response in progress, so that nothing more is delivered. */
 function endRequest(request: FastifyRequest, reply: FastifyReply, refusal: AppError): void {
   request.log.info({ code: refusal.code }, 'a request was ended: the right to it is gone');
   if (request.isAnswered || reply.sent || reply.raw.headersSent) {
@@ -73,7 +73,7 @@ function endRequest(request: FastifyRequest, reply: FastifyReply, refusal: AppEr
   }
   reply.header('connection', 'close');
   void reply.send(refusal);
-  reply.hijack(); // whatever the route answers later comes too late
+  reply.hijack(); // discards a later response of the route
 }
 
 function isStream(payload: unknown): boolean {

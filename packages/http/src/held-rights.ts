@@ -2,23 +2,27 @@ import { isAppError, type AppError } from '@svc/errors';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { httpErrors } from './errors.ts';
 
-/** What an answer, a connection or a link stands on, and how to ask whether it still stands. */
+/** The right behind a response, a connection or a link, and how to recheck it. */
 export interface HeldRight {
-  /** Connections whose rights have the same key share one check. */
+  /** Connections whose rights share a key share one check. */
   readonly key: string;
-  /** The key, and whatever else the answer can depend on: connections with another exact key are asked for again alone. */
+  /**
+   * The key plus everything else that affects the result. If a shared check refuses, connections with another exact key
+   * are rechecked individually.
+   */
   readonly exactKey: string;
-  /** When the right was last known to stand (milliseconds since the Unix epoch). */
+  /** When the right was last confirmed (milliseconds since the Unix epoch). */
   readonly confirmedAtMs: number;
-  /** Throws the refusal (401, 403 or 404) once the right is gone; any other error means that it could not be asked for. */
+  /** Throws 401, 403 or 404 if the right was revoked. Any other error means that the check itself failed. */
   check(): Promise<void>;
 }
 
+/** Clock, timers and error handler of `HeldRights`. */
 export interface HeldRightsOptions {
   nowMs: () => number;
-  /** Runs the callback once after the delay (milliseconds); the answer cancels it. */
+  /** Runs the callback once after the delay (milliseconds); returns a function that cancels it. */
   setTimer: (callback: () => void, delayMs: number) => () => void;
-  /** A check could not be made, or a connection could not be ended. */
+  /** Called if a check or the end of a connection fails. */
   onError: (error: unknown) => void;
 }
 
@@ -29,28 +33,28 @@ interface Member {
 
 interface Group {
   readonly key: string;
-  /** The right of the first member: the oldest, and so the strictest question. */
+  /** The right of the first member: the oldest, so its check is the strictest. */
   readonly right: HeldRight;
   readonly members: Set<Member>;
   confirmedAtMs: number;
   dueAtMs: number;
   isAsking: boolean;
-  /** Since when the group is asked for without an answer; null while it is confirmed. */
+  /** Since when checks of the group have been failing; null while it is confirmed. */
   unansweredSinceMs: number | null;
 }
 
-/** Rights are asked for again this long after they were last confirmed. */
+/** Rights are rechecked this long after their last confirmation. */
 const CHECK_AFTER_MS = 750;
-/** Due rights are looked for this often: a revoked right is gone after both times and that of its check. */
+/** Interval of the search for due rights. A revoked right ends after both times plus the duration of its check. */
 const TICK_MS = 250;
 const CHECKS_AT_ONCE = 16;
-/** Accounts that cannot be asked take nothing away for this long; then every connection that is not confirmed ends. */
+/** While accounts are unavailable, rights stay valid for this long; then every unconfirmed connection ends. */
 const GRACE_MS = 30_000;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
- * The one mechanism that ends what was taken away: holds every request, stream and upgraded connection, asks for the right
- * of those that live longer than 0.75 s again and again, and ends them when it is gone (decision 0034).
+ * Ends whatever is revoked: holds every request, stream and upgraded connection, rechecks the rights of those older
+ * than 0.75 s, and ends them when the right is gone (decision 0034).
  */
 export class HeldRights {
   readonly #options: HeldRightsOptions;
@@ -66,14 +70,14 @@ export class HeldRights {
     this.#options = options;
   }
 
-  /** The clock by which rights are confirmed. */
+  /** Current time of the clock that confirms rights. */
   now(): Date {
     return new Date(this.#options.nowMs());
   }
 
   /**
-   * Calls `end` once, with the refusal, when the right is gone. The answer releases the right: the connection is over.
-   * A connection that is held after `stop` is never asked for.
+   * Calls `end` once, with the refusal, when the right is revoked. Returns a function that releases the right when the
+   * connection closes. Rights held after `stop` are never checked.
    */
   hold(right: HeldRight, end: (refusal: AppError) => void): () => void {
     const member: Member = { right, end };
@@ -90,17 +94,17 @@ export class HeldRights {
     this.#members = 0;
   }
 
-  /** How many connections are held. */
+  /** Number of held connections. */
   get size(): number {
     return this.#members;
   }
 
-  /** How many connections were ended because their right was gone. */
+  /** Number of connections ended because their right was revoked. */
   get ended(): number {
     return this.#ended;
   }
 
-  /** The time (milliseconds) since the longest unconfirmed right was confirmed: the promise is less than two seconds. */
+  /** Age of the oldest confirmation, in milliseconds; promised to stay below two seconds. */
   get oldestMs(): number {
     const nowMs = this.#options.nowMs();
     let oldestMs = 0;
@@ -144,7 +148,7 @@ export class HeldRights {
       if (unansweredSinceMs !== null && nowMs - unansweredSinceMs > GRACE_MS) {
         this.#end(group, [...group.members], httpErrors.RIGHT_UNCONFIRMED());
       } else if (!isAsking && (dueAtMs <= nowMs || dueAtMs > nowMs + CHECK_AFTER_MS)) {
-        this.#enqueue(group, nowMs); // due, or due at a time that a clock which was set back will reach late
+        this.#enqueue(group, nowMs); // due, or confirmed in the future by a clock that was set back
       }
     }
     this.#askNext();
@@ -161,7 +165,7 @@ export class HeldRights {
     while (this.#asking < CHECKS_AT_ONCE) {
       const group = this.#queue.shift();
       if (group === undefined) return;
-      if (this.#groups.get(group.key) !== group) continue; // over meanwhile
+      if (this.#groups.get(group.key) !== group) continue; // ended in the meantime
       this.#asking += 1;
       void this.#ask(group).finally(() => {
         this.#asking -= 1;
@@ -186,7 +190,7 @@ export class HeldRights {
     }
   }
 
-  /** Ends those whose exact question was answered; the others are asked for one by one. */
+  /** Ends members with the exact key that was checked; rechecks the others individually. */
   #refuse(group: Group, refusal: AppError): void {
     if (this.#groups.get(group.key) !== group) return;
     const { exactKey } = group.right;
@@ -224,7 +228,7 @@ export class HeldRights {
   }
 }
 
-/** By the machine's clock, with timers that keep no process alive. */
+/** Creates `HeldRights` with the system clock and unreferenced timers. */
 export function createHeldRights(log: Logger): HeldRights {
   return new HeldRights({
     nowMs: Date.now,
@@ -236,7 +240,7 @@ export function createHeldRights(log: Logger): HeldRights {
   });
 }
 
-/** The figures of what is held: `svc_held_rights_oldest_seconds` above two breaks the promise. */
+/** Exports metrics for held rights. `svc_held_rights_oldest_seconds` above two breaks the promise. */
 export function observeHeldRights(metrics: Metrics, rights: HeldRights): void {
   const held = metrics.gauge('svc_held_rights', 'Requests and connections that end with the right to them');
   const oldest = metrics.gauge(

@@ -7,7 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 
-/** Fastify with TypeBox types: a route's schema is its validation, its types and its part of the OpenAPI document. */
+/** Fastify with TypeBox types: one schema per route for validation, types and OpenAPI. */
 export type HttpApp = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression<RawServerDefault>,

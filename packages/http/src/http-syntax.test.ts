@@ -53,7 +53,7 @@ async function dial(request: string): Promise<Socket> {
   return socket;
 }
 
-/** Sends the bytes, then says it is done; gives all that comes back. */
+/** Sends the bytes, half-closes the socket and returns the whole response. */
 async function send(request: string): Promise<string> {
   const socket = await dial(request);
   socket.end();

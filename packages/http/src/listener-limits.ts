@@ -1,19 +1,23 @@
+/** Time limits and other bounds of a listener. */
 export interface ListenerLimits {
-  /** Time for the whole head of a request, and for a TLS handshake; a slower client is cut (slowloris). */
+  /** Time limit for a request's headers and for a TLS handshake; slower clients are cut (slowloris). */
   headersTimeoutMs: number;
-  /** Time for the whole request, body included; 0 = none, for uploads that are bounded by their rate. */
+  /** Time limit for a whole request, body included; 0 = none, since a minimum rate bounds uploads. */
   requestTimeoutMs: number;
-  /** A connection that waits for its next request this long is closed. */
+  /** Idle connections are closed after this time. */
   keepAliveTimeoutMs: number;
-  /** A socket with no byte in either direction for this long is cut. */
+  /** Sockets without traffic in either direction for this long are cut. */
   idleTimeoutMs: number;
   maxConnections: number;
   maxHeaderSizeBytes: number;
-  /** A body that arrives slower than this over `bodyRateWindowMs` is cut, unless it is our side that does not read; 0 = never. */
+  /**
+   * Minimum body rate over `bodyRateWindowMs`; slower clients are cut unless our side is not reading. 0 = no minimum.
+   */
   minBodyBytesPerSecond: number;
   bodyRateWindowMs: number;
 }
 
+/** The limits of a listener unless configured otherwise. */
 export const DEFAULT_LISTENER_LIMITS: ListenerLimits = {
   headersTimeoutMs: 20_000,
   requestTimeoutMs: 0,

@@ -23,18 +23,18 @@ async function start(options: Partial<ListenerOptions> = {}): Promise<{ listener
 
 async function dial(port: number, text = ''): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  socket.on('error', () => undefined); // a cut is what several tests are about
+  socket.on('error', () => undefined); // several tests cut the connection
   sockets.push(socket);
   await once(socket, 'connect');
   socket.write(text);
   return socket;
 }
 
-/** Everything the server says until it closes. */
+/** Returns everything the server sends until it closes. */
 async function said(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
-  await Promise.race([once(socket, 'end'), once(socket, 'close')]).catch(() => undefined); // a reset ends it too
+  await Promise.race([once(socket, 'end'), once(socket, 'close')]).catch(() => undefined); // a reset also ends it
   return Buffer.concat(chunks).toString();
 }
 
@@ -45,7 +45,7 @@ async function firstAnswer(socket: Socket): Promise<string> {
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** A handler whose answers the test gives. */
+/** A handler that holds its responses until the test sends them. */
 function held(): {
   handler: ListenerOptions['handler'];
   next(): Promise<{ request: IncomingMessage; response: ServerResponse }>;
@@ -100,14 +100,14 @@ describe('slow clients', () => {
 
   it('are not taken for slow when it is our side that does not read', async () => {
     const requests = held();
-    // Client and server share this process: a window must be longer than any pause that a busy machine makes.
+    // Client and server share this process, so the window must be longer than any pause of a busy machine.
     const limits = { minBodyBytesPerSecond: 2, bodyRateWindowMs: 500 };
     const { listener, port } = await start({ handler: requests.handler, limits });
     const body = Buffer.alloc(4 * 1024 * 1024, 'x');
     const socket = await dial(port, `PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n`);
     socket.write(body);
     const { request, response } = await requests.next();
-    // Many windows pass in which not a byte is taken.
+    // Many windows pass without a byte being read.
     let windows = 0;
     const counting = setInterval(() => (windows += 1), limits.bodyRateWindowMs);
     await waitFor(() => windows > 3);

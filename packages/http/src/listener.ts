@@ -10,36 +10,39 @@ import { renderFlatError, type ErrorRenderer } from './renderers.ts';
 import { requestIdOf } from './request-id.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 
+/** Options of a listener. */
 export interface ListenerOptions {
   handler: (request: IncomingMessage, response: ServerResponse) => void;
   onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Present: the listener speaks TLS. */
+  /** Enables TLS. */
   tls?: TlsServerOptions;
   limits?: Partial<ListenerLimits>;
-  /** Last word on the server's own options and events, such as `checkContinue`. */
+  /** Overrides the server's options and events, such as `checkContinue`. */
   configure?: (server: Server) => void;
   /**
-   * Closing has begun: owners of upgraded sockets end them politely now. Those that are still open when it settles, or
-   * at the end of the grace, are cut.
+   * Called when closing begins: owners of upgraded sockets end them gracefully. Sockets still open when the promise
+   * settles, or at the end of the grace period, are cut.
    */
   onClosing?: () => Promise<void> | void;
-  /** Ends a request whose body comes too slowly, perhaps with an answer; cut without one by default. */
+  /** Ends a request whose body arrives too slowly, optionally with a response. By default the connection is cut. */
   onSlowBody?: (exchange: Exchange) => void;
-  /** How a request is refused that is no HTTP at all; flat by default. */
+  /** Renders the error for requests that are not valid HTTP; flat by default. */
   renderError?: ErrorRenderer;
 }
 
+/** An HTTP or HTTPS server with bounded connections and a graceful close. */
 export interface Listener {
   readonly server: Server;
   listen(port: number, host: string): Promise<number>;
   /**
-   * Stops accepting, closes what is idle, lets running requests end, then cuts what is left after `graceMs`. Upgraded
-   * sockets are cut as soon as `onClosing` has settled. A second call waits for the first.
+   * Stops accepting, closes idle connections, drains running requests, then cuts the rest after `graceMs`. Upgraded
+   * sockets are cut as soon as `onClosing` settles. A second call waits for the first.
    */
   close(graceMs: number): Promise<void>;
   connectionCount(): number;
 }
 
+/** Creates a listener without binding it to a port. */
 export function createListener(options: ListenerOptions): Listener {
   const limits = { ...DEFAULT_LISTENER_LIMITS, ...options.limits };
   const connections = new Connections();
@@ -67,13 +70,13 @@ function createHttpServer(options: ListenerOptions, limits: ListenerLimits): Ser
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxHeaderSize: limits.maxHeaderSizeBytes,
-    // How often late heads are looked for: a client has at most a quarter more than its time.
+    // Interval for finding late headers: a client has at most a quarter more than its time limit.
     connectionsCheckingInterval: Math.min(5_000, Math.max(10, limits.headersTimeoutMs / 4)),
     noDelay: true,
-    // Two readings of one request are how requests are smuggled past a proxy (RFC 9112, section 11.2).
+    // Ambiguous requests enable request smuggling past a proxy (RFC 9112, section 11.2).
     insecureHTTPParser: false,
     requireHostHeader: true,
-    // `curl --http2` and others offer this with every request; it is an ordinary request all the same.
+    // `curl --http2` and others offer h2c with every request; treat it as an ordinary request.
     shouldUpgradeCallback: (request) =>
       options.onUpgrade !== undefined && !/^h2c$/i.test(request.headers.upgrade ?? ''),
   };
@@ -116,7 +119,7 @@ function attachHandlers(server: Server, connections: Connections, options: Liste
   }
   if (server.listenerCount('clientError') === 0) {
     server.on('clientError', (error: Error, socket: Duplex) => {
-      // In the middle of an answer there is no place for another one, and before TLS stands there is none at all.
+      // An error cannot be sent in the middle of a response or before the TLS handshake completes.
       if (connections.isAnswering(socket) || !isAboutHttp(error)) socket.destroy(error);
       else refuseSocket(socket, clientErrorOf(error), requestIdOf({}), renderError);
     });

@@ -8,22 +8,23 @@ import type { HttpApp } from './http-app.ts';
 import { renderFlatError } from './renderers.ts';
 import { requestIdOf } from './request-id.ts';
 
+/** Options of the metrics route. */
 export interface MetricsRouteOptions {
   metrics: Metrics;
   access: Access;
-  /** What a scraper shows as its bearer token; without one only operators get the metrics. */
+  /** Bearer token for scrapers. Without one, only operators can read metrics. */
   token?: string | undefined;
 }
 
-/** Scrapers ask every few seconds; whoever guesses tokens asks more often. */
+/** Scrapers ask every few seconds; token guessing is far more frequent. */
 const SCRAPES = { by: 'address', perMinute: 300, burst: 300 } as const;
 
-/** `GET /metrics` beside the API: for a scraper with the token of the configuration, and for operators. */
+/** Registers `GET /metrics` for scrapers with the configured token and for operators. */
 export function registerMetricsRoute(app: HttpApp, { metrics, access, token }: MetricsRouteOptions): void {
   app.get(
     '/metrics',
     {
-      // Public to the guard: the token of a scraper belongs to no user.
+      // Public to the guard because the scraper's token belongs to no user.
       config: { public: true, rateLimit: SCRAPES },
       schema: {
         tags: ['health'],
@@ -43,7 +44,7 @@ export function registerMetricsRoute(app: HttpApp, { metrics, access, token }: M
   );
 }
 
-/** The whole of a listener that is there for scrapers alone: open to whoever reaches it, unless a token is configured. */
+/** Creates the handler of a metrics-only listener: open to everyone unless a token is configured. */
 export function createMetricsHandler({ metrics, token }: Pick<MetricsRouteOptions, 'metrics' | 'token'>) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     request.resume();
@@ -65,7 +66,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: AppEr
   response.writeHead(error.status, { ...error.headers, 'content-type': 'application/json; charset=utf-8' }).end(body);
 }
 
-/** Hashes are compared, so that neither content nor length of the token shows in the time that it takes. */
+/** Compares hashes, so that timing reveals neither content nor length of the token. */
 function showsToken({ headers }: IncomingMessage, token: string | undefined): boolean {
   const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   if (shown === undefined || token === undefined) return false;

@@ -8,7 +8,7 @@ export interface OpenApiOperation {
   responses?: Record<string, { description?: string; $ref?: string }>;
 }
 
-/** As much of OpenAPI 3.1 as is touched here. */
+/** The parts of OpenAPI 3.1 used here. */
 export interface OpenApiDocument {
   openapi: string;
   info: { title: string; version: string };
@@ -20,8 +20,8 @@ export interface OpenApiDocument {
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
 
 /**
- * Fills in what the routes leave to it: names of operations, words for their answers, and the errors in the shape of the
- * path's family. Throws when two operations have one name, since clients are generated from it.
+ * Completes the document: operation ids, response descriptions, and errors in the shape of the path's family. Throws on
+ * duplicate operation ids, since clients are generated from them.
  */
 export function completeDocument(
   document: OpenApiDocument,
@@ -53,7 +53,9 @@ export function completeDocument(
   };
 }
 
-/** `get /api/containers/{id}/files` is `getContainersByIdFiles`: the prefixes that every path has are left out. */
+/**
+ * Derives an operation id: `get /api/containers/{id}/files` becomes `getContainersByIdFiles`, without common prefixes.
+ */
 export function operationIdOf(method: string, path: string): string {
   const words = path
     .split('/')

@@ -54,7 +54,7 @@ async function documentOf(...routes: Route[]): Promise<{ text: string; document:
   await app.ready();
   const text = renderOpenApiDocument(app);
   await app.close();
-  return { text, document: JSON.parse(text) as Rendered }; // what was rendered
+  return { text, document: JSON.parse(text) as Rendered }; // rendered by the app
 }
 
 describe('the OpenAPI document', () => {

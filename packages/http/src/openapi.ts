@@ -4,7 +4,7 @@ import { completeDocument, type OpenApiDocument } from './openapi-document.ts';
 import { rendererOf, type ErrorFamily } from './unknown-routes.ts';
 
 /**
- * Collects the schemas of all routes that are registered after this; `app.swagger()` and `renderOpenApiDocument` give the
+ * Collects the schemas of all routes registered afterwards; `app.swagger()` and `renderOpenApiDocument` return the
  * OpenAPI 3.1 document.
  */
 export async function registerOpenApi(app: HttpApp, version: string, families: readonly ErrorFamily[]): Promise<void> {
@@ -42,13 +42,13 @@ export async function registerOpenApi(app: HttpApp, version: string, families: r
     },
     transformObject: (documents) => {
       if (!('openapiObject' in documents)) return documents.swaggerObject;
-      const document = documents.openapiObject as OpenApiDocument; // the plugin's type is wider than what it makes
+      const document = documents.openapiObject as OpenApiDocument; // the plugin's type is wider than its output
       return completeDocument(document, (path) => rendererOf(families, path));
     },
   });
 }
 
-/** The document as it is committed: the order depends on nothing but the routes, with a newline at the end. */
+/** Renders the document as committed: ordered by routes only, with a trailing newline. */
 export function renderOpenApiDocument(app: HttpApp): string {
   return `${JSON.stringify(app.swagger(), null, 2)}\n`;
 }

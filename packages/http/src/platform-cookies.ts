@@ -1,33 +1,33 @@
-/** A cookie that the platform sets, always for one host, every path, and out of reach of scripts. */
+/** A cookie set by the platform: host-only, for every path, and HttpOnly. */
 export interface PlatformCookie {
-  /** Over plain HTTP. With TLS it carries `__Host-`. */
+  /** Name over plain HTTP; prefixed with `__Host-` over TLS. */
   readonly name: string;
-  /** `Lax` where a link from elsewhere must open the page that is behind the cookie. */
+  /** `Lax` if links from other sites must open the page behind the cookie. */
   readonly sameSite: 'Strict' | 'Lax';
 }
 
-/** Every cookie of the platform. */
+/** All cookies of the platform. */
 export const PLATFORM_COOKIES = {
-  /** A sign-in to the console. No page of another site can use it, not even by a link: the console's pages are static. */
+  /** Console sign-in. Other sites cannot use it, not even by a link: the console's pages are static. */
   session: { name: 'svc_session', sameSite: 'Strict' },
-  /** A browser from which a user has signed in. */
+  /** Marks a browser from which a user has signed in. */
   device: { name: 'svc_device', sameSite: 'Strict' },
-  /** On the host of a forwarded service of a cluster. */
+  /** Set on the host of a forwarded cluster service. */
   tunnel: { name: 'svc_tunnel', sameSite: 'Lax' },
-  /** On the host of a preview of a sandbox. */
+  /** Set on the host of a sandbox preview. */
   preview: { name: 'svc_preview', sameSite: 'Lax' },
 } as const satisfies Record<string, PlatformCookie>;
 
 const SECURE_PREFIX = '__Host-';
-/** Also those that the platform has no use for: programs behind it neither see nor set any of these. */
+/** Includes unused names: programs behind the platform can neither see nor set any of these. */
 const OURS = /^(?:__Host-|__Secure-)?svc[_-]/i;
-/** Another host of the same domain may have set further ones of the same name. */
+/** Another host of the same domain may have set more cookies of the same name. */
 const MAX_VALUES = 8;
 
 /**
- * What the browser sent. Over TLS only the name with `__Host-` counts: the browser takes that one only over TLS, from this
- * very host and for every path (RFC 6265bis, 4.1.3), while another host below the same domain, or whoever changes an
- * unencrypted answer, can plant a cookie with the plain name. Without TLS browsers refuse the prefix.
+ * Returns the values of the cookie in the request. Over TLS, only the `__Host-` name counts: browsers accept it only
+ * over TLS, from this exact host and for every path (RFC 6265bis, 4.1.3). Sibling hosts, or attackers who modify
+ * unencrypted responses, can plant the plain name. Without TLS, browsers refuse the prefix.
  */
 export function cookieValues(header: string | undefined, { name }: PlatformCookie, isSecure: boolean): string[] {
   const pairs = pairsOf(header);
@@ -38,7 +38,7 @@ export function cookieValues(header: string | undefined, { name }: PlatformCooki
     .slice(0, MAX_VALUES);
 }
 
-/** The `Set-Cookie` that gives a browser the value; a lifetime of 0 takes it away. */
+/** Serializes the `Set-Cookie` header for a value; a lifetime of 0 deletes the cookie. */
 export function serializeCookie(
   { name, sameSite }: PlatformCookie,
   value: string,
@@ -48,18 +48,18 @@ export function serializeCookie(
   return `${pair}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${sameSite}${isSecure ? '; Secure' : ''}`;
 }
 
-/** Whether a cookie's name is one of the platform's. */
+/** Whether a cookie name belongs to the platform. */
 export function isPlatformCookie(name: string): boolean {
   return OURS.test(name.trim());
 }
 
-/** What is left of `Cookie` without the platform's, for programs behind it; null when nothing is. */
+/** Returns the `Cookie` header without the platform's cookies, for programs behind it; null if empty. */
 export function foreignCookies(header: string | undefined): string | null {
   const kept = pairsOf(header).filter((pair) => !isPlatformCookie(pair));
   return kept.length === 0 ? null : kept.join('; ');
 }
 
-/** A program's `Set-Cookie` for its own host only, whatever domain it names; null when it would be one of the platform's. */
+/** Confines a program's `Set-Cookie` to its own host, ignoring its domain; null if it names a platform cookie. */
 export function confineSetCookie(value: string): string | null {
   if (isPlatformCookie(value)) return null;
   const [pair = '', ...attributes] = value.split(';');

@@ -3,23 +3,23 @@ import { addressKey } from './address-key.ts';
 import { httpErrors } from './errors.ts';
 import { RateLimiter, rateLimitHeaders, type RateLimit } from './rate-limit.ts';
 
-/** Routes that are given the same object share its buckets; a caller is counted over all of them. */
+/** A rate limit of routes. Routes that share this object share its buckets. */
 export interface RouteRateLimit extends RateLimit {
   /**
-   * `principal`: who calls, after the guard; on a public route the address. `address`: where the call comes from, before
-   * the guard, so that guesses of a token are counted too.
+   * `principal`: per principal, after the guard; per address on public routes. `address`: per client address, before
+   * the guard, so that token guesses count too.
    */
   by: 'principal' | 'address';
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers carry `X-RateLimit-*`; above the limit it is 429 with `Retry-After` in seconds. */
+    /** Adds `X-RateLimit-*` to responses. Above the limit: 429 with `Retry-After` in seconds. */
     rateLimit?: RouteRateLimit;
   }
 }
 
-/** The hooks around the guard: `beforeGuard` counts addresses, `afterGuard` principals. */
+/** Hooks around the guard: `beforeGuard` counts addresses, `afterGuard` principals. */
 export class RouteRateLimits {
   readonly #limiters = new Map<RouteRateLimit, RateLimiter>();
   readonly #nowMs: () => number;
@@ -29,7 +29,7 @@ export class RouteRateLimits {
   }
 
   beforeGuard(app: FastifyInstance): void {
-    // Made when a route is registered, so that the number of limiters is that of the routes.
+    // Created at registration, so that routes bound the number of limiters.
     app.addHook('onRoute', ({ config }) => {
       const limit = config?.rateLimit;
       if (limit !== undefined && !this.#limiters.has(limit))

@@ -2,17 +2,18 @@ import { TokenBuckets, type TokenRate } from '@svc/runtime';
 
 export type RateLimit = TokenRate;
 
+/** Outcome of a rate limit check. */
 export interface RateDecision {
   allowed: boolean;
   limit: number;
   remaining: number;
   /** Unix timestamp in seconds when the bucket is full again. */
   resetAt: number;
-  /** Seconds to wait before one token is there; 0 when allowed. */
+  /** Seconds until one token is available; 0 when allowed. */
   retryAfterSeconds: number;
 }
 
-/** Token buckets by key, with what the answer of a limited call says. */
+/** Token buckets by key, with the figures for rate limit headers. */
 export class RateLimiter {
   readonly #buckets: TokenBuckets;
   readonly #limit: RateLimit;
@@ -38,12 +39,13 @@ export class RateLimiter {
     };
   }
 
-  /** How many callers are remembered at the moment. */
+  /** Number of callers currently tracked. */
   get size(): number {
     return this.#buckets.size;
   }
 }
 
+/** Returns the `X-RateLimit-*` headers of a decision. */
 export function rateLimitHeaders(decision: RateDecision): Record<string, string> {
   return {
     'x-ratelimit-limit': String(decision.limit),

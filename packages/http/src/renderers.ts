@@ -1,9 +1,9 @@
 import type { AppError } from '@svc/errors';
 
-/** Turns an error into the body that the contract of a route family promises. The status is never changed. */
+/** Renders an error as the body that a route family promises. Never changes the status. */
 export type ErrorRenderer = (error: AppError, requestId: string) => unknown;
 
-/** Sandboxes and accounts: `error` is a string, since clients in use decode it so. */
+/** Sandboxes and accounts: `error` is a string, as existing clients expect. */
 export const renderFlatError: ErrorRenderer = (error, requestId) => ({
   error: error.message,
   code: error.code,
@@ -14,17 +14,17 @@ export const renderFlatError: ErrorRenderer = (error, requestId) => ({
 });
 
 /**
- * Clusters and the agent: `{"error":{"code","message","details":{"field","reason"}}}`. A refusal that no one field is
- * to blame for, such as a missing right, names the request as a whole: readers find both wherever they look.
+ * Clusters and the agent: `{"error":{"code","message","details":{"field","reason"}}}`. A refusal that concerns no
+ * single field, such as a missing right, uses the field `request`, so clients always find both.
  */
 export const renderNestedError: ErrorRenderer = ({ code, message, details }) => ({
-  // All codes of this contract are in capitals, also that of what is nobody's.
+  // Every code of this contract is upper case, including shared ones.
   error: { code: code.toUpperCase(), message, details: { field: 'request', reason: message, ...details } },
 });
 
 /**
- * The names that the object store's contract family has for refusals that every route can answer. What is not here is
- * only written in its manner: `CSRF_TOKEN_INVALID` is `CsrfTokenInvalid`.
+ * Object store names for errors that every route can return. Other codes are converted to PascalCase:
+ * `CSRF_TOKEN_INVALID` becomes `CsrfTokenInvalid`.
  */
 const ENVELOPE_CODES: Readonly<Record<string, string>> = {
   FORBIDDEN: 'AccessDenied',
@@ -50,12 +50,12 @@ export const renderEnvelopeError: ErrorRenderer = (error, requestId) => {
   return {
     success: false,
     message: error.message,
-    // Last what the envelope itself promises: a detail of the same name never replaces it.
+    // Envelope fields come last, so that a detail of the same name never replaces them.
     data: { ...rest, code: envelopeCodeOf(error.code), request_id: requestId, resource: resource ?? null, details },
   };
 };
 
-/** The codes that clients of registries know, for refusals that have names of their own here. */
+/** OCI error codes for errors with different names here. */
 const REGISTRY_CODES: Readonly<Record<string, string>> = {
   REPOSITORY_NOT_FOUND: 'NAME_UNKNOWN',
   NOT_FOUND: 'NAME_UNKNOWN',
@@ -66,7 +66,7 @@ const REGISTRY_CODES: Readonly<Record<string, string>> = {
   TOO_MANY_DOWNLOADS: 'TOOMANYREQUESTS',
 };
 
-/** Registries of images (OCI distribution-spec 1.1, "Error Codes"); clients show `message`. */
+/** OCI image registry (distribution-spec 1.1, "Error Codes"); clients show `message`. */
 export const renderRegistryError: ErrorRenderer = ({ code, message, details }) => ({
   errors: [{ code: Object.hasOwn(REGISTRY_CODES, code) ? REGISTRY_CODES[code] : code, message, detail: details }],
 });
@@ -84,7 +84,7 @@ const details = {
   additionalProperties: true,
 };
 
-/** The same shapes as JSON Schema, by the name that OpenAPI gives them. */
+/** The same shapes as JSON Schema, with their OpenAPI names. */
 export const ERROR_SHAPES: readonly { render: ErrorRenderer; name: string; schema: Record<string, unknown> }[] = [
   {
     render: renderFlatError,

@@ -1,21 +1,21 @@
-/** What the router holds at one path segment. */
+/** A path segment in the tree. */
 interface Node {
   readonly fixed: Map<string, Node>;
-  /** The segment is a parameter, or has one in it. */
+  /** The segment is or contains a parameter. */
   parameter: Node | null;
-  /** `*`: all the rest of the path. */
+  /** `*`: the rest of the path. */
   readonly restMethods: Set<string>;
   readonly methods: Set<string>;
 }
 
 /**
- * Which methods a path answers, for the `Allow` of a 405 (RFC 9110, section 15.5.6). The router itself only says that a
- * path and method are unknown; this is asked after that, so it may be slower, but it is never asked for a known route.
+ * Finds the methods of a path, for the `Allow` of a 405 (RFC 9110, section 15.5.6). The router only reports that a path
+ * and method are unknown. This runs only then, so it may be slower.
  */
 export class RouteTable {
   readonly #root = createNode();
 
-  /** `path` as it is registered: `/things/:id/parts/*`. */
+  /** Adds a route; `path` is a pattern such as `/things/:id/parts/*`. */
   add(methods: string | readonly string[], path: string): void {
     let node = this.#root;
     const names = typeof methods === 'string' ? [methods] : methods;
@@ -29,7 +29,7 @@ export class RouteTable {
     for (const name of names) node.methods.add(name.toUpperCase());
   }
 
-  /** Sorted; empty when no route has this path. `path` is percent-encoded, without its query. */
+  /** Returns the methods, sorted; empty if no route matches. `path` is percent-encoded, without the query. */
   methodsOf(path: string): string[] {
     const found = new Set<string>();
     collect(this.#root, segmentsOf(path), 0, found);

@@ -7,8 +7,8 @@ export interface SlowBodyLimits {
 }
 
 /**
- * Cuts uploads that drip: a client that sends a byte a minute would hold a socket, and whatever its request has reserved,
- * for ever. Where our side is what does not read, nobody is cut. Gives the function that stops it.
+ * Cuts slow uploads: a client sending a byte a minute would hold a socket, and everything its request has reserved,
+ * forever. Spares clients that wait because our side is not reading. Returns a function that stops it.
  */
 export function cutSlowBodies(
   exchanges: () => Iterable<Exchange>,
@@ -36,6 +36,6 @@ function isWaitingForBody(request: IncomingMessage, isAnswered: boolean): boolea
   if (request.complete || isAnswered || request.destroyed) return false;
   const announcesBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
-  // A client that waits for `100 Continue` sends nothing, rightly; one whose bytes lie here unread is not the slow one.
+  // A client that awaits `100 Continue` is right to send nothing, and unread bytes here mean that our side is slow.
   return announcesBody && request.headers.expect === undefined && request.readableLength === 0;
 }

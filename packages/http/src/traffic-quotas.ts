@@ -1,6 +1,6 @@
 import { defineQuotas } from '@svc/quotas';
 
-/** What a workspace may ask of the listeners, whatever module answers. */
+/** Request quotas of a workspace, across all modules. */
 export const trafficQuotas = defineQuotas({
   requests_per_second: {
     title: 'Requests per second',

@@ -4,21 +4,21 @@ import type { HttpApp } from './http-app.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
 import { RouteTable } from './route-table.ts';
 
-/** All paths below a prefix answer errors in one shape, also where there is no route. */
+/** A path prefix with its own error shape, including for unknown routes. */
 export interface ErrorFamily {
   prefix: string;
   render: ErrorRenderer;
 }
 
-/** The contract of a path's family decides how an error looks that no route has thrown. */
+/** The path's family determines the shape of errors outside of routes. */
 export function rendererOf(families: readonly ErrorFamily[], url: string): ErrorRenderer {
   const path = pathOf(url);
   return families.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))?.render ?? renderFlatError;
 }
 
 /**
- * Answers a path that no route has (404), or not with this method (405 with `Allow`). It happens before the body is
- * looked at: an unknown path with an unknown content type is 404, not 415.
+ * Answers 404 for an unknown path, and 405 with `Allow` for an unknown method. Runs before the body is read, so an
+ * unknown path with an unknown content type is 404, not 415.
  */
 export function answerUnknownRoutes(app: HttpApp, families: readonly ErrorFamily[]): void {
   const table = new RouteTable();

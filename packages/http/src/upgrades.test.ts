@@ -185,7 +185,8 @@ describe('the right to an upgraded socket', () => {
 
   it('is declared by each route, or the route is not registered', () => {
     const matches = (): boolean => true;
-    const bare = { name: 'bare', matches, handle: async () => undefined } as unknown as UpgradeRoute; // from elsewhere
+    // not from a typed caller
+    const bare = { name: 'bare', matches, handle: async () => undefined } as unknown as UpgradeRoute;
     expect(() => router.add(bare)).toThrow(/bare declares neither a hold nor why/);
     expect(() => router.addFirst({ ...bare, hold: { exempt: '' } })).toThrow(/bare/);
     expect(router.routes).toEqual([]);

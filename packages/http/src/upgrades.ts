@@ -9,44 +9,49 @@ import type { HeldRight, HeldRights } from './held-rights.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
 import { requestIdOf } from './request-id.ts';
 
+/** An upgrade request and its socket. */
 export interface UpgradeRequest {
   request: IncomingMessage;
   socket: Duplex;
-  /** Bytes that came with the request's own packet. */
+  /** Bytes that arrived together with the request. */
   head: Buffer;
-  /** Parsed against a fixed base: only `pathname` and `searchParams` mean something. */
+  /** Parsed against a fixed base: only `pathname` and `searchParams` are meaningful. */
   url: URL;
   requestId: string;
-  /** Who asks, seen past trusted proxies. */
+  /** The client, as resolved through trusted proxies. */
   client: RequestClient;
-  /** Holds the right to the connection, as soon as it is granted: the socket ends with the right. */
+  /** Holds the right to the connection once granted: the socket ends if the right is revoked. */
   hold(right: HeldRight): UpgradeHold;
 }
 
 /** The right to an upgraded connection. */
 export interface UpgradeHold {
-  /** How the protocol says that the right is gone. The socket is cut a moment later, whatever the client does. */
+  /**
+   * Sets how to announce revocation in the connection's protocol. The socket is cut shortly after, whatever the client
+   * does.
+   */
   farewell(say: (refusal: AppError) => void): void;
 }
 
+/** Handles the upgrades of one protocol. */
 export interface UpgradeRoute {
-  /** Tells the route from others, in the log and in tests. */
+  /** Identifies the route in logs and tests. */
   readonly name: string;
-  /** `required`: the route holds a right for each socket that it takes over. Else the reason why it needs none. */
+  /** `required`: the route holds a right for each upgraded socket. Otherwise, the reason why it needs none. */
   readonly hold: 'required' | { readonly exempt: string };
-  /** Decides by path, by host, or by anything else in the head of the request. */
+  /** Matches by path, host or anything else in the request head. */
   matches(request: IncomingMessage, url: URL): boolean;
   /**
-   * Takes the socket over, and settles when it has. What it throws before it writes is answered as an HTTP error. The
-   * listener's idle cut stays: an owner with a liveness of its own calls `socket.setTimeout(0)`.
+   * Takes over the socket, then resolves. Errors thrown before the first write are sent as HTTP errors. The listener's
+   * idle timeout still applies; owners with their own liveness checks call `socket.setTimeout(0)`.
    */
   handle(upgrade: UpgradeRequest): Promise<void>;
   render?: ErrorRenderer;
-  /** The listener closes: end what is open, politely and soon. */
+  /** Ends open connections gracefully and soon; called when the listener closes. */
   drain?(): Promise<void> | void;
 }
 
-/** The one owner of `upgrade`: terminals, agent channels and tunnels register here and nowhere else. */
+/** Single owner of the `upgrade` event: terminals, agent channels and tunnels all register here. */
 export class UpgradeRouter {
   readonly #routes: UpgradeRoute[] = [];
   readonly #log: Logger;
@@ -59,7 +64,7 @@ export class UpgradeRouter {
     this.#clientOf = clientOf;
   }
 
-  /** What is registered, in the order in which it is asked. */
+  /** Registered routes, in matching order. */
   get routes(): readonly UpgradeRoute[] {
     return this.#routes;
   }
@@ -68,12 +73,12 @@ export class UpgradeRouter {
     this.#routes.push(declared(route));
   }
 
-  /** For one that decides by host: what is asked of that host is nobody else's, whatever its path. */
+  /** Adds a route that matches by host and takes precedence over all paths. */
   addFirst(route: UpgradeRoute): void {
     this.#routes.unshift(declared(route));
   }
 
-  /** Every owner ends its sockets politely: for the `onClosing` of a listener. Never throws. */
+  /** Ends all upgraded sockets gracefully; for a listener's `onClosing`. Never throws. */
   async drain(): Promise<void> {
     const results = await Promise.allSettled(this.#routes.map(async (route) => route.drain?.()));
     for (const result of results) {
@@ -81,9 +86,9 @@ export class UpgradeRouter {
     }
   }
 
-  /** The listener's `upgrade` handler. Never throws and never leaves a socket without an owner. */
+  /** The listener's `upgrade` handler. Never throws, and never leaves a socket without an owner. */
   readonly dispatch = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    socket.on('error', () => socket.destroy()); // a reset before the handler took over must not end the process
+    socket.on('error', () => socket.destroy()); // a reset before the handler takes over must not crash the process
     const requestId = requestIdOf(request.headers);
     const client = this.#clientOf(request);
     const before = writtenBytes(socket);
@@ -103,7 +108,7 @@ export class UpgradeRouter {
         }
         settle(error.status);
         if (writtenBytes(socket) === before) refuseUpgrade(socket, error, requestId, render);
-        else socket.destroy(); // it speaks another protocol by now
+        else socket.destroy(); // it already speaks another protocol
       },
     );
   };
@@ -132,7 +137,7 @@ export class UpgradeRouter {
     const release = this.#rights.hold(right, (refusal) => {
       this.#log.info({ code: refusal.code, request_id: requestId }, 'an upgrade was ended: the right to it is gone');
       if (!isAnswered()) refuse(refusal);
-      // A farewell would wait behind what the client has not taken yet, and all of that would still be delivered.
+      // A farewell would queue behind unread output, and the client would still receive all of that.
       else if (say === null || socket.writableLength > 0) socket.destroy();
       else {
         const cut = setTimeout(() => socket.destroy(), FAREWELL_MS);
@@ -146,7 +151,7 @@ export class UpgradeRouter {
   }
 }
 
-/** How an upgrade is refused as long as nothing was answered. */
+/** How to refuse an upgrade until a response is sent. */
 interface Refusing {
   isAnswered: () => boolean;
   refuse: (refusal: AppError) => void;
@@ -154,10 +159,10 @@ interface Refusing {
 
 type BareUpgrade = Omit<UpgradeRequest, 'url' | 'hold'>;
 
-/** A client has this long to take a farewell. */
+/** Time for the client to receive a farewell. */
 const FAREWELL_MS = 250;
 
-/** The type says it already; this is for what comes from elsewhere. */
+/** Enforces `hold` for untyped callers. */
 function declared(route: UpgradeRoute): UpgradeRoute {
   const { hold } = route as { hold?: UpgradeRoute['hold'] };
   if (hold === 'required' || (hold?.exempt ?? '') !== '') return route;
@@ -165,14 +170,14 @@ function declared(route: UpgradeRoute): UpgradeRoute {
 }
 
 /**
- * Answers an upgrade request with an ordinary HTTP error and closes. On a socket that has been answered already it does
- * harm: then destroy it.
+ * Answers an upgrade request with an HTTP error and closes the socket. If a response was already sent, destroy the
+ * socket instead.
  */
 export function refuseUpgrade(socket: Duplex, raw: unknown, requestId: string, render: ErrorRenderer): void {
   refuseSocket(socket, raw, requestId, render);
 }
 
-/** What was written on the socket so far; earlier requests of the same connection count too. */
+/** Bytes written to the socket, including for earlier requests of the same connection. */
 function writtenBytes(socket: Duplex): number {
   return 'bytesWritten' in socket && typeof socket.bytesWritten === 'number' ? socket.bytesWritten : 0;
 }

@@ -1,30 +1,31 @@
-/** What a validator of JSON Schema finds, as Ajv and TypeBox tell it. */
+/** A JSON Schema error, as reported by Ajv and TypeBox. */
 export interface ValidationFinding {
   keyword: string;
-  /** JSON Pointer to the value (RFC 6901); empty for the whole. */
+  /** JSON Pointer to the value (RFC 6901); empty for the root. */
   instancePath: string;
   schemaPath: string;
   params: object;
   message?: string | undefined;
 }
 
+/** An invalid field and what it should be. */
 export interface ValidationIssue {
-  /** Dotted, such as `resources.cpu`; the whole is called as the part of the request that it is. */
+  /** Dotted path, such as `resources.cpu`; the root is named after its part of the request. */
   field: string;
   issue: string;
 }
 
-/** The pattern of text that reaches a process, a path or a column: none of them takes NUL, and JSON can write one. */
+/** Pattern for text passed to a process, path or column: none of them accepts NUL, which JSON can encode. */
 export const WITHOUT_NUL = '^[^\\u0000]*$';
 
-/** The findings in words that name the field and what it should be. `part` is `body`, `querystring` and so on. */
+/** Describes each error: the field and what it should be. `part` is `body`, `querystring` and so on. */
 export function describeIssues(part: string, findings: readonly ValidationFinding[]): ValidationIssue[] {
   return withoutUnions(findings).map((finding) => ({ field: fieldOf(part, finding), issue: wordsOf(finding) }));
 }
 
 /**
- * A value that fits none of several schemas is reported once for each of them and once more for the union. Wanted is
- * what the caller can do about it: the allowed values together, or what is wrong beside "it is not null".
+ * Collapses union errors. Validators report each branch plus the union itself; callers need what they can act on: all
+ * allowed values together, or the error of the branch that is not null.
  */
 function withoutUnions(findings: readonly ValidationFinding[]): ValidationFinding[] {
   let left: ValidationFinding[] = [];
@@ -50,7 +51,7 @@ function summaryOf(union: ValidationFinding, branches: ValidationFinding[]): Val
   return [{ ...union, keyword: 'enum', params: { allowedValues } }];
 }
 
-/** A list with one bad item is not told that it should have been a text. */
+/** Ignores branches of another type: a list with one invalid item need not be a string. */
 function ofTheGivenType({ instancePath }: ValidationFinding, branches: ValidationFinding[]): ValidationFinding[] {
   const closer = branches.filter((each) => each.keyword !== 'type' || each.instancePath !== instancePath);
   return closer.length > 0 ? closer : branches;
@@ -99,5 +100,5 @@ function first(values: unknown): unknown {
 }
 
 function of(params: object, name: string): unknown {
-  return (params as Readonly<Record<string, unknown>>)[name]; // each keyword has its own; the caller looks at the value
+  return (params as Readonly<Record<string, unknown>>)[name]; // keyword-specific; the caller checks the value
 }

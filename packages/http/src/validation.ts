@@ -2,12 +2,12 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats';
 import type { FastifySchemaCompiler } from 'fastify';
 
-// The package is CommonJS; under ESM its function stands on `default`.
+// The package is CommonJS; under ESM, its function is on `default`.
 const addFormats = formatsModule.default;
 
 /**
- * Bodies are taken literally: a string is never read as a number and an unknown field is refused where the schema says
- * `additionalProperties: false`. Query, path and headers are text by nature, so their values are converted.
+ * Bodies are strict: strings are never converted to numbers, and unknown fields are refused where the schema has
+ * `additionalProperties: false`. Query, path and header values are text, so they are converted.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   const bodies = createPair({});
@@ -17,8 +17,8 @@ export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return (data: unknown) => {
-      // On the first request of a route, not at start: compiling all of them costs memory that most never use.
-      validate ??= first.compile(schema as object); // Fastify types it by nothing; a route's schema is a JSON Schema
+      // Compiled at the route's first request: compiling all at startup costs memory that most never use.
+      validate ??= first.compile(schema as object); // untyped in Fastify; a route's schema is a JSON Schema
       if (validate(data)) return { value: data };
       if (!isSmall(data)) return { error: new ValidationFailure(validate.errors ?? []) };
       explain ??= all.compile(schema as object);
@@ -29,8 +29,8 @@ export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
 }
 
 /**
- * One that stops at the first fault and one that tells them all. A body of a megabyte can have a hundred thousand
- * faults, so the second is asked only about small ones.
+ * Creates a validator that stops at the first error and one that reports all. A 1 MiB body can have a hundred thousand
+ * errors, so only small bodies use the second.
  */
 function createPair(options: Options): { first: Ajv; all: Ajv } {
   const shared: Options = { removeAdditional: false, useDefaults: true, strict: false, ...options };
@@ -52,7 +52,7 @@ function isSmall(data: unknown): boolean {
   return true;
 }
 
-/** Carries Ajv's findings to `fromFrameworkError` in the shape that Fastify's own validation errors have. */
+/** Carries Ajv errors to `fromFrameworkError` in the shape of Fastify's validation errors. */
 class ValidationFailure extends Error {
   readonly validation: readonly ErrorObject[];
   constructor(errors: readonly ErrorObject[]) {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Calls back once when an answer is over, however it ended. A client that left while the request was decided has closed it
- * already, and `close` does not come again: then the callback runs at once.
+ * Calls back once when a response ends, for whatever reason. If the client disconnected already, `close` is not emitted
+ * again, so the callback runs immediately.
  */
 export function whenClosed(response: ServerResponse, callback: () => void): void {
   if (response.destroyed) callback();

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { httpErrors } from './errors.ts';
 import type { TrafficRefusal, WorkspaceTraffic } from './workspace-traffic.ts';
 
-/** Counts each call of a workspace-scoped route against its workspace, whichever principal or credential makes it. */
+/** Counts each call of a workspace-scoped route against its workspace, for every principal and credential. */
 export function limitWorkspaces(app: FastifyInstance, traffic: WorkspaceTraffic): void {
   app.addHook('onRequest', async ({ grant }) => {
     if (grant === null) return;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createHttpApp } from './app.ts';
 import { createWorkspaceTraffic } from './workspace-traffic.ts';
 
-/** Every workspace belongs to `owner`, with these limits. */
+/** Quota limits where `owner` owns every workspace. */
 function limitsOf(workspace: Record<string, number>, owner: Record<string, number> = {}): QuotaLimits {
   return {
     limitsOf: async (workspaceUuid) => ({ workspaceUuid, ownerId: 'owner', ownerWorkspaces: [], workspace, owner }),
@@ -90,10 +90,10 @@ describe('the turns of workspaces', () => {
     const ask = async (workspace: string, isPublic = false): Promise<void> => {
       expect(await traffic.admit(workspace, isPublic)).toBeNull();
       order.push(workspace);
-      const endsAtMs = performance.now() + 1; // a whole slice of the loop
+      const endsAtMs = performance.now() + 1; // a whole slice of the event loop
       while (performance.now() < endsAtMs);
     };
-    await ask('a0'); // takes what there is of this iteration: the rest waits
+    await ask('a0'); // uses up this iteration; the rest waits
     const burst = Array.from({ length: 30 }, (_, index) => ask(`a${index % 10}`, index % 2 === 0));
     await Promise.all([...burst, ask('b1'), ask('b1'), ask('b1')]);
     expect(order).toHaveLength(34);
@@ -123,7 +123,7 @@ describe('the uploads of a workspace', () => {
     ]);
     expect((await traffic.enterUpload('b')).refusal).toMatchObject({ scope: 'owner', limit: 3 });
     first.leave?.();
-    first.leave?.(); // twice is once
+    first.leave?.(); // a second call has no effect
     expect((await traffic.enterUpload('b')).refusal).toBeNull();
     expect((await traffic.enterUpload('a')).refusal).toMatchObject({ scope: 'owner' });
     second.leave?.();

@@ -3,9 +3,9 @@ import { FairTurns, TokenBuckets, type TokenBucket, type TokenRate } from '@svc/
 import type { Metrics } from '@svc/telemetry';
 import { trafficQuotas } from './traffic-quotas.ts';
 
-/** Why a workspace has to wait, and how long. */
+/** Why a workspace has to wait, and for how long. */
 export interface TrafficRefusal {
-  /** The quota that is used up; null when the process has as much waiting as it takes. */
+  /** The exhausted quota; null if the process-wide queue is full. */
   quota: string | null;
   scope: QuotaScope | null;
   limit: number | null;
@@ -14,40 +14,41 @@ export interface TrafficRefusal {
 
 export type UploadAdmission = { refusal: TrafficRefusal; leave: null } | { refusal: null; leave: () => void };
 
-/** Port to what a workspace may ask of the listeners, all of its principals and keys together, over REST and S3. */
+/** Port to the request limits of workspaces: all principals and keys of a workspace together, over REST and S3. */
 export interface WorkspaceTraffic {
   /**
    * Counts a request against the rates of the workspace and its owner, then waits for the workspace's turn on the event
-   * loop. `isPublic`: the caller showed no credential; such requests have a rate and a line of their own.
+   * loop. `isPublic`: the request has no credential; such requests have their own rate and queue.
    */
   admit(workspaceUuid: string, isPublic?: boolean): Promise<TrafficRefusal | null>;
-  /** Waits for the workspace's turn to have the next part of a large body read; undefined: go on at once. */
+  /** Waits for the workspace's turn to read the next part of a large body. Undefined: proceed immediately. */
   turnOfBody(workspaceUuid: string): Promise<void> | undefined;
-  /** Counts an upload until `leave` is called. Calling it twice changes nothing. */
+  /** Counts an upload until `leave` is called. Further calls have no effect. */
   enterUpload(workspaceUuid: string): Promise<UploadAdmission>;
-  /** What these workspaces use of the traffic quotas on this replica, together. A rate is not an amount, so it is absent. */
+  /** Total use of the traffic quotas by these workspaces on this replica. Excludes rates, which are not amounts. */
   usage(workspaceUuids: readonly string[]): Usage;
 }
 
+/** Dependencies of the workspace limits. */
 export interface WorkspaceTrafficOptions {
   limits: QuotaLimits;
   metrics: Metrics;
   nowMs: () => number;
 }
 
-/** Time of one iteration of the event loop in which requests may begin; measured in bench/fairness. */
+/** Time per iteration of the event loop in which requests may start; measured in bench/fairness. */
 const SLICE_MS = 1;
-/** What reading and hashing a mebibyte takes of the event loop. */
+/** Event loop time to read and hash 1 MiB. */
 const BODY_TURN_MS = 0.6;
 const MAX_WAITING = 16_384;
 const MAX_WAITING_PER_OWNER = 8_192;
 const MAX_WAITING_PER_WORKSPACE = 4_096;
-/** Workspaces and owners whose rates are remembered; the least recently used is forgotten first, which only forgives. */
+/** Maximum workspaces and owners with tracked rates. Evicting the least recently used only resets its count. */
 const MAX_RATES = 50_000;
 const PUBLIC = ' public';
 const BUSY: TrafficRefusal = { quota: null, scope: null, limit: null, retryAfterSeconds: 1 };
 
-/** Keeps the counts in memory: each replica counts for itself. */
+/** Creates in-memory limits: each replica counts separately. */
 export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTrafficOptions): WorkspaceTraffic {
   const waited = metrics.histogram('svc_request_turn_wait_seconds', 'Time that a request waited for its turn');
   const refusals = metrics.counter('svc_traffic_refusals_total', 'Requests refused by a limit of their workspace', [
@@ -79,12 +80,12 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
       const bucket = rates.bucket(key + suffix, rateOf(limit));
       const waitMs = bucket.waitMs(nowMs());
       if (waitMs > 0) {
-        const retryAfterSeconds = Math.min(60, Math.ceil(waitMs / 1_000)); // at a limit of 0 nothing ever comes back
+        const retryAfterSeconds = Math.min(60, Math.ceil(waitMs / 1_000)); // a limit of 0 never refills
         return refused({ ...refusalOf(trafficQuotas.requests_per_second, scope, limit), retryAfterSeconds });
       }
       asked.push(bucket);
     }
-    // Only now: what the owner's limit refuses does not count against the workspace.
+    // Take tokens last, so that a refusal by the owner's limit does not count against the workspace.
     for (const bucket of asked) bucket.take(nowMs());
     return null;
   };
@@ -102,7 +103,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
         throw error;
       }
     },
-    // Uploads in flight are bounded, so one that finds the line full goes on: what was begun is not given up for it.
+    // Uploads in flight are bounded, so one that finds the queue full proceeds rather than fails.
     turnOfBody: (workspaceUuid) => turns.take(workspaceUuid, BODY_TURN_MS)?.catch(() => undefined),
     enterUpload: async (workspaceUuid) => {
       const held = await limits.limitsOf(workspaceUuid);
@@ -129,7 +130,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
   };
 }
 
-/** Admits everything: for tests, and for modules that run alone. */
+/** Admits everything; for tests and modules that run alone. */
 export const unlimitedTraffic: WorkspaceTraffic = {
   admit: () => Promise.resolve(null),
   turnOfBody: () => undefined,
@@ -144,7 +145,7 @@ function holdersOf(held: Limits): { scope: QuotaScope; key: string }[] {
   return held.ownerId === null ? [workspace] : [workspace, { scope: 'owner', key: `owner ${held.ownerId}` }];
 }
 
-/** The burst is what comes back in a second, at least one request, unless the limit is 0: then none is admitted. */
+/** The burst is one second's worth, at least one request. A limit of 0 admits none. */
 function rateOf(limit: number): TokenRate {
   return { perMinute: limit * 60, burst: limit === 0 ? 0 : Math.max(1, limit) };
 }

@@ -1,5 +1,6 @@
 import { defineErrors } from '@svc/errors';
 
+/** Errors of key wrappers and master keys. */
 export const keyErrors = defineErrors({
   MASTER_KEY_INVALID: [500, 'The master key {reason}'],
   MASTER_KEY_CONFIGURED: [

@@ -1,27 +1,29 @@
 import { keyErrors } from './errors.ts';
 
-/** A key under another key that stays where it is. */
+/** A key encrypted under another key. */
 export interface WrappedKey {
-  /** `KeyWrapper.id` of what wrapped it. */
+  /** `KeyWrapper.id` of the wrapper. */
   wrapper: string;
   text: string;
 }
 
 /**
- * Protects key-encryption keys with a key that never leaves its place. One contract suite runs on every adapter.
- * `KEY_SERVICE_UNAVAILABLE` when it cannot answer now, `KEY_NOT_OPENED` for what it never wrapped.
+ * Protects key-encryption keys with a key that never leaves the adapter. One contract suite covers every adapter.
+ * Throws `KEY_SERVICE_UNAVAILABLE` on a temporary failure and `KEY_NOT_OPENED` for anything it did not wrap.
  */
 export interface KeyWrapper {
-  /** Names the adapter and the key that wraps, such as `local:4f1c…` or `vault-transit:transit/svc`. Never a secret. */
+  /**
+   * Identifies the adapter and the wrapping key, such as `local:4f1c…` or `vault-transit:transit/svc`. Never a secret.
+   */
   id(): Promise<string>;
-  /** Whether this adapter may open what the wrapper of this id wrapped. */
+  /** Whether this adapter can open keys of the given wrapper. */
   opens(wrapperId: string): boolean;
-  /** `context` is bound to the wrapped key: it opens under the same context alone. */
+  /** Binds `context` to the wrapped key, which opens only with the same context. */
   wrap(key: Uint8Array, context: string): Promise<WrappedKey>;
   unwrap(wrapped: WrappedKey, context: string): Promise<Buffer>;
 }
 
-/** The wrapper that the configuration names wraps; what others wrapped before a change of the configuration still opens. */
+/** Wraps with the configured wrapper; also opens keys wrapped by others before a configuration change. */
 export function combineKeyWrappers(current: KeyWrapper, others: readonly KeyWrapper[]): KeyWrapper {
   const all = [current, ...others];
   return {

@@ -6,8 +6,9 @@ import { openBytes, sealBytes } from './sealed-box.ts';
 
 const PREFIX = 'local:';
 
+/** Dependencies of the local key wrapper. */
 export interface LocalKeyWrapperDeps {
-  /** Asked again when a key is wrapped by a master key that is not among the known ones: it was changed meanwhile. */
+  /** Called again if a key was wrapped by an unknown master key, since the key may have been rotated. */
   loadMasterKeys: () => Promise<MasterKeys>;
   random: (size: number) => Buffer;
 }
@@ -42,7 +43,7 @@ export function createLocalKeyWrapper({ loadMasterKeys, random }: LocalKeyWrappe
   };
 }
 
-/** Tells master keys apart and nothing else about them. */
+/** Derives an id that distinguishes master keys and reveals nothing else about them. */
 export function masterKeyId(key: KeyObject): string {
   return PREFIX + createHmac('sha256', key).update('svc master key id').digest('hex').slice(0, 16);
 }

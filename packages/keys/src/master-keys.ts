@@ -5,23 +5,25 @@ import { keyErrors } from './errors.ts';
 
 const KEY_BYTES = 32;
 
+/** Where master keys come from. */
 export interface MasterKeySource {
-  /** From the configuration: 64 hexadecimal digits or base64 of 32 bytes. It takes precedence over the file. */
+  /** From the configuration: 64 hexadecimal digits or base64 of 32 bytes. Takes precedence over the file. */
   configured?: string | undefined;
-  /** From the configuration: keys from before, which open and never wrap. */
+  /** From the configuration: previous keys, which only open. */
   previous?: readonly string[] | undefined;
-  /** Made with mode 0600 when it is not there. */
+  /** Created with mode 0600 if missing. */
   file: string;
   random: (size: number) => Buffer;
 }
 
+/** The current master key and previous ones. */
 export interface MasterKeys {
   current: KeyObject;
-  /** Open what they wrapped, and wrap nothing. */
+  /** Previous keys, which only open. */
   others: readonly KeyObject[];
 }
 
-/** The key that wraps all others. A key file that others can read is refused. */
+/** Loads the key that wraps all others. Refuses a key file that other users can read. */
 export async function loadMasterKeys(source: MasterKeySource): Promise<MasterKeys> {
   const previous = (source.previous ?? []).map(parseMasterKey);
   if (source.configured !== undefined) return { current: parseMasterKey(source.configured), others: previous };
@@ -32,17 +34,18 @@ export async function loadMasterKeys(source: MasterKeySource): Promise<MasterKey
   return { current, others: [...previous, ...(next === null ? [] : [parseMasterKey(next)])] };
 }
 
+/** A rotation of the master key in progress. */
 export interface MasterKeyChange {
-  /** The new key is current, the old one still opens. */
+  /** The new key is current; the old one still opens. */
   keys: MasterKeys;
-  /** The old key goes. Only after everything that it wrapped is wrapped anew. */
+  /** Removes the old key. Call it only after everything wrapped by it has been wrapped again. */
   finish(): Promise<void>;
 }
 
 /**
- * Begins a change of the key in the file, or goes on with one that was cut off: the new key lies beside the old one until
- * `finish`, and every process reads both meanwhile. A key from the configuration is changed there, so that nothing is
- * written: `MASTER_KEY_CONFIGURED` when no previous key is configured beside it.
+ * Starts or resumes a rotation of the key file. The new key lies next to the old one until `finish`, and every process
+ * reads both meanwhile. A configured key is rotated in the configuration, so nothing is written: throws
+ * `MASTER_KEY_CONFIGURED` if no previous key is configured.
  */
 export async function beginMasterKeyChange(source: MasterKeySource): Promise<MasterKeyChange> {
   if (source.configured !== undefined) {
@@ -65,6 +68,7 @@ export async function beginMasterKeyChange(source: MasterKeySource): Promise<Mas
   };
 }
 
+/** Parses 64 hexadecimal digits or base64 of 32 bytes; throws on anything else. */
 export function parseMasterKey(text: string): KeyObject {
   const trimmed = text.trim();
   const bytes = /^[0-9a-fA-F]{64}$/.test(trimmed) ? Buffer.from(trimmed, 'hex') : Buffer.from(trimmed, 'base64');
@@ -91,7 +95,7 @@ async function readKeyFile(file: string): Promise<string | null> {
   }
 }
 
-/** Whole or not at all, and never over a key that another process made meanwhile. */
+/** Writes atomically and never overwrites a key that another process created meanwhile. */
 async function writeKeyFile(file: string, text: string, random: (size: number) => Buffer): Promise<void> {
   const draft = `${file}.${random(6).toString('hex')}`;
   const handle = await open(draft, 'wx', 0o600);
@@ -104,7 +108,7 @@ async function writeKeyFile(file: string, text: string, random: (size: number) =
   try {
     await link(draft, file);
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'EEXIST') throw error; // likewise
+    if ((error as { code?: unknown }).code !== 'EEXIST') throw error; // as above
   } finally {
     await unlink(draft);
   }

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM (NIST SP 800-38D): nonce, ciphertext, tag. The context is authenticated with it. */
+/** Encrypts with AES-256-GCM (NIST SP 800-38D): nonce, ciphertext, tag. Authenticates the context. */
 export function sealBytes(
   key: KeyObject,
   plaintext: Uint8Array,
@@ -16,7 +16,7 @@ export function sealBytes(
   return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Null for another key, another context, or bytes that were changed. */
+/** Returns null for another key, another context, or modified bytes. */
 export function openBytes(key: KeyObject, sealed: Uint8Array, context: string): Buffer | null {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
@@ -27,6 +27,6 @@ export function openBytes(key: KeyObject, sealed: Uint8Array, context: string): 
     decipher.final();
     return opened;
   } catch {
-    return null; // not under this key, which is an answer and not a fault
+    return null; // not sealed under this key: a result, not an error
   }
 }

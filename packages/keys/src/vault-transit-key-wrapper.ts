@@ -9,24 +9,25 @@ const PREFIX = 'vault-transit:';
 const RETRY_AFTER_SECONDS = '5';
 const MAX_ANSWER_BYTES = 64 * 1024;
 
+/** Connection settings of Vault or OpenBao. */
 export interface VaultTransitOptions {
   /** Base URL of Vault or OpenBao. */
   address: string;
-  /** Path that the transit engine is mounted at. */
+  /** Mount path of the transit engine. */
   mount: string;
   /** Name of the transit key. */
   key: string;
   namespace?: string | undefined;
-  /** PEM of the authorities that vouch for `address`; those of the machine when absent. */
+  /** PEM certificates to trust for `address`. Defaults to the system's. */
   ca?: string | undefined;
   timeoutMs: number;
-  /** Asked before each call, so that a token that was renewed in its file is used at once. */
+  /** Called before each request, so that a token renewed in its file takes effect immediately. */
   token: () => Promise<string>;
 }
 
 /**
- * The transit engine of Vault and OpenBao: `encrypt` and `decrypt` with associated data. The transit key never leaves it.
- * A token that is refused counts as unavailable: it is renewed outside, and nothing is lost meanwhile.
+ * Uses the transit engine of Vault or OpenBao: `encrypt` and `decrypt` with associated data. The transit key never
+ * leaves it. A refused token counts as unavailable, because it is renewed externally.
  */
 export function createVaultTransitKeyWrapper(options: VaultTransitOptions): KeyWrapper {
   const { mount, key } = options;
@@ -49,7 +50,7 @@ export function createVaultTransitKeyWrapper(options: VaultTransitOptions): KeyW
   };
 }
 
-/** A token that stands in a file, read for each call. */
+/** Reads the token from a file for each call. */
 export function tokenFromFile(file: string): () => Promise<string> {
   return async () => {
     try {
@@ -105,7 +106,7 @@ async function post(
     return { status: response.statusCode ?? 0, answer: parse(answer) };
   } catch (cause) {
     if (signal.aborted) throw unavailable(`no answer within ${timeoutMs} ms`);
-    const code = (cause as { code?: unknown }).code; // a system error's code, only shown
+    const code = (cause as { code?: unknown }).code; // code of a system error, for display only
     throw unavailable(typeof code === 'string' ? code : 'the connection failed', cause);
   }
 }
@@ -123,7 +124,7 @@ function parse(answer: string): unknown {
   try {
     return JSON.parse(answer);
   } catch {
-    return null; // a proxy's page: the status says enough
+    return null; // a proxy's page: the status is enough
   }
 }
 

@@ -1,24 +1,24 @@
 /** A token that may change while the process runs. */
 export interface TokenSource {
-  /** Null when there is none. */
+  /** Null if there is none. */
   current(): Promise<string | null>;
-  /** The server refused the last one: the next call must read it again. */
+  /** Discards the current token after a refusal; the next call reads it again. */
   invalidate(): void;
 }
 
-/** All that is needed to reach one API server as one identity. */
+/** Connection settings and identity for one API server. */
 export interface ClusterAccess {
   /** Scheme, host, port and an optional path prefix. */
   server: URL;
-  /** PEM. Absent = the machine's authorities. */
+  /** PEM certificates to trust. Defaults to the system's. */
   authority?: string;
-  /** PEM pair; read again by whoever makes the access. */
+  /** PEM pair; creating a new access rereads it. */
   clientCertificate?: string;
   clientKey?: string;
-  /** Name that the server's certificate must have, when it is not the host of `server`. */
+  /** Expected name in the server's certificate, if not the host of `server`. */
   serverName?: string;
   insecureSkipVerify: boolean;
   token: TokenSource;
-  /** Namespace of the identity: the pod's, or the context's. */
+  /** Namespace of the identity: the pod's or the context's. */
   namespace: string;
 }

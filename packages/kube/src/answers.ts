@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { kubeErrors, KubernetesStatusError, type StatusCause } from './errors.ts';
 import { isRecord } from './fields.ts';
 
-/** One page of a list of large objects stays below this; more is a fault of the other side. */
+/** A page of large objects stays below this; a larger response is a fault of the server. */
 export const MAX_ANSWER_SIZE_BYTES = 64 * 1024 * 1024;
 const BODY_TIMEOUT_MS = 60_000;
 
-/** Reads an answer as JSON; a refusal becomes a `KubernetesStatusError`. */
+/** Reads a response as JSON; throws refusals as `KubernetesStatusError`. */
 export async function readJson(response: IncomingMessage): Promise<Record<string, unknown>> {
   const text = await readText(response);
   const value = parsed(text);
@@ -15,14 +15,14 @@ export async function readJson(response: IncomingMessage): Promise<Record<string
   return value;
 }
 
-/** Throws for a refusal and otherwise leaves the body to be streamed. */
+/** Throws on a refusal; otherwise leaves the body for streaming. */
 export async function assertAccepted(response: IncomingMessage): Promise<void> {
   if (!isRefusal(response)) return;
   const text = await readText(response);
   throw statusError(response, parsed(text), text);
 }
 
-/** The whole body as text, bounded in size and time. */
+/** Reads the whole body as text, bounded in size and time. */
 export async function readText(response: IncomingMessage, limitBytes = MAX_ANSWER_SIZE_BYTES): Promise<string> {
   const timer = setTimeout(() => response.destroy(new Error('the body did not end in time')), BODY_TIMEOUT_MS);
   const chunks: Buffer[] = [];
@@ -42,7 +42,7 @@ export async function readText(response: IncomingMessage, limitBytes = MAX_ANSWE
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Text of the `Warning` headers (RFC 7234: `299 - "text"`) that an API server adds for the user to read. */
+/** Returns the text of the API server's `Warning` headers (RFC 7234: `299 - "text"`), which are meant for users. */
 export function warningsOf(response: IncomingMessage): string[] {
   return (response.headersDistinct['warning'] ?? []).map((header) => {
     const quoted = /^\d{3} \S+ "((?:[^"\\]|\\.)*)"/.exec(header)?.[1];
@@ -50,7 +50,7 @@ export function warningsOf(response: IncomingMessage): string[] {
   });
 }
 
-/** A `Status` object (also one inside a watch) as an error. */
+/** Converts a `Status` object, including one inside a watch, to an error. */
 export function statusErrorOf(
   status: Record<string, unknown>,
   retryAfterSeconds: number | null = null,
@@ -78,7 +78,7 @@ function statusError(response: IncomingMessage, value: unknown, text: string): K
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null;
   const code = response.statusCode ?? 500;
   if (isRecord(value) && value['kind'] === 'Status') return statusErrorOf({ code, ...value }, retryAfterSeconds);
-  // Proxies in front of an API server answer with pages of their own.
+  // Proxies in front of an API server return their own pages.
   const message = text.trim().slice(0, 500) || response.statusMessage || 'refused';
   return new KubernetesStatusError({ status: code, reason: '', message, retryAfterSeconds });
 }
@@ -92,7 +92,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // the caller says what it means that this is not JSON
+    return undefined; // the caller decides how to handle invalid JSON
   }
 }
 

@@ -16,7 +16,7 @@ const podKinds = {
   resources: [{ name: 'pods', kind: 'Pod', namespaced: true, verbs: ['list'] }],
 };
 
-/** What only a server that misbehaves can show; how a real one behaves is seen in the tests against a real one. */
+/** A client of a misbehaving server; other tests use a real one. */
 async function clientOf(answer: Answer, token?: TokenSource): Promise<KubeClient> {
   const server = createServer((request, response) => {
     if (request.url === '/api/v1') response.end(JSON.stringify(podKinds));

@@ -9,9 +9,10 @@ import { resourcePath, segment } from './paths.ts';
 import { createTransport, type RequestObserver, type Transport } from './transport.ts';
 import { streamEvents, type WatchEvent } from './watch.ts';
 
+/** Options of a server-side apply. */
 export interface ApplyOptions {
   fieldManager: string;
-  /** Take fields that other managers own. */
+  /** Takes over fields owned by other managers. */
   force?: boolean;
   dryRun?: boolean;
   /** `Strict` refuses unknown fields; `Warn`, the server's default, reports them as warnings. */
@@ -19,15 +20,17 @@ export interface ApplyOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Outcome of a server-side apply. */
 export interface Applied {
   object: KubeObject;
-  /** False when the object was there before; whether it changed shows in its `resourceVersion`. */
+  /** False if the object already existed; compare `resourceVersion` to see whether it changed. */
   created: boolean;
   warnings: string[];
 }
 
+/** Options of a delete. */
 export interface DeleteOptions {
-  /** Only if it is still this object and not a later one with the same name. */
+  /** Deletes only this object, not a later one with the same name. */
   uid?: string;
   resourceVersion?: string;
   propagation?: 'Foreground' | 'Background' | 'Orphan';
@@ -35,6 +38,7 @@ export interface DeleteOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Options of a watch. */
 export interface WatchOptions {
   namespace?: string;
   labelSelector?: string;
@@ -46,6 +50,7 @@ export interface WatchOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Options for reading a container's log. */
 export interface LogOptions {
   container?: string;
   follow?: boolean;
@@ -58,6 +63,7 @@ export interface LogOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Version of the API server. */
 export interface KubeVersion {
   gitVersion: string;
   major: string;
@@ -65,29 +71,33 @@ export interface KubeVersion {
   platform: string;
 }
 
-/** A Kubernetes API server as one identity. Every call takes an AbortSignal; refusals are `KubernetesStatusError`. */
+/**
+ * A Kubernetes API server, accessed as one identity. Every call accepts an AbortSignal; refusals are
+ * `KubernetesStatusError`.
+ */
 export interface KubeClient {
   readonly access: ClusterAccess;
   readonly discovery: Discovery;
   readonly transport: Transport;
-  /** Null when the object is not there. */
+  /** Returns null if the object does not exist. */
   get(reference: ObjectReference, signal?: AbortSignal): Promise<KubeObject | null>;
   list(kind: KindReference, options?: ListOptions): AsyncGenerator<ListPage>;
   watch(kind: KindReference, options: WatchOptions): AsyncGenerator<WatchEvent>;
-  /** Server-side apply: `object` holds the fields that we own and no others. */
+  /** Server-side apply: `object` holds only the fields that we own. */
   apply(object: KubeObject, options: ApplyOptions): Promise<Applied>;
-  /** False when the object was already gone. */
+  /** Returns false if the object was already gone. */
   delete(reference: ObjectReference, options?: DeleteOptions): Promise<boolean>;
   create(object: KubeObject, signal?: AbortSignal): Promise<KubeObject>;
   logs(pod: { namespace: string; name: string }, options?: LogOptions): Promise<Readable>;
-  /** JSON of any path, such as `/apis/metrics.k8s.io/v1beta1/nodes`. */
+  /** Gets any path as JSON, such as `/apis/metrics.k8s.io/v1beta1/nodes`. */
   raw(path: string, signal?: AbortSignal): Promise<Record<string, unknown>>;
   version(signal?: AbortSignal): Promise<KubeVersion>;
-  /** Resolves when the API server says that it is ready. */
+  /** Resolves if the API server reports ready. */
   ready(signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 
+/** Options of the client. */
 export interface KubeClientOptions {
   nowMs?: () => number;
   observe?: RequestObserver;
@@ -95,6 +105,7 @@ export interface KubeClientOptions {
 
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
+/** Creates a client of one API server as one identity. */
 export function createKubeClient(access: ClusterAccess, options: KubeClientOptions = {}): KubeClient {
   const transport = createTransport(access, options.observe);
   const discovery = createDiscovery(transport, options.nowMs ?? Date.now);
@@ -152,7 +163,7 @@ async function applyObject(
       fieldValidation: options.fieldValidation,
       dryRun: options.dryRun === true ? 'All' : undefined,
     },
-    headers: { 'content-type': 'application/apply-patch+yaml' }, // JSON is YAML
+    headers: { 'content-type': 'application/apply-patch+yaml' }, // JSON is valid YAML
     body: JSON.stringify(object),
     signal: options.signal,
   });
@@ -239,7 +250,7 @@ async function openLogs(
 ): Promise<Readable> {
   const { signal, ...query } = options;
   const path = `/api/v1/namespaces/${segment(pod.namespace)}/pods/${segment(pod.name)}/log`;
-  // A kubelet sends the head with the first line, which a quiet container may write in hours.
+  // A kubelet sends the head with the first line; a quiet container may take hours.
   const waits = query.follow === true ? { timeoutMs: 0 } : {};
   const response = await transport.send({ method: 'GET', path, query: { ...query }, signal, ...waits });
   await assertAccepted(response);
@@ -253,6 +264,6 @@ async function readVersion(transport: Transport, signal?: AbortSignal): Promise<
 }
 
 function asObject(kind: ResourceKind, value: Record<string, unknown>): KubeObject {
-  // The API server answered for this kind, so the shape is its own.
+  // The API server responded for this kind, so the shape is correct.
   return { ...value, apiVersion: kind.apiVersion, kind: kind.kind } as KubeObject;
 }

@@ -4,6 +4,7 @@ import { isRecord } from './fields.ts';
 import type { KindReference } from './objects.ts';
 import type { Transport } from './transport.ts';
 
+/** A kind with the properties of its resource. */
 export interface ResourceKind extends KindReference {
   /** Path segment: `deployments`. */
   plural: string;
@@ -11,10 +12,11 @@ export interface ResourceKind extends KindReference {
   verbs: readonly string[];
 }
 
+/** Finds the resources of kinds. */
 export interface Discovery {
-  /** Finds the path of a kind. Throws `UNKNOWN_KIND`; asks again when a kind was not there before, as after a new CRD. */
+  /** Finds the path of a kind. Throws `UNKNOWN_KIND`. Rechecks kinds that were missing before, as after a new CRD. */
   find(reference: KindReference, signal?: AbortSignal): Promise<ResourceKind>;
-  /** Forgets everything, also that something is missing. */
+  /** Clears the cache, including missing kinds. */
   forget(): void;
 }
 
@@ -28,7 +30,7 @@ const MAX_AGE_MS = 600_000;
 const MAX_KINDS = 2000;
 const API_VERSION = /^([a-z0-9.-]{1,253}\/)?[a-z0-9]{1,63}$/;
 
-/** One small request for each group and version that is used, instead of the whole cluster's list. */
+/** Fetches each group and version on first use instead of the whole cluster's list. */
 export function createDiscovery(transport: Transport, nowMs: () => number): Discovery {
   const cache = new Map<string, CachedVersion>();
 
@@ -36,7 +38,7 @@ export function createDiscovery(transport: Transport, nowMs: () => number): Disc
     const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
     const kinds = await fetchKinds(transport, apiVersion, path, signal);
     const entry = { kinds, readAtMs: nowMs() };
-    cache.delete(apiVersion); // re-inserted last: the map's order is the order of use
+    cache.delete(apiVersion); // re-inserted last: the map is in order of use
     cache.set(apiVersion, entry);
     const oldest = cache.keys().next();
     if (cache.size > MAX_CACHED_VERSIONS && !oldest.done) cache.delete(oldest.value);
@@ -77,12 +79,12 @@ async function fetchKinds(
       if (kind !== null) kinds.set(kind.kind, kind);
     }
   } catch (error) {
-    if (!isStatusError(error, 404)) throw error; // 404: the group is not there, which makes all of its kinds unknown
+    if (!isStatusError(error, 404)) throw error; // 404: the group does not exist, so all of its kinds are unknown
   }
   return kinds;
 }
 
-/** Null for subresources, whose name has a slash. */
+/** Returns null for subresources, whose names contain a slash. */
 function kindOf(apiVersion: string, resource: Record<string, unknown>): ResourceKind | null {
   const { name, kind, namespaced, verbs } = resource;
   if (typeof name !== 'string' || typeof kind !== 'string' || name.includes('/')) return null;

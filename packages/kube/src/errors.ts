@@ -1,5 +1,6 @@
 import { AppError, defineErrors } from '@svc/errors';
 
+/** Errors of the Kubernetes client itself. */
 export const kubeErrors = defineErrors({
   KUBECONFIG_INVALID: [500, 'The kubeconfig cannot be used: {reason}'],
   NOT_IN_CLUSTER: [500, 'This process does not run in a Kubernetes pod: {reason}'],
@@ -10,7 +11,7 @@ export const kubeErrors = defineErrors({
   WATCH_IDLE: [504, 'The watch was silent for {idle_ms} ms'],
 });
 
-/** One reason in a refusal; `field` is a path such as `.spec.replicas`, `message` names the manager in a conflict. */
+/** A reason in a refusal; `field` is a path such as `.spec.replicas`, `message` names the manager in a conflict. */
 export interface StatusCause {
   reason: string;
   message: string;
@@ -28,11 +29,11 @@ export interface KubernetesStatusOptions {
 
 /** A refusal of the API server: its `Status` object as an error. `code` is the Kubernetes reason in capitals. */
 export class KubernetesStatusError extends AppError {
-  /** `NotFound`, `Conflict`, `Forbidden`, `Invalid`, `Expired` and so on; empty when the server gave none. */
+  /** `NotFound`, `Conflict`, `Forbidden`, `Invalid`, `Expired` and so on; empty if the server sent none. */
   readonly reason: string;
   readonly causes: readonly StatusCause[];
   readonly retryAfterSeconds: number | null;
-  /** With a 410 in the middle of a list: where the list may go on, inconsistently. */
+  /** With a 410 in the middle of a list: the token for continuing it inconsistently. */
   readonly continueToken: string | null;
 
   constructor(options: KubernetesStatusOptions) {
@@ -47,6 +48,7 @@ export class KubernetesStatusError extends AppError {
   }
 }
 
+/** Whether the error is a refusal of the API server, optionally with this HTTP status. */
 export function isStatusError(error: unknown, status?: number): error is KubernetesStatusError {
   return error instanceof KubernetesStatusError && (status === undefined || error.status === status);
 }

@@ -1,24 +1,25 @@
 import { isRecord, recordsAt, textAt } from './fields.ts';
 
-/** `pods/exec` over a WebSocket, newest first. Version 5 can close the input; an API server before 1.30 speaks version 4. */
+/** Subprotocols of `pods/exec`, newest first. Version 5 can close stdin; API servers before 1.30 speak version 4. */
 export const EXEC_PROTOCOLS: readonly string[] = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
 /** First byte of every message. `close` names the channel that ends. */
 export const EXEC_CHANNELS = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
 
+/** Whether the subprotocol can close stdin. */
 export function canEndInput(protocol: string): boolean {
   return protocol === 'v5.channel.k8s.io';
 }
 
-/** Body of a message on `resize`. */
+/** Encodes a message for the `resize` channel. */
 export function encodeResize(rows: number, cols: number): string {
   return JSON.stringify({ Width: cols, Height: rows });
 }
 
-/** How a process in a container ended: by itself with a code, or it never began. */
+/** How a process in a container ended: with an exit code, or it failed to start. */
 export type ExecEnd = { exitCode: number } | { reason: string };
 
-/** Reads the `Status` object of the channel `status`, the same in both versions. */
+/** Parses the `Status` object of the `status` channel, identical in both versions. */
 export function readExecEnd(text: string): ExecEnd {
   const status = parsed(text);
   if (status['status'] === 'Success') return { exitCode: 0 };
@@ -28,7 +29,7 @@ export function readExecEnd(text: string): ExecEnd {
   return { reason: textAt(status, 'message') ?? 'the container refused the command' };
 }
 
-/** A server that fails in the middle may send its words alone. */
+/** A server that fails midway may send plain text. */
 function parsed(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,9 +1,11 @@
-/** What an API server answered is looked at field by field: a cluster is not trusted to send what its version promises. */
+/**
+ * Responses of an API server are checked field by field: a cluster is not trusted to send what its version promises.
+ */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at a path of field names and places in lists; undefined as soon as one is missing. */
+/** Returns the value at a path of field names and list indexes; undefined if any is missing. */
 export function fieldAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let current: unknown = value;
   for (const step of path) {
@@ -16,7 +18,7 @@ export function fieldAt(value: unknown, ...path: readonly (string | number)[]): 
 
 const MAX_TEXT = 1024;
 
-/** Null for what is no text or empty; cut, since nobody shows more. */
+/** Returns null for empty or non-string values; truncates, since no display shows more. */
 export function textAt(value: unknown, ...path: readonly string[]): string | null {
   const found = fieldAt(value, ...path);
   return typeof found === 'string' && found !== '' ? found.slice(0, MAX_TEXT) : null;
@@ -32,12 +34,12 @@ export function recordsAt(value: unknown, ...path: readonly string[]): Record<st
   return Array.isArray(found) ? found.filter(isRecord) : [];
 }
 
-/** The condition of this type in the object's status. */
+/** Returns the condition of this type in the object's status. */
 export function conditionOf(object: unknown, type: string): Record<string, unknown> | undefined {
   return recordsAt(object, 'status', 'conditions').find((each) => each['type'] === type);
 }
 
-/** Whether the object's status has this condition, and it is true. */
+/** Whether the object's status has this condition with value true. */
 export function hasCondition(object: unknown, type: string): boolean {
   return conditionOf(object, type)?.['status'] === 'True';
 }

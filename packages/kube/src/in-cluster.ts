@@ -4,8 +4,9 @@ import type { ClusterAccess } from './access.ts';
 import { kubeErrors } from './errors.ts';
 import { fileToken } from './token-source.ts';
 
+/** Environment of a pod. */
 export interface InClusterEnvironment {
-  /** `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`, which a kubelet gives every pod. */
+  /** `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`, set by the kubelet in every pod. */
   host: string | undefined;
   port: string | undefined;
   /** Folder of `token`, `ca.crt` and `namespace`. */
@@ -13,7 +14,7 @@ export interface InClusterEnvironment {
   nowMs?: () => number;
 }
 
-/** Access of a pod with its own service account. Throws `NOT_IN_CLUSTER`. */
+/** Returns the access of a pod's own service account. Throws `NOT_IN_CLUSTER`. */
 export async function inClusterAccess(environment: InClusterEnvironment): Promise<ClusterAccess> {
   const { host, port, folder = '/var/run/secrets/kubernetes.io/serviceaccount', nowMs = Date.now } = environment;
   if (host === undefined || host === '' || port === undefined || port === '') {

@@ -9,8 +9,8 @@ import { fileToken, staticToken } from './token-source.ts';
 type Fields = Record<string, unknown>;
 
 /**
- * Access from a kubeconfig file: tokens (also from files), client certificates, CA, `tls-server-name`. Credential
- * plugins (`exec`, `auth-provider`) and basic auth are refused by name. Throws `KUBECONFIG_INVALID`.
+ * Reads access from a kubeconfig file: tokens (also from files), client certificates, CA, `tls-server-name`. Refuses
+ * credential plugins (`exec`, `auth-provider`) and basic auth by name. Throws `KUBECONFIG_INVALID`.
  */
 export async function kubeconfigAccess(
   path: string,

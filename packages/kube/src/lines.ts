@@ -1,4 +1,4 @@
-/** Splits a stream of bytes at line feeds. A line longer than the limit ends the stream with an error. */
+/** Splits a byte stream at line feeds. Throws if a line exceeds the limit. */
 export async function* readLines(stream: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<string> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;

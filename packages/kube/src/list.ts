@@ -6,29 +6,31 @@ import type { KindReference, KubeObject } from './objects.ts';
 import { resourcePath } from './paths.ts';
 import type { Transport } from './transport.ts';
 
+/** Options of a list. */
 export interface ListOptions {
-  /** Absent = all namespaces. */
+  /** Defaults to all namespaces. */
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
   pageSize?: number;
-  /** Only metadata: for kinds whose bodies are not needed, at a tenth of the memory. */
+  /** Requests only metadata, at a tenth of the memory. */
   metadataOnly?: boolean;
   signal?: AbortSignal | undefined;
 }
 
+/** One page of a list. */
 export interface ListPage {
   items: KubeObject[];
-  /** Version of the whole list, the same on every page: where a watch goes on. */
+  /** Version of the whole list, identical on every page; a watch starts from it. */
   resourceVersion: string;
 }
 
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /**
- * Page after page, so that only one is in memory. A continue token that expired between two pages (410) goes on with
- * the server's own replacement when it sent one, which may repeat or miss objects changed meanwhile: the watch after
- * it makes that good.
+ * Lists page by page, so that only one is in memory. If a continue token expires between two pages (410), continues
+ * with the server's replacement token, if any, which may repeat or miss objects changed meanwhile; the subsequent watch
+ * corrects that.
  */
 export async function* listObjects(
   transport: Transport,

@@ -30,7 +30,7 @@ export interface ObjectMetadata {
   managedFields?: ManagedFields[];
 }
 
-/** Any object of any kind; what is below the metadata is the caller's to look into. */
+/** An object of any kind; callers check everything below the metadata. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
@@ -38,13 +38,13 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
-/** What names a kind: discovery finds its path. */
+/** Identifies a kind; discovery finds its path. */
 export interface KindReference {
   apiVersion: string;
   kind: string;
 }
 
-/** What names an object; `namespace` is left out for cluster-scoped kinds. */
+/** Identifies an object; omit `namespace` for cluster-scoped kinds. */
 export interface ObjectReference extends KindReference {
   name: string;
   namespace?: string;
@@ -56,7 +56,7 @@ export function referenceOf(object: KubeObject): ObjectReference {
   return { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** `group/Kind/namespace/name` without the version: the same object whatever version it was written in. */
+/** Returns `group/Kind/namespace/name`, without the version: the same for every version of the object. */
 export function identityOf(reference: ObjectReference): string {
   const group = reference.apiVersion.includes('/') ? reference.apiVersion.split('/')[0] : '';
   return `${group}/${reference.kind}/${reference.namespace ?? ''}/${reference.name}`;

@@ -1,7 +1,7 @@
 import type { ResourceKind } from './discovery.ts';
 import { kubeErrors } from './errors.ts';
 
-/** Path of a kind's collection, or of one object with `name`, or of its subresource. */
+/** Returns the path of a kind's collection, of an object if `name` is set, or of its subresource. */
 export function resourcePath(kind: ResourceKind, namespace?: string, name?: string, subresource?: string): string {
   const root = kind.apiVersion.includes('/') ? `/apis/${kind.apiVersion}` : `/api/${kind.apiVersion}`;
   const scope = kind.namespaced && namespace !== undefined ? `/namespaces/${segment(namespace)}` : '';
@@ -9,7 +9,7 @@ export function resourcePath(kind: ResourceKind, namespace?: string, name?: stri
   return `${root}${scope}/${kind.plural}${object}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
-/** The API server's rule for names in paths; without it a name could leave its collection. */
+/** Applies the API server's rule for names in paths; otherwise a name could leave its collection. */
 export function segment(name: string): string {
   if (name === '' || name === '.' || name === '..' || /[/%]/.test(name) || name.length > 253) {
     throw kubeErrors.INVALID_NAME({ details: { name: name.slice(0, 253) } });

@@ -1,4 +1,4 @@
-/** Divided by and not multiplied with their inverse: `1900m` is 1.9 and nothing beside it. */
+/** Divisors rather than inverse factors, so that `1900m` is exactly 1.9. */
 const DIVISORS: Readonly<Record<string, number>> = { n: 1e9, u: 1e6, m: 1e3 };
 const FACTORS: Readonly<Record<string, number>> = {
   k: 1e3,
@@ -17,7 +17,7 @@ const FACTORS: Readonly<Record<string, number>> = {
 
 const QUANTITY = /^([+-]?\d{1,20}(?:\.\d{0,20})?|[+-]?\.\d{1,20})(?:([eE][+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i))?$/;
 
-/** A Kubernetes quantity (`250m`, `1Gi`, `1e3`) as a number; null when it is none. */
+/** Parses a Kubernetes quantity (`250m`, `1Gi`, `1e3`); null if invalid. */
 export function parseQuantity(value: unknown): number | null {
   if (typeof value === 'number') return value;
   const [, digits, exponent = '', suffix = ''] = typeof value === 'string' ? (QUANTITY.exec(value) ?? []) : [];

@@ -10,7 +10,7 @@ function object(name: string, uid: string, version = '1'): KubeObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, uid, resourceVersion: version } };
 }
 
-/** An API server that a test plays: its lists, and a watch that the test feeds. */
+/** A fake API server whose lists and watch the test controls. */
 class PlayedServer {
   lists: KubeObject[][] = [];
   versions: string[] = [];
@@ -101,7 +101,7 @@ describe('a reflector', () => {
     });
   }
 
-  /** The reflector of a second process, which knows what the first one kept. */
+  /** Starts the reflector of a second process, which has the first one's state. */
   async function restart(version: string | null, listed: KubeObject[]): Promise<void> {
     const watches = await waitFor(() => server.versions.length || undefined);
     abort.abort();

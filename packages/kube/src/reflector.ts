@@ -2,62 +2,64 @@ import { isStatusError } from './errors.ts';
 import type { KubeClient } from './client.ts';
 import type { KindReference, KubeObject } from './objects.ts';
 
+/** Options of a reflector. */
 export interface ReflectorOptions<Kept> {
   client: Pick<KubeClient, 'list' | 'watch'>;
   kind: KindReference;
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** For what needs no bodies: a tenth of the bytes. */
+  /** Requests only metadata, at a tenth of the bytes. */
   metadataOnly?: boolean;
   pageSize?: number;
   follower: ReflectorFollower<Kept>;
-  /** Where an earlier process stood; absent = begin with a list. */
+  /** State of an earlier process. If absent, starts with a list. */
   from?: ReflectorPlace<Kept>;
   random: () => number;
-  /** Resolves after the time, or early and without an error when the signal aborts. */
+  /** Resolves after the time, or early without an error if the signal aborts. */
   pause(delayMs: number, signal: AbortSignal): Promise<void>;
-  /** A list or a watch failed and is tried again after the time. */
+  /** Called when a list or watch failed; it is retried after the given time. */
   onError(error: unknown, retryMs: number): void;
 }
 
-/** All that a reflector needs to go on: what it kept of each object, and up to where it has seen changes. */
+/** A reflector's state: what it kept of each object, and the version up to which it has seen changes. */
 export interface ReflectorPlace<Kept> {
-  /** Resource version; empty = the objects are known, but must be listed again. Null = the first list is not complete. */
+  /** Resource version. Empty: the objects are known but must be listed again. Null: the first list is incomplete. */
   version: string | null;
   kept: Iterable<readonly [key: string, kept: Kept]>;
 }
 
+/** Circumstances in which an object was seen. */
 export interface Sight {
-  /** The object's own; one made again with the same name has another. */
+  /** Unique per object; a recreated object with the same name has another key. */
   key: string;
-  /** It was there before we looked. */
+  /** The object existed before the first list. */
   initial: boolean;
-  /** Everything up to here was seen; null while a list is read. */
+  /** All changes up to this version were seen; null during a list. */
   version: string | null;
 }
 
-/** What happens to objects, each change once: a list that is read again tells only what is new. */
+/** Receives each change once: a repeated list only reports what is new. */
 export interface ReflectorFollower<Kept> {
-  /** What is answered is all that stays in memory of the object. */
+  /** Only the returned value stays in memory. */
   seen(object: KubeObject, before: Kept | null, sight: Sight): Kept;
   gone(kept: Kept, sight: Sight): void;
-  /** Nothing new up to this version; empty: it expired, and a list follows. */
+  /** No more changes up to this version. Empty: it expired, and a list follows. */
   reached?(version: string): void;
-  /** The first list is complete, or an earlier process had it: it is watched from here on. */
+  /** The first list is complete, or an earlier process had completed it; the watch starts. */
   synced?(): void;
 }
 
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
-/** Not permitted, or a kind that this cluster does not have: it may come, but not soon. */
+/** Not permitted, or a kind that this cluster lacks: unlikely to change soon. */
 const HOPELESS_RETRY_MS = 120_000;
 const SHORTEST_WATCH_SECONDS = 240;
 const SPREAD_WATCH_SECONDS = 120;
 
 /**
- * Lists once, then watches from there for good: from the last version after an ordinary end, from a new list after an
- * expired one (410). Keeps only what the follower makes of an object, so that memory follows that and not the cluster.
+ * Lists once, then watches continuously: from the last version after a normal end, from a new list after an expired
+ * version (410). Keeps only the follower's result per object, which bounds memory independently of the cluster.
  */
 export class Reflector<Kept> {
   readonly #options: ReflectorOptions<Kept>;
@@ -65,10 +67,10 @@ export class Reflector<Kept> {
   #version: string | null = null;
   #synced = false;
   #announced = false;
-  /** Version of an earlier process that was not compared with the server's yet. */
+  /** Version from an earlier process, not yet compared with the server's. */
   #resumed: string | null = null;
   #retryMs = FIRST_RETRY_MS;
-  /** Watches in a row that told nothing: they ended at once, or their version had expired already. */
+  /** Consecutive watches without events: they ended immediately, or their version had expired. */
   #inVain = 0;
 
   constructor(options: ReflectorOptions<Kept>) {
@@ -84,7 +86,7 @@ export class Reflector<Kept> {
     return this.#kept.size;
   }
 
-  /** Everything up to here was seen; null before a first list is complete, and while one is read again. */
+  /** All changes up to this version were seen; null before the first list is complete and during a list. */
   get version(): string | null {
     return this.#version;
   }
@@ -110,7 +112,7 @@ export class Reflector<Kept> {
           await this.#pauseInVain(signal);
           continue;
         }
-        this.#inVain = 0; // this has a pause of its own
+        this.#inVain = 0; // this has its own pause
         const retryMs = (isHopeless(error) ? HOPELESS_RETRY_MS : this.#retryMs) * (0.5 + random() / 2);
         this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
         onError(error, retryMs);
@@ -120,8 +122,9 @@ export class Reflector<Kept> {
   }
 
   /**
-   * One watch in vain is ordinary. A cluster that changes faster than its list is read expires each version at once, and a
-   * proxy may end each answer: then every round costs the server a list or a connection, and must not follow the other.
+   * One watch without events is normal. If a cluster changes faster than its list is read, each version expires
+   * immediately, and a proxy may end each response. Pause then, since every round costs the server a list or a
+   * connection.
    */
   async #pauseInVain(signal: AbortSignal): Promise<void> {
     const { pause, random } = this.#options;
@@ -131,8 +134,8 @@ export class Reflector<Kept> {
   }
 
   /**
-   * Goes on from the version of an earlier process. A server that is behind it was restored from a backup or is another
-   * one: a watch from the future would be silent until it caught up.
+   * Resumes from the version of an earlier process. A server behind that version was restored from a backup or
+   * replaced; a watch from the future would stay silent until it caught up.
    */
   async #resume(signal: AbortSignal): Promise<void> {
     if (this.#resumed === null) return;
@@ -214,12 +217,12 @@ export class Reflector<Kept> {
   }
 }
 
-/** An object made again with the same name is another one. */
+/** A recreated object with the same name has another key. */
 function keyOf({ metadata }: KubeObject): string {
   return metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-/** Versions are numbers that grow (Kubernetes 1.35 says so, all before behave so); anything else is not compared. */
+/** Versions are increasing numbers (documented since Kubernetes 1.35, true before); anything else is not compared. */
 function isNewer(version: string, than: string): boolean {
   return /^\d+$/.test(version) && /^\d+$/.test(than) && BigInt(version) > BigInt(than);
 }

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { TokenSource } from './access.ts';
 
+/** Creates a source of a token that never changes. */
 export function staticToken(token: string | null): TokenSource {
   return { current: () => Promise.resolve(token), invalidate: () => undefined };
 }
 
 /**
- * A token in a file that is replaced from time to time, as kubelets do with projected tokens (they live an hour and are
- * renewed at 80 %). Read at most once a minute, and again after a refusal.
+ * Reads a token from a file that is replaced over time, like the projected tokens of kubelets (valid for an hour,
+ * renewed at 80 %). Reads at most once a minute, and again after a refusal.
  */
 export function fileToken(path: string, nowMs: () => number, maxAgeMs = 60_000): TokenSource {
   let token: string | null = null;

@@ -3,31 +3,34 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { ClusterAccess } from './access.ts';
 import { kubeErrors } from './errors.ts';
 
+/** A request to the API server. */
 export interface KubeRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Absolute path below the server's prefix, already encoded. */
+  /** Absolute, encoded path below the server's prefix. */
   path: string;
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
   headers?: Readonly<Record<string, string>>;
   body?: string;
   signal?: AbortSignal | undefined;
-  /** Until the head of the answer; the body's reader has a clock of its own. 0 = as long as it takes. */
+  /** Time limit for the response head; reading the body has its own. 0 = no limit. */
   timeoutMs?: number;
 }
 
-/** Told after each answer's head, for metrics; never with paths of objects, which would be unbounded labels. */
+/** Called after each response head, for metrics. Receives no object paths, which would be unbounded labels. */
 export type RequestObserver = (method: string, status: number, durationSeconds: number) => void;
 
+/** Sends requests to one API server. */
 export interface Transport {
-  /** Any answer of the server, also a refusal. The caller reads or destroys the body. */
+  /** Returns any response, including refusals. The caller reads or destroys the body. */
   send(request: KubeRequest): Promise<IncomingMessage>;
-  /** Options of the same connection for whoever upgrades it (exec, port-forward). */
+  /** Options of the same connection, for upgrades (exec, port-forward). */
   connection(): Promise<RequestOptions>;
   close(): void;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
+/** Creates the transport for one API server. */
 export function createTransport(access: ClusterAccess, observe: RequestObserver = () => undefined): Transport {
   const secure = access.server.protocol === 'https:';
   const sockets = { keepAlive: true, keepAliveMsecs: 15_000, maxFreeSockets: 4, timeout: 0 };
@@ -57,7 +60,7 @@ export function createTransport(access: ClusterAccess, observe: RequestObserver 
       path: `${prefix}${request.path}${queryText(request.query)}`,
       headers: {
         accept: 'application/json',
-        // The type of an object that travels as text is what OutgoingHttpHeaders says of `connection()`.
+        // `connection()` returns OutgoingHttpHeaders, which are all strings here.
         ...(options.headers as Record<string, string>),
         ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(body.length) }),
         ...request.headers,
@@ -116,7 +119,7 @@ function exchange(
       else reject(kubeErrors.KUBERNETES_UNREACHABLE({ details: { reason: cause.message }, cause }));
     });
     outgoing.setNoDelay(true);
-    outgoing.setSocketKeepAlive(true, 15_000); // a half-open connection is found by the kernel within half a minute
+    outgoing.setSocketKeepAlive(true, 15_000); // the kernel detects a half-open connection within half a minute
     outgoing.end(body);
   });
 }

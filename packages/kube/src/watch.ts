@@ -8,13 +8,13 @@ import type { KubeRequest, Transport } from './transport.ts';
 
 export type WatchEvent =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject }
-  /** All before this version was seen; nothing else is in it. */
+  /** All changes up to this version were seen; carries no object. */
   | { type: 'BOOKMARK'; resourceVersion: string };
 
 const MAX_EVENT_SIZE_BYTES = 8 * 1024 * 1024;
 
 /**
- * One watch, until the server ends it (it does so after `timeoutSeconds`), the signal aborts, or it is silent for
+ * Runs one watch until the server ends it (after `timeoutSeconds`), the signal aborts, or it is silent for
  * `idleTimeoutMs`. An expired version throws a `KubernetesStatusError` with status 410: list again.
  */
 export async function* streamEvents(
@@ -30,7 +30,7 @@ export async function* streamEvents(
       if (line.length > 0) yield eventOf(line);
     }
   } catch (error) {
-    if (request.signal?.aborted === true) return; // the reader went away: an end, not a failure
+    if (request.signal?.aborted === true) return; // the reader left: an end, not a failure
     throw watchdog.fired() ? kubeErrors.WATCH_IDLE({ details: { idle_ms: idleTimeoutMs } }) : connectionError(error);
   } finally {
     watchdog.stop();
@@ -44,7 +44,7 @@ interface Watchdog {
   stop(): void;
 }
 
-/** Any byte counts as life. TCP keep-alive finds a dead peer; this finds a proxy that went silent. */
+/** Any byte counts as a sign of life. TCP keep-alive detects a dead peer; this detects a silent proxy. */
 function startWatchdog(response: IncomingMessage, idleTimeoutMs: number): Watchdog {
   let fired = false;
   const timer = setTimeout(() => {
@@ -71,7 +71,7 @@ function eventOf(line: string): WatchEvent {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      return { type: event['type'], object: object as KubeObject }; // the API server wrote it by the kind's schema
+      return { type: event['type'], object: object as KubeObject }; // the API server follows the kind's schema
     case 'BOOKMARK': {
       const metadata = object['metadata'];
       const resourceVersion = isRecord(metadata) ? metadata['resourceVersion'] : undefined;

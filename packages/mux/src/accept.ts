@@ -6,7 +6,7 @@ import { messageTransport } from './message-transport.ts';
 import type { MuxTransport } from './transport.ts';
 import { MUX_MESSAGE_BYTES, MUX_SUBPROTOCOL, MUX_UPGRADE } from './upgrade-names.ts';
 
-/** What a server's `upgrade` event gives. */
+/** The arguments of a server's `upgrade` event. */
 export interface MuxUpgrade {
   request: IncomingMessage;
   socket: Duplex;
@@ -14,9 +14,11 @@ export interface MuxUpgrade {
 }
 
 export interface MuxAcceptor {
-  /** Whether the request asks for a session at all: look before its rights are judged. */
+  /** Whether the request asks for a session. Check this before authorizing it. */
   wants(request: IncomingMessage): boolean;
-  /** Answers 101 and gives what a session runs on; null when the other side was gone, or its handshake wrong and answered. */
+  /**
+   * Responds with 101 and returns the transport. Null if the peer is gone or its handshake was invalid and refused.
+   */
   accept(upgrade: MuxUpgrade): MuxTransport | null;
 }
 
@@ -52,7 +54,10 @@ function isWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && offered.includes(MUX_SUBPROTOCOL);
 }
 
-/** `ws` calls back in the same turn or, when the socket is gone or the handshake is wrong, answers it and never does. */
+/**
+ * `ws` calls back synchronously. If the socket is gone or the handshake is invalid, it responds itself and never calls
+ * back.
+ */
 function shakeHands(server: WebSocketServer, { request, socket, head }: MuxUpgrade): WebSocket | null {
   let accepted: WebSocket | null = null;
   server.handleUpgrade(request, socket, head, (webSocket) => {

@@ -1,8 +1,8 @@
-/** Time as the session sees it; a test passes one that it moves itself. */
+/** Clock of a session; tests pass their own. */
 export interface MuxClock {
-  /** Milliseconds from any beginning, never backwards. */
+  /** Monotonic milliseconds from an arbitrary origin. */
   nowMs(): number;
-  /** Runs the callback once; the answer cancels it. */
+  /** Runs the callback once; returns a function that cancels it. */
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 

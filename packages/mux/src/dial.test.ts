@@ -6,7 +6,7 @@ import { createMuxAcceptor } from './accept.ts';
 import { dialMux, type MuxDialOptions } from './dial.ts';
 import { MuxSession } from './session.ts';
 
-/** What a proxy on the way does with an upgrade that it does not know. */
+/** How an intermediate proxy handles an unknown upgrade. */
 let hinder: (request: IncomingMessage) => 'pass' | 'hang up' | number;
 let server: Server;
 let upgrades: string[];

@@ -10,20 +10,20 @@ export interface MuxDialOptions {
   /** `http:` or `https:`. */
   url: URL;
   headers: Readonly<Record<string, string>>;
-  /** TLS options, or the `agent` that goes through a proxy. */
+  /** TLS options, or the `agent` for a proxy. */
   connection?: RequestOptions;
   /** For each of the two attempts. */
   timeoutMs: number;
   signal: AbortSignal;
-  /** `websocket` spares the first attempt where it is known to fail. */
+  /** `websocket` skips the first attempt where it is known to fail. */
   prefer?: 'raw' | 'websocket';
 }
 
-/** Why there is no connection: the answer when there was one, else the network's or the certificate's fault. */
+/** A failed dial: the response if there was one, otherwise the network or certificate error. */
 export class MuxDialError extends Error {
-  /** 0 when no answer came. */
+  /** 0 if there was no response. */
   readonly status: number;
-  /** The first kilobytes of the answer's body. */
+  /** The first kilobytes of the response body. */
   readonly body: string;
   readonly retryAfterSeconds: number | null;
 
@@ -38,12 +38,14 @@ export class MuxDialError extends Error {
 }
 
 const MAX_BODY_BYTES = 2048;
-/** What the other end itself answers: asking it again in another way would give the same. */
+/** Responses of the server itself: the other method would get the same. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 429, 503]);
-/** A proxy that does not know the protocol hangs up in one of these ways. */
+/** Ways in which a proxy that does not know the protocol hangs up. */
 const PROXY_FAULTS: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_CONSTANT']);
 
-/** First `Upgrade: svc-mux/1`, which costs nothing per message; a WebSocket where something on the way refuses that. */
+/**
+ * Tries `Upgrade: svc-mux/1`, which has no per-message cost, then a WebSocket if something in between refuses that.
+ */
 export async function dialMux(
   options: MuxDialOptions,
 ): Promise<{ transport: MuxTransport; kind: 'raw' | 'websocket' }> {
@@ -123,7 +125,7 @@ function dialWebSocket({ url, headers, connection, timeoutMs, signal }: MuxDialO
         reject(error);
       });
     });
-    // Stays: an `error` that nobody hears would end the process; `close` follows it.
+    // Keep this listener: an unhandled `error` would crash the process; `close` follows it.
     socket.on('error', (cause) => {
       settled();
       reject(new MuxDialError(cause.message, { cause }));

@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream';
 import { lendReads } from '@svc/bytes';
 import type { MuxTransport } from './transport.ts';
 
-/** A session on a socket. `head` are bytes that were read from it already, such as those of an HTTP upgrade. */
+/** Creates a transport on a socket. `head` contains bytes already read from it, such as those of an HTTP upgrade. */
 export function duplexTransport(duplex: Duplex, head?: Buffer): MuxTransport {
   return {
     start: (events) => {
       if (duplex instanceof Socket) {
         duplex.setNoDelay(true);
-        duplex.setTimeout(0); // the session has its own liveness
+        duplex.setTimeout(0); // the session has its own liveness check
       }
       let failure: Error | null = null;
       let isOver = false;
@@ -25,7 +25,7 @@ export function duplexTransport(duplex: Duplex, head?: Buffer): MuxTransport {
       if (head !== undefined && head.length > 0) duplex.unshift(head);
       const passOn = (chunk: Buffer): boolean => {
         events.data(chunk);
-        return true; // the windows of the streams hold the other side back
+        return true; // stream windows throttle the peer
       };
       const isLent = duplex instanceof Socket && lendReads(duplex, passOn);
       if (!isLent) duplex.on('data', passOn);
@@ -33,7 +33,7 @@ export function duplexTransport(duplex: Duplex, head?: Buffer): MuxTransport {
     },
     write: (bytes, done) => {
       if (!duplex.writable) return false;
-      // Any other Duplex may hand the memory itself on to whoever reads.
+      // Any other Duplex may pass the memory itself on to its reader.
       return duplex instanceof Socket ? duplex.write(bytes, done) : duplex.write(bytes);
     },
     end: () => void duplex.end(),

@@ -7,17 +7,17 @@ export const MUX_CODES = {
   FLOW_CONTROL_ERROR: 4,
   GOING_AWAY: 5,
   TIMEOUT: 6,
-  /** Never on the wire: what a stream ends with when its connection does. */
+  /** Never on the wire: the code of streams whose connection was lost. */
   CONNECTION_LOST: 7,
 } as const;
 
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(MUX_CODES).map(([name, code]) => [code, name]));
 
-/** How a stream or a session ended before its time. */
+/** A stream or session that ended prematurely. */
 export class MuxError extends Error {
   readonly resetCode: number;
   readonly reason: string;
-  /** True when the other side said it. */
+  /** True if the peer sent the code. */
   readonly remote: boolean;
 
   constructor(resetCode: number, reason: string, options: { remote?: boolean; cause?: unknown } = {}) {
@@ -33,5 +33,5 @@ export class MuxError extends Error {
   }
 }
 
-/** What the other side sent is not what PROTOCOL.md allows: the session ends with it, and nothing else of the process. */
+/** The peer violated PROTOCOL.md; ends the session, but nothing else in the process. */
 export class ProtocolViolation extends MuxError {}

@@ -4,7 +4,7 @@ import { ProtocolViolation } from './errors.ts';
 import { FrameDecoder } from './frame-decoder.ts';
 import { HEADER_BYTES } from './frames.ts';
 
-/** What the handler heard, data joined, and how it ended. */
+/** Returns the decoded events with joined data, and how decoding ended. */
 function decode(pieces: readonly Buffer[]): string[] {
   const heard: string[] = [];
   let data = '';

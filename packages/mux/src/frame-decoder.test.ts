@@ -11,7 +11,7 @@ interface Seen {
   payload: string;
 }
 
-/** Decodes, and puts the slices of each DATA frame together again. */
+/** Decodes and joins the slices of each DATA frame. */
 function decode(chunks: readonly Buffer[]): Seen[] {
   const seen: Seen[] = [];
   const announced: number[] = [];
@@ -45,7 +45,7 @@ function rawFrame(
   return Buffer.concat([header, payload]);
 }
 
-/** Cuts the bytes at these places, whatever order and number they come in. */
+/** Cuts the bytes at these offsets, in any order and number. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1))), bytes.length].toSorted((a, b) => a - b);
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));

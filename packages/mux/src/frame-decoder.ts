@@ -1,17 +1,17 @@
 import { MUX_CODES, ProtocolViolation } from './errors.ts';
 import { FRAME, HEADER_BYTES, MAX_DATA_BYTES, MAX_METADATA_BYTES, MAX_REASON_BYTES, PING_BYTES } from './frames.ts';
 
-/** Who hears what was decoded. Any of them may throw a `ProtocolViolation`: the connection ends with it. */
+/** Receives decoded frames. Any method may throw a `ProtocolViolation`, which ends the connection. */
 export interface FrameHandler {
-  /** A DATA frame begins: its slices follow, in order, and make up this many bytes. */
+  /** A DATA frame begins. Its slices follow in order and add up to this many bytes. */
   dataBegins(streamId: number, lengthBytes: number): void;
-  /** A part of a DATA frame; a view of the chunk that was pushed, never empty. */
+  /** A slice of a DATA frame: a view of the pushed chunk, never empty. */
   data(streamId: number, slice: Buffer): void;
-  /** Any other known frame, whole. The payload is a view: keep a copy. */
+  /** Any other known frame, complete. The payload is a view, so copy it to keep it. */
   frame(type: number, streamId: number, payload: Buffer): void;
 }
 
-/** Smallest and largest payload, and whether the frame belongs to a stream. */
+/** Minimum and maximum payload, and whether the frame belongs to a stream. */
 const RULES: readonly { least: number; most: number; ofStream: boolean }[] = [
   { least: 0, most: MAX_DATA_BYTES, ofStream: true },
   { least: 0, most: MAX_METADATA_BYTES, ofStream: true },
@@ -26,8 +26,8 @@ const RULES: readonly { least: number; most: number; ofStream: boolean }[] = [
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Cuts a stream of bytes into frames. DATA is passed on in slices of what arrived, so a frame is never put together;
- * of other frames at most a few kilobytes are held until they are whole.
+ * Splits a byte stream into frames. DATA is passed on in slices as they arrive and never assembled; of other frames, at
+ * most a few kilobytes are buffered until complete.
  */
 export class FrameDecoder {
   readonly #handler: FrameHandler;
@@ -35,9 +35,9 @@ export class FrameDecoder {
   #headerBytes = 0;
   #type = 0;
   #streamId = 0;
-  /** Of the payload, what has not arrived. */
+  /** Payload bytes still to arrive. */
   #missingBytes = 0;
-  /** The place of a control frame that a chunk cut in two, and how much of it is filled. */
+  /** Buffer for a control frame split across chunks, and how much of it is filled. */
   #partial = NOTHING;
   #partialBytes = 0;
 
@@ -90,7 +90,8 @@ export class FrameDecoder {
     } else if (this.#partialBytes === 0 && this.#missingBytes === 0) {
       this.#finish(slice);
     } else {
-      // One buffer of its length, which is bounded, and not the pieces: bytewise, each would cost a hundred times its size.
+      // One buffer of the frame's bounded length instead of the pieces, which would cost a hundred times their size if
+      // bytewise.
       if (this.#partialBytes === 0) this.#partial = Buffer.allocUnsafeSlow(slice.length + this.#missingBytes);
       this.#partialBytes += slice.copy(this.#partial, this.#partialBytes);
       if (this.#missingBytes > 0) return;

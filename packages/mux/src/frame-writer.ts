@@ -4,16 +4,16 @@ import { appendData } from './frames.ts';
 import type { SessionStream } from './stream.ts';
 import type { MuxTransport } from './transport.ts';
 
-/** What one stream may send before the next has its turn. */
+/** Bytes that one stream may send per turn. */
 const TURN_BYTES = 32 * 1024;
-/** What is handed to the transport at once; more would only wait there, in front of every other stream. */
+/** Bytes passed to the transport at once; more would only queue there, ahead of every other stream. */
 const BATCH_BYTES = 128 * 1024;
-/** Control frames that wait for a transport which takes nothing. Above it the other side asks and does not read. */
+/** Control frames queued for a stalled transport. Beyond this, the peer keeps asking without reading. */
 const MAX_CONTROL_BYTES = 2 * 1024 * 1024;
 
 /**
- * Everything that is sent goes through here: control frames first, then streams in turns, gathered once per tick. Nothing
- * is taken from a stream while the transport is full, so backpressure reaches whoever writes.
+ * Sends everything: control frames first, then streams in turn, batched once per tick. Takes nothing from a stream
+ * while the transport is full, so that backpressure reaches the writer.
  */
 export class FrameWriter {
   readonly #transport: MuxTransport;
@@ -21,13 +21,13 @@ export class FrameWriter {
   readonly #onWritten: (bytes: number) => void;
   #control: Buffer[] = [];
   #controlBytes = 0;
-  /** Streams with something to send, in the order of their turns. */
+  /** Streams with data to send, in turn order. */
   readonly #ready = new Set<SessionStream>();
-  /** Streams that hold back without having anything here. */
+  /** Streams waiting for room, without data here. */
   readonly #waiting = new Set<SessionStream>();
   #isScheduled = false;
   #isFull = false;
-  /** While a batch is put together, whose streams may call whoever writes next. */
+  /** True while assembling a batch, whose streams may call the next writer. */
   #isGathering = false;
   #isClosed = false;
 
@@ -37,7 +37,7 @@ export class FrameWriter {
     this.#onWritten = onWritten;
   }
 
-  /** Throws a `ProtocolViolation` when the other side takes nothing and asks for ever more. */
+  /** Throws a `ProtocolViolation` if the peer reads nothing and keeps asking. */
   control(frame: Buffer): void {
     if (this.#isClosed) return;
     this.#control.push(frame);
@@ -53,7 +53,7 @@ export class FrameWriter {
     this.#schedule();
   }
 
-  /** Sends a copy of the bytes in this very moment; false, and nothing happens, where others would have to wait for it. */
+  /** Sends a copy of the bytes immediately. Returns false, without any effect, if other streams would have to wait. */
   sendNow(streamId: number, bytes: Buffer): boolean {
     if (this.#isFull || this.#isClosed || this.#isGathering || this.#ready.size > 0) return false;
     const chunks = this.#control;
@@ -64,7 +64,7 @@ export class FrameWriter {
     return true;
   }
 
-  /** True while the transport takes more; else the stream hears of it as soon as it does. */
+  /** Returns whether the transport has room; otherwise the stream is notified when it does. */
   hasRoom(stream: SessionStream): boolean {
     if (this.#isFull) this.#waiting.add(stream);
     return !this.#isFull;
@@ -84,7 +84,7 @@ export class FrameWriter {
     for (const stream of waiting) stream.emit('drain');
   }
 
-  /** The last frame, in front of everything that waits; then nothing more is taken. */
+  /** Sends the last frame ahead of everything queued; accepts nothing afterwards. */
   close(last: Buffer): void {
     if (this.#isClosed) return;
     this.#control.push(last);
@@ -121,7 +121,7 @@ export class FrameWriter {
         if (bytes >= BATCH_BYTES) break;
         this.#ready.delete(stream);
         bytes += stream.emitFrames(chunks, TURN_BYTES);
-        if (stream.canSend()) this.#ready.add(stream); // at the end: the others have their turn before
+        if (stream.canSend()) this.#ready.add(stream); // at the end: the others take their turn first
       }
       this.#isGathering = false;
       this.#send(chunks);

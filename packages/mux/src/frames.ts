@@ -10,7 +10,7 @@ export const INITIAL_WINDOW_BYTES = 1024 * 1024;
 export const MAX_CREDIT_BYTES = 2 ** 31 - 1;
 export const MAX_STREAM_ID = 2 ** 31 - 1;
 
-/** Below this, one buffer of header and payload is cheaper than two in a vector. */
+/** Below this, one buffer with header and payload is cheaper than two in a vector. */
 const JOINED_BYTES = 1024;
 
 export function writeHeader(target: Buffer, type: number, streamId: number, length: number): void {
@@ -33,7 +33,7 @@ export function encodeWindow(streamId: number, creditBytes: number): Buffer {
   return frame;
 }
 
-/** RESET of a stream, or GOAWAY with stream 0. */
+/** Encodes the RESET of a stream, or GOAWAY with stream 0. */
 export function encodeEnd(type: number, streamId: number, code: number, reason: string): Buffer {
   const text = truncateUtf8(reason);
   const payload = Buffer.allocUnsafe(4 + text.length);
@@ -46,7 +46,7 @@ export function decodeEnd(payload: Buffer): { code: number; reason: string } {
   return { code: payload.readUInt32BE(0), reason: payload.toString('utf8', 4) };
 }
 
-/** Appends one DATA frame whose payload is these slices; they are passed on, not copied, unless they are small. */
+/** Appends one DATA frame with these slices as its payload; passes them on without copying unless they are small. */
 export function appendData(chunks: Buffer[], streamId: number, slices: readonly Buffer[], lengthBytes: number): void {
   if (lengthBytes <= JOINED_BYTES) {
     const frame = Buffer.allocUnsafe(HEADER_BYTES + lengthBytes);
@@ -64,7 +64,7 @@ export function appendData(chunks: Buffer[], streamId: number, slices: readonly 
   chunks.push(header, ...slices);
 }
 
-/** Never in the middle of a character. */
+/** Truncates at a character boundary. */
 function truncateUtf8(text: string): Buffer {
   const bytes = Buffer.from(text.slice(0, MAX_REASON_BYTES));
   if (bytes.length <= MAX_REASON_BYTES) return bytes;

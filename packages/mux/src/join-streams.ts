@@ -4,9 +4,8 @@ import { BlockWriter, isLending, lendReads, type LendingStream } from '@svc/byte
 import type { MuxStream } from './stream.ts';
 
 /**
- * Passes the bytes of each to the other with backpressure until both directions have ended. An end of one direction is
- * an end there only; a fault of either is the end of both, and is told to `onFault`, which may reset the other in its
- * own way.
+ * Relays bytes in both directions with backpressure until both have ended. The end of one direction ends only that
+ * direction; an error on either side ends both and calls `onFault`, which may reset the other in its own way.
  */
 export function joinStreams(
   left: Duplex,
@@ -34,7 +33,7 @@ export function joinStreams(
   });
 }
 
-/** `pipe` for what is lent: copied into blocks that are used again, or by the other stream in its own way. */
+/** `pipe` for borrowed bytes: copied into reusable blocks, or by the other stream in its own way. */
 function passLent(from: LendingStream, to: Duplex): void {
   if (isMux(to)) {
     to.on('drain', () => from.lendMore());
@@ -46,7 +45,7 @@ function passLent(from: LendingStream, to: Duplex): void {
   from.lend((bytes) => writer.write(bytes));
 }
 
-/** `pipe` from a socket whose reads can be lent; false, and nothing has happened, from any other. */
+/** `pipe` from a socket whose reads can be lent. Returns false, without any effect, for any other. */
 function passReads(from: Duplex, to: Duplex): boolean {
   if (!(from instanceof Socket) || !isMux(to)) return false;
   if (!lendReads(from, (bytes) => to.writeCopy(bytes))) return false;

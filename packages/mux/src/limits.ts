@@ -1,17 +1,17 @@
 export interface MuxLimits {
-  /** Streams that the other side may have open; more are refused. */
+  /** Maximum streams opened by the peer; more are refused. */
   maxIncomingStreams: number;
-  /** Streams that this side may have open; `open` throws above it. */
+  /** Maximum streams opened by this side; `open` throws above it. */
   maxOutgoingStreams: number;
-  /** To where the window of one stream may grow. */
+  /** Maximum window of one stream. */
   maxWindowBytes: number;
-  /** What all windows of the session together may grow by. */
+  /** Maximum growth of all windows of the session together. */
   windowGrowthBytes: number;
   /** 0 = no PING. */
   pingIntervalMs: number;
-  /** The session is closed when nothing arrives for so long after a PING. */
+  /** The session is closed if nothing arrives for this long after a PING. */
   pongTimeoutMs: number;
-  /** After the end was said, so long for the other side to close too. */
+  /** Time for the peer to close after GOAWAY. */
   closeTimeoutMs: number;
 }
 

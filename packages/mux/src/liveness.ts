@@ -4,19 +4,19 @@ export interface LivenessOptions {
   clock: MuxClock;
   intervalMs: number;
   timeoutMs: number;
-  /** Counts up with whatever arrives. */
+  /** Counter of all received bytes. */
   receivedBytes: () => number;
   sendPing: (payload: Buffer) => void;
   onDead: () => void;
 }
 
 const REMEMBERED_ROUND_TRIPS = 8;
-/** Pauses before the second to fourth question: the first answer tells of two processes that are still busy with their start. */
+/** Pauses before the second to fourth PING: the first round trip includes two processes that are still starting. */
 const FIRST_PAUSES_MS: readonly number[] = [250, 1000, 4000];
 
 /**
- * Asks regularly whether the other side is there, and measures the round trip. Anything that arrives after a question
- * counts as life: behind a slow bulk transfer the answer itself may be late.
+ * Pings the peer regularly and measures the round trip. Anything that arrives after a PING counts as a sign of life:
+ * behind a slow bulk transfer, the PONG itself may be late.
  */
 export class Liveness {
   readonly #options: LivenessOptions;
@@ -29,12 +29,12 @@ export class Liveness {
     this.#options = options;
   }
 
-  /** The shortest of the last ones: queues on the way only ever make it longer. */
+  /** The shortest recent round trip, since queues only ever make it longer. */
   get roundTripMs(): number | null {
     return this.#roundTripsMs.length === 0 ? null : Math.min(...this.#roundTripsMs);
   }
 
-  /** The first question at once, so that the round trip is known before the link is busy. */
+  /** Pings immediately, so that the round trip is known before the link is busy. */
   start(): void {
     if (this.#options.intervalMs > 0) this.#ask();
   }

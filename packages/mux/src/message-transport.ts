@@ -1,6 +1,6 @@
 import type { MuxTransport } from './transport.ts';
 
-/** As much of a WebSocket of the package `ws` as is needed. */
+/** The used subset of a WebSocket of the package `ws`. */
 export interface MessageSocket {
   send(data: Buffer, options: { binary: true; compress: false }, done: (error?: Error | null) => void): void;
   close(code?: number, reason?: string): void;
@@ -10,13 +10,13 @@ export interface MessageSocket {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** What may wait in the socket before the session is asked to hold back. */
+/** Bytes that may queue in the socket before the session is asked to pause. */
 const HIGH_WATER_BYTES = 256 * 1024;
-/** A `maxPayload` of 1 MiB on the other side is enough. */
+/** Stays within a `maxPayload` of 1 MiB on the other side. */
 const MESSAGE_BYTES = 256 * 1024;
 const NORMAL_CLOSURE = 1000;
 
-/** A session on the binary messages of a WebSocket, for where a proxy lets nothing else through. */
+/** Creates a transport on the binary messages of a WebSocket, for proxies that allow nothing else. */
 export function messageTransport(socket: MessageSocket): MuxTransport {
   let waitingBytes = 0;
   let isOver = false;
@@ -65,7 +65,7 @@ export function messageTransport(socket: MessageSocket): MuxTransport {
   };
 }
 
-/** `ws` gives a buffer by default; an array buffer or fragments where its owner chose so. */
+/** `ws` passes a buffer by default; an array buffer or fragments if so configured. */
 function asBuffer(data: unknown): Buffer | null {
   if (Buffer.isBuffer(data)) return data;
   if (data instanceof ArrayBuffer) return Buffer.from(data);

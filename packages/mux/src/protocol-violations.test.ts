@@ -8,7 +8,7 @@ import { encodeEnd, encodeFrame, encodeWindow, FRAME, INITIAL_WINDOW_BYTES, MAX_
 import { MuxSession } from './session.ts';
 import type { MuxStream } from './stream.ts';
 
-/** A session and the bare other end of its transport, on which a test writes what it likes. */
+/** A session and the raw peer end of its transport, for arbitrary bytes. */
 let session: MuxSession;
 let peer: Duplex;
 let clock: FakeClock;
@@ -85,7 +85,7 @@ describe('what the other side may not send', () => {
   it('are PINGs without end while it reads nothing: the session ends before memory does', async () => {
     session.close();
     const [end, other] = duplexPair();
-    // Nobody reads `other`: what the session answers stays where it is.
+    // `other` has no reader, so the session's responses stay there.
     session = new MuxSession(duplexTransport(end), { role: 'server', clock: (clock = fakeClock()) });
     peer = other;
     peer.on('error', () => undefined);

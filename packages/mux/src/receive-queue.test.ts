@@ -32,7 +32,7 @@ describe.each([false, true])('ReceiveQueue, in blocks that come back: %s', (isBo
         for (const [bytes, takesOne] of steps) {
           const slice = Buffer.from(bytes);
           queue.push(slice);
-          slice.fill(0); // its memory is used for something else
+          slice.fill(0); // its memory is reused
           if (takesOne) take();
         }
         const before = queue.sizeBytes;

@@ -1,21 +1,20 @@
 import { BLOCK_BYTES, type BlockMemory } from '@svc/bytes';
 
-/** Small pieces are gathered in memory of this size: a queue of a million bytes is never a million objects. */
+/**
+ * Small pieces are gathered in buffers of this size, so that a queue of a million bytes is never a million objects.
+ */
 const GATHERED_BYTES = 16 * 1024;
 const SMALL_BYTES = 2 * 1024;
-/** What fills less of its memory than this is copied out of it. */
+/** A chunk that fills less than this fraction of its buffer is copied out of it. */
 const KEPT_SHARE = 4;
-/** With so much before it, a block adds little to what the queue holds. */
+/** With this much queued before it, a block adds little to the memory in use. */
 const BLOCK_WORTHY_BYTES = BLOCK_BYTES / 2;
 
-/**
- * Copies of bytes that have arrived and that nobody has asked for. What it holds in memory is near what it holds in bytes,
- * however the other side cuts its frames.
- */
+/** Holds copies of unread bytes. Its memory stays close to its byte count, however the peer splits its frames. */
 export class ReceiveQueue {
   #chunks: Buffer[] = [];
   #first = 0;
-  /** Where the next bytes go: `#used` of them are taken. */
+  /** Buffer for the next bytes; `#used` of them are taken. */
   #tail: Buffer | null = null;
   #used = 0;
   #sizeBytes = 0;
@@ -25,7 +24,7 @@ export class ReceiveQueue {
     return this.#sizeBytes;
   }
 
-  /** From now on every chunk comes back by `release`, so that bulk can wait in blocks that are used again. */
+  /** From now on every chunk is returned by `release`, so that bulk data can use reusable blocks. */
   borrowFrom(memory: BlockMemory): void {
     this.#memory = memory;
   }
@@ -55,7 +54,7 @@ export class ReceiveQueue {
     return chunk;
   }
 
-  /** Nobody reads the chunk any more. */
+  /** Returns the memory of a chunk that is no longer used. */
   release(chunk: Buffer): void {
     if (chunk.buffer.byteLength === BLOCK_BYTES) this.#memory?.give(Buffer.from(chunk.buffer));
   }
@@ -68,12 +67,12 @@ export class ReceiveQueue {
     this.#sizeBytes = 0;
   }
 
-  /** False where so many bytes are best kept by themselves. */
+  /** Returns false if this many bytes are better kept separately. */
   #openTail(lengthBytes: number): boolean {
     if (lengthBytes <= SMALL_BYTES && this.#sizeBytes < BLOCK_WORTHY_BYTES) {
       this.#tail = Buffer.allocUnsafeSlow(GATHERED_BYTES);
     } else if (this.#memory !== null) {
-      // A block that lies about costs nothing more; a new one only where it adds little.
+      // A free block costs nothing more; allocate a new one only where it adds little.
       this.#tail = this.#sizeBytes < BLOCK_WORTHY_BYTES ? this.#memory.takeFree() : this.#memory.take();
     }
     return this.#tail !== null;
@@ -82,7 +81,7 @@ export class ReceiveQueue {
   #fillTail(bytes: Buffer): Buffer {
     const tail = this.#tail;
     if (tail === null) return bytes;
-    // Whatever does not fit into memory for small pieces is large: it gets memory of its own.
+    // Anything that does not fit into a gathering buffer is large and gets its own memory.
     const fits = bytes.length <= tail.length - this.#used;
     const copied = fits || tail.length === BLOCK_BYTES ? bytes.copy(tail, this.#used) : 0;
     this.#used += copied;

@@ -56,7 +56,7 @@ describe('ReceiveWindow', () => {
     for (let round = 1; round < 4; round += 1) window.spend(window.taken(MIB / 2, round * 60, 50));
     expect(window.sizeBytes).toBe(MIB);
     window.taken(MIB / 2, 240, 50); // one half is left in the queue
-    window.taken(MIB / 2, 300, 50); // and now nothing
+    window.taken(MIB / 2, 300, 50); // now nothing is left
     expect(window.sizeBytes).toBe(2 * MIB);
   });
 

@@ -1,7 +1,7 @@
 import { MUX_CODES, ProtocolViolation } from './errors.ts';
 import { INITIAL_WINDOW_BYTES } from './frames.ts';
 
-/** What the windows of a session may still grow by, all together. */
+/** The remaining growth of all windows of a session together. */
 export class GrowthBudget {
   #leftBytes: number;
 
@@ -20,17 +20,17 @@ export class GrowthBudget {
   }
 }
 
-/** Over so long, since what arrives in one burst from the memory of the kernel tells nothing of the link. */
+/** Measuring period; a single burst from kernel memory says nothing about the link. */
 const MEASURED_MS = 40;
 
-/** How much one stream may still be sent, and when to give it more. */
+/** Tracks a stream's credit, and when to grant more. */
 export class ReceiveWindow {
   readonly #budget: GrowthBudget;
   readonly #maxBytes: number;
   #sizeBytes = INITIAL_WINDOW_BYTES;
   #creditBytes = INITIAL_WINDOW_BYTES;
   #takenBytes = 0;
-  /** What was taken since then, and whether the reader had all that had come at least once. */
+  /** Bytes taken in this period, and whether the reader emptied the queue at least once. */
   #measuredBytes = 0;
   #measuredSinceMs: number;
   #wasEmpty = false;
@@ -45,7 +45,7 @@ export class ReceiveWindow {
     return this.#sizeBytes;
   }
 
-  /** The other side spends credit. Throws when it has too little. */
+  /** Spends the peer's credit. Throws if there is too little. */
   spend(bytes: number): void {
     if (bytes > this.#creditBytes)
       throw new ProtocolViolation(MUX_CODES.FLOW_CONTROL_ERROR, `${bytes} bytes, credit ${this.#creditBytes}`);
@@ -53,9 +53,9 @@ export class ReceiveWindow {
   }
 
   /**
-   * The reader has taken bytes; answers the credit to give for it, mostly 0. Where half a window is used up within two
-   * round trips, it is the window that holds the sender back, and it doubles; unless bytes always waited here: then it is
-   * the reader who is slow, and more of them would only fill memory.
+   * Records bytes taken by the reader and returns the credit to grant, mostly 0. If half a window is used within two
+   * round trips, the window limits the sender and doubles, unless the queue was never empty: then the reader is slow,
+   * and a larger window would only fill memory.
    */
   taken(bytes: number, nowMs: number, roundTripMs: number | null): number {
     this.#takenBytes += bytes;

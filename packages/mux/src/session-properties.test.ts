@@ -8,11 +8,11 @@ import { duplexTransport } from './duplex-transport.ts';
 import { MuxSession } from './session.ts';
 import type { MuxStream } from './stream.ts';
 
-/** What one stream does, on each of its sides: pieces to write, how it reads, and whether it is reset half-way. */
+/** The actions of a stream on each side: pieces to write, how it reads, and whether it is reset midway. */
 interface Plan {
   pieces: number[];
   answer: number[];
-  /** Bytes after which the reader rests for a turn of the event loop; 0 = never. */
+  /** Bytes after which the reader pauses for a turn of the event loop; 0 = never. */
   restsAfterBytes: number;
   resetsAfterPieces: number | null;
 }
@@ -28,7 +28,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   ),
 });
 
-/** A wire that cuts what passes into pieces of other sizes than were written. */
+/** A wire that splits its bytes differently than they were written. */
 function recut(from: Duplex, to: Duplex, sizeBytes: number): void {
   const cutter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -47,7 +47,7 @@ function wire(sizeBytes: number): [Duplex, Duplex] {
   return [left, right];
 }
 
-/** Bytes that differ from stream to stream and from place to place, so that nothing can be swapped unseen. */
+/** Bytes that differ by stream and offset, so that a swap cannot go unnoticed. */
 function bytesOf(seed: string, pieces: readonly number[]): Buffer[] {
   return pieces.map((size, index) => {
     const block = createHash('sha256').update(`${seed} ${index}`).digest();
@@ -57,7 +57,7 @@ function bytesOf(seed: string, pieces: readonly number[]): Buffer[] {
 
 const reused = Buffer.alloc(200_000);
 
-/** Every second stream by `writeCopy`, from memory in which other bytes stand at once. */
+/** Every second stream uses `writeCopy`, from memory that is overwritten immediately. */
 function send(stream: MuxStream, piece: Buffer): boolean {
   if (stream.id % 4 < 2) return stream.write(piece);
   const isWritable = stream.writeCopy(reused.subarray(0, piece.copy(reused)));
@@ -78,7 +78,7 @@ async function write(stream: MuxStream, pieces: readonly Buffer[], resetsAfter: 
 async function digest(stream: MuxStream, restsAfterBytes: number): Promise<string> {
   const hash = createHash('sha256');
   let unrested = 0;
-  // Plain iteration would end the other direction too, when this one is over.
+  // Plain iteration would end the other direction as well.
   const chunks: AsyncIterable<Buffer> = stream.iterator({ destroyOnReturn: false });
   for await (const chunk of chunks) {
     hash.update(chunk);

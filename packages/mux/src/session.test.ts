@@ -28,7 +28,7 @@ function start(options: { client?: Partial<MuxSessionOptions>; server?: Partial<
   });
 }
 
-/** A stream from both of its ends. */
+/** Both ends of a stream. */
 async function openPair(metadata = ''): Promise<[MuxStream, MuxStream]> {
   const own = client.open(Buffer.from(metadata));
   const other = await waitFor(() => accepted.find((stream) => stream.id === own.id));
@@ -46,7 +46,7 @@ beforeEach(() => start());
 afterEach(async () => {
   client.close();
   server.close();
-  await clock.advance(2_000); // for those that no longer hear the other side
+  await clock.advance(2_000); // for sessions that no longer receive anything
   await Promise.all([client.closed, server.closed]);
   expect(clock.pendingTimers()).toBe(0);
 });
@@ -278,7 +278,7 @@ describe('the end of a session', () => {
 });
 
 describe('liveness', () => {
-  // Only one side asks: with both on one clock it would be open which of them gives up first.
+  // Only one side pings: with both on one clock, it would be undefined which gives up first.
   beforeEach(async () => {
     client.close();
     server.close();
@@ -305,7 +305,7 @@ describe('liveness', () => {
   it('closes a session from which nothing comes within ten seconds of a PING', async () => {
     const [own] = await openPair();
     await waitFor(() => client.roundTripMs !== null);
-    ends[1].removeAllListeners('data'); // the other side hears nothing any more, and so answers nothing
+    ends[1].removeAllListeners('data'); // the peer receives nothing any more, so it answers nothing
     ends[1].resume();
     await clock.advance(249);
     expect(own.destroyed).toBe(false);

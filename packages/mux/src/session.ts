@@ -12,21 +12,21 @@ import { SessionStream, type MuxStream, type StreamOwner } from './stream.ts';
 import type { MuxTransport } from './transport.ts';
 
 export interface MuxSessionOptions {
-  /** The side that dialled is the client; the two must differ. */
+  /** The dialing side is the client; the two roles must differ. */
   role: 'client' | 'server';
-  /** A stream that the other side opened. What it throws resets the stream. Absent: every stream is refused. */
+  /** Receives a stream opened by the peer. Errors reset the stream. If absent, every stream is refused. */
   onStream?: (stream: MuxStream) => void;
-  /** The other side said GOAWAY: it accepts no more streams, and closes when those that are open have ended. */
+  /** The peer sent GOAWAY: it accepts no more streams and closes when the open ones have ended. */
   onDraining?: () => void;
   limits?: Partial<MuxLimits>;
-  /** To be shared with other sessions of the process; its own when absent. */
+  /** Shared with other sessions of the process; defaults to its own. */
   memory?: BlockMemory;
   clock?: MuxClock;
 }
 
-/** Many streams over one transport, which the session owns from now on. The wire format is that of PROTOCOL.md. */
+/** Multiplexes streams over one transport, which the session owns. PROTOCOL.md defines the wire format. */
 export class MuxSession {
-  /** Settles once, when streams and transport are over: null for an end in order. */
+  /** Settles once when streams and transport are closed; null after a graceful end. */
   readonly closed: Promise<MuxError | null>;
   readonly #transport: MuxTransport;
   readonly #options: MuxSessionOptions;
@@ -74,7 +74,7 @@ export class MuxSession {
     return this.#table.size;
   }
 
-  /** The shortest of the last measured ones; null before the first answer. */
+  /** The shortest recent round trip in milliseconds; null before the first PONG. */
   get roundTripMs(): number | null {
     return this.#liveness.roundTripMs;
   }
@@ -84,19 +84,19 @@ export class MuxSession {
     return { sentBytes: this.#sentBytes, receivedBytes: this.#receivedBytes };
   }
 
-  /** Bytes that have arrived and that no stream's reader has taken: never above the windows of the open streams. */
+  /** Received bytes not yet read by any stream's consumer; never above the windows of the open streams. */
   get unreadBytes(): number {
     return this.#table.all().reduce((sum, stream) => sum + stream.unreadBytes, 0);
   }
 
-  /** True while `open` can succeed. */
+  /** Whether `open` can succeed. */
   get acceptsStreams(): boolean {
     return !this.#isOver && !this.#isDraining && !this.#isPeerDraining;
   }
 
   /**
-   * Opens a stream; it may be written at once. Throws a `MuxError`: `GOING_AWAY` while either side drains, `REFUSED` above
-   * the limit, `CONNECTION_LOST` when the session is over.
+   * Opens a stream, which is writable immediately. Throws a `MuxError`: `GOING_AWAY` while either side drains,
+   * `REFUSED` above the limit, `CONNECTION_LOST` after the session ended.
    */
   open(metadata: Uint8Array = new Uint8Array()): MuxStream {
     if (this.#isOver) throw new MuxError(MUX_CODES.CONNECTION_LOST, '');
@@ -111,7 +111,10 @@ export class MuxSession {
     return stream;
   }
 
-  /** Accepts no more streams, lets the open ones end for so long, then closes. Settles when the session is over. */
+  /**
+   * Accepts no more streams, gives the open ones the grace period to end, then closes. Settles when the session is
+   * over.
+   */
   async drain(graceMs: number): Promise<void> {
     if (!this.#isOver && !this.#isDraining) {
       this.#isDraining = true;
@@ -130,15 +133,15 @@ export class MuxSession {
   }
 
   /**
-   * Ends the session now; streams that are open end with `CONNECTION_LOST` on both sides. A code from 256 on tells the
-   * other side why: its `closed` settles with that code.
+   * Ends the session immediately; open streams end with `CONNECTION_LOST` on both sides. A code from 256 on tells the
+   * peer the reason: its `closed` settles with that code.
    */
   close(code: number = MUX_CODES.CANCELLED, reason = ''): void {
     this.#finish(null, code, reason);
   }
 
   #start(): void {
-    // A handler may end the session in the middle of a chunk: what is left of it is nobody's.
+    // A handler may end the session in the middle of a chunk; the rest is discarded.
     const find = (id: number): SessionStream | undefined => (this.#isOver ? undefined : this.#table.find(id));
     const decoder = new FrameDecoder({
       dataBegins: (id, lengthBytes) => find(id)?.dataBegins(lengthBytes),
@@ -233,7 +236,7 @@ export class MuxSession {
     this.#guarded(() => this.#writer.control(frame));
   }
 
-  /** What breaks the protocol ends the session, and nothing else of the process. */
+  /** A protocol violation ends the session, but nothing else in the process. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -242,20 +245,20 @@ export class MuxSession {
         this.#finish(error, error.resetCode, error.reason);
         return;
       }
-      // A listener of somebody's stream threw in the middle of a chunk, whose rest is lost: no stream can go on.
+      // A stream listener threw in the middle of a chunk, whose rest is lost, so no stream can continue.
       this.#finish(new MuxError(MUX_CODES.INTERNAL_ERROR, '', { cause: error }), MUX_CODES.INTERNAL_ERROR, '');
       throw error;
     }
   }
 
-  /** The transport is over. */
+  /** The transport ended. */
   #ended(cause: Error | null): void {
     this.#cancelTimer();
     this.#transport.destroy();
     this.#writer.abandon();
     if (!this.#isOver) {
       this.#isOver = true;
-      // After its GOAWAY the other side may close as it likes.
+      // After its GOAWAY, the peer may close at any time.
       if (!this.#isPeerDraining) {
         const reason = cause?.message ?? 'closed without a word';
         this.#error = new MuxError(MUX_CODES.CONNECTION_LOST, reason, cause === null ? {} : { cause });
@@ -265,16 +268,16 @@ export class MuxSession {
     this.#settleClosed(this.#error);
   }
 
-  /** Without a word to the other side: it is gone, or said the end itself. */
+  /** Ends without GOAWAY: the peer is gone or sent its own. */
   #abort(error: MuxError): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#error = error;
     this.#releaseStreams();
-    this.#transport.destroy(); // its end is told, and settles `closed`
+    this.#transport.destroy(); // emits the end, which settles `closed`
   }
 
-  /** With a last word: GOAWAY, then the close of the transport, for which the other side has so long. */
+  /** Ends with GOAWAY, then closes the transport; the peer has a limited time for that. */
   #finish(error: MuxError | null, code: number, reason: string): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -2,7 +2,7 @@ import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
 import { MAX_STREAM_ID } from './frames.ts';
 import type { SessionStream } from './stream.ts';
 
-/** Which streams are open, which ids were used, and whose turn it is to give the next one. */
+/** Open streams, used ids and the next free id. */
 export class StreamTable {
   readonly #streams = new Map<number, SessionStream>();
   #nextOwnId: number;
@@ -37,7 +37,7 @@ export class StreamTable {
     return id;
   }
 
-  /** Notes the id of a stream that the other side opens; throws when it may not use it. */
+  /** Records the id of a stream opened by the peer; throws if the id is not allowed. */
   takePeerId(id: number): void {
     if (this.#isOwn(id) || id <= this.#lastPeerId || id > MAX_STREAM_ID) {
       throw new ProtocolViolation(MUX_CODES.PROTOCOL_ERROR, `stream ${id} cannot be opened`);
@@ -54,7 +54,7 @@ export class StreamTable {
     if (this.#streams.delete(stream.id) && stream.isOwn) this.#ownCount -= 1;
   }
 
-  /** Undefined for one that is over; throws for one that never was. */
+  /** Returns undefined for an ended stream; throws if the id was never used. */
   find(id: number): SessionStream | undefined {
     const stream = this.#streams.get(id);
     if (stream !== undefined) return stream;

@@ -5,45 +5,45 @@ import { appendData, encodeFrame, FRAME, INITIAL_WINDOW_BYTES, MAX_CREDIT_BYTES,
 import { ReceiveQueue } from './receive-queue.ts';
 import type { ReceiveWindow } from './receive-window.ts';
 
-/** One stream of a session. Its two directions end by themselves (`allowHalfOpen`). */
+/** A stream of a session. Its two directions end independently (`allowHalfOpen`). */
 export interface MuxStream extends LendingStream {
   readonly id: number;
-  /** What the side that opened the stream said it is for. */
+  /** Metadata sent by the side that opened the stream. */
   readonly metadata: Buffer;
   /**
-   * Writes a copy of the bytes, so that their memory is free when it returns: for buffers that are read into again and
-   * again. Bulk is sent at once, past the queues of the Duplex. False asks to wait for `drain`, as with `write`.
+   * Writes a copy of the bytes, so that their memory is free on return; for reused read buffers. Bulk data is sent
+   * immediately, bypassing the Duplex queues. Returns false to pause until `drain`, like `write`.
    */
   writeCopy(bytes: Uint8Array): boolean;
-  /** Ends both directions at once and tells the other side why; codes from 256 on are the application's. */
+  /** Ends both directions immediately and sends the reason; codes from 256 on are the application's. */
   reset(code: number, reason?: string): void;
 }
 
-/** What a stream needs of its session. */
+/** What a stream requires of its session. */
 export interface StreamOwner {
   readonly memory: BlockMemory;
   nowMs(): number;
-  /** Null before it was measured. */
+  /** Null before the first measurement. */
   roundTripMs(): number | null;
-  /** Something waits to be sent: `emitFrames` is called when there is room. */
+  /** Requests a call of `emitFrames` when there is room to send. */
   wantsToSend(stream: SessionStream): void;
   grant(stream: SessionStream, creditBytes: number): void;
-  /** False, and nothing is sent, where something waits in front of it. */
+  /** Returns false, without sending, if something is queued ahead. */
   sendNow(stream: SessionStream, bytes: Buffer): boolean;
-  /** False: `drain` follows when there is. */
+  /** Returns false if there is no room; `drain` follows. */
   hasRoom(stream: SessionStream): boolean;
-  /** The stream is over on this side; `code` is null when both directions ended in order. */
+  /** The stream ended on this side; `code` is null after a graceful end of both directions. */
   left(stream: SessionStream, code: number | null, reason: string): void;
 }
 
-/** Less than this waits for what else is sent in the same turn. */
+/** Smaller writes wait for others in the same turn. */
 const BULK_BYTES = 8 * 1024;
-/** Less than this would keep a block that is mostly empty, for as long as the other side does not read. */
+/** Smaller data would hold a mostly empty block while the peer does not read. */
 const BLOCK_WORTHY_BYTES = 64 * 1024;
 
 type Callback = (error?: Error | null) => void;
 
-/** The stream as its session sees it. */
+/** The stream as seen by its session. */
 export class SessionStream extends Duplex implements MuxStream {
   readonly id: number;
   readonly metadata: Buffer;
@@ -51,7 +51,7 @@ export class SessionStream extends Duplex implements MuxStream {
   readonly #owner: StreamOwner;
   readonly #window: ReceiveWindow;
   readonly #received = new ReceiveQueue();
-  /** Who is lent what arrives; null where it is read. */
+  /** Borrower of incoming bytes; null in normal reading mode. */
   #take: ((bytes: Buffer) => boolean) | null = null;
   #isWanted = false;
   #finReceived = false;
@@ -70,11 +70,11 @@ export class SessionStream extends Duplex implements MuxStream {
     this.id = stream.id;
     this.metadata = stream.metadata;
     this.isOwn = stream.isOwn;
-    // A reset by the other side must not end the process where nobody listens; whoever reads or writes hears of it.
+    // A peer's reset must not crash the process if nothing listens; readers and writers still get it.
     this.on('error', () => undefined);
   }
 
-  /** Bytes that have arrived and that nobody has read. */
+  /** Received bytes not yet read. */
   get unreadBytes(): number {
     return this.#received.sizeBytes + this.readableLength;
   }
@@ -88,7 +88,7 @@ export class SessionStream extends Duplex implements MuxStream {
     for (let chunk: unknown = this.read(); chunk instanceof Buffer; chunk = this.read()) early.push(chunk);
     this.#take = take;
     this.#received.borrowFrom(this.#owner.memory);
-    this.resume(); // so that the end is told
+    this.resume(); // so that `end` is emitted
     const wantsMore = early.length === 0 || take(Buffer.concat(early));
     if (wantsMore) this.lendMore();
     else this.#isWanted = false;
@@ -114,11 +114,11 @@ export class SessionStream extends Duplex implements MuxStream {
     const rest = isDirect ? bytes.subarray(directBytes) : bytes;
     if (rest.length < BLOCK_WORTHY_BYTES) return this.write(Buffer.from(rest));
     const copy = this.#owner.memory.gather([rest]);
-    // Not at once: the callback comes while the bytes are only about to be put into their batch.
+    // Delayed: the callback runs just before the bytes are added to their batch.
     return this.write(copy.bytes, () => process.nextTick(copy.release));
   }
 
-  // From the other side
+  // Received from the peer
 
   dataBegins(lengthBytes: number): void {
     if (this.#finReceived)
@@ -126,7 +126,7 @@ export class SessionStream extends Duplex implements MuxStream {
     this.#window.spend(lengthBytes);
   }
 
-  /** The slice is free for something else when it returns. */
+  /** The slice's memory is reused after this returns. */
   receive(slice: Buffer): void {
     if (this.#isWanted && this.#received.sizeBytes === 0) this.#pass(this.#take === null ? Buffer.from(slice) : slice);
     else this.#received.push(slice);
@@ -146,14 +146,14 @@ export class SessionStream extends Duplex implements MuxStream {
     if (this.canSend()) this.#owner.wantsToSend(this);
   }
 
-  // To the other side
+  // Sent to the peer
 
   canSend(): boolean {
     if (this.#outgoingBytes > 0) return this.#creditBytes > 0;
     return this.#onWritten !== null || this.#onFinished !== null;
   }
 
-  /** Moves at most `maxBytes` of what waits into frames; answers how many bytes it were. */
+  /** Moves at most `maxBytes` of queued data into frames. Returns the number of bytes. */
   emitFrames(chunks: Buffer[], maxBytes: number): number {
     const lengthBytes = Math.min(maxBytes, this.#creditBytes, this.#outgoingBytes);
     if (lengthBytes > 0) {

@@ -27,7 +27,7 @@ async function overTcp(): Promise<[MuxTransport, MuxTransport]> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   cleanups.push(() => new Promise((resolve) => server.close(resolve)));
-  const accepted = once(server, 'connection') as Promise<[Socket]>; // that is what the event carries
+  const accepted = once(server, 'connection') as Promise<[Socket]>; // the event's payload
   const socket = connect(portOf(server), '127.0.0.1');
   return [duplexTransport(socket), duplexTransport((await accepted)[0])];
 }
@@ -69,7 +69,7 @@ async function start(dial: Dial, onStream: (stream: MuxStream) => void): Promise
   return [client, server];
 }
 
-/** So many MiB that differ from each other, never all in memory. */
+/** Yields this many distinct MiB without holding them all in memory. */
 function* body(sizeMib: number, seed: Buffer): Generator<Buffer> {
   for (let index = 0; index < sizeMib; index += 1) {
     const block = Buffer.alloc(MIB, seed);
@@ -105,7 +105,7 @@ describe.each<[string, Dial]>([
 
   it('64 MiB arrive as they were sent where both sides lend what comes, and so does the end', async () => {
     const [client] = await start(dial, (stream) => {
-      // A second session behind the first, as behind a platform: what it is lent goes on, and comes back.
+      // A second session behind the first, as behind a platform: relays borrowed bytes and echoes them.
       void joinStreams(stream, relay.open());
     });
     const [relay] = await start(dial, (stream) => {

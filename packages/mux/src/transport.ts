@@ -1,23 +1,23 @@
 export interface TransportEvents {
-  /** The memory of the chunk is free for something else when it returns. */
+  /** The chunk's memory is reused after this returns. */
   data(chunk: Buffer): void;
-  /** There is room again after `write` said there was none. */
+  /** There is room again after `write` returned false. */
   drain(): void;
-  /** Once, when nothing more can come; null when the other side ended in order. */
+  /** Called once when no more data can arrive; null after a graceful end of the peer. */
   end(error: Error | null): void;
 }
 
-/** What a session runs on: an ordered, reliable way for bytes in both directions. */
+/** Transport of a session: ordered, reliable bytes in both directions. */
 export interface MuxTransport {
-  /** Once, before anything else. */
+  /** Called once, first. */
   start(events: TransportEvents): void;
   /**
-   * Takes the bytes in any case; false asks to wait for `drain`. Calls `done` once their memory is free for something
-   * else, or never where that cannot be known.
+   * Always accepts the bytes. Returns false to pause until `drain`. Calls `done` once their memory can be reused, or
+   * never if that is unknown.
    */
   write(bytes: Buffer, done: () => void): boolean;
-  /** Sends what was written, then closes. */
+  /** Flushes, then closes. */
   end(): void;
-  /** Closes at once. */
+  /** Closes immediately. */
   destroy(): void;
 }

@@ -1,5 +1,5 @@
-/** The value of `Upgrade` on a raw socket, and the subprotocol of a WebSocket. */
+/** Value of `Upgrade` on a raw socket, and the subprotocol of a WebSocket. */
 export const MUX_UPGRADE = 'svc-mux/1';
 export const MUX_SUBPROTOCOL = 'svc-mux.1';
-/** Largest message of a WebSocket: `messageTransport` sends none above it. */
+/** Maximum WebSocket message; `messageTransport` never exceeds it. */
 export const MUX_MESSAGE_BYTES = 1024 * 1024;

@@ -10,7 +10,7 @@ import { MuxSession, type MuxSessionOptions } from './session.ts';
 const MIB = 1024 * 1024;
 const DELAY_MS = 25;
 
-/** Passes everything on, in order, a while later; the bandwidth is not limited. */
+/** Delays everything in order, without limiting bandwidth. */
 function delayed(from: Duplex, to: Duplex, watch: (chunk: Buffer) => void): void {
   const delay = new Transform({
     highWaterMark: 64 * MIB,
@@ -24,7 +24,7 @@ function delayed(from: Duplex, to: Duplex, watch: (chunk: Buffer) => void): void
   from.pipe(delay).pipe(to);
 }
 
-/** Sends 24 MiB over a link with latency; answers the largest credit that the reader gave at once. */
+/** Sends 24 MiB over a link with latency and returns the largest credit granted at once. */
 async function largestCredit(limits: MuxSessionOptions['limits']): Promise<number> {
   const [left, leftInner] = duplexPair({ highWaterMark: 64 * MIB });
   const [right, rightInner] = duplexPair({ highWaterMark: 64 * MIB });

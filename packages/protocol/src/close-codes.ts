@@ -1,5 +1,5 @@
 /**
- * WebSocket close codes of the agent channel. 1xxx are RFC 6455's (and its registry's); 4xxx are ours and mirror the
+ * WebSocket close codes of the agent channel. 1xxx are those of RFC 6455 and its registry; 4xxx are ours and mirror the
  * HTTP status with the same meaning. The close reason is a short sentence without secrets.
  */
 export const CLOSE_CODES = {
@@ -9,27 +9,27 @@ export const CLOSE_CODES = {
   frameTooBig: 1009,
   serviceRestart: 1012,
   tryAgainLater: 1013,
-  /** The peer sent frames that are no envelopes, again and again. */
+  /** The peer repeatedly sent frames that are not envelopes. */
   malformed: 4400,
-  /** The token is unknown, revoked or of another cluster: read it again, then try slowly. */
+  /** The token is unknown, revoked or belongs to another cluster: reload it, then retry slowly. */
   unauthorized: 4401,
-  /** The cluster was deleted or is disabled: try very slowly. */
+  /** The cluster was deleted or disabled: retry very slowly. */
   forbidden: 4403,
   /** The peer did not answer a ping in time. */
   timedOut: 4408,
-  /** A newer connection of the same cluster took over: do not fight it. */
+  /** A newer connection of the same cluster took over: do not compete with it. */
   replaced: 4409,
   rateLimited: 4429,
-  /** This platform replica stops: connect again, another one takes over. */
+  /** This platform replica is stopping: reconnect, and another one takes over. */
   draining: 4503,
 } as const;
 
 export type CloseCode = (typeof CLOSE_CODES)[keyof typeof CLOSE_CODES];
 
-/** What a client should do after a close: its next attempt's shape. */
+/** How a client should reconnect after a close. */
 export type ReconnectAdvice = 'soon' | 'immediately' | 'slowly' | 'after-token-change';
 
-/** Advice for any close code, also for those of proxies in between (1006 and the like). */
+/** Advice for any close code, including those of intermediate proxies (1006 and the like). */
 export function reconnectAdvice(code: number): ReconnectAdvice {
   switch (code) {
     case CLOSE_CODES.draining:

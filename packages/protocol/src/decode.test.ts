@@ -11,7 +11,7 @@ function frame(type: string, payload: unknown): string {
   return JSON.stringify({ type, id: 'cmd-001', timestamp: '2026-11-21T09:30:00.000Z', payload });
 }
 
-/** The contract's six payloads with the contract's fields only: what a peer of that age sends. */
+/** The contract's six payloads with the contract's fields only, as older peers send them. */
 const contractFrames = {
   agent: {
     heartbeat: { status: 'healthy', metrics: { cpu_usage: 0.25, memory_usage: 0.35, active_pods: 12 } },

@@ -4,7 +4,7 @@ import { decodeEnvelope, type Envelope } from './envelope.ts';
 import { protocolErrors } from './errors.ts';
 import { agentPayloadSchemas, platformPayloadSchemas, type AgentMessage, type PlatformMessage } from './messages.ts';
 
-/** A message of a type that this side does not know: to be ignored and answered by one `error`. */
+/** A message of an unknown type: ignore it and reply with one `error`. */
 export interface UnknownMessage {
   known: false;
   envelope: Envelope;
@@ -12,20 +12,20 @@ export interface UnknownMessage {
 
 export type Decoded<Message> = { known: true; message: Message } | UnknownMessage;
 
-/** Decodes text frames of one direction. Unknown payload fields are kept and ignored, so that either side can grow. */
+/** Decodes text frames of one direction. Keeps and ignores unknown payload fields, so that both sides can evolve. */
 export interface MessageDecoder<Message> {
-  /** Throws `FRAME_TOO_LARGE`, `MALFORMED_ENVELOPE` or `INVALID_PAYLOAD`, and nothing else. */
+  /** Throws only `FRAME_TOO_LARGE`, `MALFORMED_ENVELOPE` or `INVALID_PAYLOAD`. */
   decode(text: string): Decoded<Message>;
-  /** The second half of `decode`, for a caller that needs the envelope's id also when the payload is refused. */
+  /** The second half of `decode`, for callers that need the envelope's id even if the payload is refused. */
   check(envelope: Envelope): Decoded<Message>;
 }
 
-/** For a platform: reads what agents send. */
+/** Creates the platform's decoder for agent messages. */
 export function createAgentMessageDecoder(): MessageDecoder<AgentMessage> {
   return createDecoder<AgentMessage>(agentPayloadSchemas);
 }
 
-/** For an agent: reads what a platform sends. */
+/** Creates the agent's decoder for platform messages. */
 export function createPlatformMessageDecoder(): MessageDecoder<PlatformMessage> {
   return createDecoder<PlatformMessage>(platformPayloadSchemas);
 }
@@ -35,7 +35,7 @@ function createDecoder<Message>(schemas: Record<string, TSchema>): MessageDecode
   const validatorOf = (type: string): ReturnType<typeof Compile> | undefined => {
     const known = validators.get(type);
     if (known !== undefined) return known;
-    // `hasOwn`: a peer's type may be called `constructor`.
+    // `hasOwn`: a peer may send the type `constructor`.
     const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
     if (schema === undefined) return undefined;
     const validator = Compile(schema);
@@ -46,7 +46,7 @@ function createDecoder<Message>(schemas: Record<string, TSchema>): MessageDecode
     const validator = validatorOf(envelope.type);
     if (validator === undefined) return { known: false, envelope };
     if (!validator.Check(envelope.payload)) throw invalid(envelope.type, validator.Errors(envelope.payload));
-    // The schema of this type has just accepted the payload, which is what Message says of it.
+    // The schema of this type just accepted the payload, as Message requires.
     return { known: true, message: envelope as Message };
   };
   return { check, decode: (text) => check(decodeEnvelope(text)) };

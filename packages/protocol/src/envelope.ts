@@ -2,25 +2,25 @@ import { protocolErrors } from './errors.ts';
 import { nestsDeeperThan } from './json-depth.ts';
 import { PROTOCOL_LIMITS } from './limits.ts';
 
-/** The contract's frame: exactly these four fields, whatever the type. */
+/** The contract's frame: exactly these four fields for every type. */
 export interface Envelope<Type extends string = string, Payload = Record<string, unknown>> {
   type: Type;
-  /** Unique per sender. A command's id is what its answers name as `command_id`. */
+  /** Unique per sender. Replies name a command's id as `command_id`. */
   id: string;
-  /** ISO 8601. A decoded one always has seconds and a zone. */
+  /** ISO 8601. Decoded timestamps always have seconds and a zone. */
   timestamp: string;
   payload: Payload;
 }
 
 const FIELDS: ReadonlySet<string> = new Set(['type', 'id', 'timestamp', 'payload']);
 const PRINTABLE = /^[\x21-\x7e]+$/;
-/** The extended format; seconds and zone may be left out, as many languages write it. */
+/** The extended format; seconds and zone are optional, as many languages omit them. */
 const ISO_8601 =
   /^(?<minute>\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(?::(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?$/;
 
 /**
- * Text frame -> envelope with an unchecked payload object. Throws `FRAME_TOO_LARGE` or `MALFORMED_ENVELOPE` with
- * `details.field` and `details.reason`; never throws anything else, whatever the text.
+ * Decodes a text frame into an envelope with an unchecked payload object. Throws only `FRAME_TOO_LARGE` or
+ * `MALFORMED_ENVELOPE`, with `details.field` and `details.reason`.
  */
 export function decodeEnvelope(text: string, frameSizeBytes: number = PROTOCOL_LIMITS.frameSizeBytes): Envelope {
   if (text.length > frameSizeBytes || Buffer.byteLength(text) > frameSizeBytes) {
@@ -38,7 +38,7 @@ export function decodeEnvelope(text: string, frameSizeBytes: number = PROTOCOL_L
   };
 }
 
-/** Envelope -> text frame. Throws `FRAME_TOO_LARGE`: the sender splits or shortens before this. */
+/** Encodes an envelope as a text frame. Throws `FRAME_TOO_LARGE`; senders split or shorten before this. */
 export function encodeEnvelope(
   envelope: Envelope<string, object>,
   frameSizeBytes: number = PROTOCOL_LIMITS.frameSizeBytes,
@@ -59,7 +59,7 @@ function parseObject(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    // The parser's message quotes the text, which may hold a secret: it stays the cause and is not told.
+    // The parser's message quotes the text, which may contain a secret, so it is only the cause.
     throw protocolErrors.MALFORMED_ENVELOPE({ details: { field: '', reason: 'is not JSON' }, cause });
   }
   if (!isObject(value)) throw malformed('', 'must be a JSON object');
@@ -76,7 +76,7 @@ function textOf(fields: Record<string, unknown>, name: string, limit: number, sh
 function timestampOf(fields: Record<string, unknown>): string {
   const value = textOf(fields, 'timestamp', 64, ISO_8601, 'must be a date and time in ISO 8601');
   const { minute = '', second = '00', fraction, zone = 'Z' } = ISO_8601.exec(value)?.groups ?? {};
-  // Without a zone it is read as UTC: what the contract's times are, and the same on every machine.
+  // Without a zone, assume UTC, as in the contract, independent of the machine.
   const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
   const timestamp = `${minute}:${second}${fraction === undefined ? '' : `.${fraction}`}${offset}`;
   if (Number.isNaN(Date.parse(timestamp))) throw malformed('timestamp', 'is not a date of the calendar');

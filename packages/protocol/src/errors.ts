@@ -1,13 +1,13 @@
 import { defineErrors } from '@svc/errors';
 
-/** Refusals of frames. `details` carries `field` (a path) and `reason`, as every error body of the contract does. */
+/** Frame errors. `details` contains `field` (a path) and `reason`, as in every error body of the contract. */
 export const protocolErrors = defineErrors({
   FRAME_TOO_LARGE: [413, 'The frame is larger than {limit_bytes} bytes'],
   MALFORMED_ENVELOPE: [400, 'The frame is not an envelope: {reason}'],
   INVALID_PAYLOAD: [400, 'The payload of {type} is invalid: {field} {reason}'],
 });
 
-/** Codes that travel in `error` objects of messages. A reader must accept others as well. */
+/** Codes of `error` objects in messages. Readers must accept others as well. */
 export const MESSAGE_ERROR_CODES = [
   'INVALID_REQUEST',
   'UNAUTHORIZED',

@@ -6,8 +6,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * True when JSON text nests deeper than `limit`. Looked at before parsing: a million open brackets fit into one frame,
- * and what walks the parsed value later (a validator, a serializer) would exhaust the stack on them.
+ * Whether JSON text nests deeper than `limit`. Checked before parsing: a million open brackets fit into one frame, and
+ * anything that walks the parsed value, such as a validator or serializer, would overflow the stack.
  */
 export function nestsDeeperThan(text: string, limit: number): boolean {
   let depth = 0;

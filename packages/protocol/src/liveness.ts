@@ -1,25 +1,26 @@
+/** Dependencies and times of a liveness check. */
 export interface LivenessOptions {
-  /** The answer cancels it. */
+  /** Returns a function that cancels the timer. */
   clock: { setTimer(callback: () => void, delayMs: number): () => void };
   pingIntervalMs: number;
   pongTimeoutMs: number;
   ping: () => void;
-  /** The same question as a message, for a peer that can answer one. */
+  /** Sends a ping as a message, for peers that can answer one. */
   ask: () => void;
-  /** True while we do not read the socket ourselves: silence says nothing then. */
+  /** True while we do not read the socket, so silence means nothing. */
   deaf: () => boolean;
   onDead: () => void;
 }
 
 /**
- * Pings, and gives the link up when nothing at all came back in time, the same on both sides: a half-open one is found
- * within one ping interval and one timeout. Half of the timeout goes to a message with the same question, since there are
- * proxies that let no pings through.
+ * Pings the peer and ends the link if nothing arrives in time; the same on both sides. A half-open link is detected
+ * within one ping interval plus one timeout. Half of the timeout is for a ping as a message, since some proxies drop
+ * ping frames.
  */
 export class Liveness {
   readonly #options: LivenessOptions;
   #cancel: () => void;
-  /** Something came since the last ping. */
+  /** Something arrived since the last ping. */
   #hasHeard = true;
 
   constructor(options: LivenessOptions) {
@@ -27,7 +28,7 @@ export class Liveness {
     this.#cancel = options.clock.setTimer(() => this.#ping(), options.pingIntervalMs);
   }
 
-  /** Any frame of the peer is a sign of life. */
+  /** Call for every frame; any frame is a sign of life. */
   heard(): void {
     this.#hasHeard = true;
   }

@@ -1,22 +1,22 @@
 import { TokenBucket } from '@svc/runtime';
 import { PROTOCOL_LIMITS } from './limits.ts';
 
-/** Messages that may be sent; the same numbers on both sides. */
+/** Message rate, identical on both sides. */
 interface MessageRate {
   perMinute: number;
   burst: number;
-  /** Part of the burst that only control messages may use, 0..1. */
+  /** Share of the burst reserved for control messages, 0..1. */
   controlShare: number;
 }
 
-/** The rate that both sides keep to, in each direction of each connection. */
+/** The rate in each direction of each connection. */
 export const CONTRACT_RATE: MessageRate = {
   perMinute: PROTOCOL_LIMITS.messagesPerMinute,
   burst: PROTOCOL_LIMITS.messagesBurst,
   controlShare: PROTOCOL_LIMITS.controlShare,
 };
 
-/** What is not control must leave a reserve of the tokens, so that acks and results always find one. */
+/** Rate limiter that reserves tokens for control messages, so that acks and results always find one. */
 export class MessageBudget {
   #rate: MessageRate;
   readonly #nowMs: () => number;
@@ -28,13 +28,13 @@ export class MessageBudget {
     this.#bucket = new TokenBucket(rate, nowMs());
   }
 
-  /** Takes on the limits that a welcome told. */
+  /** Applies the limits announced in `welcome`. */
   setRate(perMinute: number, burst: number): void {
     this.#rate = { ...this.#rate, perMinute, burst };
     this.#bucket.setRate({ perMinute, burst });
   }
 
-  /** 0 when one message may go now and was counted, else the milliseconds until it may. */
+  /** Returns 0 and takes a token if a message may be sent now; otherwise the milliseconds to wait. */
   take(control: boolean): number {
     const { burst, controlShare } = this.#rate;
     const nowMs = this.#nowMs();

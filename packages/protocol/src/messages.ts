@@ -26,7 +26,7 @@ import {
 } from './schemas/session.ts';
 import type { Envelope } from './envelope.ts';
 
-/** What an agent sends. The first three are the contract's, the others are additive. */
+/** Messages from an agent. The first three are the contract's; the others are additive. */
 export const agentPayloadSchemas = {
   heartbeat: heartbeatSchema,
   cluster_status: clusterStatusSchema,
@@ -41,7 +41,7 @@ export const agentPayloadSchemas = {
   error: errorMessageSchema,
 } as const satisfies Record<string, TSchema>;
 
-/** What a platform sends. The first three are the contract's, the others are additive. */
+/** Messages from a platform. The first three are the contract's; the others are additive. */
 export const platformPayloadSchemas = {
   deploy: deploySchema,
   exec: execSchema,
@@ -72,7 +72,7 @@ export type PlatformMessage = Messages<PlatformPayloads>;
 export type AgentMessageType = keyof AgentPayloads;
 export type PlatformMessageType = keyof PlatformPayloads;
 
-/** Messages that use the reserved share of the rate: losing or delaying them would stop the others. */
+/** Messages that use the reserved share of the rate, because others depend on them. */
 export const CONTROL_TYPES: ReadonlySet<string> = new Set([
   'hello',
   'heartbeat',

@@ -1,51 +1,52 @@
-/** Where agents open their second connection. */
+/** Path of the agents' second connection. */
 export const TUNNEL_PATH = '/v1/agent/tunnel';
 
-/** The one service that is no configured forward: the API server. */
+/** The API server, the only service that is not a configured forward. */
 export const KUBERNETES_SERVICE = 'kubernetes';
 
-/** Why a tunnel was ended, as the code of its GOAWAY. */
+/** Why a tunnel ended, as the code of its GOAWAY. */
 export const TUNNEL_CLOSE_CODES = {
-  /** A newer tunnel of the same cluster took over: do not fight it. */
+  /** A newer tunnel of the same cluster took over: do not compete with it. */
   replaced: 256,
   /** The token was revoked or rotated. */
   unauthorized: 257,
-  /** The cluster was removed. */
+  /** The cluster was deleted. */
   forbidden: 258,
 } as const;
 
-/** Why an agent does not serve a stream, as the code of its RESET. The reason is a sentence for the caller. */
+/** Why an agent refused a stream, as the code of its RESET. The reason is a sentence for the caller. */
 export const TUNNEL_STREAM_CODES = {
   unknownService: 300,
-  /** Nobody listens there, no such name, no route. */
+  /** Connection refused, unknown host or no route. */
   unreachable: 301,
   timedOut: 302,
-  /** What the platform asked for is no request of this document. */
+  /** The platform's request violates this protocol. */
   malformed: 303,
 } as const;
 
-/** The metadata of a stream, as JSON: which service, and for whom. A host or a port is never part of it. */
+/** Metadata of a stream, as JSON: the service and the user. Never a host or port. */
 export interface TunnelRequest {
   service: string;
-  /** `svc:user:<id>`; whom the API server may be told of. */
+  /** `svc:user:<id>`, the user to impersonate at the API server. */
   user: string;
-  /** Role of that user in the workspace of the cluster. */
+  /** The user's role in the cluster's workspace. */
   role: string;
 }
 
 const SERVICE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[\x21-\x7e]{1,256}$/;
 
-/** Whether the text can be the name of a service at all. */
+/** Whether the text is a valid service name. */
 export function isServiceName(text: string): boolean {
   return SERVICE.test(text);
 }
 
+/** Encodes the metadata of a stream. */
 export function encodeTunnelRequest({ service, user, role }: TunnelRequest): Buffer {
   return Buffer.from(JSON.stringify({ service, user, role }));
 }
 
-/** Null for anything that is no request. Unknown fields are for later and are ignored. */
+/** Returns null if invalid. Ignores unknown fields, for forward compatibility. */
 export function decodeTunnelRequest(metadata: Buffer): TunnelRequest | null {
   let value: unknown;
   try {
@@ -54,7 +55,7 @@ export function decodeTunnelRequest(metadata: Buffer): TunnelRequest | null {
     return null;
   }
   if (typeof value !== 'object' || value === null) return null;
-  const { service, user, role } = value as Record<string, unknown>; // each field is looked at below
+  const { service, user, role } = value as Record<string, unknown>; // each field is checked below
   if (typeof service !== 'string' || !SERVICE.test(service)) return null;
   if (typeof user !== 'string' || !NAME.test(user)) return null;
   if (typeof role !== 'string' || !NAME.test(role)) return null;

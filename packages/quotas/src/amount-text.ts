@@ -8,15 +8,15 @@ const SIZES: readonly (readonly [suffix: string, bytes: number])[] = [
   ['KiB', 1024],
 ];
 
-/** Bytes in one of the unit; null where sizes mean nothing. */
+/** Bytes per unit; null for units that are not sizes. */
 function bytesIn(unit: QuotaUnit): number | null {
   if (unit === 'bytes') return 1;
   return unit === 'mib' ? MIB : null;
 }
 
 /**
- * A limit as people write it: `20`, `unlimited`, and `10GiB` for quotas of bytes and MiB. Undefined when it is none.
- * Only CPUs have fractions.
+ * Parses a limit: `20`, `unlimited`, or `10GiB` for quotas of bytes and MiB. Undefined if invalid. Only CPUs accept
+ * fractions.
  */
 export function parseLimit(unit: QuotaUnit, text: string): Limit | undefined {
   if (text === 'unlimited') return null;
@@ -29,7 +29,7 @@ export function parseLimit(unit: QuotaUnit, text: string): Limit | undefined {
   return whole && amount <= MAX_LIMIT ? amount : undefined;
 }
 
-/** `1.5 GiB`, `20`, `8/s`, `unlimited`. */
+/** Formats an amount: `1.5 GiB`, `20`, `8/s`, `unlimited`. */
 export function formatAmount(unit: QuotaUnit, amount: Limit): string {
   if (amount === null) return 'unlimited';
   const perUnit = bytesIn(unit);

@@ -1,23 +1,23 @@
 import { limitIn, type Limits } from './limits.ts';
 import { QUOTA_SCOPES, type Quota, type QuotaScope, type QuotaUnit } from './quota.ts';
 
-/** Amounts by name of the quota. */
+/** Amounts by quota name. */
 export type Usage = Readonly<Record<string, number>>;
 
-/** What a request would add. An amount of zero or less always fits: what is over its limit may shrink. */
+/** The amounts a request would add. Zero or less always fits: usage above a limit may shrink. */
 export type Demand = readonly (readonly [quota: Quota, amount: number])[];
 
-/** A limit that a demand would pass. */
+/** A limit that a demand would exceed. */
 export interface Breach {
   readonly quota: Quota;
   readonly scope: QuotaScope;
   readonly limit: number;
-  /** Without the demand. */
+  /** Current usage, without the demand. */
   readonly used: number;
   readonly wanted: number;
 }
 
-/** The first limit that the demand would pass, the workspace's before the owner's; null when it fits. */
+/** Returns the first limit that the demand would exceed, the workspace's before the owner's; null if it fits. */
 export function findBreach(limits: Limits, demand: Demand, used: Readonly<Record<QuotaScope, Usage>>): Breach | null {
   for (const scope of QUOTA_SCOPES) {
     for (const [quota, wanted] of demand) {
@@ -31,10 +31,11 @@ export function findBreach(limits: Limits, demand: Demand, used: Readonly<Record
   return null;
 }
 
-/** Message template of a module's QUOTA_EXCEEDED; `breachDetails` fills it. */
+/** Message template of a module's QUOTA_EXCEEDED; fill it with `breachDetails`. */
 export const QUOTA_EXCEEDED_MESSAGE =
   'The {scope} quota {quota} is exceeded: {current} used, {requested} requested, limit {limit}; {remedy}';
 
+/** Details of a QUOTA_EXCEEDED error. */
 export interface BreachDetails extends Record<string, unknown> {
   readonly quota: string;
   readonly scope: QuotaScope;
@@ -46,7 +47,7 @@ export interface BreachDetails extends Record<string, unknown> {
   readonly remedy: string;
 }
 
-/** The details of a QUOTA_EXCEEDED. */
+/** Returns the details of a QUOTA_EXCEEDED. */
 export function breachDetails({ quota, scope, limit, used, wanted }: Breach): BreachDetails {
   return {
     quota: quota.name,

@@ -1,13 +1,13 @@
 import type { QuotasConfig } from './config-schema.ts';
 import type { Limit, Quota, QuotaScope } from './quota.ts';
 
-/** Every quota of the product, in the order in which it is shown. */
+/** Every quota of the product, in display order. */
 export interface QuotaCatalogue {
   readonly all: readonly Quota[];
   find(name: string): Quota | undefined;
 }
 
-/** Throws when two modules declare the same name. */
+/** Throws if two modules declare the same name. */
 export function createQuotaCatalogue(groups: readonly Readonly<Record<string, Quota>>[]): QuotaCatalogue {
   const byName = new Map<string, Quota>();
   for (const quota of groups.flatMap((group) => Object.values(group))) {
@@ -17,7 +17,7 @@ export function createQuotaCatalogue(groups: readonly Readonly<Record<string, Qu
   return { all: [...byName.values()], find: (name) => byName.get(name) };
 }
 
-/** The limits that hold where the operator set none. `auto` answers what the machine gives for a quota. */
+/** Returns the limits that apply unless the operator sets others. `auto` computes a quota's limit from the machine. */
 export function defaultLimits(
   { all }: QuotaCatalogue,
   config: QuotasConfig,

@@ -6,17 +6,17 @@ interface GateTables {
 }
 
 /**
- * Holds the rows of the subjects until the transaction ends: what counts and then inserts passes here one after the
- * other, on every replica, so that no two requests take the last place together. SQLite has one writer anyway; the rows
- * make PostgreSQL behave the same. `realm` keeps modules from waiting for one another.
+ * Locks the subjects' rows until the transaction ends, which serializes count-then-insert across replicas: two requests
+ * cannot both take the last place. SQLite has one writer anyway; the rows make PostgreSQL behave the same. `realm`
+ * keeps modules from blocking one another.
  */
 export async function passQuotaGate<Tables>(
   transaction: Transaction<Tables>,
   realm: string,
   subjects: readonly string[],
 ): Promise<void> {
-  const gate = transaction as unknown as Transaction<GateTables>; // the modules share one database, and with it the gate
-  // Sorted, one statement each: two transactions with the same subjects never wait for each other in a circle.
+  const gate = transaction as unknown as Transaction<GateTables>; // all modules share one database and thus the gate
+  // Sorted, one statement each, so that transactions with the same subjects cannot deadlock.
   for (const subject of [...new Set(subjects)].toSorted()) {
     await gate
       .insertInto('quota_gate')
@@ -28,7 +28,7 @@ export async function passQuotaGate<Tables>(
   }
 }
 
-/** The workspace and its owner: what every count of a workspace passes. */
+/** Returns the workspace and its owner, the subjects of every count in a workspace. */
 export function gateSubjects({ workspaceUuid, ownerId }: Limits): string[] {
   return ownerId === null ? [`workspace/${workspaceUuid}`] : [`owner/${ownerId}`, `workspace/${workspaceUuid}`];
 }

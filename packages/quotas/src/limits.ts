@@ -1,38 +1,38 @@
 import type { Limit, Quota, QuotaScope } from './quota.ts';
 
-/** The limits of one workspace and of its owner at one moment. */
+/** A snapshot of the limits of a workspace and its owner. */
 export interface Limits {
   readonly workspaceUuid: string;
-  /** Null for a workspace that no longer exists. */
+  /** Null if the workspace no longer exists. */
   readonly ownerId: string | null;
-  /** Every workspace of the owner, this one included, sorted: what the owner's limits are a sum over. */
+  /** Every workspace of the owner, including this one, sorted; the owner's limits apply to their sum. */
   readonly ownerWorkspaces: readonly string[];
-  /** By name of the quota. A quota that is missing is unlimited. */
+  /** By quota name. Missing quotas are unlimited. */
   readonly workspace: Readonly<Record<string, Limit>>;
   readonly owner: Readonly<Record<string, Limit>>;
 }
 
-/** Port to the limits that hold now. Answers are at most one second old, so a change takes effect on every replica. */
+/** Port to the current limits. Results are at most one second old, so a change takes effect on every replica. */
 export interface QuotaLimits {
   limitsOf(workspaceUuid: string): Promise<Limits>;
   /**
-   * Whose share of the platform the workspace takes part in where work waits: its owner's, as last read by `limitsOf`, or
-   * one of its own while that is unknown. Workspaces of one owner together get the turns of one.
+   * Returns the fair-queueing group of a workspace: its owner, as last read by `limitsOf`, or a group of its own while
+   * the owner is unknown. All workspaces of an owner share one turn.
    */
   shareOf(this: void, workspaceUuid: string): string;
 }
 
-/** The limit of a quota in one scope; null when unlimited. */
+/** Returns the limit of a quota in one scope; null if unlimited. */
 export function limitIn(limits: Limits, scope: QuotaScope, quota: Quota): Limit {
   return limits[scope][quota.name] ?? null;
 }
 
-/** Whether anything is limited in this scope. Counting can be left out where nothing is. */
+/** Whether any of the quotas is limited in this scope. If not, counting can be skipped. */
 export function isLimited(limits: Limits, scope: QuotaScope, quotas: readonly Quota[]): boolean {
   return quotas.some((quota) => limitIn(limits, scope, quota) !== null);
 }
 
-/** Limits nothing: for tests and for modules that run alone. */
+/** No limits; for tests and modules that run alone. */
 export const unlimitedQuotas: QuotaLimits = {
   limitsOf: async (workspaceUuid) => ({
     workspaceUuid,

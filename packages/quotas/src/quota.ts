@@ -1,6 +1,7 @@
-/** A workspace by itself, or everything that one user owns: the sum over that user's workspaces. */
+/** One workspace, or everything a user owns: the sum over that user's workspaces. */
 export type QuotaScope = 'workspace' | 'owner';
 
+/** All scopes, in the order in which limits are checked. */
 export const QUOTA_SCOPES: readonly QuotaScope[] = ['workspace', 'owner'];
 
 export type QuotaUnit = 'count' | 'cpus' | 'mib' | 'bytes' | 'per_second' | 'per_minute';
@@ -8,27 +9,29 @@ export type QuotaUnit = 'count' | 'cpus' | 'mib' | 'bytes' | 'per_second' | 'per
 /** Null means unlimited. */
 export type Limit = number | null;
 
-/** Largest limit: sums of amounts below it stay exact. */
+/** Maximum limit: sums of smaller amounts stay exact. */
 export const MAX_LIMIT = 2 ** 52;
 
-/** `auto` follows from the machine or from other settings; the declaration says how. */
+/** `auto` derives from the machine or other settings, as described in the declaration. */
 export type DefaultLimit = number | 'unlimited' | 'auto';
 
+/** The declaration of a quota. */
 export interface QuotaDeclaration {
-  /** For headings: `Stored bytes`. */
+  /** Heading: `Stored bytes`. */
   readonly title: string;
   readonly unit: QuotaUnit;
-  /** What is counted, as one sentence fragment without a period. */
+  /** What the quota counts, as a phrase without a period. */
   readonly description: string;
-  /** Where the quota means nothing in the other scope. */
+  /** Set if the quota applies to one scope only. */
   readonly only?: QuotaScope;
   /** Defaults of the two scopes. */
   readonly workspace: DefaultLimit;
   readonly owner: DefaultLimit;
-  /** What `auto` comes to. Required where a default is `auto`. */
+  /** Describes the value of `auto`. Required if a default is `auto`. */
   readonly auto?: string;
 }
 
+/** A declared quota with its name. */
 export interface Quota<Name extends string = string> extends QuotaDeclaration {
   readonly name: Name;
 }
@@ -36,10 +39,14 @@ export interface Quota<Name extends string = string> extends QuotaDeclaration {
 export type Quotas<Declarations> = { readonly [Name in keyof Declarations & string]: Quota<Name> };
 
 /**
- * Declares the quotas of one module; the key is the name that API, configuration and CLI use.
+ * Declares the quotas of one module. The key is the name in API, configuration and CLI.
  *
- *     const quotas = defineQuotas({ snapshots: { title: 'Snapshots', unit: 'count', description: 'Snapshots of sandboxes', workspace: 100, owner: 100 } });
- *     quotas.snapshots.name; // 'snapshots'
+ * ```ts
+ * const quotas = defineQuotas({
+ *   snapshots: { title: 'Snapshots', unit: 'count', description: 'Stored snapshots', workspace: 100, owner: 100 },
+ * });
+ * quotas.snapshots.name; // 'snapshots'
+ * ```
  */
 export function defineQuotas<const Declarations extends Record<string, QuotaDeclaration>>(
   declarations: Declarations,
@@ -50,6 +57,6 @@ export function defineQuotas<const Declarations extends Record<string, QuotaDecl
     if (usesAuto && declaration.auto === undefined) throw new Error(`${name} does not say what auto means`);
     return [name, { ...declaration, name }] as const;
   });
-  // The loop above makes exactly one quota for each key of the declarations.
+  // The loop above creates exactly one quota per declaration.
   return Object.fromEntries(named) as unknown as Quotas<Declarations>;
 }

@@ -2,7 +2,7 @@ import type { Usage } from './breach.ts';
 import type { Limits } from './limits.ts';
 import type { Quota, QuotaScope } from './quota.ts';
 
-/** What the workspace uses, and the sum over all workspaces of its owner. */
+/** Returns the usage of the workspace and the sum over all workspaces of its owner. */
 export function scopeUsage(
   { workspaceUuid }: Limits,
   byWorkspace: ReadonlyMap<string, Usage>,
@@ -10,12 +10,12 @@ export function scopeUsage(
   return { workspace: byWorkspace.get(workspaceUuid) ?? {}, owner: sumUsage(byWorkspace.values()) };
 }
 
-/** What a module counts where there is nothing yet. */
+/** Returns zero usage for each quota. */
 export function zeroUsage(quotas: Readonly<Record<string, Quota>>): Usage {
   return Object.fromEntries(Object.values(quotas).map(({ name }) => [name, 0]));
 }
 
-/** The amounts of every quota added up. */
+/** Adds up the amounts of every quota. */
 export function sumUsage(usages: Iterable<Usage>): Usage {
   const sum: Record<string, number> = {};
   for (const usage of usages) {

@@ -4,7 +4,7 @@ import { defaultReserveBytes, DiskReserve } from './disk-reserve.ts';
 const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;
 
-/** A disk whose free space the test sets, with a reserve of 10 MiB. */
+/** A disk with test-controlled free space and a reserve of 10 MiB. */
 function createDisk(freeBytes: number) {
   const changes: boolean[] = [];
   const disk = { freeBytes, changes, nowMs: 0, measured: 0, isBroken: false };

@@ -1,28 +1,30 @@
 import { statfs } from 'node:fs/promises';
 
-/** What is asked before something that a tenant wants is written. */
+/** Port that is asked before tenant data is written. */
 export interface DiskSpace {
-  /** Whether so many bytes more would leave the reserve untouched. False when the free space cannot be told. */
+  /** Whether this many more bytes would leave the reserve intact. False if the free space is unknown. */
   hasRoom(sizeBytes: number): Promise<boolean>;
-  /** The same, for bytes that are written now: they count at once. */
+  /** Like `hasRoom`, but counts the bytes immediately because they are written now. */
   take(sizeBytes: number): Promise<boolean>;
 }
 
+/** Measured sizes of a disk and its reserve. */
 export interface DiskFigures {
   readonly totalBytes: number;
   readonly freeBytes: number;
   readonly reserveBytes: number;
 }
 
+/** Options of a disk reserve. */
 export interface DiskReserveOptions {
-  /** A folder on the file system that is watched. */
+  /** A folder on the monitored file system. */
   folder: string;
   /** Null: `defaultReserveBytes` of the file system. */
   reserveBytes: number | null;
   nowMs?: () => number;
-  /** Told when a measurement finds only the reserve left, and when there is room again. */
+  /** Called when only the reserve is left, and when there is space again. */
   onChange?: (isShort: boolean, figures: DiskFigures) => void;
-  /** Size and free space of the file system of a folder. */
+  /** Returns size and free space of a folder's file system. */
   measure?: (folder: string) => Promise<{ totalBytes: number; freeBytes: number }>;
 }
 
@@ -33,11 +35,11 @@ interface Measured {
 }
 
 const GiB = 1024 ** 3;
-/** A measurement is this old at most; what was taken since counts as written. */
+/** Maximum age of a measurement; bytes taken since count as written. */
 const MAX_AGE_MS = 250;
-/** Close to the reserve the disk is asked again, at most this often. */
+/** Near the reserve, the disk is measured at most this often. */
 const MIN_AGE_MS = 10;
-/** Room that must be there above the reserve, as a share of it, before a short disk counts as roomy again. */
+/** Space required above the reserve, as a fraction of it, before a full disk counts as available again. */
 const ROOM_AGAIN = 0.05;
 
 /** 5 %, at least 1 GiB and at most 20 GiB, but never more than a quarter of a small disk. */
@@ -45,14 +47,14 @@ export function defaultReserveBytes(totalBytes: number): number {
   return Math.floor(Math.min(totalBytes / 4, 20 * GiB, Math.max(GiB, totalBytes / 20)));
 }
 
-/** Keeps space free that no tenant can take, so that databases, logs and deletes work on a disk that is full for everybody else. */
+/** Keeps space that tenants cannot use, so that databases, logs and deletes still work on an otherwise full disk. */
 export class DiskReserve implements DiskSpace {
   readonly #options: DiskReserveOptions;
   readonly #nowMs: () => number;
   readonly #measure: NonNullable<DiskReserveOptions['measure']>;
   #last: Measured | null = null;
   #measuring: Promise<Measured> | null = null;
-  /** Taken since the last measurement. */
+  /** Bytes taken since the last measurement. */
   #takenBytes = 0;
   #isShort = false;
 
@@ -79,11 +81,11 @@ export class DiskReserve implements DiskSpace {
       this.#takenBytes += takenBytes; // in the same turn as the check
       return true;
     } catch {
-      return false; // a disk that does not answer takes nothing
+      return false; // a disk that cannot be measured accepts nothing
     }
   }
 
-  /** Measures now. Throws what the file system says. */
+  /** Measures now. Throws file system errors. */
   async figures(): Promise<DiskFigures> {
     const { totalBytes, freeBytes } = await this.#measureOnce();
     return { totalBytes, freeBytes, reserveBytes: this.#reserveOf(totalBytes) };
@@ -126,7 +128,7 @@ export class DiskReserve implements DiskSpace {
   }
 }
 
-/** For tests, and for programs that write for nobody but the operator. */
+/** No reserve; for tests and for programs that write only operator data. */
 export const unlimitedDisk: DiskSpace = {
   hasRoom: () => Promise.resolve(true),
   take: () => Promise.resolve(true),

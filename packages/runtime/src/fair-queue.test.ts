@@ -114,7 +114,7 @@ describe('FairQueue', () => {
           if (take) {
             const before = queue.size;
             const item = queue.shift();
-            expect(item === undefined).toBe(before === 0); // work conserving
+            expect(item === undefined).toBe(before === 0); // work-conserving
             if (item !== undefined) expect(expected.get(item.key)?.shift()).toBe(item.number);
           }
           check();
@@ -140,7 +140,7 @@ describe('FairQueue', () => {
           queue.push('mine', 'mine');
           let waited = 0;
           while (queue.shift() !== 'mine') {
-            flood(); // they always have more than is served
+            flood(); // keep more queued than is served
             waited += 1;
           }
           expect(waited).toBeLessThanOrEqual(others);

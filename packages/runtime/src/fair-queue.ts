@@ -1,15 +1,16 @@
 import { FairRound, type Turn } from './fair-round.ts';
 
+/** Bounds and grouping of a fair queue. */
 export interface FairQueueOptions {
-  /** Most items of all keys together. */
+  /** Maximum items across all keys. */
   maxItems: number;
-  /** Most items of one key; `maxItems` by default. */
+  /** Maximum items per key. Defaults to `maxItems`. */
   maxItemsPerKey?: number;
-  /** Most items of all keys of one group; `maxItems` by default. */
+  /** Maximum items per group. Defaults to `maxItems`. */
   maxItemsPerGroup?: number;
-  /** Cost that a key may spend in one round. Items that cost more wait for several rounds. */
+  /** Cost that a key may spend per round. More expensive items wait several rounds. */
   quantum?: number;
-  /** Keys of one group share the turns of one. By default each key is a group of its own. */
+  /** Keys of a group share one turn. By default each key is its own group. */
   groupOf?: (key: string) => string;
 }
 
@@ -24,7 +25,7 @@ interface Entry<Item> {
 interface Line<Item> {
   readonly key: string;
   readonly group: Group<Item>;
-  /** In the order of arrival; a set, so that a cancelled entry leaves at once. */
+  /** In order of arrival; a set, so that cancelling an entry is immediate. */
   readonly entries: Set<Entry<Item>>;
 }
 
@@ -35,9 +36,9 @@ interface Group<Item> {
 }
 
 /**
- * Deficit round robin (Shreedhar and Varghese, 1995) on two levels: groups take turns, the keys of a group take turns
- * within its own, and items of one key keep their order. A key with a thousand waiting items delays another key by one
- * round at most, and a group with a thousand keys delays another group as much as one key does.
+ * Deficit round robin (Shreedhar and Varghese, 1995) on two levels: groups take turns, and so do the keys within a
+ * group. Items of one key stay in order. A key with a thousand items delays another key by at most one round, and a
+ * group with a thousand keys delays another group no more than a single key would.
  */
 export class FairQueue<Item> {
   readonly #options: Required<FairQueueOptions>;
@@ -61,16 +62,18 @@ export class FairQueue<Item> {
     return this.#size;
   }
 
-  /** How many items of a key wait. */
+  /** Number of queued items of a key. */
   sizeOf(key: string): number {
     return this.#lines.get(key)?.entries.size ?? 0;
   }
 
-  /** Appends an item; returns how to cancel it, or null when the queue is full. Cancelling twice changes nothing. */
+  /**
+   * Appends an item. Returns a function that cancels it, or null if the queue is full. Cancelling twice has no effect.
+   */
   push(key: string, item: Item, cost = 1): (() => void) | null {
     const { maxItems, maxItemsPerKey, maxItemsPerGroup } = this.#options;
     if (this.#size >= maxItems || this.sizeOf(key) >= maxItemsPerKey) return null;
-    // While a key has a line, it stays in the group that it began in.
+    // While a key has queued items, it stays in its original group.
     const known = this.#lines.get(key);
     const name = known?.group.name ?? this.#options.groupOf(key);
     const group = known?.group ?? this.#groups.get(name) ?? this.#newGroup(name);
@@ -86,7 +89,7 @@ export class FairQueue<Item> {
     return () => this.#remove(line, entry);
   }
 
-  /** Takes the next item, of the keys that `mayServe` allows; undefined when there is none. */
+  /** Removes and returns the next item among the keys that `mayServe` accepts; undefined if there is none. */
   shift(mayServe: MayServe = () => true): Item | undefined {
     const lineOf = (group: Group<Item>): Turn<Line<Item>> | undefined =>
       group.lines.next((line) => (mayServe(line.key, group.name) ? firstOf(line)?.cost : undefined));
@@ -103,7 +106,7 @@ export class FairQueue<Item> {
     return entry.item;
   }
 
-  /** Takes everything, in no particular order of keys. */
+  /** Removes and returns all items, in no particular order of keys. */
   drain(): Item[] {
     const lines = [...this.#lines.values()];
     const items = lines.flatMap(({ entries }) => [...entries].map(({ item }) => item));
@@ -120,7 +123,7 @@ export class FairQueue<Item> {
     const { key, group } = line;
     this.#size -= 1;
     group.size -= 1;
-    // An idle key keeps nothing for later: its next item waits for a turn as every other does.
+    // An idle key saves nothing up: its next item waits for a turn like any other.
     if (line.entries.size === 0) {
       this.#lines.delete(key);
       group.lines.delete(key);

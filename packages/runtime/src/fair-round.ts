@@ -1,18 +1,18 @@
-/** The place of a member in a round. */
+/** A member's position in a round. */
 export interface Turn<Member> {
   readonly member: Member;
   /** What the member may still spend in this round. */
   deficit: number;
-  /** Whether the member got its quantum of this round. */
+  /** Whether the member received its quantum for this round. */
   isVisited: boolean;
 }
 
-/** One level of deficit round robin: members in the order of their turns, with what each may still spend. */
+/** One level of deficit round robin: members in turn order, with their remaining budgets. */
 export class FairRound<Member> {
   readonly #quantum: number;
   readonly #turns = new Map<string, Turn<Member>>();
 
-  /** `quantum`: what a member may spend in one round; must be positive. */
+  /** `quantum`: budget per member and round; must be positive. */
   constructor(quantum: number) {
     this.#quantum = quantum;
   }
@@ -21,7 +21,7 @@ export class FairRound<Member> {
     return this.#turns.get(name)?.member;
   }
 
-  /** Adds a member behind the others. One that is there keeps its place. */
+  /** Appends a member. An existing one keeps its position. */
   add(name: string, member: Member): void {
     if (!this.#turns.has(name)) this.#turns.set(name, { member, deficit: 0, isVisited: false });
   }
@@ -31,8 +31,8 @@ export class FairRound<Member> {
   }
 
   /**
-   * The first in turn that can pay for what it wants next, or undefined. `costOf`: undefined for a member that wants
-   * nothing now. Asking again changes nothing: the caller lowers the deficit when it serves the member.
+   * Returns the first member in turn that can afford its next item, or undefined. `costOf` returns undefined for an
+   * idle member. Calling it again has no effect: the caller lowers the deficit when it serves the member.
    */
   next(costOf: (member: Member) => number | undefined): Turn<Member> | undefined {
     let skippedInARow = 0;
@@ -48,7 +48,7 @@ export class FairRound<Member> {
       if (cost !== undefined && turn.deficit >= cost) return turn;
       skippedInARow = cost === undefined ? skippedInARow + 1 : 0;
       turn.isVisited = false;
-      this.#turns.delete(name); // inserted again last: the order of the map is the order of turns
+      this.#turns.delete(name); // re-inserted last: the map is in turn order
       this.#turns.set(name, turn);
     }
     return undefined;

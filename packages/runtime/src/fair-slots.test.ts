@@ -6,7 +6,7 @@ function createSlots(options: Partial<FairSlotsOptions> & { capacity: number }):
   return new FairSlots({ maxWaiting: 100, refuse: (key) => new Error(`${key} is refused`), ...options });
 }
 
-/** Asks for a slot and remembers in `order` when it was granted. */
+/** Acquires a slot and appends it to `order` when granted. */
 function ask(slots: FairSlots, key: string, order: [string, ReleaseSlot][], signal?: AbortSignal): Promise<void> {
   return slots.acquire(key, signal).then((release) => void order.push([key, release]));
 }
@@ -78,7 +78,7 @@ describe('FairSlots', () => {
     await expect(given).rejects.toThrow('gone');
     await expect(slots.acquire('d', controller.signal)).rejects.toThrow('gone');
     release();
-    release(); // twice is once
+    release(); // a second call has no effect
     expect(slots.running).toBe(1);
     (await next)();
     expect([slots.running, slots.waiting]).toEqual([0, 0]);

@@ -1,22 +1,23 @@
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
+/** Capacity and bounds of fair slots. */
 export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey' | 'maxItemsPerGroup' | 'groupOf'> {
-  /** How much runs at once. */
+  /** Maximum concurrent work. */
   capacity: number;
-  /** Most slots that one key holds; `capacity` by default. Less keeps a slot free of the long work of one key. */
+  /** Maximum slots per key. Defaults to `capacity`. A lower value keeps a slot free from one key's long work. */
   capacityPerKey?: number;
-  /** Most slots that the keys of one group hold together; `capacity` by default. */
+  /** Maximum slots per group. Defaults to `capacity`. */
   capacityPerGroup?: number;
-  /** Most callers that wait. */
+  /** Maximum waiting callers. */
   maxWaiting: number;
-  /** What a caller is refused with when too many wait. */
+  /** Creates the error if too many callers wait. */
   refuse: (key: string) => Error;
-  /** Told when a caller got its slot, with the time it waited. */
+  /** Called when a caller gets its slot, with its waiting time. */
   onGranted?: (waitedMs: number) => void;
   nowMs?: () => number;
 }
 
-/** Gives the slot back. Calling it twice changes nothing. */
+/** Releases the slot. Further calls have no effect. */
 export type ReleaseSlot = () => void;
 
 interface Waiting {
@@ -27,8 +28,8 @@ interface Waiting {
 }
 
 /**
- * Slots shared fairly between groups, and between the keys of each: a free slot goes to the next in turn. A caller that
- * gives up leaves the line.
+ * Slots shared fairly between groups and between the keys of each group: a free slot goes to the next in turn. Callers
+ * that abort leave the queue.
  */
 export class FairSlots {
   readonly #options: FairSlotsOptions;
@@ -57,14 +58,14 @@ export class FairSlots {
     return this.#options.capacity - this.#free;
   }
 
-  /** Resolves with the slot. Rejects with `refuse` when too many wait, and with the signal's reason when it aborts. */
+  /** Resolves with the slot. Rejects with `refuse` if too many wait, and with the signal's reason on abort. */
   acquire(key: string, signal?: AbortSignal): Promise<ReleaseSlot> {
-    if (signal?.aborted === true) return Promise.reject(signal.reason as Error); // the reason is the caller's own
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error); // the caller's own reason
     return new Promise((resolve, reject) => {
       const sinceMs = this.#nowMs();
       const giveUp = (): void => {
         cancel?.();
-        reject(signal?.reason as Error); // likewise
+        reject(signal?.reason as Error); // as above
       };
       const grant = (release: ReleaseSlot): void => {
         signal?.removeEventListener('abort', giveUp);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FairTurns } from './fair-turns.ts';
 
-/** Turns on a loop and a clock that the test moves. */
+/** Turns on a test-controlled event loop and clock. */
 function createTurns(limits: { maxWaiting?: number; maxWaitingPerKey?: number } = {}) {
   let nowMs = 0;
   let deferred: (() => void)[] = [];
@@ -19,7 +19,7 @@ function createTurns(limits: { maxWaiting?: number; maxWaitingPerKey?: number } 
   return {
     turns,
     order,
-    /** A request that keeps the loop busy for a millisecond. */
+    /** A request that blocks the loop for one millisecond. */
     request: async (key: string): Promise<void> => {
       await turns.take(key);
       order.push(key);

@@ -1,20 +1,21 @@
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
+/** Slice and bounds of fair turns. */
 export interface FairTurnsOptions extends Pick<FairQueueOptions, 'groupOf'> {
-  /** Time on the event loop after which further turns wait for its next iteration. */
+  /** Event loop time per iteration; further turns wait for the next one. */
   sliceMs: number;
-  /** Most callers that wait. */
+  /** Maximum waiting callers. */
   maxWaiting: number;
-  /** Most callers of one key that wait. */
+  /** Maximum waiting callers per key. */
   maxWaitingPerKey: number;
-  /** Most callers of all keys of one group that wait. */
+  /** Maximum waiting callers per group. */
   maxWaitingPerGroup: number;
-  /** What a caller is refused with when too many wait. */
+  /** Creates the error if too many callers wait. */
   refuse: (key: string) => Error;
-  /** Told when a caller that had to wait got its turn, with the time it waited. */
+  /** Called when a waiting caller gets its turn, with its waiting time. */
   onGranted?: (waitedMs: number) => void;
   nowMs?: () => number;
-  /** Runs the callback in the next iteration of the event loop, after its I/O; `setImmediate` by default. */
+  /** Runs the callback in the next iteration of the event loop, after its I/O. Defaults to `setImmediate`. */
   defer?: (callback: () => void) => void;
 }
 
@@ -25,18 +26,18 @@ interface Waiting {
 }
 
 /**
- * Turns on the event loop, which is the one line in which all requests of a process wait. Work begins in the order of keys
- * instead of the order of arrival, and no more of it in one iteration than fits into a slice: what arrives meanwhile is
- * read in between. Without contention a turn costs two clock readings.
+ * Turns on the event loop, the queue shared by all requests of a process. Work starts in fair order instead of order of
+ * arrival, and only as much per iteration as fits into a slice, so that new input is read in between. Without
+ * contention, a turn costs two clock reads.
  */
 export class FairTurns {
   readonly #options: FairTurnsOptions;
   readonly #queue: FairQueue<Waiting>;
   readonly #nowMs: () => number;
   readonly #defer: (callback: () => void) => void;
-  /** When the slice of this iteration began; null before its first turn. */
+  /** Start of this iteration's slice; null before its first turn. */
   #sliceSinceMs: number | null = null;
-  /** What the turns of this slice said that they cost later. */
+  /** Later cost announced by the turns of this slice. */
   #announcedMs = 0;
 
   constructor(options: FairTurnsOptions) {
@@ -56,8 +57,8 @@ export class FairTurns {
   }
 
   /**
-   * Undefined: go on at once. Else resolves when it is the caller's turn; rejects with `refuse` when too many wait.
-   * `costMs`: work of the loop that the turn leads to later, such as reading what a paused stream has waiting.
+   * Undefined: proceed immediately. Otherwise resolves at the caller's turn; rejects with `refuse` if too many wait.
+   * `costMs`: event loop work that the turn causes later, such as reading the buffered data of a paused stream.
    */
   take(key: string, costMs = 0): Promise<void> | undefined {
     const nowMs = this.#nowMs();
@@ -89,7 +90,7 @@ export class FairTurns {
     return nowMs - this.#sliceSinceMs + this.#announcedMs < this.#options.sliceMs;
   }
 
-  /** One turn after another, each measured with the work that it began. */
+  /** Grants one turn at a time and measures each with the work it starts. */
   #grantNext(): void {
     if (!this.#hasTime(this.#nowMs())) return;
     const next = this.#queue.shift();
@@ -97,7 +98,8 @@ export class FairTurns {
     this.#options.onGranted?.(this.#nowMs() - next.sinceMs);
     this.#announcedMs += next.costMs;
     next.grant();
-    // Ticks run before promises, except after them: from a promise, the tick runs when those of the turn have nothing to do.
+    // Ticks run before promises, except after them: scheduled from a promise, the tick runs once the turn's promises
+    // are done.
     queueMicrotask(() => process.nextTick(() => this.#grantNext()));
   }
 }

@@ -1,4 +1,4 @@
-/** A map of bounded size. Setting an entry marks it as used; when the map is full, the least recently used entry goes. */
+/** A map of bounded size that evicts the least recently used entry. Setting an entry marks it as used. */
 export class RecentMap<Value> {
   readonly #entries = new Map<string, Value>();
   readonly #maxEntries: number;
@@ -16,7 +16,7 @@ export class RecentMap<Value> {
   }
 
   set(key: string, value: Value): void {
-    this.#entries.delete(key); // inserted again last: the order of the map is the order of use
+    this.#entries.delete(key); // re-inserted last: the map is in order of use
     this.#entries.set(key, value);
     if (this.#entries.size <= this.#maxEntries) return;
     const oldest = this.#entries.keys().next();

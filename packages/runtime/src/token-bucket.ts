@@ -1,11 +1,12 @@
+/** Rate of a token bucket. */
 export interface TokenRate {
-  /** Tokens that come back in a minute. */
+  /** Tokens refilled per minute. */
   perMinute: number;
   /** Tokens that can be spent at once. */
   burst: number;
 }
 
-/** A token bucket. Time comes in with each call, in milliseconds; a clock that is set back takes no tokens away. */
+/** A token bucket. Callers pass the time in milliseconds; a clock that is set back removes no tokens. */
 export class TokenBucket {
   #rate: TokenRate;
   #tokens: number;
@@ -23,7 +24,7 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#tokens, rate.burst);
   }
 
-  /** Tokens that can be spent now. */
+  /** Number of tokens available now. */
   available(nowMs: number): number {
     const elapsedMs = Math.max(0, nowMs - this.#countedAtMs);
     this.#tokens = Math.min(this.#rate.burst, this.#tokens + elapsedMs * this.#perMs);
@@ -31,25 +32,25 @@ export class TokenBucket {
     return this.#tokens;
   }
 
-  /** Milliseconds until so many tokens are there; 0 when they are, infinite when none ever come back. */
+  /** Milliseconds until this many tokens are available; 0 if they are, infinite if none are ever refilled. */
   waitMs(nowMs: number, tokens = 1): number {
     const missing = tokens - this.available(nowMs);
     return missing <= 0 ? 0 : Math.max(1, Math.ceil(missing / this.#perMs));
   }
 
-  /** Spends tokens when they are there, else spends none and returns false. */
+  /** Takes the tokens and returns true if available; otherwise takes none. */
   take(nowMs: number, tokens = 1): boolean {
     if (this.available(nowMs) < tokens) return false;
     this.#tokens -= tokens;
     return true;
   }
 
-  /** Adds tokens, or takes them away when negative, within zero and the burst. */
+  /** Adds tokens, or removes them if negative; clamps to zero and the burst. */
   add(nowMs: number, tokens: number): void {
     this.#tokens = Math.max(0, Math.min(this.#rate.burst, this.available(nowMs) + tokens));
   }
 
-  /** When the bucket is full again, in milliseconds since the epoch of the clock. */
+  /** When the bucket is full again, in milliseconds on the same clock. */
   fullAtMs(nowMs: number): number {
     return nowMs + (this.#rate.burst - this.available(nowMs)) / this.#perMs;
   }

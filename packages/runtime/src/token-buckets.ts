@@ -1,13 +1,14 @@
 import { RecentMap } from './recent-map.ts';
 import { TokenBucket, type TokenRate } from './token-bucket.ts';
 
+/** Bounds of the buckets. */
 export interface TokenBucketsOptions {
   nowMs: () => number;
-  /** Most keys that are remembered. The least recently used is forgotten first, which only forgives. */
+  /** Maximum tracked keys. Evicting the least recently used only resets its bucket. */
   maxKeys: number;
 }
 
-/** A token bucket per key. */
+/** One token bucket per key. */
 export class TokenBuckets {
   readonly #rate: TokenRate;
   readonly #nowMs: () => number;
@@ -19,12 +20,12 @@ export class TokenBuckets {
     this.#buckets = new RecentMap(options.maxKeys);
   }
 
-  /** Keys that are remembered now. */
+  /** Number of tracked keys. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** The bucket of a key, which counts as used. `rate` replaces the common rate for this key from now on. */
+  /** Returns the bucket of a key and marks it as used. `rate` replaces the common rate for this key from now on. */
   bucket(key: string, rate: TokenRate = this.#rate): TokenBucket {
     const known = this.#buckets.get(key);
     const bucket = known ?? new TokenBucket(rate, this.#nowMs());
@@ -33,12 +34,12 @@ export class TokenBuckets {
     return bucket;
   }
 
-  /** Milliseconds until one token is there; 0 when one is. */
+  /** Milliseconds until one token is available; 0 if one is. */
   waitMs(key: string): number {
     return this.bucket(key).waitMs(this.#nowMs());
   }
 
-  /** Adds tokens to the bucket of a key, or takes them away when negative, within zero and the burst. */
+  /** Adds tokens to a key's bucket, or removes them if negative; clamps to zero and the burst. */
   add(key: string, tokens: number): void {
     this.bucket(key).add(this.#nowMs(), tokens);
   }

@@ -14,7 +14,7 @@ import type { Dialect } from './database.ts';
 import type { Migration } from './migrate.ts';
 
 /**
- * Over the statements that `up` compiles to, not over its source: a formatter or a bundler changes nothing, a changed
+ * Hashes the compiled statements of `up`, not its source: reformatting or bundling does not change it, but a changed
  * column does. Migrations therefore only define; they never read rows.
  */
 export async function checksumOf(migration: Migration, dialect: Dialect): Promise<string> {

@@ -69,7 +69,7 @@ describeDialects<Tables>('faults of a database', [migration], (database) => {
   });
 
   it('leave everything else as it is', async () => {
-    const error = await refusal(insert({ ...row, name: null as unknown as string })); // what the types forbid
+    const error = await refusal(insert({ ...row, name: null as unknown as string })); // forbidden by the types
     expect(error).toBeInstanceOf(Error);
     expect(databaseFaultOf(error)).toBeNull();
     expect(databaseFaultOf(new Error('UNIQUE constraint failed: folder.owner, folder.name'))).toBeNull();

@@ -1,23 +1,23 @@
-/** What a database says that a caller can act on. */
+/** Database errors that a caller can handle. */
 export type DatabaseFault =
   | { readonly kind: 'unique'; readonly table: string; readonly constraint: string | null; readonly columns: string[] }
   | { readonly kind: 'foreign-key' }
-  /** Another transaction was in the way (serialization, deadlock, lock): the same again may succeed. */
+  /** Conflict with another transaction (serialization, deadlock, lock): a retry may succeed. */
   | { readonly kind: 'conflict' }
-  /** Text that the database does not store: it holds NUL. */
+  /** Text that the database cannot store because it contains NUL. */
   | { readonly kind: 'text' }
   | { readonly kind: 'disk-full' }
   /** The disk cannot be read or written. */
   | { readonly kind: 'disk' };
 
-/** A unique constraint as its migration declares it: PostgreSQL names the constraint, SQLite the columns. */
+/** A unique constraint as declared by its migration: PostgreSQL reports the constraint, SQLite the columns. */
 export interface UniqueKey {
   readonly constraint: string;
   readonly table: string;
   readonly columns: readonly string[];
 }
 
-/** SQLite's extended codes first, then the primary ones, which stand in their low byte (https://sqlite.org/rescode.html). */
+/** SQLite's extended codes first, then the primary ones in their low byte (https://sqlite.org/rescode.html). */
 const SQLITE_FOREIGN_KEY = 787;
 const SQLITE_UNIQUE: ReadonlySet<number> = new Set([1555, 2067, 2579]);
 const SQLITE_KINDS: Readonly<Record<number, 'conflict' | 'disk' | 'disk-full'>> = {
@@ -31,7 +31,7 @@ const SQLITE_KINDS: Readonly<Record<number, 'conflict' | 'disk' | 'disk-full'>> 
 /** SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const POSTGRES_KINDS: Readonly<Record<string, Exclude<DatabaseFault['kind'], 'unique'>>> = {
   '22021': 'text',
-  '22P05': 'text', // an escape of NUL in JSON
+  '22P05': 'text', // a NUL escape in JSON
   '23503': 'foreign-key',
   '40001': 'conflict',
   '40P01': 'conflict',
@@ -41,7 +41,7 @@ const POSTGRES_KINDS: Readonly<Record<string, Exclude<DatabaseFault['kind'], 'un
 };
 const POSTGRES_UNIQUE = '23505';
 
-/** The fault by the code of the database's own error; null for anything else. The text of a message decides nothing. */
+/** Classifies an error by the database's error code, never by its message; null for anything else. */
 export function databaseFaultOf(error: unknown): DatabaseFault | null {
   if (!(error instanceof Error)) return null;
   if ('errcode' in error && typeof error.errcode === 'number') return sqliteFaultOf(error.errcode, error.message);
@@ -53,7 +53,7 @@ export function databaseFaultOf(error: unknown): DatabaseFault | null {
   return kind === undefined ? null : { kind };
 }
 
-/** Whether the error says that a row with the same values of this key is there already. */
+/** Whether the error means that a row with the same values of this key exists. */
 export function violatesUnique(error: unknown, key: UniqueKey): boolean {
   const fault = databaseFaultOf(error);
   if (fault?.kind !== 'unique' || fault.table !== key.table) return false;
@@ -61,12 +61,12 @@ export function violatesUnique(error: unknown, key: UniqueKey): boolean {
   return fault.columns.length === key.columns.length && fault.columns.every((name) => key.columns.includes(name));
 }
 
-/** Whether the error says that the row does not exist which another one refers to, or that it is still referred to. */
+/** Whether the error means that a referenced row is missing, or that the row is still referenced. */
 export function violatesForeignKey(error: unknown): boolean {
   return databaseFaultOf(error)?.kind === 'foreign-key';
 }
 
-/** SQLite names the columns of a violated key nowhere but in its message: `UNIQUE constraint failed: t.a, t.b`. */
+/** SQLite reports the columns of a violated key only in its message: `UNIQUE constraint failed: t.a, t.b`. */
 function sqliteFaultOf(code: number, message: string): DatabaseFault | null {
   if (SQLITE_UNIQUE.has(code)) {
     const columns = message.slice(message.indexOf(': ') + 2).split(', ');

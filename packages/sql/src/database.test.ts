@@ -135,7 +135,7 @@ describe('a SQLite file', () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'a.sqlite');
     const database = openDatabase<unknown>({ file });
-    // What SQLite answers for a read-only file system; the permissions of a file would not stop root.
+    // SQLite's error for a read-only file system; file permissions would not stop root.
     await sql`pragma query_only = 1`.execute(database.kysely);
     await expect(migrate(database, [items])).rejects.toMatchObject({
       code: 'DATABASE_READ_ONLY',

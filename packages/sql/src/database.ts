@@ -6,26 +6,28 @@ import { openSqliteFile, sqliteDialect } from './sqlite-dialect.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
 
+/** Where the database is. */
 export interface DatabaseLocation {
-  /** `postgres://…`; absent means SQLite in `file`. */
+  /** `postgres://…`. If absent, uses SQLite in `file`. */
   url?: string;
-  /** Path of the SQLite file, `:memory:` in tests of pure queries. */
+  /** Path of the SQLite file; `:memory:` in tests of pure queries. */
   file?: string;
-  /** Most connections to PostgreSQL. */
+  /** Maximum connections to PostgreSQL. */
   maxConnections?: number;
 }
 
+/** An open database. */
 export interface Database<Tables> {
   readonly kysely: Kysely<Tables>;
   readonly dialect: Dialect;
-  /** The file, or the URL without its credentials: for messages. */
+  /** The file, or the URL without credentials; for messages. */
   readonly location?: string;
   close(): Promise<void>;
 }
 
 /**
- * Opens, does not migrate: `migrate` is a step of its own so that a newer schema is refused before anything is written.
- * PostgreSQL is reached by the first query only. A SQLite file that cannot be used throws one of `sqlErrors`.
+ * Opens without migrating: `migrate` is a separate step, so that a newer schema is refused before any write. PostgreSQL
+ * is contacted by the first query. An unusable SQLite file throws one of `sqlErrors`.
  */
 export function openDatabase<Tables>(location: DatabaseLocation): Database<Tables> {
   if (location.url !== undefined) return openPostgres(location.url, location.maxConnections ?? 10);

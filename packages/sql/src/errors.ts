@@ -1,6 +1,6 @@
 import { defineErrors } from '@svc/errors';
 
-/** What keeps a database from being opened, migrated or asked. Each is one line that names the cause and the remedy. */
+/** Errors of opening, migrating or querying a database. Each is one line with the cause and the remedy. */
 export const sqlErrors = defineErrors({
   SCHEMA_NEWER: [
     500,

@@ -1,7 +1,7 @@
 import { isAppError } from '@svc/errors';
 import { sqlErrors } from './errors.ts';
 
-/** SQLite's primary result codes (https://sqlite.org/rescode.html); the extended ones hold them in their low byte. */
+/** SQLite's primary result codes (https://sqlite.org/rescode.html), which are the low byte of extended ones. */
 const SQLITE_CODES: Readonly<Record<number, keyof typeof sqlErrors.entries>> = {
   5: 'DATABASE_BUSY',
   8: 'DATABASE_READ_ONLY',
@@ -16,15 +16,15 @@ const SYSTEM_CODES: ReadonlySet<string> = new Set([
   'ECONNRESET',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  'ENOENT', // a unix socket that is not there
+  'ENOENT', // a missing Unix socket
   'ENOTFOUND',
   'EAI_AGAIN',
   'ETIMEDOUT',
 ]);
 
 /**
- * One clear line for what keeps a database from being opened; `location` holds no credentials. What is not known stays
- * as it is.
+ * Converts a failure to open a database into a one-line error; `location` contains no credentials. Returns unknown
+ * errors unchanged.
  */
 export function explainFailure(location: string, cause: unknown): unknown {
   if (isAppError(cause) || !(cause instanceof Error)) return cause;
@@ -38,7 +38,8 @@ export function explainFailure(location: string, cause: unknown): unknown {
   if (/^timeout exceeded when trying to connect$|^Connection terminated/.test(cause.message)) {
     return sqlErrors.DATABASE_UNREACHABLE({ details, cause });
   }
-  // PostgreSQL: class 28 is a bad user or password, 3D000 an unknown database, 57P03 a server that starts or stops.
+  // PostgreSQL: class 28 is a wrong user or password, 3D000 an unknown database, 57P03 a server that is starting or
+  // stopping.
   if (code.startsWith('28') || code === '3D000') return sqlErrors.DATABASE_REFUSED({ details, cause });
   if (code === '57P03') return sqlErrors.DATABASE_UNREACHABLE({ details, cause });
   return cause;

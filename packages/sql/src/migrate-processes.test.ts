@@ -36,7 +36,7 @@ async function migrateInChild(location: DatabaseLocation): Promise<string[]> {
     once(child, 'exit'),
   ]);
   expect({ code, errors: errors.join('') }).toEqual({ code: 0, errors: '' });
-  return JSON.parse(output.join('')) as string[]; // what the program above wrote
+  return JSON.parse(output.join('')) as string[]; // written by the program above
 }
 
 async function expectEachOnce(location: DatabaseLocation): Promise<void> {
@@ -76,7 +76,7 @@ it('waits for another process that writes, instead of failing at its first write
   const file = join(folder.path, 'shared.sqlite');
   const database = openDatabase<{ note: { id: number } }>({ file });
   await sql`create table note (id integer)`.execute(database.kysely);
-  // Reads, then writes: with a plain \`begin\` the write fails at once when the other process wrote in between.
+  // Reads, then writes: with a plain \`begin\`, the write fails immediately if the other process wrote in between.
   const program = `
     const { openDatabase } = await import(process.argv[1]);
     const database = openDatabase({ file: process.argv[2] });

@@ -40,7 +40,7 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
   it('refuses a newer schema before anything is written', async () => {
     await run(first, second);
     await expect(run(first)).rejects.toMatchObject({ code: 'SCHEMA_NEWER', details: { name: '0002-second' } });
-    // Here 0003 could run if only the table of migrations were looked at one by one.
+    // 0003 could run here if each migration were checked on its own.
     await expect(run(first, third)).rejects.toMatchObject({ code: 'SCHEMA_NEWER' });
     expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'second']);
   });

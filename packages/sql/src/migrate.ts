@@ -4,12 +4,13 @@ import type { Database, Dialect } from './database.ts';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
 
+/** A schema change. */
 export interface Migration {
-  /** `NNNN-what`, zero-padded; the order of the names is the order of the runs. */
+  /** `NNNN-what`, zero-padded; migrations run in order of their names. */
   readonly name: string;
   /**
-   * `platform` tables live in the main database. `objects` tables live in the object store's own SQLite file, whose one
-   * writer groups commits; on PostgreSQL both are the same database.
+   * `platform` tables live in the main database. `objects` tables live in the object store's own SQLite file, whose
+   * single writer groups commits; on PostgreSQL both are the same database.
    */
   readonly target: 'platform' | 'objects';
   up(database: Kysely<unknown>, dialect: Dialect): Promise<void>;
@@ -24,20 +25,20 @@ interface Planned {
   readonly checksum: string;
 }
 
-/** Any number that no other program takes in the same database. */
+/** Any number unused by other programs in the same database. */
 const ADVISORY_LOCK = 727031;
 
 /**
- * Runs what has not run yet, each in a transaction of its own, forward only; answers the names of what it ran. A
- * database that knows a migration which this program does not know, or whose checksum differs, is refused before
- * anything is written (`sqlErrors`). Several processes may call it at once: one runs, the others wait and find it done.
+ * Runs pending migrations forward only, each in its own transaction. Returns their names. Refuses a database with an
+ * unknown migration or a different checksum before any write (`sqlErrors`). Safe to call from several processes: one
+ * runs, the others wait and find nothing to do.
  */
 export async function migrate<Tables>(
   database: Pick<Database<Tables>, 'kysely' | 'dialect' | 'location'>,
   migrations: readonly Migration[],
   now: () => Date = () => new Date(),
 ): Promise<string[]> {
-  const kysely = database.kysely as unknown as Kysely<MigrationTable>; // the one table that is ours, beside any others
+  const kysely = database.kysely as unknown as Kysely<MigrationTable>; // our one table, next to any others
   try {
     const planned = await plan(migrations, database.dialect);
     if (await hasMigrationTable(kysely, database.dialect)) assertFits(await readApplied(kysely), planned);
@@ -70,13 +71,13 @@ async function runOnce(
   now: () => Date,
 ): Promise<boolean> {
   return kysely.transaction().execute(async (transaction) => {
-    // Replicas that start together: the second waits here and then finds the row. On SQLite `begin immediate` waits.
+    // If replicas start together, the second waits here and then finds the row. On SQLite, `begin immediate` waits.
     if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(transaction);
     await createMigrationTable(transaction);
     const applied = await readApplied(transaction);
     assertFits(applied, planned);
     if (applied.some((row) => row.name === migration.name)) return false;
-    await migration.up(transaction as unknown as Kysely<unknown>, dialect); // a migration sees no typed tables
+    await migration.up(transaction as unknown as Kysely<unknown>, dialect); // migrations see no typed tables
     await transaction
       .insertInto('schema_migration')
       .values({ name: migration.name, checksum, applied_at: now().toISOString() })

@@ -12,9 +12,9 @@ import type pg from 'pg';
 import { databaseFaultOf } from './database-fault.ts';
 import { sqlErrors } from './errors.ts';
 
-/** Loaded when the first pool is opened: who stays on SQLite does not pay its 8 MB. */
+/** Loaded when the first pool opens: SQLite installations save its 8 MB. */
 function loadDriver(): typeof pg {
-  // A CommonJS package, so what `require` answers is what `import pg from 'pg'` would be.
+  // A CommonJS package, so `require` returns the same as `import pg from 'pg'`.
   return createRequire(import.meta.url)('pg') as typeof pg;
 }
 
@@ -25,24 +25,24 @@ export function openPostgresPool(url: string, maxConnections: number): pg.Pool {
     max: maxConnections,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
-    // A server that vanished without a word is noticed, and a transaction that lost its process lets go of its locks.
+    // Detects a vanished server, and releases the locks of a transaction whose process is gone.
     keepAlive: true,
     idle_in_transaction_session_timeout: 300_000,
     application_name: 'svc',
     types: {
-      // Counters and their sums are numbers, as on SQLite; text would leak into every caller.
+      // Counters and sums are numbers, as on SQLite; otherwise strings would reach every caller.
       getTypeParser: (oid, format) =>
         oid === driver.types.builtins.INT8 || oid === driver.types.builtins.NUMERIC
           ? toNumber
           : driver.types.getTypeParser(oid, format),
     },
   });
-  // An idle connection that dies must not end the process; the next query opens another.
+  // A dying idle connection must not crash the process; the next query opens another.
   pool.on('error', () => undefined);
   return pool;
 }
 
-/** Kysely's PostgreSQL dialect in which a flag is written as on SQLite. Whoever opened the pool closes it. */
+/** Kysely's PostgreSQL dialect with booleans written as on SQLite. The caller closes the pool. */
 export function postgresDialect(pool: pg.Pool): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
@@ -52,7 +52,7 @@ export function postgresDialect(pool: pg.Pool): Dialect {
   };
 }
 
-/** Flags stand in `integer` columns on both dialects; `pg` would send `true`, which such a column refuses. */
+/** Booleans are stored in `integer` columns on both dialects; `pg` would send `true`, which such a column rejects. */
 class FlagDriver extends PostgresDriver {
   readonly #seen = new WeakSet<DatabaseConnection>();
 
@@ -85,7 +85,7 @@ function withFlags(query: CompiledQuery): CompiledQuery {
   };
 }
 
-/** Above 2^53 a number would lie; SQLite's driver refuses it too. */
+/** Above 2^53 a number would be inexact; SQLite's driver refuses it too. */
 function toNumber(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && !Number.isSafeInteger(value))

@@ -13,9 +13,9 @@ import {
 import { sqlErrors } from './errors.ts';
 import { StatementCache } from './statement-cache.ts';
 
-/** What every SQLite file of ours runs with: a commit that returned is on disk, readers never wait for the writer. */
+/** Pragmas of every SQLite file: a returned commit is on disk, and readers never wait for the writer. */
 export const SQLITE_PRAGMAS = [
-  // First, since the change to WAL may itself have to wait for another process.
+  // First, since switching to WAL may itself have to wait for another process.
   'PRAGMA busy_timeout = 5000',
   'PRAGMA journal_mode = WAL',
   'PRAGMA synchronous = FULL',
@@ -34,7 +34,7 @@ export function openSqliteFile(file: string): DatabaseSync {
   }
 }
 
-/** Kysely's own SQLite dialect over `node:sqlite`, so that no native package is needed. Whoever opened it closes it. */
+/** Kysely's SQLite dialect over `node:sqlite`, which needs no native package. The caller closes the database. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
@@ -45,8 +45,8 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
 }
 
 /**
- * A transaction takes the write lock when it begins. A plain `begin` takes it at the first write, and where another
- * process wrote in between, that write fails at once: the busy timeout does not apply (https://sqlite.org/isolation.html).
+ * Takes the write lock when a transaction begins. A plain `begin` takes it at the first write, which fails immediately
+ * if another process wrote in between: the busy timeout does not apply (https://sqlite.org/isolation.html).
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #database: DatabaseSync;
@@ -62,7 +62,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // A full disk or a failed write has rolled back already; a second time would hide the error that tells so.
+    // A full disk or a failed write has already rolled back; a second rollback would hide that error.
     if (this.#database.isTransaction) await super.rollbackTransaction(connection);
   }
 
@@ -90,13 +90,13 @@ function adapt(database: DatabaseSync): SqliteDatabase {
 }
 
 /**
- * Booleans are stored as 0 and 1 and dates never reach here; `node:sqlite` refuses both. SQLite would store NUL, but its
- * own functions take the text to end there, and PostgreSQL refuses it: what one takes, the other takes.
+ * Booleans are stored as 0 and 1, and dates never reach this; `node:sqlite` refuses both. Rejects NUL like PostgreSQL:
+ * SQLite would store it, but its own functions truncate the text there.
  */
 function toInputs(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters.map((value) => {
     if (typeof value === 'boolean') return value ? 1 : 0;
     if (typeof value === 'string' && value.includes('\0')) throw sqlErrors.INVALID_TEXT();
-    return (value === undefined ? null : value) as SQLInputValue; // Kysely hands on what our typed tables allow
+    return (value === undefined ? null : value) as SQLInputValue; // Kysely passes only what our typed tables allow
   });
 }

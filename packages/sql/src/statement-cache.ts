@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Of one connection; what was not used for the longest time goes. */
+/** Per connection; the least recently used is evicted. */
 const MAX_STATEMENTS = 128;
-/** Texts that go with the number of rows are seldom the same twice. */
+/** Statements whose text depends on the number of rows rarely repeat. */
 const MAX_TEXT_LENGTH = 8192;
 
-/** What is compiled the same every time, and does nothing before it runs. Some pragmas work while they are compiled. */
+/** Statements that compile deterministically and have no effect before they run. Some pragmas act while compiling. */
 const REPEATABLE = /^\s*(?:select|insert|update|delete|with|begin|commit|rollback)\b/i;
 
 export interface KeptStatement {
@@ -14,8 +14,8 @@ export interface KeptStatement {
 }
 
 /**
- * Compiled statements of one connection by their text: compiling one takes longer than running it. A statement that
- * changes the schema forgets them all, since what they answer may have other columns.
+ * Caches compiled statements of one connection by text: compiling takes longer than running. A schema change clears the
+ * cache, since results may have other columns.
  */
 export class StatementCache {
   readonly #database: DatabaseSync;
@@ -44,7 +44,7 @@ export class StatementCache {
     return made;
   }
 
-  /** One for a caller alone, who reads from it while others run the same text. */
+  /** Compiles a statement for exclusive use, for reading from it while others run the same text. */
   compile(text: string): StatementSync {
     return this.#database.prepare(text);
   }

@@ -2,30 +2,34 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A program that something needs, and the Debian package that brings it. */
+/** A required program and the Debian package that provides it. */
 export interface SystemPackage {
-  /** What is looked for: a command on PATH, or an absolute path of a file. */
+  /** What to look for: a command on PATH, or the absolute path of a file. */
   provides: string;
   package: string;
-  /** What does not work without it, for the message. */
+  /** The feature that needs it, for the message. */
   neededFor: string;
 }
 
+/** Options of the installation. */
 export interface EnsureOptions {
   path: string;
   isRoot: boolean;
-  /** One line of progress; an install takes a while. */
+  /** Reports one line of progress; an install takes a while. */
   progress: (line: string) => void;
   signal?: AbortSignal;
 }
 
+/** Outcome of the installation. */
 export interface EnsureResult {
   missing: SystemPackage[];
-  /** The command that installs what is missing, for a user who is not root. */
+  /** The install command for a user who is not root. */
   command: string | null;
 }
 
-/** Installs with apt what is missing when root; otherwise names it. Costs a few file look-ups when all is there. */
+/**
+ * Installs missing packages with apt as root; otherwise reports them. Takes a few file lookups if nothing is missing.
+ */
 export async function ensureSystemPackages(
   wanted: readonly SystemPackage[],
   options: EnsureOptions,
@@ -44,6 +48,7 @@ export async function ensureSystemPackages(
   return { missing, command: names.length === 0 ? null : `apt-get install -y ${names.join(' ')}` };
 }
 
+/** Whether a command is on PATH, or an absolute path exists. */
 export function isPresent(name: string, path: string): boolean {
   if (name.startsWith('/')) return existsSync(name);
   return [...path.split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'].some((folder) => {
@@ -58,7 +63,7 @@ export function isPresent(name: string, path: string): boolean {
 
 async function aptInstall(names: readonly string[], options: EnsureOptions): Promise<void> {
   const install = ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=600', ...names];
-  // A machine image often ships without package lists, or with old ones: refresh once when the first try fails.
+  // Machine images often ship without package lists or with old ones: refresh once if the first attempt fails.
   if ((await run('apt-get', install, options.signal)) === 0) return;
   await run('apt-get', ['update', '-qq', '-o', 'DPkg::Lock::Timeout=600'], options.signal);
   const code = await run('apt-get', install, options.signal);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger, type Logger } from './logger.ts';
 
-/** A logger that writes into memory, and what it wrote. */
+/** A logger that writes to memory, and its output. */
 function recording(): { log: Logger; text: () => string; lines: () => Record<string, unknown>[] } {
   const chunks: string[] = [];
   const log = createLogger({ level: 'trace', name: 'test', destination: { write: (line) => void chunks.push(line) } });

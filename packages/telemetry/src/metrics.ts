@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
+/** A registry of metrics. */
 export interface Metrics {
   readonly registry: Registry;
   counter<Label extends string = never>(name: string, help: string, labels?: readonly Label[]): Counter<Label>;
@@ -10,13 +11,13 @@ export interface Metrics {
     labels?: readonly Label[],
     bucketsSeconds?: readonly number[],
   ): Histogram<Label>;
-  /** Prometheus text exposition, format 0.0.4. */
+  /** Prometheus text format 0.0.4. */
   render(): Promise<string>;
 }
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** A registry of its own for each app, so that tests and several apps in one process never share numbers. */
+/** Creates a separate registry per app, so that tests and several apps in one process never share metrics. */
 export function createMetrics(options: { processMetricsPrefix?: string } = {}): Metrics {
   const registry = new Registry();
   if (options.processMetricsPrefix !== undefined) {

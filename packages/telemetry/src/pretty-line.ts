@@ -1,10 +1,10 @@
-/** Fields that stand elsewhere in the line, or say nothing to the person who started the process. */
+/** Fields shown elsewhere in the line, or irrelevant to the person who started the process. */
 const PLACED: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg', 'err']);
 const COLORS: Readonly<Record<string, string>> = { debug: '2', info: '32', warn: '33', error: '31', fatal: '31' };
 
 /**
- * One JSON line of a logger as people read it: time of day, level, message, fields; below it the causes of an error, and
- * its stack where the level says that somebody has to look. Anything that is no such line stays as it is.
+ * Formats a JSON log line for people: time of day, level, message, fields; below it an error's causes, and its stack at
+ * levels that require attention. Returns anything else unchanged.
  */
 export function prettyLine(json: string, colors: boolean): string {
   const fields = parsed(json);
@@ -36,13 +36,13 @@ function errorLines(error: unknown, withStack: boolean): string[] {
   return [code === '' ? message : `${printable(code)}: ${message}`, ...(withStack ? stack : []), ...cause];
 }
 
-/** A plain word as it is, anything else as JSON. */
+/** Shows a plain word unquoted, anything else as JSON. */
 function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\w./:@%+-]+$/.test(value)) return value;
   return printable(JSON.stringify(value));
 }
 
-/** What would steer a terminal, or look like another line, is shown as an escape. */
+/** Escapes characters that would control a terminal or look like another line. */
 function printable(text: string): string {
   return text.replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

@@ -1,6 +1,6 @@
 import { REDACTED } from './redact.ts';
 
-/** Names of fields whose value never reaches a log, in lower case without `-` and `_`. */
+/** Names of fields whose value is never logged, in lower case without `-` and `_`. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'proxyauthorization',
@@ -31,25 +31,25 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 
 const MAX_DEPTH = 8;
 const MAX_CAUSES = 6;
-/** Objects and lists in one line; an object graph that refers to itself many times over would never end otherwise. */
+/** Maximum objects and lists per line; bounds an object graph with many internal references. */
 const MAX_NODES = 500;
 const MAX_LIST_ITEMS = 100;
 const CUT = '…';
 
-/** How much of the line's budget is left; shared by all branches of one walk. */
+/** Remaining budget of the line, shared by all branches of one walk. */
 interface Walk {
   nodesLeft: number;
 }
 
 /**
- * A copy for a log: fields with secret names are censored at any depth, errors become plain objects with their chain of
- * causes, and what is too deep, too long or too wide is cut. Other class instances are left to their own `toJSON`.
+ * Returns a copy for logging: redacts fields with secret names at any depth, converts errors to plain objects with
+ * their causes, and truncates what is too deep, long or wide. Other class instances keep their own `toJSON`.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   return copyFields(fields, 0, { nodesLeft: MAX_NODES });
 }
 
-/** The shape in which an error stands in a log: type, message, code, stack, its own fields, and the causes below it. */
+/** Converts an error for logging: type, message, code, stack, its own fields, and its causes. */
 export function describeError(error: Error): Record<string, unknown> {
   return copyError(error, 0, { nodesLeft: MAX_NODES }, 0);
 }
@@ -87,7 +87,7 @@ function copyError(error: Error, depth: number, walk: Walk, causes: number): Rec
   return described;
 }
 
-/** Nothing to hide in an absent value or a flag; that it is absent helps whoever reads. */
+/** Absent values and booleans hide nothing; seeing that a secret is absent helps the reader. */
 function hides(value: unknown): boolean {
   return value !== null && value !== undefined && typeof value !== 'boolean' && value !== '';
 }

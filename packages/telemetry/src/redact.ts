@@ -1,14 +1,11 @@
-/** What stands in a log instead of a secret. */
+/** Replaces secrets in logs. */
 export const REDACTED = '***';
 
-/**
- * Tokens of ours by their prefix. No boundary is asked for in front of the long prefixes: a token that was glued to
- * other text is still a token.
- */
+/** Our tokens by prefix. Long prefixes need no word boundary: a token glued to other text is still a token. */
 const TOKEN_SHAPES =
   /(svc_pat_|svc_agt_|svc_inv_|svc_tkt_|svc_pvw_|svc_ses_|svc_dev_|tsec_|(?<![A-Za-z0-9])sat_)[A-Za-z0-9_-]{4,}/g;
 
-/** `eyJ…` is how every JSON header of a JWT begins (RFC 7519); its first part alone is no secret. */
+/** Every JSON header of a JWT begins with `eyJ…` (RFC 7519); the header alone is not secret. */
 const JWT = /\b(eyJ[A-Za-z0-9_-]{4,})\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)*/g;
 
 /** Values of URL parameters, and of `key=value` in connection strings and cookies. */
@@ -21,12 +18,12 @@ const SCHEMES = /\b(bearer[ .]\s*|basic\s+)[A-Za-z0-9._~+/=-]{6,}/gi;
 /** `scheme://user:password@host` (RFC 3986, section 3.2.1). */
 const USER_INFO = /(:\/\/[^\s:/?#@"\\]*:)[^\s/?#@"\\]+@/g;
 
-/** Up to the end of the block, or of the text where the block was cut. `\n` may stand there as two characters. */
+/** Up to the end of the block, or of the text if truncated. `\n` may appear as two characters. */
 const PRIVATE_KEYS = /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[A-Za-z0-9+/=\s\\]*?(?=-----END|\\*"|$)/g;
 
 /**
- * Takes secrets out of free text: URLs for request logs, messages of foreign errors, whole log lines. What it replaces
- * holds no quote and no backslash, so that a line of JSON stays one.
+ * Redacts secrets in free text: URLs in request logs, messages of foreign errors, whole log lines. The replacement
+ * contains no quote or backslash, so a line of JSON stays valid.
  */
 export function redactText(text: string): string {
   return text

@@ -1,4 +1,6 @@
-/** Reads a stream to its end. Fails above `limitBytes`, so that a runaway stream fails its test and not the machine. */
+/**
+ * Reads a stream to its end. Throws above `limitBytes`, so that a runaway stream fails its test instead of the machine.
+ */
 export async function collectStream(
   stream: AsyncIterable<Uint8Array | string>,
   limitBytes = 64 * 1024 * 1024,

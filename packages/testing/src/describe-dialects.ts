@@ -3,19 +3,23 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import { skippedTitle } from './requirement.ts';
 import { postgresSource, sqliteSource, type DatabaseSource } from './test-database.ts';
 
-/** Names the PostgreSQL server of the suites; `svc test postgres` starts one and sets it. */
+/** URL of the PostgreSQL server for the suites; `svc test postgres` starts one and sets it. */
 export const POSTGRES_URL_VARIABLE = 'SVC_TEST_POSTGRES_URL';
 
-/** `true`: the suites on SQLite ran in another part already and are left out here. */
+/** `true`: skips the SQLite suites, which already ran in another part. */
 export const POSTGRES_ONLY_VARIABLE = 'SVC_TEST_POSTGRES_ONLY';
 
 /**
- * Runs a repository suite once per dialect. Each test gets a migrated database of its own from the function it is
- * given; it is closed and removed after the test.
+ * Runs a repository suite once per dialect. Each test gets its own migrated database from the given function; it is
+ * closed and removed after the test.
  *
- *     describeDialects<Tables>('UserRepository', migrations, (database) => {
- *       it('finds a user by e-mail', async () => {
- *         const users = createUserRepository(database().kysely);
+ * ```ts
+ * describeDialects<Tables>('UserRepository', migrations, (database) => {
+ *   it('finds a user by e-mail', async () => {
+ *     const users = createUserRepository(database().kysely);
+ *   });
+ * });
+ * ```
  */
 export function describeDialects<Tables>(
   name: string,
@@ -34,7 +38,7 @@ export function describeDialects<Tables>(
   });
 }
 
-/** False where only PostgreSQL's half of a suite is wanted. */
+/** False if only the PostgreSQL half of a suite is requested. */
 export function sqliteRunsHere(): boolean {
   return process.env[POSTGRES_ONLY_VARIABLE] !== 'true' || (process.env[POSTGRES_URL_VARIABLE] ?? '') === '';
 }

@@ -3,7 +3,7 @@ import { defineErrors } from '@svc/errors';
 import type { Access, Action, AuthorizeRequest, Grant, Principal, Role } from '@svc/http';
 import { fakeRoleAllows, fakeScopesAllow } from './fake-role-table.ts';
 
-/** The codes and statuses of the real accounts module, so that a test of refusals reads the same. */
+/** The codes and statuses of the real accounts module, so that tests of refusals match it. */
 const errors = defineErrors({
   UNAUTHORIZED: [401, 'Missing or invalid credentials'],
   FORBIDDEN: [403, 'Insufficient permissions'],
@@ -12,12 +12,12 @@ const errors = defineErrors({
 
 const SELF_READS: ReadonlySet<string> = new Set(['account:read', 'workspace:list']);
 
-/** Somebody who can call: `headers` go into a request as they are. */
+/** A caller; spread `headers` into a request. */
 export interface FakeCaller {
   readonly principal: Principal;
   readonly token: string;
   readonly headers: { readonly authorization: string };
-  /** The workspace that is used when a request names none. */
+  /** The workspace used when a request names none. */
   readonly workspaceUuid: string;
 }
 
@@ -28,24 +28,24 @@ interface FakeWorkspace {
 }
 
 export interface FakeAccess extends Access {
-  /** A user with a workspace of their own. */
+  /** Creates a user with their own workspace. */
   user(name: string): FakeCaller;
-  /** A `sat_` service account of one workspace. */
+  /** Creates a `sat_` service account of one workspace. */
   serviceAccount(workspaceUuid: string, scopes: readonly ('read' | 'write' | 'admin')[]): FakeCaller;
-  /** A guest JWT: sandboxes only, in a workspace of its own. */
+  /** Creates a guest JWT: sandboxes only, in its own workspace. */
   guest(name?: string): FakeCaller;
-  /** Puts the workspace into a team; answers the team's uuid, which members send as `?team_uuid=`. */
+  /** Moves the workspace into a team. Returns the team's UUID, which members send as `?team_uuid=`. */
   team(workspaceUuid: string): string;
   join(teamUuid: string, caller: FakeCaller, role: 'admin' | 'member' | 'guest'): void;
-  /** Takes a member out of a team. */
+  /** Removes a member from a team. */
   leave(teamUuid: string, caller: FakeCaller): void;
-  /** Makes a token invalid from now on. */
+  /** Revokes a token from now on. */
   revoke(caller: FakeCaller): void;
 }
 
 /**
- * The access port for tests of a module: the same decisions as the accounts module (a contract test compares the two
- * tables), without its storage.
+ * Creates an access port for tests of a module: the same decisions as the accounts module (a contract test compares the
+ * two tables), without its storage.
  */
 export function fakeAccess(): FakeAccess {
   const callers = new Map<string, FakeCaller>();

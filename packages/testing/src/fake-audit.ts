@@ -5,7 +5,7 @@ export interface FakeAudit extends AuditLog {
   readonly entries: readonly AuditEntry[];
 }
 
-/** Keeps what was recorded, for a test to look at. */
+/** Creates an audit log that keeps its entries for assertions. */
 export function fakeAudit(): FakeAudit {
   const entries: AuditEntry[] = [];
   return {

@@ -4,17 +4,17 @@ interface FakeTimer {
   readonly run: () => void;
 }
 
-/** Time that stands still until a test moves it. Pass the members on as the `now`, `nowMs` or `sleep` of a constructor. */
+/** A clock that only a test advances. Pass its members as the `now`, `nowMs` or `sleep` of a constructor. */
 export interface FakeClock {
   now(): Date;
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;
-  /** Runs the callback once when the clock has come that far; the answer cancels it. */
+  /** Runs the callback once when the clock reaches that time; returns a function that cancels it. */
   setTimer(callback: () => void, delayMs: number): () => void;
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
-  /** Moves on and runs what falls due in its order; promises that wait on it settle before this one does. */
+  /** Advances the clock and runs due timers in order; promises that wait on them settle first. */
   advance(byMs: number): Promise<void>;
-  /** Timers that are still set: a test of `close()` expects 0. */
+  /** Number of pending timers: a test of `close()` expects 0. */
   pendingTimers(): number;
 }
 
@@ -70,7 +70,7 @@ function sleepOn(setTimer: FakeClock['setTimer'], delayMs: number, signal?: Abor
   });
 }
 
-/** One turn of the event loop: every promise job that is ready has run by then. */
+/** Waits one turn of the event loop, after all ready promise jobs. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 import type { Action, Role } from '@svc/http';
 
-/** What members of a team may do beyond reading; the accounts module has the table that counts. */
+/** Actions of team members beyond reading; the accounts module has the authoritative table. */
 const MEMBER_ACTIONS: ReadonlySet<string> = new Set([
   'bucket:create',
   'object:write',
@@ -19,7 +19,7 @@ const MEMBER_ACTIONS: ReadonlySet<string> = new Set([
   'tunnel:use',
 ]);
 
-/** Reads that tell more than a reader may know. */
+/** Reads that reveal more than a reader may know. */
 const NOT_FOR_READERS: ReadonlySet<string> = new Set(['key:list', 'audit:list', 'service-account:list']);
 
 const OWNER_ACTIONS: ReadonlySet<string> = new Set(['workspace:move', 'workspace:transfer', 'workspace:delete']);

@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A TCP port that was free a moment ago, for outside programs that cannot report the port they took. What is ours
- * listens on port 0 instead, which has no such gap.
+ * Returns a TCP port that was just free, for external programs that cannot report theirs. Our own programs listen on
+ * port 0 instead, which avoids the race.
  */
 export function freePort(host = '127.0.0.1'): Promise<number> {
   return new Promise((resolve, reject) => {

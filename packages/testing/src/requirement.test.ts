@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findCommand, requirement, type RequirementName } from './requirement.ts';
 
-/** Not written inside the call: the runner would try to install it. */
+/** Defined outside the call: the runner would try to install it. */
 const ABSENT: RequirementName = 'command:no-such-program';
 
 describe('requirement', () => {

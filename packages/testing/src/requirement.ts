@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
 
-/** What a test may need that not every machine has. `command:crun` = the program `crun` on PATH. */
+/** A requirement of a test that not every machine meets. `command:crun` = the program `crun` on PATH. */
 export type RequirementName =
   | 'root'
   | 'linux'
@@ -17,7 +17,7 @@ export type RequirementName =
   | `command:${string}`
   | `environment:${string}`;
 
-/** Debian packages whose name is not that of the program; a reason names the command that installs what is missing. */
+/** Debian packages whose name differs from the program's; the skip reason contains the install command. */
 const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   aws: 'awscli',
   busybox: 'busybox-static',
@@ -47,7 +47,7 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   script: 'bsdutils',
 };
 
-/** Null when all is there, else one line that says what is missing and how to get it. */
+/** Returns null if all requirements are met, otherwise one line with what is missing and how to install it. */
 export function requirement(...names: readonly RequirementName[]): string | null {
   for (const name of names) {
     const reason = reasonFor(name);
@@ -57,8 +57,8 @@ export function requirement(...names: readonly RequirementName[]): string | null
 }
 
 /**
- * A suite that needs something of the machine. Where that is missing the suite is skipped, and its title says so: the
- * runner `svc test` reads the reason there and repeats it.
+ * Defines a suite with requirements. If one is missing, the suite is skipped and its title gives the reason, which `svc
+ * test` reports.
  */
 export function describeRequiring(names: readonly RequirementName[], title: string, suite: () => void): void {
   const reason = requirement(...names);
@@ -69,18 +69,18 @@ export function skippedTitle(title: string, reason: string): string {
   return `${title} [skipped: ${reason}]`;
 }
 
-/** Where Debian puts the library; `/usr/bin/python3` finds it there. */
+/** Debian's path of the library, where `/usr/bin/python3` finds it. */
 export const PYTHON_WEBSOCKETS = '/usr/lib/python3/dist-packages/websockets';
 
-/** What Debian's package of Python's virtual environments leaves, besides what `/usr/bin/python3` finds. */
+/** Marker of Debian's package for Python virtual environments. */
 export const PYTHON_VENV = '/usr/share/doc/python3-venv';
 
-/** The Debian package that brings a program. */
+/** Returns the Debian package that provides a program. */
 export function debianPackageOf(command: string): string {
   return DEBIAN_PACKAGES[command] ?? command;
 }
 
-/** Absolute path of a program on PATH or in the sbin folders, which PATH lacks for ordinary users. */
+/** Returns the absolute path of a program on PATH or in the sbin folders, which ordinary users lack on PATH. */
 export function findCommand(name: string, path = process.env['PATH'] ?? ''): string | null {
   const folders = [...path.split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
   for (const folder of folders) {
@@ -90,7 +90,7 @@ export function findCommand(name: string, path = process.env['PATH'] ?? ''): str
   return null;
 }
 
-/** The distribution's Chromium, by any of the names it goes under. */
+/** Finds the distribution's Chromium under any of its names. */
 export function findChromium(): string | null {
   for (const name of ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']) {
     const path = findCommand(name);
@@ -144,7 +144,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    return false; // absent or not ours to run: the same answer to the one who looks for a program
+    return false; // absent or not executable: the same to the caller
   }
 }
 
@@ -153,6 +153,6 @@ function isWritable(path: string): boolean {
     accessSync(path, constants.R_OK | constants.W_OK);
     return true;
   } catch {
-    return false; // absent or not permitted: the requirement is not met either way
+    return false; // absent or not permitted: the requirement is not met
   }
 }

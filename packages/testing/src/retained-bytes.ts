@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes that are still reachable, of objects and of buffers: what is left after a whole collection, so the same in every run. */
+/** Returns the reachable bytes of objects and buffers after a full collection, so that every run gives the same. */
 export function retainedBytes(): number {
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void; // what the flag gives every new context
+  const collect = runInNewContext('gc') as () => void; // the flag adds `gc` to every new context
   collect();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

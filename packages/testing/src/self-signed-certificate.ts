@@ -4,7 +4,7 @@ import * as x509 from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** A certificate for `localhost` that signs itself, for a TLS server in a test and as the `ca` of its client. */
+/** Creates a self-signed certificate for `localhost`, for a TLS server in a test and as the `ca` of its client. */
 export async function selfSignedCertificate(): Promise<{ key: string; cert: string }> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const nowMs = Date.now();

@@ -5,10 +5,10 @@ import { migrate, openDatabase, type Database, type Dialect, type Migration } fr
 import pg from 'pg';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** Makes migrated databases, each of its own, as copies of one that was migrated once. */
+/** Creates independent migrated databases as copies of one that was migrated once. */
 export interface DatabaseSource extends AsyncDisposable {
   readonly dialect: Dialect;
-  /** The answer's `close` also removes the database. */
+  /** `close` of the result also removes the database. */
   open<Tables>(): Promise<Database<Tables>>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export async function sqliteSource(migrations: readonly Migration[]): Promise<Da
   try {
     await migrate(first, migrations);
   } finally {
-    await first.close(); // checkpoints: the file alone is the whole database then
+    await first.close(); // checkpoints, so that the file alone is the whole database
   }
   let count = 0;
   return {
@@ -36,7 +36,7 @@ export async function sqliteSource(migrations: readonly Migration[]): Promise<Da
   };
 }
 
-/** Databases of the server that `url` names; its user must be allowed to create databases. */
+/** Databases on the server at `url`; its user must be allowed to create databases. */
 export async function postgresSource(url: string, migrations: readonly Migration[]): Promise<DatabaseSource> {
   const prefix = `svc_test_${randomBytes(6).toString('hex')}`;
   const template = `${prefix}_template`;

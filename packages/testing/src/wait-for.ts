@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** After this long the wait fails; generous, since a test never asserts speed. */
+  /** Time limit; generous, since a test never asserts speed. */
   timeoutMs?: number;
   intervalMs?: number;
-  /** Ends the sentence "waited 30000 ms for …"; a function is asked when the time is up. */
+  /** Completes "waited 30000 ms for …"; a function is called at the time limit. */
   description?: string | (() => string);
 }
 
 /**
- * Asks until the condition answers something that is neither `false`, `null` nor `undefined`, and gives that back. A
- * condition that throws counts as not yet; its last error is the cause when the time is up.
+ * Polls until the condition returns something other than `false`, `null` or `undefined`, and returns that. A condition
+ * that throws is retried; at the time limit, its last error is the cause.
  */
 export async function waitFor<Value>(
   condition: () => Value | Promise<Value>,
@@ -24,7 +24,7 @@ export async function waitFor<Value>(
       const value = await condition();
       lastError = undefined;
       if (value !== false && value !== null && value !== undefined) {
-        return value as Exclude<Value, false | null | undefined | void>; // the line above excluded them
+        return value as Exclude<Value, false | null | undefined | void>; // excluded by the line above
       }
     } catch (error) {
       lastError = error;

@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the routes use. */
+/** The subset of JSON Schema used by the routes. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -31,16 +31,16 @@ export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** What the names of operations leave out. */
+/** Prefixes omitted from operation names. */
 const STORE = '/api/v1/workspace/{workspace_uuid}/object-store';
 const API = '/api';
 const CLUSTERS = '/v1/clusters';
-/** The routes of sandboxes; `/api/sandboxes` is the same as `/api/containers`. */
+/** Routes of sandboxes; `/api/sandboxes` is an alias of `/api/containers`. */
 const OF_SANDBOXES = /^\/api\/(containers|images|snapshots|events|auth\/guest)(\/|$)/;
 const HEADER = `/* Made by scripts/generate-types.ts from api/openapi.json; \`./svc openapi\` writes it anew. */
 `;
 
-/** An interface for each service, with a member for each operation: its query, its JSON body and its JSON answer. */
+/** Renders an interface per service with a member per operation: its query, JSON body and JSON response. */
 export function renderTypes(document: OpenApiDocument): string {
   const store = renderInterface(document, 'ObjectStoreOperations', STORE, (path) => path.includes('/object-store'));
   const sandboxes = renderInterface(document, 'SandboxOperations', API, (path) => OF_SANDBOXES.test(path));
@@ -88,7 +88,7 @@ function renderBody(body: Body | undefined): string {
   return schema === undefined ? 'undefined' : renderSchema(schema, 2);
 }
 
-/** A schema as a TypeScript type. What it cannot say more exactly is `unknown`. */
+/** Renders a schema as a TypeScript type; `unknown` if it has no equivalent. */
 export function renderSchema(schema: Schema, depth = 0): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return union(schema.enum.map((value) => JSON.stringify(value)));

@@ -1,32 +1,33 @@
-/** Shapes of the accounts routes, with the names of the wire. All times are ISO 8601, UTC, with milliseconds. */
+/** Types of the accounts routes, with the field names of the API. All times are ISO 8601, UTC, with milliseconds. */
 
 export interface User {
   id: string;
   email: string;
   name: string;
-  /** True for the operator of the whole installation. */
+  /** True for operators of the whole installation. */
   operator: boolean;
   created_at: string;
 }
 
-/** Answer of `GET /api/auth/me`: either a user or a service account. */
+/** Response of `GET /api/auth/me`: a user or a service account. */
 export interface Caller {
   user: User | null;
   service_account: { id: string; name: string; scopes: ServiceAccountScope[] } | null;
-  /** The workspace of calls that name none. */
+  /** The workspace used by calls that name none. */
   workspace_uuid: string | null;
   credential: { kind: string; id: string | null };
-  /** Goes into `X-CSRF-Token` of every change; null unless the session cookie was shown. */
+  /** Send as `X-CSRF-Token` with every change. Null unless the request used the session cookie. */
   csrf_token: string | null;
 }
 
+/** Permissions of a service account in its workspace. */
 export type ServiceAccountScope = 'read' | 'write' | 'admin';
 
-/** Answer of a sign-in. */
+/** Response of a sign-in. */
 export interface SignIn {
   access_token: string;
   token_type: 'Bearer';
-  /** Seconds. */
+  /** Lifetime in seconds. */
   expires_in: number;
   user: User;
 }
@@ -34,29 +35,32 @@ export interface SignIn {
 /** One page of a list. */
 export interface Page<Item> {
   items: Item[];
-  /** Goes into `cursor` of the next call; null on the last page. */
+  /** Pass as `cursor` to get the next page; null on the last page. */
   nextCursor: string | null;
 }
 
+/** An API token, without its secret. */
 export interface ApiToken {
   id: string;
   name: string;
   created_at: string;
-  /** Null: it never expires. */
+  /** Null if the token never expires. */
   expires_at: string | null;
-  /** To the minute. */
+  /** Precise to one minute; null if never used. */
   last_used_at: string | null;
-  /** True for the token that the very request showed. */
+  /** True for the token that made this request. */
   current: boolean;
 }
 
-/** The one answer that carries the token itself. */
+/** A new API token. The token itself is in this response only. */
 export interface CreatedApiToken extends ApiToken {
   token: string;
 }
 
+/** A member's role in a team. */
 export type TeamRole = 'admin' | 'member' | 'guest';
 
+/** A team of users who share workspaces. */
 export interface Team {
   uuid: string;
   name: string;
@@ -67,6 +71,7 @@ export interface Team {
   updated_at: string;
 }
 
+/** A member of a team. */
 export interface Member {
   user_id: string;
   email: string;
@@ -76,86 +81,92 @@ export interface Member {
   joined_at: string;
 }
 
+/** An open invitation to a team, without its link. */
 export interface Invitation {
   id: string;
   email: string;
   role: TeamRole;
-  /** A user's id. */
+  /** Id of the user who sent the invitation. */
   invited_by: string;
   created_at: string;
   expires_at: string;
 }
 
-/** The one answer that carries the link. */
+/** A new invitation. The link is in this response only. */
 export interface CreatedInvitation extends Invitation {
   url: string;
   /** The secret part of the link. */
   token: string;
 }
 
-/** What makes the user who accepts an invitation without being signed in. */
+/** The account to create for an invited user who is not signed in. */
 export interface NewAccount {
   email: string;
   name: string;
   password: string;
 }
 
+/** Response of an accepted invitation. */
 export interface AcceptedInvitation {
   team_uuid: string;
   team_name: string;
   role: TeamRole;
-  /** True when the user was made by this. */
+  /** True if accepting created the user. */
   created: boolean;
   user: User;
 }
 
+/** A workspace, which owns sandboxes, clusters and an object store. */
 export interface Workspace {
   uuid: string;
   name: string;
   owner_id: string;
   team_uuid: string | null;
-  /** The caller's. */
+  /** The caller's role. */
   role: 'owner' | TeamRole | 'service_account';
   created_at: string;
   updated_at: string;
 }
 
-/** A limit and what is used of it. */
+/** A limit and its current usage. */
 export interface QuotaState {
-  /** Such as `sandboxes`. */
+  /** Name of the quota, such as `sandboxes`. */
   name: string;
   title: string;
   description: string;
   unit: 'count' | 'cpus' | 'mib' | 'bytes' | 'per_second' | 'per_minute';
-  /** Null: unlimited. */
+  /** Null if unlimited. */
   limit: number | null;
-  /** Null: not counted, such as a rate. */
+  /** Null if not counted, such as a rate. */
   used: number | null;
 }
 
+/** Quotas of a workspace and, for its owner, of the owner. */
 export interface WorkspaceQuotas {
   workspace_uuid: string;
   quotas: QuotaState[];
-  /** Sums over all workspaces of the owner; null unless the owner asks. */
+  /** Totals across all workspaces of the owner; null unless the owner asks. */
   owner: { id: string; quotas: QuotaState[] } | null;
 }
 
-/** Whose limit it is: a workspace by its uuid, an owner by e-mail or user id. */
+/** The subject of a limit: a workspace by its UUID, or an owner by email address or user id. */
 export interface QuotaSubject {
   scope: 'workspace' | 'owner';
   subject: string;
 }
 
-/** A limit that the operator set. */
+/** A limit set by the operator. */
 export interface QuotaOverride extends QuotaSubject {
   quota: string;
-  /** Null: unlimited. */
+  /** Null if unlimited. */
   limit: number | null;
   updated_at: string;
 }
 
+/** How an audited action ended. */
 export type AuditOutcome = 'success' | 'refused' | 'failed';
 
+/** An entry of the audit log. */
 export interface AuditEntry {
   id: string;
   occurred_at: string;
@@ -163,7 +174,7 @@ export interface AuditEntry {
   credential: { kind: string; id: string | null } | null;
   /** Such as `token:create`. */
   action: string;
-  /** A kind and an id, such as `token/4f…`. */
+  /** The resource as `kind/id`, such as `token/4f…`. */
   resource: string;
   workspace_uuid: string | null;
   outcome: AuditOutcome;

@@ -6,21 +6,26 @@ import { SandboxesClient } from './sandboxes/sandboxes.ts';
 import type { TransportOptions } from './transport.ts';
 import type { WorkspaceRef } from './workspaces.ts';
 
-/** The whole API, one client per part. */
+/** A client of the whole API. */
 export interface SvcClient extends CoreClient {
-  /** The clusters of the caller's own workspace; `clusters.in(workspace)` are those of another. */
+  /** Clusters of the caller's default workspace. Use `clusters.in(workspace)` for another. */
   readonly clusters: ClustersClient;
-  /** The sandboxes of the caller's own workspace; `sandboxes.in(workspace)` are those of another. */
+  /** Sandboxes of the caller's default workspace. Use `sandboxes.in(workspace)` for another. */
   readonly sandboxes: SandboxesClient;
-  /** @deprecated The same as `sandboxes`, which is the name to use. */
+  /** @deprecated Use `sandboxes`. */
   readonly containers: SandboxesClient;
-  /** The object store of one workspace. */
+  /** Returns the client of a workspace's object store. */
   objectStore(workspace: WorkspaceRef): ObjectStoreClient;
 }
 
 /**
- *     const svc = createClient({ baseUrl: 'http://127.0.0.1:4000', credential: { kind: 'token', token } });
- *     const { services } = await svc.platform.status();
+ * Creates a client of the whole API.
+ *
+ * @example
+ * ```ts
+ * const svc = createClient({ baseUrl: 'http://127.0.0.1:4000', credential: { kind: 'token', token } });
+ * const { services } = await svc.platform.status();
+ * ```
  */
 export function createClient(options: TransportOptions): SvcClient {
   const core = createCoreClient(options);
@@ -35,10 +40,18 @@ export function createClient(options: TransportOptions): SvcClient {
   };
 }
 
-/** What a client of sandboxes alone has: every server of the sandbox API serves it. */
+/** A client for sandboxes only, which works with every server of the sandbox API. */
 export type SandboxClient = Pick<SvcClient, 'sandboxes' | 'containers'>;
 
-/** A client made of `SANDBOX_URL` and `SANDBOX_TOKEN`, where the options do not name an address and a credential. */
+/**
+ * Creates a client for sandboxes only. The address and the token default to `SANDBOX_URL` and `SANDBOX_TOKEN`.
+ *
+ * @example
+ * ```ts
+ * const { sandboxes } = createSandboxClient();
+ * const sandbox = await sandboxes.create({ image: 'debian' });
+ * ```
+ */
 export function createSandboxClient(options: Partial<TransportOptions> = {}): SandboxClient {
   const { baseUrl, credential } = options;
   if (baseUrl !== undefined && credential !== undefined) return createClient({ ...options, baseUrl, credential });

@@ -8,7 +8,7 @@ interface Call {
   body: unknown;
 }
 
-/** `fetch` is a port of the SDK; this one records what was asked and answers what it was given. */
+/** Records requests and returns the given response; `fetch` is a port of the SDK. */
 function recordingClient(answer: unknown) {
   const calls: Call[] = [];
   const fetch = (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {

@@ -5,19 +5,19 @@ import { TeamsClient } from './teams.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 import { WorkspacesClient } from './workspaces.ts';
 
-/** What every program needs: the parts of the API that belong to no service. */
+/** The parts of the API that belong to no service. */
 export interface CoreClient {
-  /** For clients of services that are made later, such as `new ClustersClient(core.transport)`. */
+  /** For creating clients of services later, such as `new ClustersClient(core.transport)`. */
   readonly transport: Transport;
   readonly accounts: AccountsClient;
   readonly teams: TeamsClient;
   readonly workspaces: WorkspacesClient;
-  /** Limits that the operator sets. */
+  /** Limits set by the operator. */
   readonly quotas: QuotasClient;
   readonly platform: PlatformClient;
 }
 
-/** A client without the services, for programs that load those when they are used. */
+/** Creates a client without services, for programs that load those on demand. */
 export function createCoreClient(options: TransportOptions): CoreClient {
   const transport = new Transport(options);
   return {

@@ -1,14 +1,26 @@
 /**
- * What a call of the SDK can throw:
+ * Base class of all errors that SDK calls throw:
  *
- *     SvcError
- *     ├── ApiError            the platform answered with an error; see its subclasses for the usual ones
- *     ├── CommandFailedError  what a cluster's agent was asked to do, and could not
- *     ├── NetworkError        no answer: refused, reset, name not found
- *     ├── TimeoutError        no answer within the time the caller allowed
- *     └── UnexpectedAnswerError   an answer that is not what the API promises, such as a proxy's own page
+ * ```
+ * SvcError
+ * ├── ApiError                the platform returned an error; see its subclasses
+ * ├── CommandFailedError      a cluster's agent could not do what was requested
+ * ├── NetworkError            no response: refused, reset, name not found
+ * ├── TimeoutError            no response within the time limit
+ * └── UnexpectedAnswerError   a response that violates the API, such as a proxy's error page
+ * ```
  *
- * A call that the caller itself aborted rejects with the signal's reason, as `fetch` does.
+ * A call aborted by the caller rejects with the signal's reason, like `fetch`.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await svc.sandboxes.get(id);
+ * } catch (error) {
+ *   if (error instanceof NotFoundError) return null;
+ *   throw error;
+ * }
+ * ```
  */
 export class SvcError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
@@ -17,19 +29,21 @@ export class SvcError extends Error {
   }
 }
 
+/** The fields of an `ApiError`. */
 export interface ApiErrorFields {
   status: number;
-  /** Stable and meant for programs, such as `NOT_FOUND`. */
+  /** Stable identifier for programs, such as `NOT_FOUND`. */
   code: string;
-  /** One sentence, meant for people. */
+  /** A sentence for people. */
   message: string;
-  /** Names the request in the platform's log; null when the answer carried none. */
+  /** Identifies the request in the platform's log; null if the response has none. */
   requestId: string | null;
   details: Readonly<Record<string, unknown>>;
-  /** From `Retry-After`; null when the answer carried none. */
+  /** Value of `Retry-After`; null if absent. */
   retryAfterSeconds: number | null;
 }
 
+/** The platform returned an error. */
 export class ApiError extends SvcError {
   readonly status: number;
   readonly code: string;
@@ -47,22 +61,22 @@ export class ApiError extends SvcError {
   }
 }
 
-/** 400 and 422: the request is not valid. */
+/** 400 and 422: the request is invalid. */
 export class InvalidRequestError extends ApiError {}
-/** 401: no credential, or one that is wrong, revoked or expired. */
+/** 401: the credential is missing, wrong, revoked or expired. */
 export class UnauthorizedError extends ApiError {}
-/** 403: the caller is known, and may not do this. */
+/** 403: the caller is not allowed to do this. */
 export class ForbiddenError extends ApiError {}
-/** 404: it does not exist, or it is another's; the platform never says which. */
+/** 404: the resource does not exist or belongs to someone else; the platform never reveals which. */
 export class NotFoundError extends ApiError {}
-/** 409: the state of the thing does not allow it, such as a name that is taken. */
+/** 409: the resource's state does not allow this, such as a name that is taken. */
 export class ConflictError extends ApiError {}
-/** 429: too many requests; `retryAfterSeconds` says when to try again. */
+/** 429: too many requests. Retry after `retryAfterSeconds`. */
 export class RateLimitedError extends ApiError {}
-/** 5xx: the platform's fault. Quote `requestId` when reporting it. */
+/** 5xx: a fault of the platform. Include `requestId` when reporting it. */
 export class ServerError extends ApiError {}
 
-/** An exec, a deployment or the reading of a log that did not succeed; `status` is its final state, such as `timed_out`. */
+/** An exec, deployment or log read failed; `status` is its final state, such as `timed_out`. */
 export class CommandFailedError extends SvcError {
   readonly status: string;
   readonly code: string;
@@ -74,8 +88,11 @@ export class CommandFailedError extends SvcError {
   }
 }
 
+/** No response: connection refused or reset, or name not found. */
 export class NetworkError extends SvcError {}
+/** No response within the time limit. */
 export class TimeoutError extends SvcError {}
+/** A response that violates the API, such as a proxy's error page. */
 export class UnexpectedAnswerError extends SvcError {}
 
 type ApiErrorClass = new (fields: ApiErrorFields) => ApiError;
@@ -90,7 +107,7 @@ const CLASS_OF_STATUS: ReadonlyMap<number, ApiErrorClass> = new Map([
   [429, RateLimitedError],
 ]);
 
-/** The error of the class that fits the status. */
+/** Creates the error class for the status. */
 export function apiErrorOf(fields: ApiErrorFields): ApiError {
   const fallback = fields.status >= 500 ? ServerError : ApiError;
   return new (CLASS_OF_STATUS.get(fields.status) ?? fallback)(fields);

@@ -6,7 +6,7 @@ const read = (path: string): string => readFileSync(new URL(path, import.meta.ur
 
 describe('the generated types', () => {
   it('are what api/openapi.json says; ./svc openapi writes both anew', () => {
-    const document = JSON.parse(read('../../../api/openapi.json')) as OpenApiDocument; // our own file
+    const document = JSON.parse(read('../../../api/openapi.json')) as OpenApiDocument; // a file of this repository
     expect(read('./generated/api.ts')).toBe(renderTypes(document));
   });
 

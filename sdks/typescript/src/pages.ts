@@ -2,9 +2,9 @@ import type { Page } from './accounts-types.ts';
 import { UnexpectedAnswerError } from './errors.ts';
 import type { CallRequest, Transport } from './transport.ts';
 
-/** Which page of a list. */
+/** Selects a page of a list. */
 export interface PageQuery {
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor?: string | undefined;
   pageSize?: number | undefined;
 }
@@ -13,7 +13,7 @@ export function pageParameters(page: PageQuery): NonNullable<CallRequest['query'
   return { cursor: page.cursor, page_size: page.pageSize };
 }
 
-/** Lists come as `{"<name>": [...], "next_cursor": ...}`; here they all have one shape. */
+/** Converts lists from `{"<name>": [...], "next_cursor": ...}` to one shape. */
 export async function listPage<Item>(
   transport: Transport,
   name: string,
@@ -23,6 +23,6 @@ export async function listPage<Item>(
   const items = answer[name];
   const cursor = answer['next_cursor'];
   if (!Array.isArray(items)) throw new UnexpectedAnswerError(`The answer has no list of ${name}`);
-  // The parse: the route's schema on the server is what promises the shape of the items.
+  // The parse: the server's route schema guarantees the shape of the items.
   return { items: items as Item[], nextCursor: typeof cursor === 'string' ? cursor : null };
 }

@@ -1,6 +1,8 @@
 import { ApiError, NetworkError } from './errors.ts';
 
-/** Whether it is worth another try. TypeError is what reading a body throws when its connection is lost (WHATWG Fetch, 5.3). */
+/**
+ * Whether a failure is worth a retry. Reading a body throws TypeError if its connection is lost (WHATWG Fetch, 5.3).
+ */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 500 || error.status === 429;
   return error instanceof NetworkError || error instanceof TypeError;

@@ -1,65 +1,71 @@
 import type { CallOptions, Transport } from './transport.ts';
 
-/** Fields that every service reports. */
+/** Fields common to all services. */
 export interface ServiceState {
   enabled: boolean;
-  /** Why it is off, in one sentence; null while it is on. */
+  /** Why the service is disabled, in one sentence; null while enabled. */
   reason: string | null;
 }
 
+/** State of the clusters service. */
 export interface ClustersState extends ServiceState {
-  /** Clusters of the workspace, and how many of them have a live agent. */
+  /** Number of clusters in the workspace; `connected` counts those with a live agent. */
   total: number;
   connected: number;
   /** Clusters whose agent has never connected. */
   pending: number;
 }
 
+/** State of the object store. */
 export interface ObjectStoreState extends ServiceState {
-  /** False until the first bucket is made. */
+  /** False until the first bucket is created. */
   provisioned: boolean;
   buckets: number;
   objects: number;
-  /** Size of all current objects. */
+  /** Size of all current objects, in bytes. */
   bytes: number;
-  /** Base URL of the S3 data plane; null while the service is off. */
+  /** Base URL of the S3 data plane; null while the service is disabled. */
   s3_endpoint: string | null;
 }
 
+/** An image with prestarted sandboxes. */
 export interface WarmImage {
   image: string;
-  /** How many wait now, and how many should. */
+  /** Number of prestarted sandboxes now; `target` is the desired number. */
   ready: number;
   target: number;
-  /** Creates since the start that got one, and those that none waited for. */
+  /** Creates since the platform started that used a prestarted sandbox; `misses` counts those that found none. */
   hits: number;
   misses: number;
 }
 
+/** State of the sandboxes service. */
 export interface SandboxesState extends ServiceState {
-  /** Without paused ones. */
+  /** Excludes paused sandboxes. */
   running: number;
   paused: number;
   total: number;
-  /** The most sandboxes that the workspace may have. */
+  /** Maximum number of sandboxes in the workspace. */
   limit: number;
-  /** Where they run, such as `local` or `docker`; null while the service is off. */
+  /** The driver that runs sandboxes, such as `local` or `docker`; null while the service is disabled. */
   driver: string | null;
-  /** What isolates them, such as `runc` or `runsc`; null when the driver does not say. */
+  /** The container runtime, such as `runc` or `runsc`; null if the driver does not report it. */
   runtime: string | null;
-  /** What a sandbox may ask for here: `namespaces`, `gvisor`. */
+  /** Isolations a sandbox may request here: `namespaces`, `gvisor`. */
   isolations: string[];
-  /** Of a sandbox that asks for nothing; null while the service is off. */
+  /** The default isolation; null while the service is disabled. */
   isolation: string | null;
-  /** Why such a sandbox shares the kernel, or cannot be made; null behind gVisor and while the service is off. */
+  /**
+   * Why the default isolation shares the kernel or is unavailable; null with gVisor and while the service is disabled.
+   */
   isolation_reason: string | null;
-  /** Whether programs of such a sandbox call the kernel of the machine that it runs on. */
+  /** Whether programs in sandboxes with the default isolation call the host's kernel. */
   shares_kernel: boolean | null;
-  /** Sandboxes that wait ready on the replica that answers, of each image of `sandboxes.warm_pool`. */
+  /** Prestarted sandboxes on the responding replica, per image in `sandboxes.warm_pool`. */
   warm_pool: WarmImage[];
 }
 
-/** Answer of `GET /api/v1/platform/status`: the state of one workspace's services, as it is now. */
+/** Response of `GET /api/v1/platform/status`: the current state of a workspace's services. */
 export interface PlatformStatus {
   version: string;
   uptime_seconds: number;
@@ -70,13 +76,21 @@ export interface PlatformStatus {
   };
 }
 
-/** Names the workspace of a call; absent means the caller's default one. */
+/** The workspace of a call; the caller's default one if absent. */
 export interface WorkspaceScope {
   workspaceUuid?: string | undefined;
-  /** Needed by members of the team that the workspace belongs to; its owner leaves it out. */
+  /** Required for members of the workspace's team; omit it as the owner. */
   teamUuid?: string | undefined;
 }
 
+/**
+ * The state of the platform.
+ *
+ * @example
+ * ```ts
+ * const { services } = await svc.platform.status();
+ * ```
+ */
 export class PlatformClient {
   readonly #transport: Transport;
 
@@ -84,6 +98,7 @@ export class PlatformClient {
     this.#transport = transport;
   }
 
+  /** Returns the current state of a workspace's services. */
   status(scope: WorkspaceScope = {}, options: CallOptions = {}): Promise<PlatformStatus> {
     return this.#transport.call({
       method: 'GET',

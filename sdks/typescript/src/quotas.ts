@@ -3,7 +3,7 @@ import type { CallOptions, Transport } from './transport.ts';
 
 const PATH = '/api/v1/admin/quotas';
 
-/** Limits of workspaces and owners; for the operator of the installation alone. */
+/** Limits of workspaces and owners; operators only. */
 export class QuotasClient {
   readonly #transport: Transport;
 
@@ -11,7 +11,7 @@ export class QuotasClient {
     this.#transport = transport;
   }
 
-  /** Every limit that was set; all others are the defaults. */
+  /** Lists every limit that differs from the default. */
   async list(options: CallOptions = {}): Promise<QuotaOverride[]> {
     const answer = await this.#transport.call<{ overrides: QuotaOverride[] }>({
       method: 'GET',
@@ -21,19 +21,19 @@ export class QuotasClient {
     return answer.overrides;
   }
 
-  /** All quotas of any workspace or owner, with what is used of them. */
+  /** Returns all quotas of a workspace or owner, with their usage. */
   async read(subject: QuotaSubject, options: CallOptions = {}): Promise<QuotaState[]> {
     const path = pathOf(subject);
     return (await this.#transport.call<{ quotas: QuotaState[] }>({ method: 'GET', path, ...options })).quotas;
   }
 
-  /** Takes effect within a second; null means unlimited. */
+  /** Sets a limit, effective within a second; null means unlimited. */
   set(subject: QuotaSubject, quota: string, limit: number | null, options: CallOptions = {}): Promise<QuotaOverride> {
     const path = `${pathOf(subject)}/${encodeURIComponent(quota)}`;
     return this.#transport.call({ method: 'PUT', path, body: { limit }, ...options });
   }
 
-  /** Puts the default back. Throws `QUOTA_NOT_SET` when it holds already. */
+  /** Restores the default. Throws `QUOTA_NOT_SET` if no limit was set. */
   async unset(subject: QuotaSubject, quota: string, options: CallOptions = {}): Promise<void> {
     const path = `${pathOf(subject)}/${encodeURIComponent(quota)}`;
     await this.#transport.call({ method: 'DELETE', path, ...options });

@@ -1,6 +1,6 @@
 import { UnexpectedAnswerError } from './errors.ts';
 
-/** Reads a body as text and stops at the limit, so that a wrong or hostile server cannot fill the memory. */
+/** Reads a body as text up to a limit, so that a faulty or hostile server cannot exhaust memory. */
 export async function readText(response: Response, limitBytes: number): Promise<string> {
   if (response.body === null) return '';
   const reader = response.body.getReader();
@@ -16,12 +16,12 @@ export async function readText(response: Response, limitBytes: number): Promise<
       text += decoder.decode(value, { stream: true });
     }
   } finally {
-    // Cancels what is left after an early end; does nothing after the last byte.
+    // Cancels the rest after an early end; does nothing after the last byte.
     await reader.cancel().catch(() => undefined);
   }
 }
 
-/** The parsed JSON, or undefined when the text is empty or is not JSON. */
+/** Parses JSON; undefined if the text is empty or invalid. */
 export function parseJson(text: string): unknown {
   if (text === '') return undefined;
   try {

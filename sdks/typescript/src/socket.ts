@@ -1,7 +1,7 @@
 import { NetworkError } from './errors.ts';
 import type { QueryValue, Transport } from './transport.ts';
 
-/** The part of a WebSocket that is used: those of browsers, of Node and of the package `ws` all have it. */
+/** The used subset of a WebSocket, common to browsers, Node.js and the package `ws`. */
 export interface SocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -11,7 +11,7 @@ export interface SocketLike {
   addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: SocketEvent) => void): void;
 }
 
-/** What comes with one of its events. */
+/** The data of a socket's event. */
 export interface SocketEvent {
   readonly type: string;
   readonly data?: unknown;
@@ -19,14 +19,15 @@ export interface SocketEvent {
   readonly reason?: string;
 }
 
+/** A WebSocket to open. */
 export interface SocketRequest {
   url: string;
   protocols: string[];
-  /** Browsers can send none; there the credential is among the protocols. */
+  /** Browsers cannot send any; there the credential is one of the protocols. */
   headers: Record<string, string>;
 }
 
-/** The port through which WebSockets are opened. */
+/** Port that opens WebSockets. */
 export type OpenSocket = (request: SocketRequest) => SocketLike;
 
 export interface ConnectRequest {
@@ -38,11 +39,11 @@ export interface ConnectRequest {
 
 export interface SocketListener {
   message(data: string | Uint8Array): void;
-  /** After the last message; never for a socket that did not open. */
+  /** Called after the last message; never for a socket that did not open. */
   close(code: number, reason: string): void;
 }
 
-/** Resolves once it is open. Rejects with a NetworkError: why an upgrade was refused is not told to a WebSocket's owner. */
+/** Resolves when the socket is open. Rejects with NetworkError; WebSockets don't expose why an upgrade was refused. */
 export function connectSocket(
   transport: Transport,
   request: ConnectRequest,
@@ -66,7 +67,7 @@ export function connectSocket(
       resolve(socket);
     });
     socket.addEventListener('message', ({ data }) => listener.message(toMessage(data)));
-    socket.addEventListener('error', () => undefined); // `close` follows, and says more
+    socket.addEventListener('error', () => undefined); // `close` follows, with details
     socket.addEventListener('close', ({ code = 1006, reason = '' }) => {
       signal?.removeEventListener('abort', abort);
       if (isOpen) listener.close(code, reason);
@@ -91,16 +92,16 @@ function socketRequest(
   return { url: url.replace(/^http/, 'ws'), protocols: offered, headers };
 }
 
-/** Node's own WebSocket takes headers, where that of browsers takes nothing but protocols. */
+/** The WebSocket of Node.js accepts headers; that of browsers accepts only protocols. */
 function openGlobalSocket({ url, protocols, headers }: SocketRequest): SocketLike {
-  // Looked up, since the types of browsers and of Node differ in the second argument and this package serves both.
+  // Looked up dynamically: browser and Node.js types differ in the second argument, and this package supports both.
   const { WebSocket: Socket } = globalThis as { WebSocket?: new (url: string, options: unknown) => SocketLike };
   if (Socket === undefined) throw new NetworkError('There is no WebSocket here: pass openSocket');
   return new Socket(url, isNode() ? { protocols, headers } : protocols);
 }
 
 export function isNode(): boolean {
-  const { process } = globalThis as { process?: { versions?: { node?: string } } }; // not there in browsers
+  const { process } = globalThis as { process?: { versions?: { node?: string } } }; // absent in browsers
   return typeof process?.versions?.node === 'string';
 }
 
@@ -111,7 +112,7 @@ function toMessage(data: unknown): string | Uint8Array {
   return new Uint8Array();
 }
 
-/** Of the text's UTF-8, without padding (RFC 4648, section 5). */
+/** Encodes the text's UTF-8 without padding (RFC 4648, section 5). */
 export function toBase64Url(text: string): string {
   const binary = String.fromCharCode(...new TextEncoder().encode(text));
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');

@@ -35,7 +35,7 @@ describe('the transport', () => {
   });
 
   const transport = (credential: Credential = { kind: 'none' }, maxAnswerBytes?: number): Transport => {
-    const { port } = server.address() as AddressInfo; // a TCP server that listens
+    const { port } = server.address() as AddressInfo; // a listening TCP server
     const limit = maxAnswerBytes === undefined ? {} : { maxAnswerBytes };
     return new Transport({ baseUrl: `http://127.0.0.1:${port}/`, credential, ...limit });
   };
@@ -118,7 +118,7 @@ describe('the transport', () => {
   });
 
   it('gives up after the time it was given', async () => {
-    answer = () => undefined; // never answers
+    answer = () => undefined; // never responds
     await expect(transport().call({ method: 'GET', path: '/a', timeoutMs: 20 })).rejects.toBeInstanceOf(TimeoutError);
   });
 
@@ -131,7 +131,7 @@ describe('the transport', () => {
   });
 
   it('rejects with the caller’s own reason when the caller aborts', async () => {
-    answer = () => undefined; // never answers
+    answer = () => undefined; // never responds
     const controller = new AbortController();
     const call = transport().call({ method: 'GET', path: '/a', signal: controller.signal });
     controller.abort(new Error('the page was left'));

@@ -3,28 +3,29 @@ import { NetworkError, TimeoutError, UnexpectedAnswerError } from './errors.ts';
 import { parseJson, readText } from './read-body.ts';
 import type { OpenSocket } from './socket.ts';
 
-/** How the caller proves who it is. */
+/** How the client authenticates. */
 export type Credential =
   | { kind: 'none' }
   /** Any bearer token: a platform JWT, `svc_pat_…` or `sat_…`. */
   | { kind: 'token'; token: string }
-  /** A browser's cookie session. Changes carry the CSRF token, which `GET /api/auth/me` hands out. */
+  /** The browser's cookie session. Changes send the CSRF token from `GET /api/auth/me`. */
   | { kind: 'session'; csrfToken: () => string | null };
 
+/** Connection options of a client. */
 export interface TransportOptions {
-  /** Origin of the platform, such as `http://127.0.0.1:4000`; a path in front of `/api` is kept. */
+  /** Origin of the platform, such as `http://127.0.0.1:4000`; a path before `/api` is kept. */
   baseUrl: string;
   credential: Credential;
-  /** Time for one call, answer included. Default 30,000. */
+  /** Time limit of one call, including its response. Defaults to 30,000. */
   timeoutMs?: number;
-  /** Largest answer that is read. Default 16 MiB. */
+  /** Maximum response size. Defaults to 16 MiB. */
   maxAnswerBytes?: number;
   fetch?: typeof fetch;
-  /** Opens WebSockets where there is no global one (Node 20), or in another way. */
+  /** Opens WebSockets where there is no global one (Node.js 20) or to replace it. */
   openSocket?: OpenSocket;
 }
 
-/** What every method of the SDK takes as its last argument. */
+/** Last parameter of every SDK method. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
@@ -32,30 +33,31 @@ export interface CallOptions {
 
 export type QueryValue = string | number | boolean | null | undefined;
 
+/** A request to the API. */
 export interface CallRequest extends CallOptions {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Absolute, with its parts already encoded (`encodeURIComponent`). */
+  /** Absolute path with encoded segments (`encodeURIComponent`). */
   path: string;
-  /** Absent, null and empty values are left out. */
+  /** Absent, null and empty values are omitted. */
   query?: Readonly<Record<string, QueryValue>>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, in place of `body`, for as long as it takes: no time limit holds unless the call names one. */
+  /** Sent unchanged instead of `body`. Has no time limit unless the call sets one. */
   content?: Content;
-  /** Besides the transport's own. */
+  /** In addition to the transport's own. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** A body that is no JSON. A stream is sent while it is read, which browsers cannot. */
+/** A body other than JSON. Streams are sent as they are read, which browsers do not support. */
 export interface Content {
   type: string;
   body: Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 }
 
-/** The longest that a timer of JavaScript can be: 24 days. */
+/** The longest possible timer in JavaScript, 24 days. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
-/** One HTTP call: credential, time limit, error classes. Holds no state besides its options. */
+/** Makes HTTP calls: credential, time limit, error classes. Has no state besides its options. */
 export class Transport {
   readonly #options: TransportOptions;
 
@@ -63,6 +65,7 @@ export class Transport {
     this.#options = options;
   }
 
+  /** Origin of the platform. */
   get baseUrl(): string {
     return this.#options.baseUrl.replace(/\/+$/, '');
   }
@@ -76,22 +79,24 @@ export class Transport {
     return this.#options.credential.kind === 'session';
   }
 
+  /** The credential of all calls. */
   get credential(): Credential {
     return this.#options.credential;
   }
 
+  /** The port that opens WebSockets, if set. */
   get openSocket(): OpenSocket | undefined {
     return this.#options.openSocket;
   }
 
-  /** Where a request goes and with which headers, for whoever sends a body of another kind. */
+  /** Returns the URL and headers of a request, for callers that send other kinds of bodies. */
   prepare(request: CallRequest): { url: string; headers: Record<string, string> } {
     return { url: this.#urlOf(request), headers: this.#headersOf(request) };
   }
 
   /**
-   * Resolves once the head of the answer is there; the caller reads the body to its end or cancels it. The time limit
-   * is for the head alone, the signal for the body too.
+   * Resolves when the response head arrives. The caller reads the body to its end or cancels it. The time limit covers
+   * the head only; the signal covers the body too.
    */
   async stream(request: CallRequest): Promise<Response> {
     const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
@@ -109,7 +114,7 @@ export class Transport {
     }
   }
 
-  /** Resolves with the parsed body (undefined for an empty one). `Answer` is the shape that the route promises. */
+  /** Resolves with the parsed body, or undefined if empty. `Answer` is the shape that the route guarantees. */
   async call<Answer>(request: CallRequest): Promise<Answer> {
     const usual = request.content === undefined ? (this.#options.timeoutMs ?? 30_000) : NO_LIMIT_MS;
     const timeoutMs = request.timeoutMs ?? usual;
@@ -127,7 +132,7 @@ export class Transport {
     if (late) {
       return new TimeoutError(`${request.method} ${request.path} took longer than ${timeoutMs} ms`, { cause: error });
     }
-    // The only thing that fetch itself throws besides an abort (WHATWG Fetch, 5.6).
+    // The only error of fetch itself besides an abort (WHATWG Fetch, 5.6).
     if (error instanceof TypeError) return new NetworkError('The platform cannot be reached', { cause: error });
     return error;
   }
@@ -138,7 +143,7 @@ export class Transport {
     const body = parseJson(text);
     if (!response.ok) throw errorOfAnswer(response.status, response.headers, body);
     if (body === undefined && text !== '') throw new UnexpectedAnswerError('The answer is not JSON');
-    return body as Answer; // the parse: the route's schema on the server is what promises this shape
+    return body as Answer; // the parse: the server's route schema guarantees this shape
   }
 
   #fetch(request: CallRequest, signal: AbortSignal): Promise<Response> {

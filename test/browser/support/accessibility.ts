@@ -9,10 +9,10 @@ interface AxeViolation {
   nodes: { html: string; failureSummary?: string }[];
 }
 
-/** axe-core finds no fault that it calls serious or critical (WCAG 2.2 A and AA). */
+/** Asserts that axe-core finds no serious or critical violation (WCAG 2.2 A and AA). */
 export async function expectAccessible(page: Page, where: string): Promise<void> {
   const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  // Evaluated by the debugger: the page's content policy would not load it, and stays as it is for users.
+  // Evaluated by the debugger, since the page's content security policy would block it and must not change.
   await page.evaluate(`${source}; undefined`);
   await settle(page);
   const violations = (await page.evaluate(
@@ -27,7 +27,7 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
   expect(told, `axe on ${where}`).toEqual([]);
 }
 
-/** Colours in the middle of a transition are nobody's colours. */
+/** Waits for transitions to end, since intermediate colors don't count. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(
     'document.fonts.ready.then(() => Promise.all(document.getAnimations().filter((each) => each.effect?.getComputedTiming().iterations !== Infinity).map((each) => each.finished.catch(() => undefined))))',

@@ -3,7 +3,7 @@ import type { RunningPlatform } from './platform.ts';
 
 const HEARTBEAT_EVERY_MS = 10_000;
 
-/** An agent that a test plays, with a healthy cluster behind it. */
+/** Simulates an agent with a healthy cluster. */
 export async function playAgent(
   platform: RunningPlatform,
   { id, token }: { id: string; token: string },
@@ -11,7 +11,7 @@ export async function playAgent(
   const agent = await connectAgent({ port: Number(new URL(platform.url).port), token, clusterId: id });
   agent.hello('instance-1');
   agent.heartbeat(0.42);
-  // One that is not heard for a while counts as offline, however slow the test is.
+  // Without regular heartbeats, the agent would count as offline in a slow test.
   const heartbeats = setInterval(() => agent.heartbeat(0.42), HEARTBEAT_EVERY_MS);
   agent.socket.once('close', () => clearInterval(heartbeats));
   agent.say('cluster_status', { nodes: 3, pods: 41, services: 12, health: 'healthy', kubernetes_version: 'v1.33.0' });
@@ -28,7 +28,7 @@ data:
 
 const EMPTY_SUMMARY = { created: 0, configured: 0, unchanged: 0, pruned: 0, skipped: 0, failed: 0 };
 
-/** Says that a deploy was accepted and is under way. */
+/** Acknowledges a deploy and reports progress. */
 export function beginDeploy(agent: PlayedAgent, { id }: Received): void {
   agent.say('command_ack', { command_id: id, command: 'deploy', state: 'accepted' });
   agent.say('command_progress', {
@@ -40,7 +40,7 @@ export function beginDeploy(agent: PlayedAgent, { id }: Received): void {
   });
 }
 
-/** Says how a deploy ended: two objects made, one left. */
+/** Reports a finished deploy: two objects created, one unchanged. */
 export function endDeploy(agent: PlayedAgent, { id, payload }: Received): void {
   const dryRun = payload['dry_run'] === true;
   const namespace = String(payload['namespace']);
@@ -78,7 +78,7 @@ export function endDeploy(agent: PlayedAgent, { id, payload }: Received): void {
   });
 }
 
-/** Says why a deploy was refused. */
+/** Reports a rejected deploy. */
 export function refuseDeploy(agent: PlayedAgent, { id }: Received): void {
   agent.result(id, 'failed', {
     error: {
@@ -90,7 +90,7 @@ export function refuseDeploy(agent: PlayedAgent, { id }: Received): void {
   });
 }
 
-/** A thing that happens in the cluster. */
+/** Reports a cluster event. */
 export function tell(
   agent: PlayedAgent,
   event: { event_type: string; resource: string; details?: object; namespace?: string },

@@ -5,16 +5,16 @@ import type { RunningPlatform } from './platform.ts';
 export interface ConsolePage extends AsyncDisposable {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Fails when the page broke its content policy, threw, or logged an error. */
+  /** Fails if the page violated its content security policy, threw, or logged an error. */
   expectNoFault(): Promise<void>;
 }
 
 export interface ConsolePageOptions extends BrowserContextOptions {
-  /** Answers that the page is expected to get and the browser logs as errors, such as 401. */
+  /** Expected error responses, such as 401, which the browser logs as errors. */
   expectedStatuses?: readonly number[];
 }
 
-/** Text, since the page's own names are not those of this program. */
+/** A string, since it runs in the page. */
 const RECORD_VIOLATIONS = `
   globalThis.policyViolations = [];
   document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
@@ -22,7 +22,7 @@ const RECORD_VIOLATIONS = `
   });
 `;
 
-/** A fresh browser profile with one page. */
+/** Opens one page in a fresh browser profile. */
 export async function openConsole(
   browser: Browser,
   platform: RunningPlatform,
@@ -30,15 +30,15 @@ export async function openConsole(
 ): Promise<ConsolePage> {
   const { expectedStatuses = [], ...contextOptions } = options;
   const context = await browser.newContext({ baseURL: platform.url, ...contextOptions });
-  // Chromium gives up what it is loading when an interface of the machine comes or goes, as sandboxes' do, and a page
-  // without a style sheet asks for none again. Loaded from here, the console's own files do not know of that.
+  // Chromium aborts loads when a network interface appears or disappears, as with sandboxes, and a page never retries a
+  // style sheet. Serving the console's own files from here avoids that.
   await context.route(
     (url) => url.origin === platform.url && url.pathname.startsWith('/assets/'),
     async (route) => {
       try {
         await route.fulfill({ response: await route.fetch() });
       } catch {
-        await route.abort().catch(() => undefined); // the page or the platform is gone
+        await route.abort().catch(() => undefined); // the page or the platform has closed
       }
     },
   );
@@ -47,7 +47,7 @@ export async function openConsole(
   page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`));
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
-    // Interfaces of the machine come and go with sandboxes; the page asks again.
+    // Sandboxes add and remove network interfaces; the page retries.
     if (message.text().includes('ERR_NETWORK_CHANGED')) return;
     const status = /status of (\d{3})/.exec(message.text())?.[1];
     if (status !== undefined && [401, ...expectedStatuses].includes(Number(status))) return;

@@ -1,23 +1,23 @@
 import { deflateRawSync } from 'node:zlib';
 
-/** An object whose content tries to run in the origin that shows it. */
+/** An object whose content tries to run in the origin that displays it. */
 export interface ContentCase {
   readonly name: string;
   readonly contentType: string;
   readonly body: Buffer;
   readonly contentDisposition?: string;
-  /** No single media type: every write path refuses it, and only rows of old releases hold it. */
+  /** An invalid media type, refused by every write path, so only rows of old releases contain it. */
   readonly invalid?: true;
 }
 
 export interface Targets {
-  /** Whose `/api/auth/me` a script tries to read with the credentials of the browser. */
+  /** The origin whose `/api/auth/me` the script tries to read with the browser's credentials. */
   readonly console: string;
-  /** Hears of every script that runs. */
+  /** Receives a report from every script that runs. */
   readonly collector: string;
 }
 
-/** The program: says that it runs, where, and whether it could act as the user of the console. */
+/** Returns a script that reports that it runs, where, and whether it could act as the console's user. */
 export function programFor(name: string, { console, collector }: Targets): string {
   const id = encodeURIComponent(name);
   return [
@@ -39,7 +39,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
   const svg = (name: string): string =>
     `<svg xmlns="http://www.w3.org/2000/svg"><script>${program(name).replaceAll('&', '&amp;')}</script></svg>`;
 
-  // Pages by their own name, and by names that browsers take for the same.
+  // HTML pages, by their own type and by types that browsers treat the same.
   for (const type of ['text/html', 'TEXT/HTML', 'text/html; charset=utf-8', 'text/html;', 'text/html; x=y; z']) {
     const valid = type !== 'text/html; x=y; z';
     add(`page as ${type}`, type, page(`page as ${type}`), valid ? {} : { invalid: true });
@@ -65,7 +65,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
   }
   add('svg in svgz', 'image/svg+xml', deflateRawSync(svg('svg in svgz')));
 
-  // A stylesheet of XSLT that makes a page, inside its own document.
+  // An XSLT style sheet that produces a page, inside its own document.
   for (const type of ['text/xml', 'application/xml', 'text/xsl']) {
     const name = `xslt in ${type}`;
     add(
@@ -75,7 +75,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
     );
   }
 
-  // Two types, of which one is chosen by whoever reads it.
+  // Two types, one of which the reader chooses.
   for (const type of [
     'image/png, text/html',
     'text/html, image/png',
@@ -98,7 +98,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
     add(`two types: ${type}`, type, page(`two types: ${type}`), { invalid: true });
   }
 
-  // Charsets in which harmless bytes are a page.
+  // Charsets in which harmless bytes form a page.
   const utf7 = (name: string): string => `<html><body>+ADw-script+AD4-${program(name)}+ADw-/script+AD4-</body></html>`;
   for (const type of [
     'text/plain; charset=utf-7',
@@ -118,7 +118,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
     add(name, `text/plain; charset=${charset}`, page(name));
   }
 
-  // Bytes of a page under every type that is shown, with and without the signature of the type before it.
+  // An HTML page under every displayable type, with and without that type's signature before it.
   const signatures: Readonly<Record<string, Buffer>> = {
     'image/png': Buffer.from('89504e470d0a1a0a', 'hex'),
     'image/jpeg': Buffer.from('ffd8ffe0', 'hex'),
@@ -167,7 +167,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
     add(`page as ${type}`, type, page(`page as ${type}`));
   }
 
-  // Archives and lists of parts, each part with a type of its own.
+  // Archives and multipart bodies, each part with its own type.
   const parts = (name: string): string =>
     `--B\r\nContent-Type: text/html\r\nContent-Location: http://x/\r\n\r\n${page(name)}\r\n--B--\r\n`;
   for (const type of ['multipart/x-mixed-replace', 'multipart/related', 'multipart/mixed', 'multipart/form-data']) {
@@ -185,7 +185,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
 
   add('pdf with a script', 'application/pdf', pdfWithScript(program('pdf with a script')));
 
-  // Dispositions that a browser may read as a wish to show.
+  // Dispositions that a browser may interpret as inline.
   for (const disposition of [
     'inline',
     'inline; filename="a.html"',
@@ -200,7 +200,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
     add(name, 'text/html', page(name), { contentDisposition: disposition });
   }
 
-  // What pages load: programs, modules, workers, style.
+  // Subresources of pages: scripts, modules, workers, styles.
   for (const type of [
     'text/javascript',
     'application/javascript',
@@ -218,7 +218,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
   return cases;
 }
 
-/** A document whose action on opening is a program. */
+/** A document that runs a script on opening. */
 function pdfWithScript(program: string): string {
   const text = program.replaceAll(/[()\\]/g, String.raw`\$&`);
   return `%PDF-1.7

@@ -7,13 +7,13 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { ContentCase } from './content-cases.ts';
 import type { RunningPlatform } from './platform.ts';
 
-/** A server of another origin: it hears of programs that ran, and its pages are those of an attacker. */
+/** A server of another origin: records the scripts that ran, and serves an attacker's pages. */
 export interface Collector extends AsyncDisposable {
   readonly url: string;
-  /** `case origin me` of every program that ran. */
+  /** `case origin me` of every script that ran. */
   readonly heard: readonly string[];
   forget(): void;
-  /** The address of a page with this text. */
+  /** Returns the URL of a page with this text. */
   pageOf(html: string): string;
 }
 
@@ -48,13 +48,13 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-/** A bucket with one object for each case, all of them public. */
+/** A bucket with one public object per case. */
 export interface ContentStore {
   /** The contract's public route. */
   publicUrl(each: ContentCase): string;
-  /** The management route, asked to show. */
+  /** The management route with inline disposition. */
   managementUrl(each: ContentCase): string;
-  /** The S3 plane, for anybody. */
+  /** The S3 plane without credentials. */
   anonymousUrl(each: ContentCase): string;
   presignedUrl(each: ContentCase, overrides?: Partial<GetObjectCommandInput>): Promise<string>;
 }
@@ -97,7 +97,7 @@ export async function storeCases(platform: RunningPlatform, cases: readonly Cont
   };
 }
 
-/** Rows with types that no write path takes any more. */
+/** Inserts rows with types that every write path now refuses. */
 function storeAsOldReleasesDid(
   { dataFolder }: RunningPlatform,
   cases: readonly ContentCase[],

@@ -7,7 +7,7 @@ import { temporaryFolder } from '@svc/testing';
 import { WebSocket } from 'ws';
 import type { RunningPlatform } from './platform.ts';
 
-/** Nothing is asked, fetched or told to anybody; what would be saved goes into the profile. */
+/** Disables prompts, downloads and telemetry; saves files to the profile. */
 const PREFERENCES = {
   'browser.download.folderList': 2,
   'browser.download.useDownloadDir': true,
@@ -22,18 +22,18 @@ const PREFERENCES = {
 const COMMAND_MS = 30_000;
 
 export interface Firefox extends AsyncDisposable {
-  /** What programs said on the console. */
+  /** Console messages of scripts. */
   readonly ran: string[];
-  /** Opens the address as a page; what is saved instead is not shown. */
+  /** Opens the URL as a page; downloads are not shown. */
   open(url: string): Promise<void>;
-  /** Opens the address and answers it with this page, without asking the server. */
+  /** Opens the URL with this page as its response, without contacting the server. */
   openInstead(url: string, html: string): Promise<void>;
   signIn(platform: RunningPlatform): Promise<void>;
 }
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Firefox of the distribution, driven by WebDriver BiDi without a driver in between. */
+/** The distribution's Firefox, controlled directly by WebDriver BiDi. */
 export async function launchFirefox(): Promise<Firefox> {
   const folder = await temporaryFolder('svc-firefox-');
   const lines = Object.entries({ ...PREFERENCES, 'browser.download.dir': folder.path }).map(
@@ -61,7 +61,7 @@ export async function launchFirefox(): Promise<Firefox> {
     const evaluate = (expression: string): Promise<Message> =>
       session.send('script.evaluate', { expression, target: { context }, awaitPromise: true });
     const open = async (url: string): Promise<void> => {
-      // What is saved has no page: the browser stays where it is and calls that an error.
+      // A download has no page: the browser stays where it is and reports an error.
       await session.send('browsingContext.navigate', { context, url, wait: 'complete' }).catch((error: unknown) => {
         if (!/NS_BINDING_ABORTED|NS_ERROR|unknown error|navigation/i.test(String(error))) throw error;
       });
@@ -104,7 +104,7 @@ async function addressOf(output: AsyncIterable<string>): Promise<string> {
 interface Session {
   readonly ran: string[];
   send(method: string, params: object): Promise<Message>;
-  /** With what requests are answered that were intercepted. */
+  /** Sets the response to intercepted requests. */
   answerBlocked(html: string): void;
   close(): void;
 }

@@ -8,7 +8,7 @@ export interface Look {
   options: { colorScheme: 'light' | 'dark'; viewport: { width: number; height: number }; hasTouch?: boolean };
 }
 
-/** Both themes, on a desk and in a hand. */
+/** Both themes, on desktop and mobile. */
 export const LOOKS: readonly Look[] = [
   { name: 'light', options: { colorScheme: 'light', viewport: { width: 1440, height: 900 } } },
   { name: 'dark', options: { colorScheme: 'dark', viewport: { width: 1440, height: 900 } } },
@@ -16,7 +16,7 @@ export const LOOKS: readonly Look[] = [
   { name: 'phone-dark', options: { colorScheme: 'dark', viewport: { width: 390, height: 844 }, hasTouch: true } },
 ];
 
-/** Opens a page, waits until nothing loads, and holds it to what every page keeps: accessible, and within the window. */
+/** Opens a page, waits until it is loaded, and checks that it is accessible and fits the window. */
 export async function visit(page: Page, name: string, path: string, heading: string | RegExp): Promise<void> {
   await page.goto(path);
   await page.getByRole('heading', { level: 1, name: heading }).waitFor();

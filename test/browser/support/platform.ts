@@ -20,15 +20,15 @@ export interface RunningPlatform extends AsyncDisposable {
 
 const MAIN = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
 const OWNER = { email: 'owner@example.com', password: 'correct horse battery staple' };
-/** Kept for the report of a platform that does not start. */
+/** For the report if the platform fails to start. */
 const KEPT_OUTPUT_CHARS = 8192;
 
 export interface PlatformOptions {
-  /** What a configuration file says; JSON is YAML. */
+  /** Content of the configuration file; JSON is valid YAML. */
   config?: object;
 }
 
-/** `svc up` on an empty folder and free ports. */
+/** Starts `svc up` with an empty folder and free ports. */
 export async function startPlatform({ config = {} }: PlatformOptions = {}): Promise<RunningPlatform> {
   const folder = await temporaryFolder('svc-browser-');
   const dataFolder = join(folder.path, 'data');
@@ -83,8 +83,8 @@ async function readyLine(child: ChildProcess): Promise<ReadyLine> {
   });
   if (child.stdout === null) throw new Error('the platform has no standard output');
   for await (const line of createInterface({ input: child.stdout })) {
-    child.stdout.resume(); // whatever follows the ready line must not fill the pipe
-    return JSON.parse(line) as ReadyLine; // the line that `svc up --json` promises
+    child.stdout.resume(); // output after the ready line must not fill the pipe
+    return JSON.parse(line) as ReadyLine; // the documented line of `svc up --json`
   }
   throw new Error(`the platform did not start:\n${output}`);
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import type { RequirementName } from '@svc/testing';
 
-/** What the local driver needs of a machine, and the browser. */
+/** Requirements of the local driver and the browser. */
 export const SANDBOX_REQUIREMENTS: readonly RequirementName[] = [
   'chromium',
   'linux',
@@ -14,22 +14,22 @@ export const SANDBOX_REQUIREMENTS: readonly RequirementName[] = [
   'command:mmdebstrap',
 ];
 
-/** Images are those of the other suites: made once, kept between runs, and none comes from a registry. */
+/** Uses the images of the other suites: built once, cached between runs, none from a registry. */
 export const SANDBOX_CONFIG = {
   sandboxes: {
     image_cache: fileURLToPath(new URL('../../../.cache/sandbox-images', import.meta.url)),
     image_registry: '',
-    // The browser on this machine starts anew whenever an interface comes, and those of a network are many.
+    // The local browser restarts loads for every new interface, and a network has many.
     network: 'none',
   },
 };
 
-/** The terminal's text as it is drawn, without the spaces at its lines' ends. */
+/** Returns the terminal's rendered text, without trailing spaces. */
 export async function terminalText(page: Page): Promise<string> {
   return (await page.locator('.xterm-rows > div').allInnerTexts()).map((line) => line.trimEnd()).join('\n');
 }
 
-/** Waits until the shell takes what is typed, and gives it the focus. */
+/** Waits until the shell accepts input, and focuses it. */
 export async function focusTerminal(page: Page): Promise<void> {
   await page.locator('[aria-label="Terminal"][data-state="connected"]').waitFor();
   await page.locator('.xterm').click();

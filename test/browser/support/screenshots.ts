@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { settle } from './accessibility.ts';
 
-/** Keeps a picture when `SVC_SCREENSHOTS` names a folder. */
+/** Saves a screenshot if `SVC_SCREENSHOTS` names a folder. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const folder = process.env['SVC_SCREENSHOTS'] ?? '';
   if (folder === '') return;

@@ -9,7 +9,7 @@ export interface Seed {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A team with members, workspaces, tokens and invitations, made through the API as any program would. */
+/** Creates a team with members, workspaces, tokens and invitations through the API. */
 export async function seedPlatform({ svc, url, workspaceUuid, owner }: RunningPlatform): Promise<Seed> {
   const inDays = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
   const team = await svc.teams.create('Observatory');
@@ -17,7 +17,7 @@ export async function seedPlatform({ svc, url, workspaceUuid, owner }: RunningPl
   await svc.workspaces.create({ name: 'sky-survey', teamUuid: team.uuid });
   await svc.workspaces.rename({ workspaceUuid }, 'home');
   await svc.workspaces.create({ name: 'notebooks' });
-  const { accounts } = await signedIn(url, owner); // API tokens are not made with API tokens
+  const { accounts } = await signedIn(url, owner); // API tokens cannot create API tokens
   const pipeline = await accounts.createToken({ name: 'ci-pipeline', expiresAt: inDays(90) });
   await accounts.createToken({ name: 'backup-job', expiresAt: inDays(5) });
   await accounts.createToken({ name: 'laptop' });

@@ -4,12 +4,12 @@ import type { RunningPlatform } from './platform.ts';
 
 const DAY_MS = 86_400_000;
 const MiB = 1024 * 1024;
-/** A day's growth is some of these. */
+/** Unit of daily growth. */
 const UNIT = MiB / 8;
 
 /**
- * A month of a bucket that grows, beside what the platform writes down itself from now on; with three days on which it
- * did not run. Answers how many days were written.
+ * Writes a month of a growing bucket in addition to the platform's own records, with three days of downtime. Returns
+ * the number of days written.
  */
 export async function writeUsageHistory(
   platform: RunningPlatform,

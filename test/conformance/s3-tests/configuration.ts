@@ -1,11 +1,11 @@
 import type { Tenant, Tenants } from './tenants.ts';
 
-/** How long a day of lifecycle rules lasts in the suite and in the platform that it tests. */
+/** Length of a lifecycle day in the suite and in the platform under test. */
 export const LIFECYCLE_DAY_SECONDS = 10;
 
 /**
- * The suite's configuration file. Every section must be there, also those of services (IAM) that no selected test calls;
- * they get keys that work, so that clean-up fails for the service's absence alone.
+ * The suite's configuration file. It requires every section, even for services (IAM) that no selected test calls; those
+ * get working keys, so that cleanup fails only because the service is missing.
  */
 export function suiteConfiguration(endpoint: string, { main, alt, tenant }: Tenants): string {
   const { hostname, port } = new URL(endpoint);

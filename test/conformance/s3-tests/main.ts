@@ -8,8 +8,8 @@ import { KNOWN_FAILURES, PAGE, resultPage } from './records.ts';
 import { runS3Tests } from './run.ts';
 
 /**
- * By hand: `main.ts` runs all, brings the list of known failures up to date and writes the page of the documentation;
- * `main.ts --only PATTERN` runs some and writes neither. `--out FOLDER` keeps what pytest and the platform said.
+ * Manual use: `main.ts` runs all tests, updates the list of known failures and writes the documentation page; `main.ts
+ * --only PATTERN` runs some and writes neither. `--out FOLDER` keeps the output of pytest and the platform.
  */
 const { values } = parseArgs({
   options: {

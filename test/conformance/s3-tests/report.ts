@@ -5,7 +5,7 @@ export interface PhaseReport {
   readonly name: string;
   readonly phase: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';
-  /** The line that failed, and what it said. */
+  /** The failed line and its message. */
   readonly message: string;
   readonly seconds: number;
 }
@@ -15,7 +15,7 @@ export function parseReport(text: string): PhaseReport[] {
   return lines.map((line) => JSON.parse(line) as PhaseReport); // written by our own plugin
 }
 
-/** A test passed when all of its phases did: one whose buckets cannot be deleted afterwards has failed. */
+/** A test passes if all of its phases do; one whose buckets cannot be deleted has failed. */
 export function outcomesOf(phases: readonly PhaseReport[]): Outcome[] {
   const byName = Map.groupBy(phases, (phase) => phase.name);
   return [...byName]

@@ -17,28 +17,28 @@ import { MAIN_EMAIL, makeTenants } from './tenants.ts';
 export interface SuiteRun {
   readonly outcomes: readonly Outcome[];
   readonly phases: readonly PhaseReport[];
-  /** What the platform wrote to its log. */
+  /** The platform's log. */
   readonly log: string;
   readonly durationMs: number;
 }
 
 export interface SuiteOptions {
-  /** Only tests whose names match, as pytest's `-k` reads it. */
+  /** Only tests whose names match, as in pytest's `-k`. */
   readonly pattern?: string;
   readonly workers?: number;
-  /** Bound of the whole run. */
+  /** Time limit of the whole run. */
   readonly timeoutMs?: number;
 }
 
 const REQUIREMENTS = new URL('requirements.txt', import.meta.url);
 const PLUGIN_FOLDER = fileURLToPath(new URL('plugin/', import.meta.url));
-/** Keys that the suite names when its configuration names none. */
+/** Keys that the suite uses if its configuration names none. */
 const KMS_KEY_IDS = 'testkey-1,testkey-2';
 const MINUTE_MS = 60_000;
-/** Lifecycle tests sleep for many days of ten seconds. */
+/** Lifecycle tests sleep for many ten-second days. */
 const TEST_TIMEOUT_SECONDS = 300;
 
-/** Starts a platform of its own with three tenants, runs the unmodified suite against it, and ends it. */
+/** Starts a separate platform with three tenants, runs the unmodified suite against it, and stops it. */
 export async function runS3Tests(options: SuiteOptions = {}): Promise<SuiteRun> {
   const checkout = checkoutFolder();
   await assertUnmodified(checkout);

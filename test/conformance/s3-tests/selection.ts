@@ -1,6 +1,6 @@
 import { TEST_FILE } from './checkout.ts';
 
-/** Tests of what is not S3 (Ceph's own logging, its tiers in other clouds, IAM), and those that S3 itself fails. */
+/** Tests of features outside of S3 (Ceph's own logging, its cloud tiers, IAM), and those that S3 itself fails. */
 const LEFT_OUT = [
   'bucket_logging',
   'bucket_logging_cleanup',
@@ -15,10 +15,10 @@ const LEFT_OUT = [
 /** The marker expression of the set `aws`: 595 tests at the pinned commit. */
 export const MARKERS = LEFT_OUT.map((marker) => `not ${marker}`).join(' and ');
 
-/** It expects an account that owns no bucket at all, so it runs before all others. */
+/** Expects an account without any bucket, so it runs first. */
 const FIRST = `${TEST_FILE}::test_list_buckets_paginated`;
 
-/** Arguments of the two runs of pytest. A pattern narrows the second to some tests and leaves the first one out. */
+/** Arguments of the two pytest runs. A pattern narrows the second and omits the first. */
 export function selections(pattern?: string): string[][] {
   if (pattern !== undefined) return [['-k', pattern, TEST_FILE]];
   return [[FIRST], ['--deselect', FIRST, TEST_FILE]];

@@ -3,12 +3,12 @@ import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
 import { apiClient, type ApiClient } from '../../system/api-client.ts';
 import type { ReadyLine } from '../../system/running-platform.ts';
 
-/** Somebody with a workspace of their own and a key for all of it. */
+/** A user with their own workspace and a key for all of it. */
 export interface Tenant {
   readonly email: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** As the S3 plane shows the owner of a bucket. */
+  /** The bucket owner as shown by the S3 plane. */
   readonly ownerId: string;
   readonly displayName: string;
 }
@@ -21,7 +21,9 @@ export interface Tenants {
 
 export const MAIN_EMAIL = 'main@example.com';
 
-/** Three users that share nothing: the owner of the installation, and two who were invited and made workspaces. */
+/**
+ * Creates three users that share nothing: the installation's owner, and two invited users with their own workspaces.
+ */
 export async function makeTenants(ready: ReadyLine): Promise<Tenants> {
   const api = apiClient(ready);
   const team = await api.post<{ uuid: string }>('/api/v1/teams', { name: 'Suite' });
@@ -51,7 +53,7 @@ interface CreatedKey {
   readonly data: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** The first bucket makes the workspace's store, without which no key is made. The suite begins with no bucket. */
+/** The first bucket provisions the workspace's store, which keys require. The suite starts without buckets. */
 async function makeTenant(ready: ReadyLine, api: ApiClient, workspace: string, email: string): Promise<Tenant> {
   const store = `/api/v1/workspace/${workspace}/object-store`;
   const first = `before-the-suite-${randomBytes(4).toString('hex')}`;

@@ -10,8 +10,8 @@ import {
 import type { Target } from './suite.ts';
 
 /**
- * Deletes all buckets that a key sees. A failed test often leaves its bucket, and the next one, which is a new process
- * and counts from one again, would then fail at making it.
+ * Deletes all buckets that a key can see. A failed test often leaves its bucket, and the next one, a new process that
+ * counts from one again, would then fail to create its own.
  */
 export async function removeLeftovers(target: Target): Promise<void> {
   const { endpoint, region, accessKeyId, secretAccessKey } = target;

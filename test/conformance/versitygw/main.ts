@@ -6,8 +6,8 @@ import { KNOWN_FAILURES, PAGE, resultPage } from './records.ts';
 import { runVersitygwSuite } from './run.ts';
 
 /**
- * By hand: runs the suite, brings the list of known failures up to date and writes the page of the documentation;
- * `--only PATTERN` runs the tests whose names match, tells what fails and writes neither.
+ * Manual use: runs the suite, updates the list of known failures and writes the documentation page; `--only PATTERN`
+ * runs the tests whose names match, prints failures and writes neither.
  */
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 const run = await runVersitygwSuite(values.only === undefined ? undefined : new RegExp(values.only));

@@ -1,6 +1,6 @@
 import { toReason, type Outcome } from '../outcome.ts';
 
-/** Reads what one test printed: it passed when it said so, said nothing else, and ended well. */
+/** Parses a test's output: it passed if it says so, prints nothing else, and exits successfully. */
 export function outcomeOf(name: string, output: string, endedWell: boolean): Outcome {
   const lines = output.split('\n');
   const failure = lines.find((line) => line.startsWith('FAIL '));

@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { runCommand } from '../../kubernetes/commands.ts';
 import { findProgram } from '../../kubernetes/system-packages.ts';
 
-/** The version whose failures `known-failures.txt` lists; another one has other tests. */
+/** The version that `known-failures.txt` refers to; others have different tests. */
 export const VERSITYGW_VERSION = '1.8.0';
 
 const MODULE = 'github.com/versity/versitygw/cmd/versitygw';
 
-/** Path of the built program: built with Go once, kept between runs. */
+/** Returns the path of the program, built with Go once and cached. */
 export async function ensureVersitygw(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const program = join(cache, 'svc', `versitygw-${VERSITYGW_VERSION}`, 'versitygw');
@@ -21,7 +21,7 @@ export async function ensureVersitygw(env: NodeJS.ProcessEnv = process.env): Pro
   try {
     const environment = { ...env, GOBIN: work, CGO_ENABLED: '0' };
     await runCommand(go, ['install', '-trimpath', `${MODULE}@v${VERSITYGW_VERSION}`], { env: environment });
-    await rename(join(work, 'versitygw'), program); // whole or not at all
+    await rename(join(work, 'versitygw'), program); // atomic
   } finally {
     await rm(work, { recursive: true, force: true });
   }

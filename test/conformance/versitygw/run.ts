@@ -7,19 +7,18 @@ import { listTests, runTests, type OpenTarget, type Target } from './suite.ts';
 
 export interface SuiteRun {
   readonly outcomes: readonly Outcome[];
-  /** Tests of services that are not S3; they were not run. */
+  /** Number of tests of services other than S3, which were not run. */
   readonly foreignCount: number;
   readonly durationMs: number;
 }
 
 const SUITE_TIMEOUT_MS = 25 * 60_000;
 
-/** What the store calls its one region in `x-amz-bucket-region`. A key's own name for it, `auto`, is accepted as well. */
+/** The store's only region in `x-amz-bucket-region`. Also accepts `auto`, as used by keys. */
 const REGION = 'us-east-1';
 
 /**
- * Runs every S3 test of the suite, or those whose names match, with one admin key against a platform that is started for
- * it and ended afterwards.
+ * Runs every S3 test of the suite, or those whose names match, with one admin key against a platform started for it.
  */
 export async function runVersitygwSuite(pattern = /^/): Promise<SuiteRun> {
   const program = await ensureVersitygw();
@@ -46,7 +45,7 @@ interface CreatedKey {
   readonly data: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** A key of the workspace for all of its buckets. The first bucket makes the workspace's store, without which no key is made. */
+/** Creates a key for all buckets of the workspace. The first bucket provisions the store, which keys require. */
 async function makeTarget(ready: ReadyLine): Promise<Target> {
   const api = apiClient(ready);
   const store = `/api/v1/workspace/${ready.workspace_uuid}/object-store`;

@@ -12,19 +12,19 @@ export interface Target {
   readonly region: string;
 }
 
-/** A platform that was started for the suite. */
+/** A platform started for the suite. */
 export interface OpenTarget {
   readonly target: Target;
   close(): Promise<void>;
 }
 
-/** Tests of what we have no counterpart of: the gateway's own IAM service and its endpoint for web sites. */
+/** Tests of features that we don't have: the gateway's own IAM service and its website endpoint. */
 const FOREIGN = /^(IAM|S3IAM|WebsiteHosting)/;
 
-/** A test that hangs ends here; its own requests give up after 10 to 30 seconds. */
+/** Time limit of a hanging test; its own requests give up after 10 to 30 seconds. */
 const TEST_TIMEOUT_MS = 40_000;
 
-/** Names of all tests of the program in their order, and how many of them are about a service that is not S3. */
+/** Names of all tests in order, and the number of those about services other than S3. */
 export async function listTests(program: string): Promise<{ names: string[]; foreignCount: number }> {
   const { stdout } = await runCommand(program, ['test', '--help']);
   const all = [...stdout.matchAll(/^\s+(\S+)\s+Runs \S+ integration test$/gm)]
@@ -35,9 +35,9 @@ export async function listTests(program: string): Promise<{ names: string[]; for
 }
 
 /**
- * Runs tests one after the other, since each counts its buckets from the same number, each in a process of its own: the
- * whole suite in one process ends with the first test that dereferences an answer it did not expect. What has not
- * begun when the time is up counts as failed.
+ * Runs tests sequentially, since each numbers its buckets from the same start, and each in its own process: a single
+ * process would end with the first test that dereferences an unexpected response. Tests not started in time count as
+ * failed.
  */
 export async function runTests(
   program: string,
@@ -65,7 +65,7 @@ export async function runTests(
   return outcomes;
 }
 
-/** False when a bucket stays, for one because a failed test locked an object in it. */
+/** False if a bucket remains, such as one with an object locked by a failed test. */
 async function isCleaned(target: Target): Promise<boolean> {
   return removeLeftovers(target).then(
     () => true,
@@ -74,7 +74,7 @@ async function isCleaned(target: Target): Promise<boolean> {
 }
 
 function runTest(program: string, target: Target, name: string, signal: AbortSignal): Promise<Outcome> {
-  // The key is in the environment: a command line can be read by everybody on the machine.
+  // The key is passed in the environment: command lines are visible to every user of the machine.
   const env = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
@@ -84,7 +84,7 @@ function runTest(program: string, target: Target, name: string, signal: AbortSig
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_EC2_METADATA_DISABLED: 'true',
   };
-  // Our store keeps versions: without this, tests clean up after themselves as if it did not.
+  // Our store keeps versions; without this flag, tests would clean up as if it did not.
   const args = ['--region', target.region, 'test', '--endpoint', target.endpoint, name, '--versioning-enabled'];
   const limits = { timeout: TEST_TIMEOUT_MS, killSignal: 'SIGKILL', maxBuffer: 16 * 1024 * 1024, signal } as const;
   return new Promise((resolve) => {

@@ -13,27 +13,27 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const KEY_LIFE_MS = 30 * DAY_MS;
 const MINUTE_MS = 60 * 1000;
 
-/** A key for the S3 plane, and where that is. */
+/** An S3 access key and its endpoint. */
 export interface S3Access extends S3Credentials {
   endpoint: string;
-  /** Null: it is the user's own and may be valid for ever. */
+  /** Null for the user's own key, which may never expire. */
   expiresAtMs: number | null;
-  /** The token expires with the key, so that no other key would be valid for longer. */
+  /** The key expires with its token, so no other key would last longer. */
   endsWithToken?: boolean;
 }
 
 type KeySession = Pick<Session, 'environment' | 'target' | 'connect'>;
 
 export interface AccessKeySource {
-  /** A key that is valid for at least this long from now. */
+  /** Returns a key that is valid for at least this long. */
   get(validForMs?: number): Promise<S3Access>;
-  /** Called when the platform does not know the key any more; false when there is no other. */
+  /** Call this if the platform no longer knows the key. Returns false if there is no other. */
   renew(): Promise<boolean>;
-  /** Called when nobody answers where the S3 plane was; whether it is elsewhere now. */
+  /** Call this if the S3 endpoint does not respond. Returns whether it has moved. */
   relocate(): Promise<boolean>;
 }
 
-/** The user's own key from the environment, else one that is made with the token and kept for a month (0600). */
+/** Returns the user's own key from the environment, or one created with the token and kept for a month (0600). */
 export function accessKeySource({ environment, ...session }: KeySession): AccessKeySource {
   const { accessKeyId, secretAccessKey, endpoint } = environment.s3;
   if (accessKeyId !== undefined || secretAccessKey !== undefined) {
@@ -48,7 +48,7 @@ export function accessKeySource({ environment, ...session }: KeySession): Access
     return {
       get: async () => ({ accessKeyId, secretAccessKey, endpoint: await (found ??= find()), expiresAtMs: null }),
       renew: () => Promise.resolve(false),
-      relocate: () => Promise.resolve(false), // it was named, or was asked for just now
+      relocate: () => Promise.resolve(false), // it was configured, or just looked up
     };
   }
   return keptKeySource(environment, session);
@@ -60,9 +60,9 @@ function keptKeySource(
 ): AccessKeySource {
   const pathOf = async (): Promise<string> => {
     const known = await target();
-    // With a kept key nobody is asked: each command would else begin with a request only to learn its own workspace.
+    // A stored key needs no request; otherwise every command would first ask for its own workspace.
     const workspace = isSettled(known) ? (known.workspace ?? '') : (await connect()).workspaceUuid;
-    // The token is part of the name: another user of the same machine account must not get this one's key.
+    // The name includes the token, so that another user of the same machine account never gets this key.
     const name = createHash('sha256')
       .update(`${known.url}\n${workspace}\n${known.token}\nadmin`)
       .digest('hex')
@@ -99,7 +99,7 @@ function keptKeySource(
   return { get, renew, relocate };
 }
 
-/** As good as the token allows, which lies beside it: with `admin`, where the caller may make such a key, else without. */
+/** Creates the best key the token allows, with `admin` if permitted. */
 async function makeKey({ store }: Connection, hostname: string): Promise<S3Access> {
   const label = `svc command on ${hostname}`.slice(0, 255);
   try {
@@ -116,7 +116,7 @@ async function makeKey({ store }: Connection, hostname: string): Promise<S3Acces
   }
 }
 
-/** For a month, or for as long as the token itself lasts. */
+/** For a month, or until the token expires. */
 async function makeKeyFor(store: Connection['store'], wanted: NewAccessKey): Promise<S3Access> {
   const expiresAt = new Date(Date.now() + KEY_LIFE_MS).toISOString();
   try {
@@ -141,6 +141,6 @@ function readKey(text: string | null): S3Access | null {
   try {
     return JSON.parse(text) as S3Access; // written by this file
   } catch {
-    return null; // damaged; a new one replaces it
+    return null; // damaged; replaced by a new one
   }
 }

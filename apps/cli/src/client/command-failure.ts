@@ -1,4 +1,4 @@
-/** What ends a command with one line. `hint` says what to do about it. */
+/** Ends a command with a one-line message. `hint` suggests a remedy. */
 export class CommandFailure extends Error {
   readonly exitCode: number;
 
@@ -9,7 +9,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The same for all commands; they stand in the documentation. */
+/** Exit codes of all commands, as documented. */
 export const EXIT = { failed: 1, usage: 2, interrupted: 130 } as const;
 
 export function usageFailure(message: string, hint?: string): CommandFailure {

@@ -3,7 +3,7 @@ import type { ClientEnvironment } from '../configuration-client.ts';
 import { usageFailure } from './command-failure.ts';
 import { DEFAULT_PROFILE, readProfile } from './profiles.ts';
 
-/** Flags that every command has which talks to a platform. */
+/** Flags of every command that connects to a platform. */
 export interface ConnectionFlags {
   url?: string;
   profile?: string;
@@ -12,16 +12,16 @@ export interface ConnectionFlags {
   json?: boolean;
 }
 
-/** What flags, environment and profile say, without asking anybody. */
+/** The target according to flags, environment and profile, without a request. */
 export interface Target {
   url: string;
   token: string;
-  /** A uuid or a name; undefined is the caller's own. */
+  /** UUID or name; undefined for the caller's own. */
   workspace: string | undefined;
   teamUuid: string | undefined;
 }
 
-/** Which platform, and which workspace of it. */
+/** A platform and one of its workspaces. */
 export interface Connection extends Omit<Target, 'workspace'> {
   svc: SvcClient;
   workspaceUuid: string;
@@ -30,7 +30,7 @@ export interface Connection extends Omit<Target, 'workspace'> {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Flags win over the environment, and the environment over the profile. */
+/** Resolves the target: flags take precedence over the environment, and the environment over the profile. */
 export async function findTarget(flags: ConnectionFlags, environment: ClientEnvironment): Promise<Target> {
   const name = flags.profile ?? environment.profile ?? DEFAULT_PROFILE;
   const profile = await readProfile(environment.configFolder, name);
@@ -39,7 +39,7 @@ export async function findTarget(flags: ConnectionFlags, environment: ClientEnvi
     throw usageFailure(`profile ${JSON.stringify(named)} not found`, `run svc login --profile ${named} to create it`);
   }
   const url = flags.url ?? environment.url ?? profile?.url;
-  // A profile's token is for its own platform only: another address must never get to see it.
+  // A profile's token is only for its own platform; never send it to another address.
   const token = environment.token ?? (profile !== null && url === profile.url ? profile.token : undefined);
   if (url === undefined || token === undefined) {
     const missing = url === undefined ? 'no platform is named' : `there is no token for ${url}`;
@@ -58,7 +58,7 @@ export async function connect({ workspace, ...target }: Target, signal: AbortSig
   return { ...target, svc, workspaceUuid, store: svc.objectStore({ workspaceUuid, teamUuid }) };
 }
 
-/** Whether the workspace is known for good by what was given: a name may mean another one tomorrow. */
+/** Whether the workspace is unambiguous without a lookup; a name may refer to another workspace tomorrow. */
 export function isSettled({ workspace }: Target): boolean {
   return workspace === undefined || UUID.test(workspace);
 }
@@ -69,7 +69,7 @@ export function assertWebAddress(url: string): void {
   throw usageFailure(`${JSON.stringify(url)} is not a URL`, 'use one such as http://127.0.0.1:4000');
 }
 
-/** A uuid, a name, or nothing: then the caller's own. */
+/** Resolves a UUID or name; without one, the caller's own workspace. */
 async function resolveWorkspace(svc: SvcClient, wanted: string | undefined, signal: AbortSignal): Promise<string> {
   if (wanted !== undefined && UUID.test(wanted)) return wanted;
   if (wanted === undefined) {

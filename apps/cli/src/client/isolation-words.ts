@@ -1,10 +1,10 @@
-/** What the platform's status says of the isolation of sandboxes. */
+/** Isolation of sandboxes in the platform's status. */
 export interface IsolationState {
   readonly isolation: string | null;
   readonly isolation_reason: string | null;
 }
 
-/** Never silent about a shared kernel. Null while sandboxes are off. */
+/** Describes the isolation; always mentions a shared kernel. Null while sandboxes are disabled. */
 export function describeIsolation({ isolation, isolation_reason: reason }: IsolationState): string | null {
   if (isolation === null) return null;
   const because = reason === null ? '' : `: ${reason}`;

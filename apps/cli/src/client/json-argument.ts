@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { usageFailure } from './command-failure.ts';
 
-/** A JSON object given as `@FILE`, as `@-` for standard input, or as the text itself. */
+/** Reads a JSON object from `@FILE`, from stdin with `@-`, or from the argument itself. */
 export async function readJsonArgument(argument: string): Promise<Record<string, unknown>> {
   const content =
     argument === '@-'
@@ -18,5 +18,5 @@ export async function readJsonArgument(argument: string): Promise<Record<string,
     throw usageFailure(`${argument.startsWith('@') ? argument.slice(1) : 'the argument'} is not JSON`, reason);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usageFailure('expected a JSON object');
-  return value as Record<string, unknown>; // an object from JSON.parse has string keys
+  return value as Record<string, unknown>; // objects from JSON.parse have string keys
 }

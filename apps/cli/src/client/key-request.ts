@@ -2,7 +2,7 @@ import type { KeyPermission, NewAccessKey } from '@svc/sdk';
 import type { Command } from 'commander';
 import { usageFailure } from './command-failure.ts';
 
-/** What a new access key may do; the same flags wherever one is made. */
+/** Permissions of a new access key; the same flags in every command that creates one. */
 export interface KeyFlags {
   label?: string;
   permission?: string[];
@@ -31,7 +31,7 @@ export function readKeyRequest(flags: KeyFlags, nowMs: number, defaultLabel: str
   };
 }
 
-/** A time from now, or a moment. */
+/** Parses a duration from now, or a timestamp. */
 export function readMoment(text: string, nowMs: number): string {
   const timeMs = DURATION.test(text) ? nowMs + readDurationMs(text) : Date.parse(text);
   if (Number.isNaN(timeMs))
@@ -42,7 +42,7 @@ export function readMoment(text: string, nowMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** `90s`, `15m`, `12h`, `7d`; a bare number means seconds. */
+/** Parses `90s`, `15m`, `12h`, `7d`; a plain number means seconds. */
 export function readDurationMs(text: string): number {
   if (/^\d{1,9}s?$/.test(text)) return Number.parseInt(text, 10) * 1000;
   const [, amount, unit] = DURATION.exec(text) ?? [];

@@ -1,4 +1,4 @@
-/** What a command says. Values go to standard output, everything else to standard error. */
+/** Output of a command: results on stdout, everything else on stderr. */
 export class Output {
   readonly json: boolean;
   readonly #stdout: NodeJS.WritableStream;
@@ -10,18 +10,18 @@ export class Output {
     this.#stderr = options.stderr;
   }
 
-  /** The command's answer: as JSON when that was asked for, else as the lines given. */
+  /** Prints the result: as JSON if requested, otherwise as the given lines. */
   answer(value: unknown, lines: readonly string[]): void {
     if (this.json) this.#stdout.write(`${JSON.stringify(value, null, 2)}\n`);
     else for (const line of lines) this.#stdout.write(`${line}\n`);
   }
 
-  /** One entry of a listing that may be long: a line of JSON, or a line. */
+  /** Prints one entry of a possibly long list, as a line of JSON or text. */
   entry(value: unknown, line: string): void {
     this.#stdout.write(`${this.json ? JSON.stringify(value) : line}\n`);
   }
 
-  /** For people who watch: nothing in JSON. */
+  /** Prints a line for people; nothing in JSON mode. */
   note(line: string): void {
     if (!this.json) this.#stdout.write(`${line}\n`);
   }
@@ -46,7 +46,7 @@ export function renderTable(columns: readonly string[], rows: readonly (readonly
   );
 }
 
-/** Names come from others: what would steer the terminal, or look like another line, is shown as an escape. */
+/** Escapes characters in untrusted names that would control the terminal or look like another line. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
@@ -54,7 +54,7 @@ export function printable(text: string): string {
   });
 }
 
-/** `1536` -> `1.5 KiB`. */
+/** Formats a size: `1536` -> `1.5 KiB`. */
 export function renderBytes(sizeBytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   let value = sizeBytes;

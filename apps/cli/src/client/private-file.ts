@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 
 const OWNER_ONLY = 0o600;
 
-/** The text of a file, or null when there is none. */
+/** Returns a file's text, or null if it does not exist. */
 export async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
@@ -15,8 +15,8 @@ export async function readIfThere(path: string): Promise<string | null> {
 }
 
 /**
- * Replaces a file in one step, so that nobody ever reads half of it, and never with more rights than its owner's. A
- * link stays a link: what it points to is replaced. What may be lost with the power need not be `durable`.
+ * Replaces a file atomically, readable by its owner only. Follows a symbolic link and replaces its target. Pass
+ * `durable: false` for data that may be lost in a power failure.
  */
 export async function writePrivateFile(path: string, text: string, { durable = true } = {}): Promise<void> {
   const target = await realpath(path).catch(() => path);

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { CommandFailure } from './command-failure.ts';
 import { readIfThere, writePrivateFile } from './private-file.ts';
 
-/** One platform that `svc login` has signed in to. */
+/** A platform that `svc login` has signed in to. */
 export interface Profile {
   url: string;
   token: string;
-  /** Of a token that the login made, so that the logout can revoke it; null for one that was given. */
+  /** Id of the token created by the login, for revoking it on logout; null for a token provided by the user. */
   tokenId: string | null;
   workspace: string | null;
   team: string | null;
@@ -27,7 +27,7 @@ export async function readProfile(configFolder: string, name: string): Promise<P
   return Object.hasOwn(profiles, name) ? (profiles[name] ?? null) : null;
 }
 
-/** With null the profile is forgotten. */
+/** Saves a profile; null deletes it. */
 export async function writeProfile(configFolder: string, name: string, profile: Profile | null): Promise<void> {
   const { profiles } = await readAll(configFolder);
   const others = Object.entries(profiles).filter(([each]) => each !== name);

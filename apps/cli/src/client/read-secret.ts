@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { usageFailure } from './command-failure.ts';
 
-/** Never an argument: those stand in the process list. Asks a person without showing what is typed, else reads it piped. */
+/** Reads a secret from a prompt without echo, or from a pipe; never from arguments, which the process list shows. */
 export async function readSecret(label: string, { piped }: { piped: boolean }): Promise<string> {
   if (!piped && !process.stdin.isTTY) {
     throw usageFailure(

@@ -4,7 +4,7 @@ import { CommandFailure, EXIT } from './command-failure.ts';
 import { connect, findTarget, type Connection, type ConnectionFlags, type Target } from './connection.ts';
 import { Output } from './output.ts';
 
-/** One run of a command: what it was given and where it speaks. */
+/** One run of a command: its environment and connection. */
 export interface Session {
   environment: ClientEnvironment;
   output: Output;
@@ -23,7 +23,7 @@ export function addConnectionOptions(command: Command): Command {
     .option('--json', 'Print JSON');
 }
 
-/** Runs a command until its end or until Ctrl-C; the second Ctrl-C does not wait. */
+/** Runs a command until it ends or Ctrl-C. A second Ctrl-C exits immediately. */
 export async function withSession(flags: ConnectionFlags, run: (session: Session) => Promise<void>): Promise<void> {
   const ending = new AbortController();
   const onSignal = (): void => {

@@ -12,7 +12,7 @@ interface QuotaFlags {
   json?: boolean;
 }
 
-/** `svc admin quota …`: raises and lowers limits; a running platform follows within a second. */
+/** `svc admin quota …`: sets limits; a running platform applies them within a second. */
 export function registerAdminQuota(admin: Command): void {
   const quota = admin.command('quota').description('Manage quota limits of workspaces and owners');
   addOptions(quota.command('list'))

@@ -13,7 +13,7 @@ interface AdminFlags {
   passwordStdin?: boolean;
 }
 
-/** `svc admin …`: for whoever may read the data folder; works while the platform runs and while it does not. */
+/** `svc admin …`: requires read access to the data folder; works whether or not the platform is running. */
 export function registerAdminCommand(program: Command): void {
   const admin = program.command('admin').description('Administer a platform from its data folder');
   admin
@@ -64,7 +64,7 @@ function registerDomainCommands(admin: Command): void {
 
 const MAX_PASSWORD_BYTES = 4096;
 
-/** Never an argument: those stand in the process list. One line break at the end belongs to the shell. */
+/** Reads from stdin, never from arguments, which the process list shows. Drops one trailing line break. */
 async function readPassword(input: NodeJS.ReadableStream): Promise<string> {
   let text = '';
   for await (const chunk of input) {

@@ -3,7 +3,10 @@ import { registerAgentBinary } from './agent/binary.ts';
 import { registerAgentImage } from './agent/image.ts';
 import { runAgent } from './agent/run.ts';
 
-/** `svc agent run|validate …` is `svc-agent run|validate …`: same program, options and exit code; `binary` and `image` make it. */
+/**
+ * `svc agent run|validate …` equals `svc-agent run|validate …`: same program, options and exit code. `binary` and
+ * `image` build it.
+ */
 export function registerAgentCommand(program: Command): void {
   const agent = program
     .command('agent')

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 type Register = (program: Command) => void;
 
 /**
- * Every command, in the order in which help shows them. Each is loaded only when it is asked for: a client need not load
- * the platform, which would cost a second and 100 MB for every listing, nor a platform the clients, which would stay in its memory.
+ * All commands, in help order. Each is loaded on demand: otherwise a client would load the platform, at a cost of one
+ * second and 100 MB per command, and a platform would keep the clients in memory.
  */
 const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   login: async () => (await import('./login.ts')).registerLoginCommand,
@@ -34,7 +34,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   openapi: async () => (await import('./openapi.ts')).registerOpenApiCommand,
 };
 
-/** Registers the command of this name, else all of them: for the help, and for what is no command. */
+/** Registers the named command, or all of them for the help and for unknown names. */
 export async function registerCommands(program: Command, name: string | undefined): Promise<void> {
   const named = Object.entries(COMMANDS).filter(([each]) => each === name);
   for (const [, load] of named.length > 0 ? named : Object.entries(COMMANDS)) (await load())(program);

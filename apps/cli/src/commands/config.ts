@@ -3,7 +3,7 @@ import { platformConfigSchema, renderConfigurationReference } from '@svc/platfor
 import type { Command } from 'commander';
 import { readConfiguration } from '../configuration.ts';
 
-/** `svc config check|show|schema|reference`: secrets are redacted in all of them. */
+/** `svc config check|show|schema|reference`: all of them redact secrets. */
 export function registerConfigCommand(program: Command): void {
   const config = program.command('config').description('Check or show the configuration');
   config

@@ -23,7 +23,7 @@ interface DeployFlags extends ConnectionFlags {
 
 const DEFAULT_PROJECT = 'default';
 
-/** `svc deploy [CLUSTER] -f FILE`: manifests into a cluster, by its agent. */
+/** `svc deploy [CLUSTER] -f FILE`: deploys manifests to a cluster through its agent. */
 export function registerDeployCommand(program: Command): void {
   addConnectionOptions(program.command('deploy'))
     .description('Deploy Kubernetes manifests to a cluster')
@@ -102,18 +102,18 @@ async function deploy(
   throw new CommandFailure(finished.error?.message ?? `the deployment is ${finished.status}`);
 }
 
-/** Each fault of a manifest that has several: its message has no room for all of them. */
+/** Returns every error of a manifest with several; the message only has room for one. */
 function faultsOf({ error }: Deployment): string[] {
   const issues = error?.details?.['issues'];
   if (!Array.isArray(issues)) return [];
   return issues.map((each: unknown) => {
-    const { field, issue } = (each ?? {}) as { field?: unknown; issue?: unknown }; // only shown
+    const { field, issue } = (each ?? {}) as { field?: unknown; issue?: unknown }; // for display only
     const text = String(issue);
     return text.includes(String(field)) ? text : `${String(field)}: ${text}`;
   });
 }
 
-/** Ctrl-C leaves it to go on: it was accepted. */
+/** Ctrl-C stops following; the accepted deployment continues. */
 async function follow(
   cluster: Cluster,
   accepted: Deployment,

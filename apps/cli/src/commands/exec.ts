@@ -25,7 +25,7 @@ interface Place {
   container?: string;
 }
 
-/** `svc exec CLUSTER POD -- COMMAND`: in a container of a cluster. */
+/** `svc exec CLUSTER POD -- COMMAND`: runs a command in a container of a cluster. */
 export function registerExecCommand(program: Command): void {
   addConnectionOptions(program.command('exec'))
     .description('Run a command in a container of a cluster and return its exit code')
@@ -70,7 +70,7 @@ async function onTerminal(session: ClusterSession, cluster: Cluster, place: Plac
   await runClusterShell(own, shell, { note: (line) => output.warn(line), signal });
 }
 
-/** Without anything to read: over the agent's own connection, which needs no tunnel. */
+/** Without input, the command uses the agent's own connection and needs no tunnel. */
 async function alone(
   { output, signal }: ClusterSession,
   cluster: Cluster,
@@ -89,7 +89,7 @@ async function alone(
   if (exitCode !== 0) throw new CommandFailure('', { exitCode });
 }
 
-/** Everything as it comes, both ways. */
+/** Streams input and output. */
 async function withInput({ signal }: ClusterSession, cluster: Cluster, request: ShellRequest): Promise<void> {
   const shell = await cluster.shell(request, { signal });
   shell.onData(show);
@@ -102,7 +102,7 @@ async function withInput({ signal }: ClusterSession, cluster: Cluster, request: 
     throw error;
   } finally {
     shell.close();
-    process.stdin.destroy(); // whatever is left to read, nobody wants it any more
+    process.stdin.destroy(); // nothing reads the remaining input
     await input;
   }
 }

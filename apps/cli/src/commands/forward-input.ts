@@ -1,11 +1,11 @@
-/** A command that runs elsewhere and takes input. */
+/** A remote command that accepts input. */
 export interface InputTaker {
-  /** Resolves when more may be written. */
+  /** Resolves when there is room for more. */
   write(data: Buffer): Promise<void>;
   finishInput(): void;
 }
 
-/** Passes standard input on until it ends, or the command reads no more. */
+/** Forwards stdin until it ends or the command stops reading. */
 export async function forwardInput(command: InputTaker): Promise<void> {
   try {
     for await (const piece of process.stdin) await command.write(piece as Buffer); // no encoding is set

@@ -11,7 +11,7 @@ interface ForwardFlags extends ConnectionFlags {
   address?: string;
 }
 
-/** `svc forward CLUSTER NAME LOCAL_PORT`: a port of this machine becomes one of the cluster. */
+/** `svc forward CLUSTER NAME LOCAL_PORT`: forwards a local port to a service of the cluster. */
 export function registerForwardCommand(program: Command): void {
   const command = program
     .command('forward')
@@ -34,7 +34,7 @@ async function forward(
   const { cluster_id: clusterId } = await clusters.of(cluster).endpoints({ signal });
   const host = flags.address ?? '127.0.0.1';
   const session = new ForwardSession({ ...known, clusterId, service: name }, signal);
-  await session.connect(); // a refusal is told now and not with the first connection
+  await session.connect(); // report a refusal now instead of at the first connection
   let listener: LocalListener | null = null;
   try {
     listener = await listenLocally(

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { registerCommands } from './all-commands.ts';
 
 const MAX_CHARACTERS = 100;
-/** Values of an argument or option, as they are typed. */
+/** Literal values of an argument or option. */
 const VALUES = /^(enabled or suspended|none or sse-s3|svc:\/\/\S+)/;
 
 interface Text {

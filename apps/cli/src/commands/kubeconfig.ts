@@ -12,7 +12,7 @@ interface KubeconfigFlags extends ConnectionFlags {
   tokenStdin?: boolean;
 }
 
-/** `svc kubeconfig CLUSTER`: a file that kubectl, Helm and every other client of Kubernetes use as it is. */
+/** `svc kubeconfig CLUSTER`: writes a file for kubectl, Helm and every other Kubernetes client. */
 export function registerKubeconfigCommand(program: Command): void {
   const command = program
     .command('kubeconfig')
@@ -42,7 +42,7 @@ async function printKubeconfig(
   output.answer({ path: flags.out, cluster: kubeconfig['current-context'] }, [`Saved to ${flags.out}`]);
 }
 
-/** YAML with every value in JSON's quotes, which are YAML's too. */
+/** Renders YAML with JSON-quoted values, which YAML accepts. */
 function renderKubeconfig(file: Kubeconfig): string {
   const lines = Object.entries(file).map(([key, value]) => {
     if (!Array.isArray(value)) return `${key}: ${JSON.stringify(value)}`;

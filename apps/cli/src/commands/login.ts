@@ -17,7 +17,7 @@ interface LoginFlags {
   json?: boolean;
 }
 
-/** `svc login`: keeps an address and a token in a file that only its owner may read. */
+/** `svc login`: saves an address and a token in a file readable only by its owner. */
 export function registerLoginCommand(program: Command): void {
   program
     .command('login')
@@ -57,7 +57,7 @@ async function login(flags: LoginFlags, { environment, output, signal }: Session
   output.answer({ url, profile: name, caller: who, file: path }, [`Signed in to ${url} as ${who}`, `Saved to ${path}`]);
 }
 
-/** A token of its own for this machine, so that signing out here ends nothing elsewhere. */
+/** Creates a separate token for this machine, so that signing out here affects nothing else. */
 async function makeToken(
   url: string,
   flags: LoginFlags,

@@ -9,7 +9,7 @@ interface LogoutFlags {
   json?: boolean;
 }
 
-/** `svc logout`: forgets a platform, and revokes the token that the login made. */
+/** `svc logout`: deletes the saved profile and revokes the token created by the login. */
 export function registerLogoutCommand(program: Command): void {
   program
     .command('logout')
@@ -24,7 +24,7 @@ export function registerLogoutCommand(program: Command): void {
         if (profile.tokenId !== null) {
           const svc = createClient({ baseUrl: profile.url, credential: { kind: 'token', token: profile.token } });
           await svc.accounts.revokeToken(profile.tokenId, { signal }).catch((error: unknown) => {
-            if (!(error instanceof UnauthorizedError)) throw error; // else it was revoked already
+            if (!(error instanceof UnauthorizedError)) throw error; // otherwise it was already revoked
           });
         }
         await writeProfile(environment.configFolder, name, null);

@@ -16,7 +16,7 @@ interface LogFlags extends ConnectionFlags {
   timestamps?: boolean;
 }
 
-/** `svc logs CLUSTER POD`: what a container of a cluster has written. */
+/** `svc logs CLUSTER POD`: prints the log of a container in a cluster. */
 export function registerLogsCommand(program: Command): void {
   addConnectionOptions(program.command('logs'))
     .description('Print the logs of a container of a cluster; with --json, one JSON object per line')

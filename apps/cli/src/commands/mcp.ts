@@ -24,7 +24,7 @@ export function registerMcpCommand(program: Command): void {
     .action((flags: McpFlags) => withSandboxes(flags, (session) => serve(session, flags)));
 }
 
-/** Until the client closes the input, as the protocol has it, or the process is told to end. */
+/** Serves until the client closes stdin, as the protocol specifies, or the process is terminated. */
 async function serve(session: SandboxSession, flags: McpFlags): Promise<void> {
   const context: ToolContext = { session, made: new Set() };
   const folder = flags.folder === undefined ? null : await LocalFolder.open(flags.folder);
@@ -44,6 +44,6 @@ async function serve(session: SandboxSession, flags: McpFlags): Promise<void> {
 }
 
 async function deleteAll({ session, made }: ToolContext): Promise<void> {
-  // One that is gone already, or cannot be reached any more, keeps the others from nothing.
+  // A deleted or unreachable sandbox must not prevent the cleanup of others.
   await Promise.allSettled([...made].map((id) => session.sandboxes.delete(id)));
 }

@@ -11,7 +11,10 @@ interface StoreFlags {
 
 const MiB = 1024 * 1024;
 
-/** `svc object-store …`: for whoever may read the data folder; all but `restore` work also while the platform runs. */
+/**
+ * `svc object-store …`: requires read access to the data folder; all but `restore` also work while the platform is
+ * running.
+ */
 export function registerObjectStoreCommand(program: Command): void {
   const store = program.command('object-store').description('Check, verify, back up, and restore stored objects');
   const command = (name: string, description: string): Command =>

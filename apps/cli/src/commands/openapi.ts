@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { renderOpenApi } from '@svc/platform';
 import type { Command } from 'commander';
 
-/** `svc openapi`: writes `api/openapi.json` and the SDK's types of it from the routes, for whoever adds one. */
+/** `svc openapi`: generates `api/openapi.json` and the SDK's types from the routes. */
 export function registerOpenApiCommand(program: Command): void {
   program
     .command('openapi')

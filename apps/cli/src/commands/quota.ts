@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { ConnectionFlags } from '../client/connection.ts';
 import { addConnectionOptions, withSession } from '../client/session.ts';
 
-/** `svc quota`: for everybody who reads a workspace; raising is `svc admin quota`. */
+/** `svc quota`: for everyone with read access to a workspace; `svc admin quota` changes limits. */
 export function registerQuotaCommand(program: Command): void {
   addConnectionOptions(program.command('quota'))
     .description('Show the quotas of a workspace and their usage')

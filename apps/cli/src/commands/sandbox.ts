@@ -16,7 +16,7 @@ import { registerSandboxStates } from './sandbox/states.ts';
 
 /** `svc sandbox …` */
 export function registerSandboxCommand(program: Command): void {
-  // What follows the name in `exec` belongs to the command there, `--version` and `--help` as well.
+  // Arguments after the name in `exec` belong to the command, including `--version` and `--help`.
   program.enablePositionalOptions();
   const sandbox = program.command('sandbox').description('Manage sandboxes').enablePositionalOptions();
   registerSandboxCreate(sandbox);

@@ -5,7 +5,7 @@ import { describeIsolation } from '../client/isolation-words.ts';
 import { renderBytes } from '../client/output.ts';
 import { addConnectionOptions, withSession } from '../client/session.ts';
 
-/** `svc status`: what the console's overview shows. */
+/** `svc status`: prints the console's overview. */
 export function registerStatusCommand(program: Command): void {
   addConnectionOptions(program.command('status'))
     .description('Show the services of a workspace and the isolation of its sandboxes')

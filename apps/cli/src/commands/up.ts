@@ -13,21 +13,21 @@ export interface UpFlags {
   json?: boolean;
 }
 
-/** `svc up`: prepares what is missing and starts the platform. */
+/** `svc up`: installs missing requirements and starts the platform. */
 export function registerUpCommand(program: Command): void {
   addStartOptions(program.command('up'))
     .description('Start the platform and install missing system packages')
     .action((flags: UpFlags) => start(flags, { prepare: true }));
 }
 
-/** `svc platform`: only starts it. */
+/** `svc platform`: starts the platform without preparing anything. */
 export function registerPlatformCommand(program: Command): void {
   addStartOptions(program.command('platform'))
     .description('Start the platform without installing anything')
     .action((flags: UpFlags) => start(flags, { prepare: false }));
 }
 
-/** Loads the platform only here, after what must come before any of it. */
+/** Loads the platform only here, after the necessary setup. */
 async function start(flags: UpFlags, options: { prepare: boolean }): Promise<void> {
   leaveOutWebSockets();
   const { startFromCommandLine } = await import('../start/start.ts');

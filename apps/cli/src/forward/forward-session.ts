@@ -13,7 +13,7 @@ export interface ForwardTarget {
 
 const DIAL_TIMEOUT_MS = 15_000;
 
-/** The one session with the platform, made when it is needed and again when it was lost. */
+/** The single session with the platform, opened on demand and reopened after a loss. */
 export class ForwardSession {
   readonly #target: ForwardTarget;
   readonly #signal: AbortSignal;
@@ -24,7 +24,7 @@ export class ForwardSession {
     this.#signal = signal;
   }
 
-  /** A connection to the service. Rejects with the words of the platform when it refuses. */
+  /** Opens a connection to the service. Rejects with the platform's message on a refusal. */
   async open(): Promise<MuxStream> {
     const session = await this.connect();
     return session.open();

@@ -4,22 +4,22 @@ import { joinStreams, MuxError, type MuxStream } from '@svc/mux';
 
 export interface LocalListener {
   readonly port: number;
-  /** Accepts nobody any more and ends what is open. */
+  /** Stops accepting and ends open connections. */
   close(): Promise<void>;
 }
 
-/** Listens on this machine; each connection becomes one of `open`. */
+/** Listens on this machine and calls `open` for each connection. */
 export async function listenLocally(
   address: { host: string; port: number },
   open: () => Promise<MuxStream>,
   onFault: (reason: string) => void,
 ): Promise<LocalListener> {
   const sockets = new Set<Socket>();
-  // Half-open, as what it carries: a client may end its request and still wait for the answer.
+  // Half-open like its payload: a client may end its request and still await the response.
   const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    socket.on('error', () => undefined); // the join sees it close
+    socket.on('error', () => undefined); // the joined stream handles the close
     carry(socket, open, onFault).catch((error: unknown) => {
       onFault(error instanceof Error ? error.message : String(error));
       socket.destroy();

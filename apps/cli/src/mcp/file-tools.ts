@@ -8,7 +8,7 @@ const MAX_READ_BYTES = 1024 * 1024;
 const DEFAULT_LISTED = 200;
 const MAX_LISTED = 2_000;
 
-/** Files of a sandbox, by their content. */
+/** Tools for the contents of sandbox files. */
 export function addFileTools(server: McpServer, context: ToolContext): void {
   addReadTools(server, context);
   addWriteTools(server, context);
@@ -30,7 +30,7 @@ function addReadTools(server: McpServer, { session: { find } }: ToolContext): vo
       const { files } = await find(sandbox);
       const { size } = await files.stat(path, { signal });
       const range = { start: offset, end: offset + most - 1 };
-      // Nothing lies in a range of an empty file, nor behind its end.
+      // An empty file has no ranges, and nothing follows the end.
       const bytes =
         size > 0 && offset >= size
           ? new Uint8Array()
@@ -108,7 +108,7 @@ function addWriteTools(server: McpServer, { session: { find } }: ToolContext): v
   });
 }
 
-/** A character that the end of the piece has cut is left to the next one. */
+/** Leaves a character cut off at the end to the next piece. */
 function contentOf(bytes: Uint8Array, isCut: boolean): { encoding: string; content: string; readBytes: number } {
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CommandFailure } from '../client/command-failure.ts';
 
-/** The one folder of this machine that tools may read and write: no path leads out of it, by `..` or by a link. */
+/** The only local folder that tools may access. Paths cannot escape it, by `..` or by a symbolic link. */
 export class LocalFolder {
   readonly path: string;
 
@@ -14,12 +14,12 @@ export class LocalFolder {
     return new LocalFolder(await realpath(path));
   }
 
-  /** The real path of what is there. */
+  /** Returns the real path of an existing file. */
   async existing(path: string): Promise<string> {
     return this.#assertInside(await realpath(resolve(this.path, path)), path);
   }
 
-  /** Where a file may be made: its folder is there, and is inside. A link in its place is not followed. */
+  /** Returns a path for a new file: its folder exists and is inside. Never follows a link in its place. */
   async target(path: string): Promise<string> {
     const wanted = resolve(this.path, path);
     const folder = this.#assertInside(await realpath(dirname(wanted)), path);

@@ -17,7 +17,7 @@ const newSandbox = z.object({
   max_lifetime_seconds: z.number().int().min(10).optional().describe('Deleted after so long'),
 });
 
-/** Sandboxes as a whole; what is done inside of one is elsewhere. */
+/** Tools for the lifecycle of sandboxes. */
 export function addSandboxTools(server: McpServer, context: ToolContext): void {
   const { sandboxes, find } = context.session;
   addTool(server, {
@@ -135,7 +135,7 @@ function addStateTools(server: McpServer, { session: { find }, made }: ToolConte
   });
 }
 
-/** An image that has to be fetched takes minutes, of which a client wants to hear. */
+/** Reports progress, since downloading an image takes minutes. */
 async function untilRunning(sandbox: Sandbox, { signal, progress }: ToolCall): Promise<void> {
   while (sandbox.status === 'creating') {
     const info = await sandbox.waitFor('running', { signal, timeoutMs: LOOK_EVERY_MS });

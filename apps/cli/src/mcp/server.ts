@@ -11,7 +11,7 @@ file tools, and delete it with delete_sandbox when it is no longer needed. A san
 is a new process, so pass cwd and environment each time. Outputs are bounded: what is left out is named, and read_file with an offset
 reads on.`;
 
-/** One server for one client. `folder` is where it may read and write on this machine; null for nowhere. */
+/** Creates the server for one client. `folder` is the accessible local folder; null for none. */
 export function createMcpServer(version: string, context: ToolContext, folder: LocalFolder | null): McpServer {
   const server = new McpServer(
     { name: 'svc-sandboxes', title: 'svc sandboxes', version },

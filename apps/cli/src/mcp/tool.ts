@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { describeExpected } from '../failure.ts';
 import type { SandboxSession } from '../commands/sandbox/with-sandboxes.ts';
 
-/** What all tools work with. */
+/** Shared state of all tools. */
 export interface ToolContext {
   readonly session: Pick<SandboxSession, 'sandboxes' | 'find'>;
-  /** Ids of sandboxes that were made here. */
+  /** Ids of sandboxes created in this session. */
   readonly made: Set<string>;
 }
 
-/** One call of a tool: the client may cancel it and may want to hear of its progress. */
+/** A tool call; the client may cancel it and may request progress. */
 export interface ToolCall {
   readonly signal: AbortSignal;
-  /** Says how far it is; at most once in a second, and only to clients that asked. */
+  /** Reports progress, at most once per second, to clients that requested it. */
   progress(message: string): void;
 }
 
@@ -25,7 +25,7 @@ interface ToolDefinition<Input> {
   input: StandardSchemaWithJSON<unknown, Input>;
   /** Changes nothing. */
   readOnly?: boolean;
-  /** What it takes away cannot be brought back. */
+  /** Deletes data permanently. */
   destructive?: boolean;
   run(input: Input, call: ToolCall): Promise<Readonly<Record<string, unknown>>>;
 }
@@ -39,7 +39,7 @@ export const pathArgument = z
 
 const PROGRESS_EVERY_MS = 1_000;
 
-/** Registers it so that what goes wrong is an answer that a caller can act upon, and no failure of the protocol. */
+/** Registers a tool whose errors are results that a model can act on, not protocol errors. */
 export function addTool<Input>(server: McpServer, tool: ToolDefinition<Input>): void {
   const { name, title, description, input, readOnly = false, destructive = false } = tool;
   const annotations = { title, readOnlyHint: readOnly, destructiveHint: destructive, openWorldHint: false };
@@ -56,7 +56,7 @@ export function addTool<Input>(server: McpServer, tool: ToolDefinition<Input>): 
   server.registerTool(name, { title, description, inputSchema: input, annotations }, run);
 }
 
-/** As text for readers, as an object for programs. */
+/** Returns text for readers and an object for programs. */
 function answerOf(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
 }
@@ -74,13 +74,13 @@ function callOf({ mcpReq }: ServerContext): ToolCall {
       toldAtMs = nowMs;
       progress += 1;
       const params = { progressToken: token, progress, message };
-      // A client that has gone is noticed by the transport.
+      // The transport detects a disconnected client.
       mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
     },
   };
 }
 
-/** What a caller needs to know of a sandbox; the whole of it is in `svc sandbox get`. */
+/** Summarizes a sandbox; `svc sandbox get` shows all fields. */
 export function describeSandbox({ info }: Sandbox): Readonly<Record<string, unknown>> {
   const { id, name, image, status, error, created_at: createdAt, expires_at: expiresAt } = info;
   return { id, name, image, status, created_at: createdAt, expires_at: expiresAt, ...(error !== null && { error }) };

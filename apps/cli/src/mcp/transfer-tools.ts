@@ -8,7 +8,7 @@ import type { BodyProgress } from '../transfer/progress.ts';
 import type { LocalFolder } from './local-folder.ts';
 import { addTool, pathArgument, sandboxArgument, type ToolContext } from './tool.ts';
 
-/** Files between this machine and a sandbox, of any size. */
+/** Tools for copying files of any size between this machine and a sandbox. */
 export function addTransferTools(server: McpServer, { session: { find } }: ToolContext, folder: LocalFolder): void {
   const localPath = z.string().min(1).describe(`On this machine, inside ${folder.path}`);
   const input = z.object({ sandbox: sandboxArgument, local_path: localPath, path: pathArgument });

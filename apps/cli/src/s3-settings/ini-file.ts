@@ -1,6 +1,6 @@
 import { usageFailure } from '../client/command-failure.ts';
 
-/** One setting; a value that is a list of pairs is a block of indented lines, as the aws command has them. */
+/** A setting; a list of pairs is a block of indented lines, as in aws settings. */
 export type IniValue = string | readonly (readonly [string, string])[];
 export type IniEntries = readonly (readonly [string, IniValue])[];
 
@@ -13,8 +13,8 @@ interface Lines {
 const HEADER = /^\s*\[([^\]]*)\]\s*$/;
 
 /**
- * The text with these settings in this section. Everything else stays as it was, line by line: other sections, comments,
- * and settings of the same section that are not among ours.
+ * Sets these settings in a section. Preserves everything else line by line: other sections, comments, and other
+ * settings of the section.
  */
 export function setIniSection(text: string, section: string, entries: IniEntries): string {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
@@ -26,7 +26,7 @@ export function setIniSection(text: string, section: string, entries: IniEntries
   }
   const ours = new Set(entries.map(([name]) => name));
   const kept = group(lines.slice(start + 1, endExclusive)).filter(({ name }) => !ours.has(name));
-  // Indented lines that belong to nothing must not come to belong to our last setting.
+  // Indented lines without a setting must not become part of our last setting.
   const firstOther = kept.findIndex(({ lines: [line = ''] }) => !/^\s+\S/.test(line));
   const stray = firstOther === -1 ? kept : kept.slice(0, firstOther);
   const others = firstOther === -1 ? [] : kept.slice(firstOther);
@@ -35,7 +35,7 @@ export function setIniSection(text: string, section: string, entries: IniEntries
   return `${all.join('\n')}\n`;
 }
 
-/** The single-line settings of a section; null when there is no such section. */
+/** Returns the single-line settings of a section; null if there is no such section. */
 export function readIniSection(text: string, section: string): ReadonlyMap<string, string> | null {
   const lines = text.split('\n');
   const [start, endExclusive] = rangeOf(lines, section);
@@ -51,7 +51,7 @@ function rangeOf(lines: readonly string[], section: string): [start: number, end
   return [start, next === -1 ? lines.length : next];
 }
 
-/** A setting together with its indented lines. */
+/** Groups each setting with its indented lines. */
 function group(lines: readonly string[]): Lines[] {
   const groups: Lines[] = [];
   for (const line of lines) {
@@ -69,7 +69,7 @@ function renderEntry(name: string, value: IniValue): string[] {
   return [`${name} = ${assertOneLine(value)}`];
 }
 
-/** A value with a line break could bring settings of its own. */
+/** Refuses line breaks, which could inject settings. */
 function assertOneLine(value: string): string {
   if (/[\p{Cc}]/u.test(value)) throw usageFailure(`${JSON.stringify(value)} cannot be written to a settings file`);
   return value;

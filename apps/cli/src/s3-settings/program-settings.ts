@@ -1,6 +1,6 @@
 import type { IniEntries } from './ini-file.ts';
 
-/** What every program needs to know. */
+/** Settings that every program needs. */
 export interface StoreAccess {
   /** `http://host:port` of the S3 plane. */
   endpoint: string;
@@ -8,7 +8,7 @@ export interface StoreAccess {
   secretAccessKey: string;
 }
 
-/** The data plane has one region, which goes by this name. */
+/** Name of the data plane's only region. */
 export const REGION = 'auto';
 
 /** For `~/.aws/credentials`. */
@@ -19,7 +19,7 @@ export function awsCredentials({ accessKeyId, secretAccessKey }: StoreAccess): I
   ];
 }
 
-/** For `~/.aws/config`. Buckets stand in the path, since a host of their own needs a name in DNS. */
+/** For `~/.aws/config`. Path-style addressing, since virtual hosts need DNS names. */
 export function awsConfig({ endpoint }: StoreAccess): IniEntries {
   return [
     ['region', REGION],
@@ -52,7 +52,7 @@ export function s3cmdSettings({ endpoint, accessKeyId, secretAccessKey }: StoreA
   ];
 }
 
-/** Variables that the AWS tools and libraries, rclone (remote `svc:`) and restic read. */
+/** Variables for the AWS tools and libraries, rclone (remote `svc:`) and restic. */
 export function environmentVariables(access: StoreAccess, bucket: string | undefined): Record<string, string> {
   const { endpoint, accessKeyId, secretAccessKey } = access;
   const rclone = rcloneRemote(access).map(([name, value]) => [
@@ -70,7 +70,7 @@ export function environmentVariables(access: StoreAccess, bucket: string | undef
   };
 }
 
-/** Only what restic reads. */
+/** Variables for restic only. */
 export function resticVariables(
   access: StoreAccess,
   repository: { bucket: string; folder: string },

@@ -3,21 +3,21 @@ import type { ClientEnvironment } from '../configuration-client.ts';
 import { awsConfig, awsCredentials, rcloneRemote, s3cmdSettings, type StoreAccess } from './program-settings.ts';
 import type { SettingsPart } from './settings-file.ts';
 
-/** A program whose settings are a section of a file. */
+/** A program configured by a section of a file. */
 export interface Program {
-  /** The first of these holds the key. */
+  /** The first part contains the key. */
   parts: (access: StoreAccess) => readonly [SettingsPart, ...SettingsPart[]];
   keyName: string;
-  /** The setting that says to which store the section belongs. */
+  /** The setting that identifies the section's store. */
   endpoint: { path: string; section: string; name: string; of: (access: StoreAccess) => string };
-  /** How to use it. */
+  /** Example of use. */
   example: string;
 }
 
 export const PROGRAM_NAMES = ['aws', 'rclone', 's3cmd', 'restic'] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
-/** `name` is that of the profile, or of the remote; s3cmd knows one section alone. */
+/** `name` is the profile or remote; s3cmd supports only one section. */
 export function programOf(
   program: Exclude<ProgramName, 'restic'>,
   { settingsFiles: files }: ClientEnvironment,

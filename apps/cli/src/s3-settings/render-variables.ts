@@ -6,14 +6,14 @@ const RENDERERS: Readonly<Record<string, (name: string, value: string) => string
   powershell: (name, value) => `$env:${name} = '${value.replaceAll("'", "''")}'`,
 };
 
-/** One line for each variable, in the language of a shell. */
+/** Renders one line per variable, in the syntax of a shell. */
 export function renderVariables(variables: Readonly<Record<string, string>>, shell: string): string[] {
   const render = RENDERERS[shell];
   if (render === undefined) throw usageFailure(`${shell} is not a supported shell`, Object.keys(RENDERERS).join(', '));
   return Object.entries(variables).map(([name, value]) => render(name, value));
 }
 
-/** What `renderVariables` wrote for `sh`. */
+/** Parses the `sh` output of `renderVariables`. */
 export function parseVariables(text: string): ReadonlyMap<string, string> {
   const lines = text.matchAll(/^export ([A-Z_0-9]+)='(.*)'$/gm);
   return new Map([...lines].map(([, name = '', value = '']) => [name, value.replaceAll(String.raw`'\''`, "'")]));

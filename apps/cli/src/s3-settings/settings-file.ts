@@ -2,21 +2,21 @@ import { readIfThere, writePrivateFile } from '../client/private-file.ts';
 import { CommandFailure } from '../client/command-failure.ts';
 import { readIniSection, setIniSection, type IniEntries } from './ini-file.ts';
 
-/** Settings that stand in a section of a file. */
+/** Settings in a section of a file. */
 export interface SettingsPart {
   path: string;
   section: string;
   entries: IniEntries;
 }
 
-/** Writes them, and makes the file its owner's alone: it holds a secret. */
+/** Writes the settings and makes the file readable by its owner only, since it contains a secret. */
 export async function writeSettings({ path, section, entries }: SettingsPart): Promise<void> {
   const text = (await readIfThere(path)) ?? '';
   assertReadable(path, text);
   await writePrivateFile(path, setIniSection(text, section, entries));
 }
 
-/** What stands there now; null when nothing does. */
+/** Returns the current settings; null if there are none. */
 export async function readSettings(path: string, section: string): Promise<ReadonlyMap<string, string> | null> {
   const text = await readIfThere(path);
   if (text === null) return null;
@@ -25,7 +25,7 @@ export async function readSettings(path: string, section: string): Promise<Reado
 }
 
 function assertReadable(path: string, text: string): void {
-  // rclone can keep its settings encrypted; then only rclone can change them.
+  // rclone can encrypt its settings; then only rclone can change them.
   if (!text.includes('RCLONE_ENCRYPT_V')) return;
   throw new CommandFailure(`${path} is encrypted`, {
     hint: 'use svc s3 env to configure rclone with environment variables',

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** The two checksums that can be joined: what was sent in parts is proved as a whole. */
+/** Checksums that can be combined, so that the parts of an upload prove the whole. */
 export type CrcName = 'crc32' | 'crc64nvme';
 
 /** Reversed polynomials: ISO 3309 and NVM Express. */
@@ -30,7 +30,7 @@ class Crc32 implements Crc {
   }
 }
 
-/** In two halves of 32 bits, since a number has no 64. */
+/** Split into two 32-bit halves, since numbers have no 64 bits. */
 class Crc64 implements Crc {
   readonly #high = new Uint32Array(256);
   readonly #low = new Uint32Array(256);
@@ -66,7 +66,7 @@ class Crc64 implements Crc {
   }
 }
 
-/** As S3's headers have it. */
+/** Encodes a CRC as in S3 headers. */
 export function crcToBase64(name: CrcName, value: bigint): string {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(value);
@@ -74,8 +74,8 @@ export function crcToBase64(name: CrcName, value: bigint): string {
 }
 
 /**
- * The CRC of two runs of bytes one after the other, from the CRC of each (Mark Adler's way: a CRC moves past a zero
- * byte by a matrix over GF(2), and past many by that matrix squared again and again).
+ * Combines the CRCs of two consecutive byte runs (Mark Adler's method: a matrix over GF(2) advances a CRC past a zero
+ * byte, and repeated squaring past many).
  */
 export class CrcJoiner {
   readonly #name: CrcName;

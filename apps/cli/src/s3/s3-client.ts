@@ -10,7 +10,7 @@ import { objectPath, renderQuery, signHeaders, SigningKeys } from './sigv4.ts';
 
 export interface RequestBody {
   sizeBytes: number;
-  /** Called once for each try. */
+  /** Called once per attempt. */
   open: () => Readable | Uint8Array;
 }
 
@@ -26,18 +26,18 @@ export interface S3Request {
 
 export interface S3Answer {
   headers: IncomingHttpHeaders;
-  /** To be read to its end, or destroyed. */
+  /** Read it to its end, or destroy it. */
   body: IncomingMessage;
 }
 
 const TRIES = 6;
-/** A connection on which nothing moves for this long is dead. */
+/** A connection without traffic for this long is dead. */
 const IDLE_TIMEOUT_MS = 120_000;
 
-/** An import would look at all that the module has, and so load the whole of `fetch`: a tenth of a short command's time. */
+/** An import would access all exports of the module and so load `fetch`: a tenth of a short command's time. */
 const { Agent, request: httpRequest } = process.getBuiltinModule('node:http');
 
-/** Signed requests over kept connections; what is passing is tried again. */
+/** Sends signed requests over kept-alive connections; retries transient failures. */
 export class S3Client {
   readonly #keys: AccessKeySource;
   readonly #signingKeys = new SigningKeys();
@@ -58,7 +58,7 @@ export class S3Client {
     this.#agents.https.destroy();
   }
 
-  /** Resolves with the head of a success; everything else is an error. */
+  /** Resolves with the head of a successful response; throws on anything else. */
   async send(request: S3Request): Promise<S3Answer> {
     let renewed = false;
     let relocated = false;
@@ -75,7 +75,7 @@ export class S3Client {
         }
         if (!relocated && isUnanswered(error)) {
           relocated = true;
-          if (await this.#keys.relocate().catch(() => false)) continue; // the refusal itself says more than that of asking
+          if (await this.#keys.relocate().catch(() => false)) continue; // the original refusal says more
         }
         if (tried >= TRIES || !isPassing(error)) throw error;
         await delay(100 * 2 ** tried, undefined, { signal: request.signal });
@@ -83,7 +83,7 @@ export class S3Client {
     }
   }
 
-  /** The same for answers that are small documents. */
+  /** Like `send`, for small document responses. */
   async sendForText(request: S3Request): Promise<{ headers: IncomingHttpHeaders; text: string }> {
     const { headers, body } = await this.send(request);
     return { headers, text: await text(body) };
@@ -133,13 +133,13 @@ export class S3Client {
       outgoing.once('error', reject);
       const body = request.body?.open();
       if (body === undefined || body instanceof Uint8Array) outgoing.end(body);
-      // A refusal may come before the body is through; then the answer counts, and not that the pipe broke.
+      // A refusal may arrive before the body is sent; then it counts, not the broken pipe.
       else pipeline(body, outgoing).catch(reject);
     });
   }
 }
 
-/** Nobody listens there, or there is no such host. */
+/** Connection refused or unknown host. */
 function isUnanswered(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ECONNREFUSED' || error.code === 'ENOTFOUND');
 }

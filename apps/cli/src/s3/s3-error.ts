@@ -1,6 +1,6 @@
 import { childText, parseXml } from './xml.ts';
 
-/** The S3 plane's refusal. */
+/** An error response of the S3 plane. */
 export class S3Error extends Error {
   readonly status: number;
   readonly code: string;
@@ -14,13 +14,13 @@ export class S3Error extends Error {
     this.requestId = fields.requestId;
   }
 
-  /** Whether the same request may succeed a little later. */
+  /** Whether the same request may succeed later. */
   get isPassing(): boolean {
     return this.status === 500 || this.status === 503 || this.status === 429 || this.code === 'RequestTimeout';
   }
 }
 
-/** Answers to HEAD have no body; then the status alone speaks. */
+/** Responses to HEAD have no body, so derive the error from the status. */
 const CODES_OF_STATUS: ReadonlyMap<number, readonly [string, string]> = new Map([
   [304, ['NotModified', 'It has not changed']],
   [403, ['AccessDenied', 'Access Denied']],

@@ -7,7 +7,7 @@ export interface UploadName {
   bucket: string;
   key: string;
   uploadId: string;
-  /** Headers with the customer's own key, where the object is to be under one: each step needs it. */
+  /** Customer key headers (SSE-C), if used; every step needs them. */
   customerKey?: Readonly<Record<string, string>>;
   signal: AbortSignal;
 }
@@ -16,11 +16,11 @@ export interface SentPart {
   partNumber: number;
   etag: string;
   sizeBytes: number;
-  /** Null when it was sent without one. */
+  /** Null if the part was sent without one. */
   crc32: bigint | null;
 }
 
-/** Parts carry their CRC-32, and the whole is proved by the joined one. */
+/** Parts carry their CRC-32; the combined CRC proves the whole. */
 const WITH_CRC32 = { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': 'FULL_OBJECT' };
 
 export async function startUpload(
@@ -37,7 +37,7 @@ export async function startUpload(
   return childText(parseXml(text), 'UploadId') ?? '';
 }
 
-/** Parts that have arrived. */
+/** Lists the uploaded parts. */
 export async function listParts(client: S3Client, { uploadId, customerKey, ...name }: UploadName): Promise<SentPart[]> {
   const found: SentPart[] = [];
   let marker: string | undefined;
@@ -77,7 +77,7 @@ export async function sendPart(
   return { partNumber, crc32, sizeBytes: body.sizeBytes, etag: (answer.headers.etag ?? '').replaceAll('"', '') };
 }
 
-/** `crc32` is that of the whole object; null leaves the proof to the parts. */
+/** Completes the upload. `crc32` covers the whole object; null relies on the parts. */
 export async function completeUpload(
   client: S3Client,
   { uploadId, parts, crc32, customerKey, ...name }: UploadName & { parts: readonly SentPart[]; crc32: bigint | null },
@@ -95,7 +95,7 @@ export async function completeUpload(
   const body = { sizeBytes: content.length, open: () => content };
   const { text } = await client.sendForText({ method: 'POST', ...name, query: { uploadId }, headers, body });
   const root = parseXml(text);
-  // S3 may answer 200 before it knows, and say in the body that it failed (API reference, CompleteMultipartUpload).
+  // S3 may respond with 200 early and report a failure in the body (API reference, CompleteMultipartUpload).
   if (root.name === 'Error') throw s3ErrorOf(500, null, text);
   return (childText(root, 'ETag') ?? '').replaceAll('"', '');
 }

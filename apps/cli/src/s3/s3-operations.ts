@@ -3,22 +3,22 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { S3Client } from './s3-client.ts';
 import { childrenOf, childText, escapeXml, parseXml, type XmlElement } from './xml.ts';
 
-/** What a listing or a HEAD says of an object. */
+/** An object as reported by a listing or HEAD. */
 export interface RemoteObject {
   key: string;
   sizeBytes: number;
   /** Without quotes. */
   etag: string;
   modifiedAtMs: number;
-  /** Where one certain version is meant. */
+  /** Set if a specific version is meant. */
   versionId?: string;
 }
 
-/** An entry of the history of a key. */
+/** An entry in the history of a key. */
 export interface RemoteVersion extends RemoteObject {
   versionId: string;
   isLatest: boolean;
-  /** It says that the object was deleted then, and has no bytes. */
+  /** A delete marker: the object was deleted; it has no bytes. */
   isDeleteMarker: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface RemoteObjectDetails extends RemoteObject {
 
 export interface RemoteEntry {
   object?: RemoteObject;
-  /** A folder, where a delimiter was given. */
+  /** A folder, if a delimiter was given. */
   prefix?: string;
 }
 
@@ -39,7 +39,7 @@ export interface ListQuery {
   signal: AbortSignal;
 }
 
-/** In the order of the keys' bytes, page after page. */
+/** Lists objects in byte order of their keys, page by page. */
 export async function* listObjects(client: S3Client, list: ListQuery): AsyncGenerator<RemoteEntry, void> {
   let token: string | undefined;
   do {
@@ -77,12 +77,12 @@ function toObject(element: XmlElement): RemoteObject {
   };
 }
 
-/** `encoding-type=url`: as in forms, where a space may be a plus. */
+/** Decodes `encoding-type=url`, which is form encoding: a plus may be a space. */
 function decodeKey(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
-/** One object, or one version of it. */
+/** An object, or one version of it. */
 export interface ObjectName {
   bucket: string;
   key: string;
@@ -120,7 +120,7 @@ export async function getObjectTags(
   }));
 }
 
-/** Sizes of the parts that the object was made of, in their order; none where it came in one piece or nobody knows. */
+/** Returns the sizes of the object's parts, in order; empty if it was uploaded whole or they are unknown. */
 export async function listObjectParts(
   client: S3Client,
   { versionId, headers, ...name }: ObjectName & { headers: Readonly<Record<string, string>> },
@@ -150,7 +150,7 @@ export function versionQuery(versionId: string | undefined): Record<string, stri
   return versionId === undefined ? {} : { versionId };
 }
 
-/** Every version and delete marker, keys in the order of their bytes, each key's newest first. */
+/** Lists every version and delete marker, keys in byte order, newest version first. */
 export async function* listVersions(
   client: S3Client,
   { bucket, prefix, signal }: Omit<ListQuery, 'delimiter'>,
@@ -160,7 +160,7 @@ export async function* listVersions(
     const query = { versions: '', 'encoding-type': 'url', prefix, ...markers };
     const { text } = await client.sendForText({ method: 'GET', bucket, query, signal });
     const root = parseXml(text);
-    // Some servers tell all versions of a page first and then its delete markers.
+    // Some servers return all versions of a page first, then its delete markers.
     const entries = root.children.filter(({ name }) => name === 'Version' || name === 'DeleteMarker');
     yield* entries.map((element) => toVersion(element)).sort(compareVersions);
     const isLast = childText(root, 'IsTruncated') !== 'true';
@@ -194,13 +194,13 @@ export async function deleteObject(client: S3Client, { versionId, ...name }: Obj
 
 export const MOST_DELETES = 1_000;
 
-/** What is to be deleted: the current version, which versioning keeps, or one for good. */
+/** An object to delete: the current version, which versioning keeps, or one version permanently. */
 export interface DeleteTarget {
   key: string;
   versionId?: string;
 }
 
-/** At most 1,000 at a time; answers those that could not be deleted. */
+/** Deletes at most 1,000 at once; returns those that failed. */
 export async function deleteObjects(
   client: S3Client,
   { bucket, targets, signal }: { bucket: string; targets: readonly DeleteTarget[]; signal: AbortSignal },

@@ -8,7 +8,7 @@ export interface S3Credentials {
 
 export interface SignableRequest {
   method: string;
-  /** With its port where that is not the usual one. */
+  /** Includes a non-default port. */
   host: string;
   /** Already encoded. */
   path: string;
@@ -20,7 +20,7 @@ const REGION = 'auto';
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/** Keys that are derived from a secret for one day: four of the five rounds of a signature, made once instead of each time. */
+/** Caches the signing key derived from a secret for one day: four of a signature's five rounds. */
 export class SigningKeys {
   #last: { secret: string; day: string; key: KeyObject } | null = null;
 
@@ -36,7 +36,10 @@ export class SigningKeys {
   }
 }
 
-/** The headers to add; all that are given are signed. Bodies are proved by their checksum header, not by the signature. */
+/**
+ * Returns the headers to add; signs all given headers. Bodies are verified by their checksum header, not by the
+ * signature.
+ */
 export function signHeaders(
   request: SignableRequest,
   key: S3Credentials,
@@ -62,7 +65,7 @@ export function signHeaders(
   };
 }
 
-/** The query of a URL that carries its own right for `expiresSeconds`. */
+/** Returns the query of a presigned URL, valid for `expiresSeconds`. */
 export function presignQuery(
   request: SignableRequest,
   key: S3Credentials,
@@ -119,7 +122,7 @@ function amzDate(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
 }
 
-/** In the order of their bytes, which the signature wants; used for the request itself too. */
+/** Renders the query in byte order, as the signature requires; also used for the request itself. */
 export function renderQuery(query: Readonly<Record<string, string>>): string {
   return Object.entries(query)
     .map(([name, value]) => [encodeRfc3986(name), encodeRfc3986(value)] as const)
@@ -128,7 +131,7 @@ export function renderQuery(query: Readonly<Record<string, string>>): string {
     .join('&');
 }
 
-/** `/bucket/key`; a slash of the key stays one, and `.` and `..` are names like any other. */
+/** Returns `/bucket/key`; keeps slashes in the key, and treats `.` and `..` as ordinary names. */
 export function objectPath(bucket: string, key: string | undefined): string {
   if (key === undefined) return `/${encodeRfc3986(bucket)}`;
   return `/${encodeRfc3986(bucket)}/${key.split('/').map(encodeRfc3986).join('/')}`;

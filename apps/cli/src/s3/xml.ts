@@ -1,4 +1,4 @@
-/** An element of an S3 answer: those have neither mixed content nor attributes that matter. */
+/** An element of an S3 response, which has neither mixed content nor relevant attributes. */
 export interface XmlElement {
   name: string;
   children: XmlElement[];
@@ -7,7 +7,7 @@ export interface XmlElement {
 
 const TOKEN = /<\?[^>]*\?>|<(\/?)([\w:.-]+)([^<>]*?)(\/?)>|([^<]+)/g;
 
-/** Throws for what is not one whole element. */
+/** Parses one element; throws on anything else. */
 export function parseXml(document: string): XmlElement {
   const root: XmlElement = { name: '', children: [], text: '' };
   const open: XmlElement[] = [root];

@@ -7,10 +7,10 @@ import { pipeline } from 'node:stream/promises';
 import type { Sandbox } from '@svc/sdk';
 import type { BodyProgress } from '../transfer/progress.ts';
 
-/** Only the bits of the owner, the group and the others: no setuid comes in or out. */
+/** Permissions of owner, group and others only; setuid is never copied. */
 const PERMISSIONS = 0o777;
 
-/** Answers how many bytes were moved. The file appears under its name when it is whole. */
+/** Uploads a file atomically. Returns the number of bytes. */
 export async function uploadFile(
   sandbox: Sandbox,
   source: string,
@@ -22,7 +22,7 @@ export async function uploadFile(
   try {
     const { mode, size } = await file.stat();
     const bytes = counted(file.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 }), progress);
-    const body = Readable.toWeb(Readable.from(bytes)) as ReadableStream<Uint8Array>; // buffers, as they are read
+    const body = Readable.toWeb(Readable.from(bytes)) as ReadableStream<Uint8Array>; // buffers, as read
     await sandbox.files.write(path, body, { mode: octal(mode), signal });
     return size;
   } finally {
@@ -30,7 +30,7 @@ export async function uploadFile(
   }
 }
 
-/** The same the other way. `mode` is that of the file in the sandbox. */
+/** Downloads a file atomically. `mode` is that of the file in the sandbox. */
 export async function downloadFile(
   sandbox: Sandbox,
   path: string,

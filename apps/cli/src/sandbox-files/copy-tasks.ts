@@ -11,11 +11,11 @@ export interface CopyPlace {
   sandbox: Sandbox;
   progress: ProgressLine;
   signal: AbortSignal;
-  /** Of what is left out. */
+  /** Reports skipped entries. */
   warn: (line: string) => void;
 }
 
-/** A file, or a folder with all that is in it. */
+/** Yields the uploads of a file, or of a folder and its contents. */
 export async function* uploadTasks(
   place: CopyPlace,
   source: string,
@@ -45,7 +45,7 @@ async function uploadTask(place: CopyPlace, source: string, path: string): Promi
   return { verb: 'upload', from: source, to: `${sandbox.name}:${path}`, sizeBytes: size, run };
 }
 
-/** The same the other way. */
+/** Yields the downloads of a file, or of a folder and its contents. */
 export async function* downloadTasks(
   place: CopyPlace,
   path: string,
@@ -79,7 +79,7 @@ function downloadTask({ sandbox, progress, signal }: CopyPlace, entry: FileEntry
   return { verb: 'download', from: `${sandbox.name}:${entry.path}`, to: target, sizeBytes: entry.size, run };
 }
 
-/** Names come from inside the sandbox: one that would lead elsewhere, or is no text, is none. */
+/** Names come from inside the sandbox: refuses those that would lead elsewhere or are not valid text. */
 function safeName({ name, name_b64: bytes }: FileEntry): string | null {
   const last = posix.basename(name);
   if (bytes !== undefined || last !== name || name === '' || name === '.' || name === '..') return null;

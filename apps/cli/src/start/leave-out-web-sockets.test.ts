@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const MODULE = fileURLToPath(new URL('leave-out-web-sockets.ts', import.meta.url));
 
-/** Whether a process that ran the code has loaded Node's undici. */
+/** Whether running the code loads Node.js's undici. */
 function loadsUndici(code: string): boolean {
   const list = 'process.stdout.write(process.moduleLoadList.join())';
   const script = `${code} await import('node:http'); ${list};`;

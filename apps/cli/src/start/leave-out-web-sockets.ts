@@ -1,9 +1,9 @@
-/** Names of `node:http` behind which Node loads the client of `fetch`, undici. `ws` is what speaks WebSockets here. */
+/** Exports of `node:http` that load undici, the client behind `fetch`. We use `ws` for WebSockets. */
 const LOADING_NAMES = ['WebSocket', 'CloseEvent', 'MessageEvent'];
 
 /**
- * The first `import` of `node:http` in a process reads everything that it exports, and so loads undici: some 3 MiB that
- * an idle platform never uses (decision 0008). To be called before that import. `fetch` loads it when it is called.
+ * The first `import` of `node:http` in a process reads all of its exports and so loads undici: about 3 MiB that an idle
+ * platform never uses (decision 0008). Call this before that import. `fetch` still loads undici on demand.
  */
 export function leaveOutWebSockets(): void {
   const http = process.getBuiltinModule('node:http');

@@ -5,13 +5,13 @@ import { commandPath } from '../configuration.ts';
 import { ensureSystemPackages, type EnsureResult } from '@svc/system-packages';
 
 interface PrepareOptions {
-  /** False: only look what is there. */
+  /** False only checks. */
   install: boolean;
   progress: (line: string) => void;
   signal: AbortSignal;
 }
 
-/** Installs what the configured services need from the distribution, or says what is missing. */
+/** Installs system packages for the configured services, or reports what is missing. */
 export function prepareSystem(config: PlatformConfig, options: PrepareOptions): Promise<EnsureResult> {
   return ensureSystemPackages(missingSystemRequirements(config), {
     path: commandPath(),
@@ -21,7 +21,7 @@ export function prepareSystem(config: PlatformConfig, options: PrepareOptions): 
   });
 }
 
-/** The folder of the built console; built once for each state of its sources. */
+/** Returns the folder of the built console; rebuilds it only if its sources changed. */
 export function prepareConsole(options: { progress: (line: string) => void; signal: AbortSignal }): Promise<string> {
   const root = fileURLToPath(new URL('../../../../', import.meta.url));
   return ensureConsoleBuilt({

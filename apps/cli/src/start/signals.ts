@@ -1,4 +1,4 @@
-/** The first SIGTERM or Ctrl-C asks for a drain, the second one ends the process at once. */
+/** The first SIGTERM or Ctrl-C starts a drain; the second ends the process immediately. */
 export function onStopSignals(drain: () => Promise<void>, exit: (code: number) => void): () => void {
   let draining = false;
   const handler = (signal: NodeJS.Signals): void => {
@@ -7,7 +7,7 @@ export function onStopSignals(drain: () => Promise<void>, exit: (code: number) =
       return;
     }
     draining = true;
-    // Whatever hangs, the promise of ten seconds holds.
+    // Enforces the ten-second limit even if the drain hangs.
     const deadline = setTimeout(() => exit(1), DRAIN_DEADLINE_MS);
     drain().then(
       () => {

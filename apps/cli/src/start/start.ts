@@ -10,10 +10,10 @@ export interface StartFlags extends ConfigFlags {
   json?: boolean;
 }
 
-/** After the first requests, which a console or a script sends at once. */
+/** After the first requests, which a console or script sends immediately. */
 const SETTLE_AFTER_MS = 3_000;
 
-/** Prepares, starts, prints one answer when ready, and stays until a signal asks for the end. */
+/** Prepares and starts the platform, prints the summary when ready, and runs until a signal. */
 export async function startFromCommandLine(flags: StartFlags, options: { prepare: boolean }): Promise<void> {
   const loaded = readConfiguration(flags);
   const config = loaded.value;

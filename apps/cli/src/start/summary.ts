@@ -1,7 +1,7 @@
 import type { PlatformStatus, ReadyLine } from '@svc/platform';
 import { describeIsolation } from '../client/isolation-words.ts';
 
-/** What a person wants to know when the platform is up: where, how to sign in, what is on and why not. */
+/** Renders the startup summary: addresses, how to sign in, and which services are enabled or why not. */
 export function renderSummary(
   ready: ReadyLine,
   status: PlatformStatus,

@@ -1,10 +1,10 @@
-/** What the user wants of the command itself, not of the shell. */
+/** An action of the CLI itself, triggered by an escape sequence. */
 export type EscapeAction = 'end' | 'detach' | 'help';
 
 export interface TypedKeys {
-  /** For the shell. */
+  /** Input for the shell. */
   bytes: Uint8Array;
-  /** Nothing after it is for the shell. */
+  /** If set, later input does not reach the shell. */
   action: EscapeAction | null;
 }
 
@@ -13,15 +13,15 @@ const RETURN = 0x0d;
 const NEWLINE = 0x0a;
 
 /**
- * As in ssh: at the beginning of a line `~.` ends, `~d` leaves the session, `~?` says so, and `~~` is a `~`. A key that
- * means nothing goes to the shell together with its `~`.
+ * As in ssh, at the beginning of a line: `~.` ends, `~d` detaches from the session, `~?` shows help, and `~~` sends a
+ * `~`. Any other key is sent to the shell together with its `~`.
  */
 export class EscapeKeys {
   readonly #escape: number | null;
   #atLineStart = true;
   #isPending = false;
 
-  /** Null: every key is the shell's. */
+  /** Null disables escape sequences. */
   constructor(escape: string | null) {
     this.#escape = escape === null ? null : escape.charCodeAt(0);
   }

@@ -10,11 +10,11 @@ export interface Size {
 export interface OwnTerminalListener {
   keys(bytes: Uint8Array): void;
   resized(size: Size): void;
-  /** The window was closed, or the process is told to end. */
+  /** The window was closed, or the process was told to end. */
   hungUp(): void;
 }
 
-/** The terminal on which the command was started. `restore` puts everything back, also when the process ends by an exception. */
+/** The user's terminal. `restore` undoes all changes, even if the process ends by an exception. */
 export class OwnTerminal {
   readonly #input: ReadStream;
   readonly #output: WriteStream;
@@ -22,7 +22,7 @@ export class OwnTerminal {
   readonly #restore = (): void => this.restore();
   #listener: OwnTerminalListener | null = null;
 
-  /** `hint` says what does without a terminal. */
+  /** `hint` names an alternative that needs no terminal. */
   constructor(input: ReadStream, output: WriteStream, hint: string) {
     if (!input.isTTY || !output.isTTY) {
       throw usageFailure('a shell requires a terminal', hint);
@@ -31,13 +31,13 @@ export class OwnTerminal {
     this.#output = output;
   }
 
-  /** Terminals that were never told their size say 0. */
+  /** Terminals without a known size report 0. */
   get size(): Size {
     const { columns, rows } = this.#output;
     return { cols: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
   }
 
-  /** From now on every key is the listener's, Ctrl-C as well. */
+  /** Sends all further input to the listener, including Ctrl-C. */
   takeOver(listener: OwnTerminalListener): void {
     this.#listener = listener;
     this.#input.setRawMode(true);
@@ -47,7 +47,7 @@ export class OwnTerminal {
     this.#input.resume();
   }
 
-  /** Resolves when the terminal takes more. */
+  /** Resolves when the terminal accepts more. */
   show(bytes: Uint8Array): Promise<void> {
     this.#modes.see(bytes);
     return new Promise((resolve) => {
@@ -56,7 +56,7 @@ export class OwnTerminal {
     });
   }
 
-  /** A line of the command's own, between what the shell shows. */
+  /** Prints a line of the CLI between the shell's output. */
   note(line: string): void {
     this.#output.write(`\r\n${line}\r\n`);
   }

@@ -1,9 +1,9 @@
-/** Modes (DECSET) that programs switch on and that spoil a terminal when they are left on. */
+/** Modes (DECSET) that spoil a terminal if a program leaves them on. */
 const RESET_WHEN_ON: ReadonlySet<string> = new Set([
-  '1', // cursor keys of applications
+  '1', // application cursor keys
   '47',
   '1047',
-  '1049', // the other screen
+  '1049', // alternate screen
   '1000',
   '1002',
   '1003',
@@ -18,7 +18,7 @@ const ESCAPE = '\u001b';
 const SEQUENCE = new RegExp(`${ESCAPE}\\[\\?([0-9;]{1,32})([hl])`, 'g');
 const LONGEST_SEQUENCE = 40;
 
-/** Looks at what is shown, and knows how to undo what it left on. */
+/** Tracks terminal modes in the output, to undo those left on. */
 export class PrivateModes {
   readonly #on = new Set<string>();
   #rest = '';
@@ -27,7 +27,7 @@ export class PrivateModes {
     const text = this.#rest + Buffer.from(bytes).toString('latin1');
     for (const [, numbers = '', verb] of text.matchAll(SEQUENCE)) {
       for (const mode of numbers.split(';')) {
-        // The cursor is the one that is on by itself.
+        // Unlike the others, the cursor is on by default.
         const spoils = mode === CURSOR ? verb === 'l' : verb === 'h';
         if (spoils && (mode === CURSOR || RESET_WHEN_ON.has(mode))) this.#on.add(mode);
         else this.#on.delete(mode);
@@ -36,7 +36,7 @@ export class PrivateModes {
     this.#rest = text.slice(-LONGEST_SEQUENCE);
   }
 
-  /** What to write so that the terminal is as it was; empty when it is. */
+  /** Returns the output that restores the terminal; empty if nothing changed. */
   undo(): string {
     const modes = [...this.#on];
     this.#on.clear();

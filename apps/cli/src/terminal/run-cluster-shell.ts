@@ -4,7 +4,7 @@ import { EscapeKeys } from './escape-keys.ts';
 import type { OwnTerminal } from './own-terminal.ts';
 
 export interface ClusterShellOptions {
-  /** Told in a line for people. */
+  /** Prints a line for people. */
   note: (line: string) => void;
   signal: AbortSignal;
 }
@@ -12,7 +12,7 @@ export interface ClusterShellOptions {
 const HELP = '~.  end    ~~  a ~    ~?  this';
 type Ending = { kind: 'shell'; exitCode: number } | { kind: 'left' | 'hung-up' | 'interrupted' };
 
-/** A process in a container on the user's own terminal, until one of them ends. It goes with its connection. */
+/** Runs a process in a container on the user's terminal until either ends. The process ends with its connection. */
 export async function runClusterShell(
   own: OwnTerminal,
   shell: ClusterShell,
@@ -41,7 +41,7 @@ function join(own: OwnTerminal, shell: ClusterShell, signal: AbortSignal): Promi
     own.takeOver({
       keys(typed) {
         const { bytes, action } = keys.type(typed);
-        // What is typed after the end is lost, as people can see.
+        // Input after the end is lost, visibly to the user.
         if (bytes.length > 0) shell.write(bytes).catch(() => undefined);
         if (action === 'help') own.note(HELP);
         else if (action !== null) resolve({ kind: 'left' });

@@ -6,12 +6,12 @@ import { withoutQueries } from './terminal-queries.ts';
 
 export interface ShellOptions {
   sandbox: Sandbox;
-  /** Null: one of its own, which goes with this command unless it is left on purpose. */
+  /** Null: a new session, which ends with this command unless detached. */
   session: string | null;
   readOnly: boolean;
   takeover: boolean;
   escape: string | null;
-  /** Told at the end, in a line for people. */
+  /** Prints a final line for people. */
   note: (line: string) => void;
   signal: AbortSignal;
 }
@@ -28,7 +28,7 @@ const LOST: Readonly<Record<number, string>> = {
 
 type Ending = { kind: 'shell'; end: TerminalEnd } | { kind: EscapeAction | 'hung-up' | 'interrupted' };
 
-/** A shell of the sandbox on the user's own terminal, until one of them ends. */
+/** Runs a shell of the sandbox on the user's terminal until either ends. */
 export async function runShell(own: OwnTerminal, options: ShellOptions): Promise<void> {
   const { sandbox, readOnly, takeover } = options;
   const remote = await sandbox.terminal({
@@ -47,7 +47,7 @@ export async function runShell(own: OwnTerminal, options: ShellOptions): Promise
     remote.close();
   }
   if (ending.kind !== 'shell') own.newLine();
-  // A session that nobody has named is nobody's, unless it was left to come back to.
+  // End an unnamed session unless the user detached to return later.
   const left = ending.kind === 'detach' || (ending.kind !== 'shell' && options.session !== null);
   if (ending.kind !== 'shell' && !left) await sandbox.endTerminal(session).catch(() => undefined);
   conclude(ending, sandbox.name, session, left, options);
@@ -60,7 +60,7 @@ function join(own: OwnTerminal, remote: Terminal, { escape, readOnly, signal }: 
     own.takeOver({
       keys(typed) {
         const { bytes, action } = keys.type(typed);
-        // What is typed while the connection is gone is lost, as people can see.
+        // Input without a connection is lost, visibly to the user.
         if (bytes.length > 0 && !readOnly) remote.write(bytes).catch(() => undefined);
         if (action === 'help') own.note(HELP);
         else if (action !== null) resolve({ kind: action });

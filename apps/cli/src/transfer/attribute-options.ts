@@ -14,16 +14,16 @@ export interface AttributeFlags {
   acl?: string;
 }
 
-/** What the user said of the objects that a command stores. */
+/** Attributes given for the objects to store. */
 export interface GivenAttributes {
-  /** Headers that are kept with the object and answered with it. */
+  /** Headers stored with the object and returned with it. */
   described: Readonly<Record<string, string>>;
-  /** As the header of a request has them. */
+  /** In the format of the request header. */
   tagging: string | null;
   acl: string | null;
 }
 
-/** Canned ones (user guide, "Access control list overview"). */
+/** Canned ACLs (user guide, "Access control list overview"). */
 const ACLS: ReadonlySet<string> = new Set([
   'private',
   'public-read',
@@ -72,12 +72,12 @@ export function readAttributes(flags: AttributeFlags): GivenAttributes {
   return { described, tagging: tags.length === 0 ? null : tags.join('&'), acl };
 }
 
-/** The headers of an upload of the file with this name. */
+/** Returns the headers for uploading a file of this name. */
 export function uploadHeaders({ described, ...given }: GivenAttributes, name: string): Record<string, string> {
   return { 'content-type': contentTypeOf(name), ...described, ...grantHeaders(given) };
 }
 
-/** What is said to the store about an object, and is not one of its own headers. */
+/** Returns request headers that are not headers of the object. */
 export function grantHeaders({ tagging, acl }: Pick<GivenAttributes, 'tagging' | 'acl'>): Record<string, string> {
   return { ...(tagging === null ? {} : { 'x-amz-tagging': tagging }), ...(acl === null ? {} : { 'x-amz-acl': acl }) };
 }

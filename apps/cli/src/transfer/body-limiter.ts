@@ -1,10 +1,12 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 
-/** Up to here a body is small: it costs a round trip more than it costs bytes, and more of them may be on their way. */
+/**
+ * Maximum size of a small body, for which the round trip costs more than the bytes, so more of them may be in flight.
+ */
 export const SMALL_BYTES = 1024 * 1024;
 const SMALL_FOR_EACH_LARGE = 4;
 
-/** Bodies on their way at the same time: `parallel` large ones, and several small ones for each of those. */
+/** Limits concurrent bodies: `parallel` large ones, and several small ones for each of those. */
 export class BodyLimiter {
   readonly #large: LimitFunction;
   readonly #small: LimitFunction;
@@ -18,7 +20,7 @@ export class BodyLimiter {
     return sizeBytes <= SMALL_BYTES;
   }
 
-  /** How many there are at most. */
+  /** Returns the maximum number of concurrent bodies. */
   static mostOf(parallel: number): number {
     return parallel * (1 + SMALL_FOR_EACH_LARGE);
   }
@@ -28,7 +30,7 @@ export class BodyLimiter {
   }
 }
 
-/** Runs at most `limit` of them at once and stops taking more at the first failure, after what is under way has ended. */
+/** Runs at most `limit` tasks concurrently. Stops at the first failure, after the running tasks end. */
 export async function forEachParallel<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   limit: number,

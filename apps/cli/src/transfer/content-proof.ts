@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createCrc, crcToBase64, type CrcName } from '../s3/crc.ts';
 
-/** How an answer says what its object's bytes must be. */
+/** A checksum in a response that proves the object's bytes. */
 export type ContentProof =
   | { kind: 'crc'; name: CrcName; expected: string }
   | { kind: 'hash'; name: 'md5' | 'sha1' | 'sha256'; encoding: 'hex' | 'base64'; expected: string };
 
-/** All proofs of the whole object, the cheapest first. Checksums of checksums prove parts, and are not among them. */
+/** Returns all proofs of the whole object, cheapest first. Excludes checksums of checksums, which only prove parts. */
 export function proofsOf(headers: IncomingHttpHeaders): ContentProof[] {
   const proofs: ContentProof[] = [];
   const checksum = (name: string): string | undefined => {
@@ -32,7 +32,7 @@ export function proofsOf(headers: IncomingHttpHeaders): ContentProof[] {
   return proofs;
 }
 
-/** Takes all bytes in their order, and then says whether they are the right ones. */
+/** Creates a verifier that takes all bytes in order and then tells whether they match. */
 export function createVerifier(proof: ContentProof): { update: (chunk: Uint8Array) => void; holds: () => boolean } {
   if (proof.kind === 'crc') {
     const crc = createCrc(proof.name);

@@ -43,7 +43,7 @@ const TYPES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** By the ending of the name (IANA media types); bytes of which nothing is known otherwise. */
+/** Returns the IANA media type by file extension; `application/octet-stream` if unknown. */
 export function contentTypeOf(name: string): string {
   return TYPES.get(extname(name).slice(1).toLowerCase()) ?? 'application/octet-stream';
 }

@@ -1,4 +1,4 @@
-/** Headers of an answer that belong to the object, besides its metadata. */
+/** Response headers that belong to the object, besides its metadata. */
 const OF_THE_OBJECT: readonly string[] = [
   'content-type',
   'cache-control',
@@ -13,7 +13,7 @@ const ALGORITHMS: readonly string[] = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', '
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a new object has to be told, so that it is described as the one that a HEAD answered for. */
+/** Returns the headers that give a new object the same description as the one in the HEAD response. */
 export function describedBy(headers: Headers): Record<string, string> {
   const kept = Object.entries(headers).filter(
     ([name]) => OF_THE_OBJECT.includes(name) || name.startsWith('x-amz-meta-'),
@@ -21,14 +21,14 @@ export function describedBy(headers: Headers): Record<string, string> {
   return Object.fromEntries(kept);
 }
 
-/** The same checksum as before: then a store that knows that of each part need not read them. */
+/** Requests the same checksum as the source: a store that knows those of its parts then need not read them. */
 export function checksumOf(headers: Headers): Record<string, string> {
   const algorithm = ALGORITHMS.find((name) => headers[`x-amz-checksum-${name.toLowerCase()}`] !== undefined);
   if (algorithm === undefined) return {};
   const type = headers['x-amz-checksum-type'];
   return {
     'x-amz-checksum-algorithm': algorithm,
-    // SHA-1 and SHA-256 of parts cannot be joined (user guide, "Checking object integrity").
+    // SHA-1 and SHA-256 of parts cannot be combined (user guide, "Checking object integrity").
     ...(type === undefined || algorithm.startsWith('SHA') ? {} : { 'x-amz-checksum-type': type }),
   };
 }

@@ -11,18 +11,18 @@ import { partsOfSizes, planParts, type PlannedPart } from './part-plan.ts';
 import type { TransferContext } from './transfer-context.ts';
 
 const GiB = 1024 ** 3;
-/** S3 copies no more in one request. */
+/** Maximum size of a copy in one request in S3. */
 const MOST_BYTES = 5 * GiB;
 
 export interface ObjectCopy {
   bucket: string;
   object: RemoteObject;
   to: { bucket: string; key: string };
-  /** What is to be other than at the source. */
+  /** Attributes that differ from the source. */
   attributes: GivenAttributes;
 }
 
-/** From bucket to bucket inside the platform: no byte comes here. Headers, metadata and tags go along. */
+/** Copies within the platform; no bytes pass through this machine. Keeps headers, metadata and tags. */
 export async function copyObject(context: TransferContext, copy: ObjectCopy): Promise<number> {
   const { object } = copy;
   if (object.sizeBytes > MOST_BYTES) await copyInParts(context, copy);
@@ -36,7 +36,7 @@ async function copyWhole(context: TransferContext, copy: ObjectCopy): Promise<vo
   const headers = grantHeaders(attributes);
   if (attributes.tagging !== null) headers['x-amz-tagging-directive'] = 'REPLACE';
   if (Object.keys(attributes.described).length > 0) {
-    // S3 replaces all or nothing; what was not spoken of stays.
+    // S3 replaces all attributes or none, so resend those that stay the same.
     const source = await headSource(context, copy);
     Object.assign(headers, describedBy(source), attributes.described, { 'x-amz-metadata-directive': 'REPLACE' });
   }
@@ -61,7 +61,7 @@ async function copyCall(
     signal,
   });
   const root = parseXml(text);
-  // As with completion: S3 may answer 200 before it knows (API reference, CopyObject).
+  // As with completion, S3 may respond with 200 early (API reference, CopyObject).
   if (root.name === 'Error') throw s3ErrorOf(500, null, text);
   return (childText(root, 'ETag') ?? '').replaceAll('"', '');
 }
@@ -70,7 +70,7 @@ function versionSuffix({ versionId }: RemoteObject): string {
   return versionId === undefined ? '' : `?versionId=${encodeURIComponent(versionId)}`;
 }
 
-/** An upload of which each part is copied; nobody takes the source's attributes over but we. */
+/** Copies as a multipart upload; S3 does not copy the source's attributes, so we do. */
 async function copyInParts(context: TransferContext, copy: ObjectCopy): Promise<void> {
   const { client, signal } = context;
   const source = await headSource(context, copy);
@@ -101,7 +101,7 @@ async function copyInParts(context: TransferContext, copy: ObjectCopy): Promise<
   }
 }
 
-/** The parts that the source was made of, where the store tells them: those it can take over without reading them. */
+/** Plans with the source's own parts if known: the store can reuse those without reading them. */
 async function planCopy(
   { client, signal, sourceCustomerKey }: TransferContext,
   { bucket, object }: ObjectCopy,

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { usageFailure } from '../client/command-failure.ts';
 
-/** A key of the user's own under which the platform encrypts an object and which it does not keep (SSE-C). */
+/** A customer-provided key, which the platform uses for encryption but does not store (SSE-C). */
 export interface CustomerKey {
   base64: string;
-  /** Proves on the other side that the key arrived whole. */
+  /** Lets the server verify that the key arrived intact. */
   md5Base64: string;
 }
 
@@ -17,7 +17,7 @@ export interface CustomerKeyFlags {
 
 const KEY_BYTES = 32;
 
-/** A file and not an argument: arguments are seen by everybody who lists processes. */
+/** Reads the key from a file, since the process list shows arguments. */
 export function addCustomerKeyOption(command: Command): Command {
   return command.option(
     '--sse-c-key-file <file>',
@@ -46,12 +46,12 @@ function keyIn(content: Buffer): Buffer | null {
   return decoded?.length === KEY_BYTES ? decoded : null;
 }
 
-/** Of every request that reads or writes the object's bytes, and of a HEAD. */
+/** Headers for every request that reads or writes the object's bytes, and for HEAD. */
 export function customerKeyHeaders(key: CustomerKey | null): Record<string, string> {
   return headersOf('x-amz-server-side-encryption-customer', key);
 }
 
-/** Of a copy, for its source. */
+/** Headers for the source of a copy. */
 export function copySourceKeyHeaders(key: CustomerKey | null): Record<string, string> {
   return headersOf('x-amz-copy-source-server-side-encryption-customer', key);
 }

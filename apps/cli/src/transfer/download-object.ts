@@ -18,7 +18,7 @@ import type { TransferContext } from './transfer-context.ts';
 export interface ObjectDownload {
   bucket: string;
   object: RemoteObject;
-  /** Replaced in one step once everything has arrived and is right. */
+  /** Replaced atomically once everything has arrived and is verified. */
   path: string;
 }
 
@@ -26,7 +26,7 @@ interface DownloadEntry {
   etag: string;
   sizeBytes: number;
   partSizeBytes: number;
-  /** Numbers of the parts that are in the unfinished file. */
+  /** Numbers of the parts in the unfinished file. */
   parts: number[];
 }
 
@@ -72,7 +72,7 @@ async function downloadWhole(context: TransferContext, download: ObjectDownload)
   }
 }
 
-/** `take` begins anew when the connection breaks; it rejects with the bytes when they are not the right ones. */
+/** `take` restarts if the connection breaks; it rejects if the bytes fail verification. */
 async function fetchWhole(
   { client, limiter, progress, signal, customerKey }: TransferContext,
   { bucket, object }: ObjectDownload,
@@ -98,13 +98,13 @@ function unfinishedOf(path: string): string {
   return join(dirname(path), `.svc-${randomBytes(8).toString('hex')}.part`);
 }
 
-/** So that a later sync sees that nothing is newer. */
+/** Sets the modification time, so that a later sync sees no change. */
 async function keepTime(file: FileHandle, { modifiedAtMs }: RemoteObject): Promise<void> {
   const modifiedAt = new Date(modifiedAtMs);
   await file.utimes(modifiedAt, modifiedAt);
 }
 
-/** A connection may break in the middle of a body; that is worth another try, a refusal is not. */
+/** Retries a connection lost in the middle of a body, but not a refusal. */
 async function withSecondTry<Answer>(signal: AbortSignal, attempt: () => Promise<Answer>): Promise<Answer> {
   for (let tried = 1; ; tried += 1) {
     try {
@@ -138,7 +138,7 @@ async function downloadInParts(
     await journal.write(now);
     const crcs = await fetchParts(context, download, { file, entry: now, journal, proof });
     if (!(await isProved(file, proof, planParts(object.sizeBytes, partSizeBytes), crcs))) {
-      // What is damaged is no good to go on with.
+      // Corrupted data cannot be resumed.
       await Promise.all([rm(unfinished, { force: true }), journal.remove()]);
       throw new CommandFailure(`${object.key} was corrupted in transit: checksum mismatch`);
     }
@@ -150,7 +150,7 @@ async function downloadInParts(
   return unfinished;
 }
 
-/** What a journal promises is only true while its file is there. */
+/** Opens the unfinished file; a journal is only valid while its file exists. */
 async function openUnfinished(path: string, resume: boolean, entry: DownloadEntry): Promise<FileHandle> {
   if (resume) {
     const found = await open(path, 'r+').catch(() => null);
@@ -168,7 +168,7 @@ interface PartsOnTheirWay {
   proof: ContentProof | null;
 }
 
-/** Answers the CRC of each part, where that is what the object is proved by. */
+/** Returns the CRC of each part if a CRC proves the object. */
 async function fetchParts(
   context: TransferContext,
   download: ObjectDownload,
@@ -183,7 +183,7 @@ async function fetchParts(
   await forEachParallel(planParts(entry.sizeBytes, entry.partSizeBytes), parallel, async (part) => {
     const sizeBytes = part.endExclusive - part.start;
     if (arrived.has(part.partNumber)) {
-      // Fetched by another run: what counts is what the disk has of it.
+      // Fetched by an earlier run: compute the CRC from disk.
       if (name !== null) crcs.set(part.partNumber, await crcOfRange(file, part, name));
       progress.body().add(sizeBytes);
       return;
@@ -219,7 +219,7 @@ async function fetchPart(
     const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
     let position = part.start;
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      // a response without an encoding gives bytes
+      // a response without an encoding yields bytes
       position += chunk.length;
       if (position > part.endExclusive) throw new CommandFailure(`${object.key}: received more bytes than requested`);
       crc?.update(chunk);
@@ -237,7 +237,7 @@ async function fetchPart(
   }
 }
 
-/** The cheapest proof of the whole, one whose parts can be proved while they arrive if there is such a one. */
+/** Returns the cheapest proof of the whole; prefers one whose parts can be verified as they arrive. */
 async function proofOf(
   { client, signal, customerKey }: TransferContext,
   { bucket, object }: ObjectDownload,
@@ -251,7 +251,7 @@ async function proofOf(
   return proofs.find((proof) => proof.kind === 'crc') ?? proofs[0] ?? null;
 }
 
-/** A hash cannot be joined of those of parts: for that the file is read once more. */
+/** Part hashes can't be combined; reread the file for those. */
 async function isProved(
   file: FileHandle,
   proof: ContentProof | null,

@@ -5,7 +5,7 @@ import type { RequestBody } from '../s3/s3-client.ts';
 import type { BodyProgress } from './progress.ts';
 
 const READ_BYTES = 256 * 1024;
-/** Pieces in which a large body is handed on, so that it can be seen moving. */
+/** Large bodies are sent in chunks of this size, for visible progress. */
 const SENT_BYTES = 1024 * 1024;
 
 export interface FileRange {
@@ -13,7 +13,7 @@ export interface FileRange {
   endExclusive: number;
 }
 
-/** The bytes of a range, a piece at a time; ends early where the file does. */
+/** Reads a range in chunks; ends early at the end of the file. */
 export async function* readRange(file: FileHandle, { start, endExclusive }: FileRange): AsyncGenerator<Buffer, void> {
   for (let position = start; position < endExclusive;) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, endExclusive - position));
@@ -24,7 +24,7 @@ export async function* readRange(file: FileHandle, { start, endExclusive }: File
   }
 }
 
-/** Fills the buffer from the range as far as the file goes; answers how much that is. */
+/** Fills the buffer from the range up to the end of the file; returns the number of bytes. */
 export async function readInto(buffer: Buffer, file: FileHandle, { start, endExclusive }: FileRange): Promise<number> {
   let filled = 0;
   while (start + filled < endExclusive) {
@@ -41,7 +41,7 @@ export async function crcOfRange(file: FileHandle, range: FileRange, name: CrcNa
   return crc.value();
 }
 
-/** The range as a body that can be opened again and again, and tells how much of it has gone. */
+/** Returns the range as a reopenable body that reports its progress. */
 export function rangeBody(file: FileHandle, range: FileRange, progress: BodyProgress): RequestBody {
   return {
     sizeBytes: range.endExclusive - range.start,
@@ -52,7 +52,7 @@ export function rangeBody(file: FileHandle, range: FileRange, progress: BodyProg
   };
 }
 
-/** The same of bytes that are in memory; small ones go in one piece, together with the head of the request. */
+/** Returns buffered bytes as a body; small ones are sent in one piece with the request head. */
 export function bytesBody(bytes: Buffer, progress: BodyProgress): RequestBody {
   return {
     sizeBytes: bytes.length,

@@ -5,7 +5,7 @@ export interface FilterFlags {
   filter?: FilterRule[];
 }
 
-/** `--include` and `--exclude` in the order in which they stand, which decides. */
+/** Adds `--include` and `--exclude`, whose order matters. */
 export function addFilterOptions(command: Command): Command {
   const rules: FilterRule[] = [];
   const add = (include: boolean) => (pattern: string) => {

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { readIfThere, writePrivateFile } from '../client/private-file.ts';
 
 /**
- * What an interrupted transfer leaves, so that the same command can go on with it: one small file for each. It is never
- * trusted, since checksums decide, so that it need not survive the machine.
+ * State of an interrupted transfer for resuming it: one small file each. Checksums decide, so a journal is never
+ * trusted and need not survive a crash of the machine.
  */
 export class Journal<Entry> {
   readonly #path: string;
   #tail: Promise<void> = Promise.resolve();
 
-  /** `identity` names the transfer: where from and where to. */
+  /** `identity` names the transfer: its source and target. */
   constructor(folder: string, identity: readonly string[]) {
     this.#path = join(folder, 'transfers', `${journalId(identity)}.json`);
   }
@@ -26,7 +26,7 @@ export class Journal<Entry> {
     }
   }
 
-  /** One after the other, in the order of the calls. */
+  /** Writes sequentially, in call order. */
   write(entry: Entry): Promise<void> {
     const text = JSON.stringify(entry);
     const write = (): Promise<void> => writePrivateFile(this.#path, text, { durable: false });

@@ -1,12 +1,13 @@
-/** One `--include` or `--exclude`, in the order in which they were given. */
+/** An `--include` or `--exclude`, in the given order. */
 export interface FilterRule {
   include: boolean;
   pattern: string;
 }
 
 /**
- * Whether a name (relative, with slashes) takes part. Everything does at first; each rule that fits changes that, so that
- * the last one wins, as in the aws command. `*` fits anything, also slashes; `?` one character; `[a-z]` one of these.
+ * Creates a filter for relative names with slashes. Everything is included at first; each matching rule overrides the
+ * previous ones, as in the aws command. `*` matches anything, including slashes; `?` one character; `[a-z]` one of
+ * these.
  */
 export function createKeyFilter(rules: readonly FilterRule[]): (name: string) => boolean {
   const compiled = rules.map(({ include, pattern }) => ({ include, expression: toExpression(pattern) }));
@@ -19,7 +20,7 @@ function toExpression(pattern: string): RegExp {
     const character = pattern[at] ?? '';
     const close = character === '[' ? pattern.indexOf(']', at + 2) : -1;
     if (character === '*') {
-      source += source.endsWith('.*') ? '' : '.*'; // two stars mean no more than one, and cost much more
+      source += source.endsWith('.*') ? '' : '.*'; // two stars match the same as one, at much higher cost
     } else if (character === '?') source += '.';
     else if (close !== -1) {
       const inside = pattern.slice(at + 1, close).replaceAll(/[\\\]^[]/g, '\\$&');

@@ -8,16 +8,16 @@ export interface LocalFile extends SyncEntry {
   path: string;
 }
 
-/** Names that downloads have until they are whole. */
+/** Names of unfinished downloads. */
 export const UNFINISHED = /^\.svc-[0-9a-f]{16}\.part$/;
 
 export interface WalkOptions {
   signal: AbortSignal;
-  /** Told of what is left out, and why. */
+  /** Called for skipped files, with the reason. */
   onSkipped: (path: string, reason: string) => void;
 }
 
-/** All files below a folder, in the order of the bytes of their names with slashes: that of a bucket's listing. */
+/** Yields all files below a folder in byte order of their names with slashes, like a bucket's listing. */
 export async function* walkFiles(root: string, options: WalkOptions): AsyncGenerator<LocalFile, void> {
   yield* walk(root, '', options);
 }
@@ -45,11 +45,11 @@ function statOf(path: string): Stats | null {
   try {
     return statSync(path);
   } catch {
-    return null; // removed meanwhile, or nothing that we may look at
+    return null; // removed meanwhile, or not accessible
   }
 }
 
-/** A folder sorts as what is in it: with its slash. */
+/** A folder sorts like its contents: with its slash. */
 function sortKey(entry: Dirent<Buffer>): Buffer {
   return entry.isDirectory() ? Buffer.concat([entry.name, Buffer.from('/')]) : entry.name;
 }

@@ -5,8 +5,8 @@ import { CommandFailure } from '../client/command-failure.ts';
 const MAX_NAME_BYTES = 255;
 
 /**
- * The path of a key below a folder, as its segments; or why it has none. Keys are any text: `..`, a leading slash or an
- * empty segment would lead out of the folder or to another file, and are refused instead of being bent.
+ * Splits a key into path segments, or returns why it is refused. Keys are arbitrary text: `..`, a leading slash or an
+ * empty segment would lead out of the folder or to another file, so they are refused rather than rewritten.
  */
 export function segmentsOfKey(key: string): string[] | { refused: string } {
   if (key === '') return { refused: 'the name is empty' };
@@ -21,7 +21,7 @@ export function segmentsOfKey(key: string): string[] | { refused: string } {
   return segments;
 }
 
-/** Makes folders below a root and never follows a link out of it, not even one that lay there before. */
+/** Creates folders below a root and never follows a link out of it, not even an existing one. */
 export class LocalTarget {
   readonly root: string;
   readonly #made = new Map<string, Promise<void>>();
@@ -30,7 +30,7 @@ export class LocalTarget {
     this.root = root;
   }
 
-  /** The path of a key, with its folders made. */
+  /** Returns the path of a key after creating its folders. */
   async prepare(key: string): Promise<string> {
     const segments = segmentsOfKey(key);
     if ('refused' in segments) {
@@ -45,7 +45,7 @@ export class LocalTarget {
     return join(folder, segments.at(-1) ?? '');
   }
 
-  /** Bounded by the folders of one run, of which each holds a file. */
+  /** Bounded by the folders of one run, each of which contains a file. */
   #make(folder: string, isRoot: boolean): Promise<void> {
     const known = this.#made.get(folder);
     if (known !== undefined) return known;

@@ -3,7 +3,7 @@ import { usageFailure } from '../client/command-failure.ts';
 export interface RemoteLocation {
   kind: 'remote';
   bucket: string;
-  /** Empty: the bucket itself. */
+  /** Empty for the bucket itself. */
   key: string;
 }
 
@@ -12,7 +12,7 @@ export interface LocalLocation {
   path: string;
 }
 
-/** Standard input or output. */
+/** Stdin or stdout. */
 export interface StreamLocation {
   kind: 'stream';
 }
@@ -21,7 +21,7 @@ export type Location = RemoteLocation | LocalLocation | StreamLocation;
 
 const SCHEMES = ['svc://', 's3://'];
 
-/** `svc://bucket/key`, `s3://bucket/key` or `bucket/key`. A key is taken as it is: nothing in it is decoded. */
+/** Parses `svc://bucket/key`, `s3://bucket/key` or `bucket/key`. The key is taken literally, without decoding. */
 export function parseRemote(text: string): RemoteLocation {
   const scheme = SCHEMES.find((each) => text.startsWith(each));
   const rest = scheme === undefined ? text : text.slice(scheme.length);
@@ -33,7 +33,7 @@ export function parseRemote(text: string): RemoteLocation {
   return { kind: 'remote', bucket, key: slash === -1 ? '' : rest.slice(slash + 1) };
 }
 
-/** The same where a key is needed. */
+/** Like `parseRemote`, but requires a key. */
 export function parseObject(text: string): RemoteLocation {
   const location = parseRemote(text);
   if (location.key === '')
@@ -42,8 +42,8 @@ export function parseObject(text: string): RemoteLocation {
 }
 
 /**
- * What two arguments of `cp`, `mv` and `sync` mean. With a scheme an argument is remote; without one it is a path, unless
- * the other one cannot be remote: then `bucket/key` is meant, as long as no such file exists.
+ * Interprets the two arguments of `cp`, `mv` and `sync`. An argument with a scheme is remote; one without is a path,
+ * unless the other cannot be remote: then it means `bucket/key`, provided no such file exists.
  */
 export function readLocations(source: string, target: string, exists: (path: string) => boolean): [Location, Location] {
   const [from, to] = [certain(source), certain(target)];
@@ -58,7 +58,7 @@ export function readLocations(source: string, target: string, exists: (path: str
   return locations;
 }
 
-/** Null where only the other argument can tell. */
+/** Returns null if only the other argument can decide. */
 function certain(text: string): Location | null {
   if (text === '-') return { kind: 'stream' };
   if (SCHEMES.some((scheme) => text.startsWith(scheme))) return parseRemote(text);
@@ -78,7 +78,7 @@ export function renderRemote({ bucket, key }: { bucket: string; key: string }): 
   return `svc://${bucket}/${key}`;
 }
 
-/** As a folder: empty, or with a slash at its end. */
+/** Returns the key as a folder: empty, or with a trailing slash. */
 export function folderPrefix(key: string): string {
   return key === '' || key.endsWith('/') ? key : `${key}/`;
 }

@@ -9,13 +9,13 @@ export interface PlannedPart {
   endExclusive: number;
 }
 
-/** Parts of the wished size, or of the next whole MiB with which 10,000 of them do. */
+/** Returns the requested part size, or the next whole MiB for which 10,000 parts suffice. */
 export function partSizeFor(sizeBytes: number, wishedBytes = DEFAULT_PART_BYTES): number {
   const needed = Math.ceil(Math.ceil(sizeBytes / MOST_PARTS) / MiB) * MiB;
   return Math.max(wishedBytes, needed, MIN_PART_BYTES);
 }
 
-/** Parts of these sizes one after the other; null when they are not those of an object of this size. */
+/** Plans consecutive parts of these sizes; null if they don't add up to the object's size. */
 export function partsOfSizes(sizes: readonly number[], sizeBytes: number): PlannedPart[] | null {
   let start = 0;
   const parts = sizes.map((partBytes, index) => {

@@ -1,6 +1,6 @@
 import { renderBytes } from '../client/output.ts';
 
-/** Bytes of one body on its way; a body that is sent again starts over. */
+/** Progress of one body; a resent body starts over. */
 export interface BodyProgress {
   add(sizeBytes: number): void;
   restart(): void;
@@ -9,7 +9,7 @@ export interface BodyProgress {
 const REDRAW_MS = 200;
 const BAR_CELLS = 24;
 
-/** One line on a terminal that tells how far the transfers are; elsewhere nothing. It owns its timer until `close`. */
+/** A progress line on a terminal; prints nothing elsewhere. Owns its timer until `close`. */
 export class ProgressLine {
   readonly #terminal: NodeJS.WriteStream | null;
   readonly #timer: NodeJS.Timeout | null;
@@ -49,7 +49,7 @@ export class ProgressLine {
     };
   }
 
-  /** Makes room for a line of text. */
+  /** Clears the line for other output. */
   clear(): void {
     if (this.#drawn) this.#terminal?.write('\r\u001b[K');
     this.#drawn = false;
@@ -70,7 +70,7 @@ export class ProgressLine {
       seconds,
     });
     const columns = this.#terminal?.columns ?? 0;
-    // A terminal that was never told its size says 0.
+    // Terminals without a known size report 0.
     const width = columns === 0 ? 79 : Math.max(10, columns - 1);
     this.#terminal?.write(`\r\u001b[K${line.slice(0, width)}`);
     this.#drawn = true;
@@ -86,7 +86,7 @@ export function renderProgress(state: {
 }): string {
   const { movedBytes, totalBytes, done, total, seconds } = state;
   const rate = seconds < 0.5 ? '' : `  ${renderBytes(Math.round(movedBytes / seconds))}/s`;
-  if (total === 0) return `${renderBytes(movedBytes)}${rate}`; // a pipe: nobody knows how much will come
+  if (total === 0) return `${renderBytes(movedBytes)}${rate}`; // a pipe: the total is unknown
   const share = totalBytes === 0 ? 0 : Math.min(1, movedBytes / totalBytes);
   const cells = Math.round(share * BAR_CELLS);
   const bar = `${'#'.repeat(cells)}${'-'.repeat(BAR_CELLS - cells)}`;

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** So much is gathered before it is written: each write of a small piece would cost as much as that of a large one. */
+/** Bytes to gather per write, since small writes cost as much as large ones. */
 const GATHERED_BYTES = 1024 * 1024;
 
-/** Writes what comes one after the other from a position of a file on; the next is fetched while one is written. */
+/** Writes sequentially from a file position; the next chunk downloads during a write. */
 export class RangeWriter {
   readonly #file: FileHandle;
   #position: number;
@@ -16,20 +16,20 @@ export class RangeWriter {
     this.#position = position;
   }
 
-  /** The chunk belongs to the writer from now on. */
+  /** Takes ownership of the chunk. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#gathered.push(chunk);
     this.#gatheredBytes += chunk.length;
     if (this.#gatheredBytes >= GATHERED_BYTES) await this.#flush();
   }
 
-  /** Once all is written. */
+  /** Resolves when everything is written. */
   async end(): Promise<void> {
     await this.#flush();
     await this.#writing;
   }
 
-  /** Once nothing is written any more, whatever became of it. */
+  /** Resolves when no write is in progress, whatever its outcome. */
   async abandon(): Promise<void> {
     await this.#writing.catch(() => undefined);
   }
@@ -41,11 +41,11 @@ export class RangeWriter {
     this.#position += this.#gatheredBytes;
     [this.#gathered, this.#gatheredBytes] = [[], 0];
     this.#writing = writeAll(this.#file, chunks, position);
-    this.#writing.catch(() => undefined); // told by whoever waits for it next
+    this.#writing.catch(() => undefined); // the next waiting caller gets the error
   }
 }
 
-/** A disk that is nearly full takes a part of what it is given. */
+/** A nearly full disk may accept only part of a write. */
 async function writeAll(file: FileHandle, chunks: readonly Uint8Array[], position: number): Promise<void> {
   const { bytesWritten } = await file.writev([...chunks], position);
   let skipped = bytesWritten;

@@ -3,7 +3,7 @@ import { CommandFailure } from '../client/command-failure.ts';
 import { createVerifier, proofsOf } from './content-proof.ts';
 import type { BodyProgress } from './progress.ts';
 
-/** The bytes of an answer; fails at the end when they are not those that were stored. */
+/** Yields the bytes of a response; throws at the end if they differ from those stored. */
 export async function* verified(
   body: IncomingMessage,
   name: string,
@@ -14,7 +14,7 @@ export async function* verified(
   const expectedBytes = Number(body.headers['content-length'] ?? Number.NaN);
   let receivedBytes = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    // a response without an encoding gives bytes
+    // a response without an encoding yields bytes
     verifier?.update(chunk);
     receivedBytes += chunk.length;
     yield chunk;

@@ -13,12 +13,12 @@ export interface Removal {
   summary: TransferSummary;
 }
 
-/** Deletes all that come, as many in one request as S3 takes, and some requests at the same time. */
+/** Deletes all targets in parallel requests of the maximum batch size. */
 export async function removeObjects(removal: Removal, targets: AsyncIterable<DeleteTarget>): Promise<void> {
   await forEachParallel(batchesOf(targets), removal.run.parallel, (batch) => removeBatch(removal, batch));
 }
 
-/** At most 1,000. What cannot be deleted is told and counted, and stops nothing. */
+/** Deletes at most 1,000. Failures are reported and counted, but don't stop the rest. */
 export async function removeBatch(removal: Removal, targets: readonly DeleteTarget[]): Promise<void> {
   const { context, run, bucket, summary } = removal;
   const { client, signal } = context;

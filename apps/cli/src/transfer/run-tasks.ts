@@ -4,14 +4,14 @@ import { describeExpected } from '../failure.ts';
 import { forEachParallel } from './body-limiter.ts';
 import type { ProgressLine } from './progress.ts';
 
-/** One thing to do, such as one file to upload. */
+/** A unit of work, such as one file to upload. */
 export interface TransferTask {
   verb: 'upload' | 'download' | 'copy' | 'move' | 'delete';
-  /** Where from, or what is deleted. */
+  /** The source, or the object to delete. */
   from: string;
   to: string | null;
   sizeBytes: number;
-  /** Answers how many bytes were moved. */
+  /** Returns the number of transferred bytes. */
   run: () => Promise<number>;
 }
 
@@ -41,7 +41,7 @@ export function emptySummary(dryRun: boolean): TransferSummary {
   return { done: 0, deleted: 0, skipped: 0, failed: 0, bytes: 0, failures: [], dry_run: dryRun };
 }
 
-/** Does what it can: one that fails stops no other. What went wrong is told at once and counted. */
+/** Runs all tasks; a failure does not stop the others. Failures are reported immediately and counted. */
 export async function runTasks(
   tasks: AsyncIterable<TransferTask>,
   summary: TransferSummary,
@@ -75,14 +75,14 @@ export function noteFailure(
   error: unknown,
 ): void {
   const message = describeExpected(error);
-  if (message === null) throw error; // a fault of ours: that is not one file's matter
+  if (message === null) throw error; // a bug rather than a failure of this file
   summary.failed += 1;
   if (summary.failures.length < MOST_FAILURES) summary.failures.push({ name, message });
   progress.clear();
   output.warn(`${printable(name)}: ${message}`);
 }
 
-/** The last word, and the exit code by way of an error. */
+/** Prints the summary; throws for a failure exit code. */
 export function finishTasks(summary: TransferSummary, { output, progress, quiet }: RunOptions): void {
   progress.close();
   const { done, deleted, skipped, failed, bytes } = summary;
@@ -95,7 +95,7 @@ export function finishTasks(summary: TransferSummary, { output, progress, quiet 
   if (output.json) output.answer(summary, []);
   else if (!quiet && done + deleted + skipped > 1) output.note(counts.join(', '));
   if (failed === 0) return;
-  // A single failure was told already; several may have scrolled away.
+  // A single failure was already printed; several may have scrolled away.
   const last = failed === 1 ? '' : `${failed} failed, ${done + deleted} succeeded`;
   throw new CommandFailure(last, { exitCode: EXIT.failed });
 }

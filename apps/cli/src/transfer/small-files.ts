@@ -12,13 +12,13 @@ import {
 import { CommandFailure } from '../client/command-failure.ts';
 
 /*
- * Small files are read and written without the thread pool: each call that is handed to it costs more than the call, and
- * five of them for each file took 40 % of the time in which a thousand files of 4 KiB came from a store on the same machine.
+ * Reads and writes small files without the thread pool, whose overhead exceeds the calls themselves: five calls per
+ * file took 40 % of the time to download a thousand 4 KiB files from a store on the same machine.
  */
 
-/** The whole file, or null when it is larger than that. */
+/** Returns the whole file, or null if it is larger than `mostBytes`. */
 export function readSmallFile(path: string, mostBytes: number): Buffer | null {
-  // A pipe by this name would otherwise be waited for.
+  // Opening a pipe of this name would block otherwise.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const before = fstatSync(file, { bigint: true });
@@ -33,7 +33,7 @@ export function readSmallFile(path: string, mostBytes: number): Buffer | null {
   }
 }
 
-/** Replaces the file in one step, by way of one of the name `unfinished` in the same folder. */
+/** Replaces the file atomically through a file named `unfinished` in the same folder. */
 export function writeSmallFile(path: string, unfinished: string, bytes: Uint8Array, modifiedAt: Date): void {
   const file = openSync(unfinished, 'wx');
   try {

@@ -1,4 +1,4 @@
-/** One side's file or object, named relative to what is synchronized. */
+/** A file or object, named relative to the synchronized root. */
 export interface SyncEntry {
   name: string;
   sizeBytes: number;
@@ -13,13 +13,13 @@ export type SyncAction<Source extends SyncEntry, Target extends SyncEntry> =
 export interface SyncRules<Source extends SyncEntry, Target extends SyncEntry> {
   deleteExtra: boolean;
   sizeOnly: boolean;
-  /** Asked for equal sizes when it is given: whether the contents are the same; then times do not count. */
+  /** If set, compares the contents at equal sizes; times are then ignored. */
   sameContent?: (source: Source, target: Target) => Promise<boolean>;
 }
 
 /**
- * What makes the target like the source. Both come in the order of their names' bytes, so that one pass over both is
- * enough and nothing is held in memory, however many there are.
+ * Plans the changes that make the target equal to the source. Both are in byte order of their names, so one pass
+ * suffices and memory use is constant.
  */
 export async function* planSync<Source extends SyncEntry, Target extends SyncEntry>(
   sources: AsyncIterable<Source>,
@@ -50,12 +50,15 @@ function compareHeads(source: IteratorResult<SyncEntry, unknown>, target: Iterat
   return compareNames(source.value.name, target.value.name);
 }
 
-/** The order of UTF-8 bytes, which is that of S3's listings. */
+/** Compares by UTF-8 bytes, the order of S3 listings. */
 export function compareNames(left: string, right: string): number {
   return left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
-/** A listing knows milliseconds and a file may know more; what HTTP's Last-Modified or an old file system told, only seconds. */
+/**
+ * Listings have milliseconds and files may be more precise; HTTP's Last-Modified and old file systems have only
+ * seconds.
+ */
 function unitMs({ modifiedAtMs }: SyncEntry): number {
   return modifiedAtMs % 1000 === 0 ? 1000 : 1;
 }

@@ -4,22 +4,22 @@ import type { BodyLimiter } from './body-limiter.ts';
 import type { PartBuffers } from './part-buffers.ts';
 import type { ProgressLine } from './progress.ts';
 
-/** What every transfer needs. */
+/** Shared state of all transfers. */
 export interface TransferContext {
   client: S3Client;
-  /** Over all transfers. */
+  /** Across all transfers. */
   limiter: BodyLimiter;
   buffers: PartBuffers;
-  /** Parts of one object at the same time. */
+  /** Parallel parts of one object. */
   parallel: number;
   progress: ProgressLine;
-  /** Where journals are kept. */
+  /** Folder of the journals. */
   stateFolder: string;
-  /** Parts of this size, or larger where the object needs it. */
+  /** Part size; larger if the object requires it. */
   partSizeBytes: number | undefined;
-  /** Under which objects are stored, or were. */
+  /** Customer key of the objects. */
   customerKey: CustomerKey | null;
-  /** The same of the source of a copy inside the platform. */
+  /** Customer key of a copy's source within the platform. */
   sourceCustomerKey: CustomerKey | null;
   signal: AbortSignal;
 }

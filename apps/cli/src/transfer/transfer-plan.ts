@@ -14,22 +14,22 @@ import type { TransferTask } from './run-tasks.ts';
 import type { TransferContext } from './transfer-context.ts';
 import { uploadFile } from './upload-file.ts';
 
-/** What tasks are made with. */
+/** Options for creating tasks. */
 export interface PlanOptions {
   takes: (name: string) => boolean;
   attributes: GivenAttributes;
   onSkipped: (path: string, reason: string) => void;
-  /** Of the source, where one certain version is wanted. */
+  /** Of the source, if a specific version is requested. */
   versionId?: string | undefined;
 }
 
-/** An object, and its name relative to where the listing began. */
+/** An object with its name relative to the listing's start. */
 export interface NamedObject extends RemoteObject {
   name: string;
   bucket: string;
 }
 
-/** What lies below a key taken as a folder. Markers of folders have no bytes and no name, and are left out. */
+/** Lists the objects below a key as a folder. Skips folder markers, which have neither bytes nor a name. */
 export async function* remoteBelow(
   { client, signal }: TransferContext,
   { bucket, key }: RemoteLocation,
@@ -92,7 +92,7 @@ export function copyTask(
   };
 }
 
-/** `cp` of one thing. A target that is a folder keeps the name of the source. */
+/** Plans `cp` of one object. A folder as target keeps the source's name. */
 export async function planOne(
   context: TransferContext,
   from: LocalLocation | RemoteLocation,
@@ -127,7 +127,7 @@ export async function planOne(
   return { source, task: downloadOne(context, source, to.path) };
 }
 
-/** Into a folder under the object's own name, which must be a name; or to the file that was named. */
+/** Downloads into a folder under the object's own, valid name, or to the given file. */
 function downloadOne(context: TransferContext, object: NamedObject, path: string): TransferTask {
   const isFolder = path.endsWith('/') || (existsSync(path) && statSync(path).isDirectory());
   if (isFolder) return downloadTask(context, object, new LocalTarget(path));
@@ -138,7 +138,7 @@ function downloadOne(context: TransferContext, object: NamedObject, path: string
   };
 }
 
-/** `cp --recursive`. */
+/** Plans `cp --recursive`. */
 export async function* planMany(
   context: TransferContext,
   from: LocalLocation | RemoteLocation,

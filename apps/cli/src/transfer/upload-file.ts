@@ -29,22 +29,22 @@ export interface FileUpload {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Larger ranges are not held in memory. */
+/** Larger ranges are not buffered. */
 const MOST_BUFFERED_BYTES = 32 * 1024 * 1024;
 
-/** The file as it was when its upload began. */
+/** The file at the start of its upload. */
 interface UploadEntry {
   uploadId: string;
   sizeBytes: number;
   modifiedAtNs: string;
   partSizeBytes: number;
-  /** Of the customer's own key, if there is one: parts under another do not fit. */
+  /** MD5 of the customer key, if any; parts under another key do not match. */
   keyMd5: string | null;
 }
 
 /**
- * Sends a file. The platform checks every body against its CRC-32, and the whole against the joined one. Large files go in
- * parts; after an interruption only parts that are missing are sent, as long as the file is the same.
+ * Uploads a file. The platform verifies every body by its CRC-32, and the whole by the combined one. Large files are
+ * sent in parts; after an interruption, only missing parts are sent if the file has not changed.
  */
 export async function uploadFile(context: TransferContext, upload: FileUpload): Promise<number> {
   const small = readSmallFile(upload.path, SMALL_BYTES);
@@ -99,7 +99,7 @@ interface Content {
   body: RequestBody;
 }
 
-/** A range and its checksum: from memory, so that it is read once; one too large for that is read twice. */
+/** Buffers a range to read it once for body and checksum; reads a larger one twice. */
 async function withRange<Answer>(
   { buffers, progress }: TransferContext,
   { file, path }: { file: FileHandle; path: string },
@@ -116,7 +116,7 @@ async function withRange<Answer>(
   const buffer = buffers.take(sizeBytes);
   if ((await readInto(buffer, file, range)) < sizeBytes) throw changedWhileRead(path);
   const answer = await use(contentOf(buffer.subarray(0, sizeBytes), progress.body()));
-  // After a failure somebody may still read it.
+  // Skipped after a failure, since the buffer may still be in use.
   buffers.giveBack(buffer);
   return answer;
 }
@@ -195,7 +195,7 @@ async function beginOrResume(
   return { name: { bucket, key, uploadId, customerKey, signal }, arrived: new Map() };
 }
 
-/** A part that has arrived counts only when its checksum is that of the file's bytes now. */
+/** Keeps an uploaded part only if its checksum matches the file's current bytes. */
 async function sendOrKeep(
   { client, progress }: TransferContext,
   { crc32, body }: Content,

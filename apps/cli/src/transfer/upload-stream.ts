@@ -11,10 +11,13 @@ interface Piece {
   bytes: Buffer;
 }
 
-/** Parts double after so many, since the length of a stream is not known: 10,000 of them hold more than an object may. */
+/**
+ * Parts double in size after this many, since a stream's length is unknown: 10,000 of them exceed the maximum object
+ * size.
+ */
 const PARTS_OF_ONE_SIZE = 1_000;
 
-/** Sends what a stream holds; two pieces are in memory at a time. It cannot be resumed: its bytes are gone. */
+/** Uploads a stream with two parts in memory at a time. Not resumable: its bytes are gone. */
 export async function uploadStream(
   context: TransferContext,
   source: AsyncIterable<Uint8Array>,
@@ -59,7 +62,7 @@ export async function uploadStream(
     await completeUpload(client, { ...name, parts: ordered, crc32 });
     return ordered.reduce((sum, part) => sum + part.sizeBytes, 0);
   } catch (error) {
-    // Even after Ctrl-C: parts that nobody can go on with would only take room.
+    // Even after Ctrl-C: these parts cannot be resumed and would only use space.
     await abortUpload(client, { ...name, signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
     throw error;
   }

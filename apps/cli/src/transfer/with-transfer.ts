@@ -13,7 +13,7 @@ import { ProgressLine } from './progress.ts';
 import type { RunOptions } from './run-tasks.ts';
 import type { TransferContext } from './transfer-context.ts';
 
-/** Flags of the commands that move bytes. */
+/** Flags of the transfer commands. */
 export interface TransferFlags extends ConnectionFlags, CustomerKeyFlags {
   parallel?: string;
   partSize?: string;
@@ -40,11 +40,11 @@ export function addTransferOptions(command: Command): Command {
     .option('--quiet', 'Print errors only');
 }
 
-/** Runs a command of the S3 plane, and releases its connections and its line on the terminal afterwards. */
+/** Runs an S3 command, then releases its connections and its progress line. */
 export async function withTransfers(flags: TransferFlags, run: (transfers: Transfers) => Promise<void>): Promise<void> {
   await withSession(flags, async (session) => {
     const { environment, output, signal } = session;
-    // Each request that is under way listens to Ctrl-C.
+    // Each request in progress listens for Ctrl-C.
     setMaxListeners(0, signal);
     const customerKey = await readCustomerKey(flags.sseCKeyFile);
     const sourceCustomerKey = await readCustomerKey(flags.sseCSourceKeyFile);

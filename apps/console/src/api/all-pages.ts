@@ -1,9 +1,9 @@
 import type { Page } from '@svc/sdk';
 
-/** The platform limits how many there can be; this only keeps a faulty cursor from going round for ever. */
+/** The platform bounds the number of pages; this only stops an endless loop on a faulty cursor. */
 const MAX_PAGES = 20;
 
-/** For lists that are short by nature, such as a person's teams: all their pages as one list. */
+/** Loads all pages of a naturally short list, such as a person's teams, as one list. */
 export async function allPages<Item>(load: (cursor: string | undefined) => Promise<Page<Item>>): Promise<Item[]> {
   const items: Item[] = [];
   let cursor: string | undefined;

@@ -25,19 +25,19 @@ export function clustersOf(svc: CoreClient, scope: WorkspaceScope): ClustersClie
   return new ClustersClient(svc.transport).in(scope);
 }
 
-/** Those of the current workspace. */
+/** Clusters of the current workspace. */
 export function useClusters(): ClustersClient {
   const svc = useSvc();
   const { workspaceUuid, teamUuid } = scopeOf(useWorkspace());
   return useMemo(() => clustersOf(svc, { workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
 }
 
-/** What begins the key of every query about a workspace's clusters. */
+/** Prefix of the query keys about a workspace's clusters. */
 export function clustersKey(workspace: Pick<Workspace, 'uuid'>) {
   return ['clusters', workspace.uuid] as const;
 }
 
-/** The same for one cluster. */
+/** Prefix of the query keys about one cluster. */
 export function clusterKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
   return [...clustersKey(workspace), 'one', id] as const;
 }
@@ -59,18 +59,18 @@ export function clusterQuery(api: ClustersClient, workspace: Workspace, id: stri
   return queryOptions({
     queryKey: clusterKey(workspace, id),
     queryFn: ({ signal }): Promise<ClusterInfo> => api.of(id).get({ signal }),
-    // One that is gone stays gone.
+    // Stop polling once it is deleted.
     refetchInterval: ({ state }) => (state.error instanceof NotFoundError ? false : CLUSTERS_EVERY_MS),
   });
 }
 
-/** Fractions are 0..1; `samples` over 1: an average of ten minutes. */
+/** Fractions 0..1. If `samples` is above 1, the point is a ten-minute average. */
 export type HeartbeatPoint = ClusterStatus['heartbeats'][number];
 
-/** More than a heartbeat every half minute for six hours and an average every ten minutes for a week. */
+/** More than a heartbeat every half minute for six hours plus a ten-minute average for a week. */
 const MOST_HEARTBEATS = 2_000;
 
-/** `span` names what is asked for, since the time it begins at moves on. */
+/** `span` identifies the query, since its start time keeps moving. */
 export function heartbeatsQuery(
   api: ClustersClient,
   workspace: Workspace,
@@ -88,7 +88,7 @@ export function heartbeatsQuery(
 
 const FINISHED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'timed_out', 'cancelled', 'superseded', 'lost']);
 
-/** It will never change again. */
+/** Whether the deployment is in a final state. */
 export function isFinished({ status }: Pick<Deployment, 'status'>): boolean {
   return FINISHED.has(status);
 }
@@ -119,7 +119,7 @@ export function deploymentsQuery(api: ClustersClient, workspace: Workspace, id: 
   });
 }
 
-/** How it is now; while it runs its updates come besides. */
+/** The deployment's current state. While it runs, updates arrive separately. */
 export function deploymentQuery(
   api: ClustersClient,
   workspace: Pick<Workspace, 'uuid'>,
@@ -144,7 +144,7 @@ export interface EventFilter {
 
 const PAGE_OF_EVENTS = 100;
 
-/** Newest first; live events are added in front. */
+/** Newest first; live events are prepended. */
 export function clusterEventsQuery(api: ClustersClient, workspace: Workspace, id: string, filter: EventFilter) {
   return infiniteQueryOptions({
     queryKey: [...clusterEventsKey(workspace, id), filter],
@@ -164,10 +164,10 @@ export interface ObjectFilter {
 
 const OBJECTS_EVERY_MS = 5_000;
 const PAGE_OF_OBJECTS = 100;
-/** All of them are read anew while they are shown. */
+/** All of them are refetched while shown. */
 export const MOST_PAGES_OF_OBJECTS = 20;
 
-/** What the lists of objects have in common: pages that are read from the cluster while its agent is there. */
+/** Common query of the object lists: pages read from the cluster while its agent is connected. */
 function objectPages<Item>(
   queryKey: readonly unknown[],
   isConnected: boolean,
@@ -210,7 +210,7 @@ export function podsQuery(
   return objectPages(key, connected, (page, options) => api.of(id).pods({ ...filter, ...page }, options));
 }
 
-/** One pod by its name; null when there is none. */
+/** Finds a pod by name; null if there is none. */
 export function podQuery(
   api: ClustersClient,
   workspace: Workspace,
@@ -221,7 +221,7 @@ export function podQuery(
     queryKey: [...clusterKey(workspace, id), 'pods', 'one', namespace, pod],
     queryFn: async ({ signal }): Promise<Pod | null> => {
       let cursor: string | undefined;
-      // Of the names that hold this one it may stand on a later page.
+      // The name filter matches substrings, so the pod may be on a later page.
       do {
         const page = await api.of(id).pods({ namespace, name: pod, cursor, pageSize: 200 }, { signal });
         const found = page.items.find(({ name }) => name === pod);

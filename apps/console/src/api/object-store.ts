@@ -23,7 +23,7 @@ export function storeOf(svc: CoreClient, workspace: Workspace): ObjectStoreClien
   return new ObjectStoreClient(svc.transport, scopeOf(workspace));
 }
 
-/** For uploads, whose progress only XMLHttpRequest tells. */
+/** Uses XMLHttpRequest, which alone reports upload progress. */
 export function uploadsTo(store: ObjectStoreClient, bucket: string): ObjectsClient {
   return store.objects(
     bucket,
@@ -61,7 +61,7 @@ export function keysQuery(svc: CoreClient, workspace: Workspace) {
 
 const DOMAINS_EVERY_MS = 5_000;
 
-/** Asked again and again while it is looked at: DNS changes without a word. */
+/** Polled while shown, since DNS changes silently. */
 export function domainsQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'domains'],
@@ -101,15 +101,15 @@ export function lifecycleQuery(svc: CoreClient, workspace: Workspace, bucket: st
 const USAGE_EVERY_MS = 60_000;
 
 export interface UsageQuestion {
-  /** Absent: all buckets together. */
+  /** Defaults to all buckets together. */
   bucket?: string | undefined;
-  /** Names what is asked for, since the time it begins at moves on. */
+  /** Identifies the query, since its start time keeps moving. */
   span: string;
   resolution: UsageResolution;
   from: () => Date;
 }
 
-/** Usage is written down every minute, and asked for as often while it is looked at. */
+/** Polled every minute while shown, as often as usage is recorded. */
 export function usageQuery(svc: CoreClient, workspace: Workspace, { bucket, span, resolution, from }: UsageQuestion) {
   const start = bucket === undefined ? storeKey(workspace) : bucketKey(workspace, bucket);
   return queryOptions({
@@ -144,7 +144,7 @@ export function objectsQuery(svc: CoreClient, workspace: Workspace, bucket: stri
 
 const PAGE_OF_VERSIONS = 1_000;
 
-/** All versions of one level of a bucket, page by page: those of deleted objects stand among the others. */
+/** All versions at one level of a bucket, page by page, including those of deleted objects. */
 export function deletedObjectsQuery(svc: CoreClient, workspace: Workspace, bucket: string, prefix: string) {
   return infiniteQueryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'deleted', prefix],
@@ -158,12 +158,12 @@ export function deletedObjectsQuery(svc: CoreClient, workspace: Workspace, bucke
   });
 }
 
-/** One object by its key; null when there is none. */
+/** Finds an object by key; null if there is none. */
 export function objectQuery(svc: CoreClient, workspace: Workspace, bucket: string, key: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'object', key],
     queryFn: async ({ signal }) => {
-      // The first key of a listing that begins with the key is the key itself, if it is there.
+      // The first key with this prefix is the key itself, if it exists.
       const page = await storeOf(svc, workspace).objects(bucket).page({ prefix: key, limit: 1 }, { signal });
       return page.objects.find((object) => object.key === key) ?? null;
     },
@@ -177,7 +177,7 @@ export function versionsQuery(svc: CoreClient, workspace: Workspace, bucket: str
   });
 }
 
-/** The beginning of an object as text; bytes that are no UTF-8 show as such. */
+/** The start of an object as text; invalid UTF-8 is shown as replacement characters. */
 export function textPreviewQuery(
   svc: CoreClient,
   workspace: Workspace,
@@ -195,7 +195,7 @@ export function textPreviewQuery(
   });
 }
 
-/** Where a browser gets the bytes with its session: for links and pictures. */
+/** Path for downloads with the browser's session, for links and images. */
 export function downloadPath(
   workspace: Workspace,
   bucket: string,
@@ -210,7 +210,9 @@ export function downloadPath(
   return `${base}/objects/download?${query.toString()}`;
 }
 
-/** The address of a public object that people are given: a domain of the bucket, else the origin of public objects. */
+/**
+ * Returns the URL of a public object to share: on a domain of the bucket, otherwise on the origin of public objects.
+ */
 export function publicUrlOf(urls: BucketUrls, key: string): string {
   const [domain] = urls.custom_domains;
   const path = key.split('/').map(encodeURIComponent).join('/');

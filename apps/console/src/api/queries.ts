@@ -6,7 +6,7 @@ const STATUS_EVERY_MS = 5000;
 
 export const meKey = ['me'] as const;
 
-/** The console is for people: its session is always a user's. */
+/** The console's session always belongs to a user. */
 export type SignedInUser = Caller & { user: User };
 
 export function meQuery(svc: CoreClient) {
@@ -75,7 +75,7 @@ export function invitationsQuery(svc: CoreClient, team: string) {
   });
 }
 
-/** The state of the services, polled while a page shows it. */
+/** State of the services, polled while shown. */
 export function statusQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: ['status', workspace.uuid],
@@ -87,7 +87,7 @@ export function statusQuery(svc: CoreClient, workspace: Workspace) {
 
 export type AuditFilters = Pick<AuditQuery, 'actor' | 'action' | 'since'>;
 
-/** Of a workspace, or with null what concerns the account (for the operator: everything). */
+/** The audit log of a workspace; with null, entries about the account (operators see everything). */
 export function auditQuery(svc: CoreClient, workspace: Workspace | null, filters: AuditFilters, pageSize = 50) {
   const scope = workspace === null ? {} : scopeOf(workspace);
   return infiniteQueryOptions({
@@ -100,7 +100,7 @@ export function auditQuery(svc: CoreClient, workspace: Workspace | null, filters
   });
 }
 
-/** Members of a team reach its workspace only when they name the team; the owner comes without it. */
+/** Team members must name the team to access its workspace; the owner does not. */
 export function scopeOf(workspace: Workspace): { workspaceUuid: string; teamUuid: string | undefined } {
   const teamUuid = workspace.role === 'owner' ? undefined : (workspace.team_uuid ?? undefined);
   return { workspaceUuid: workspace.uuid, teamUuid };

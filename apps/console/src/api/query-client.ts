@@ -3,7 +3,7 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 
 const RETRIES = 2;
 
-/** `onUnauthorized` hears of every answer that says the session is gone. */
+/** `onUnauthorized` is called for every response that the session has ended. */
 export function createQueryClient(onUnauthorized: () => void): QueryClient {
   const onError = (error: unknown): void => {
     if (error instanceof UnauthorizedError) onUnauthorized();
@@ -13,7 +13,7 @@ export function createQueryClient(onUnauthorized: () => void): QueryClient {
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
-        // A refusal stays one; only faults and lost connections are worth another try.
+        // Retry only faults and lost connections, not refusals.
         retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && error.status < 500),
       },
     },

@@ -1,23 +1,23 @@
 import type { Workspace } from '@svc/sdk';
 
-// What the keys of queries begin with: so a change is told to all that depends on it, without loading their modules.
+// Prefixes of query keys, for invalidating dependent queries without loading their modules.
 
-/** Everything about the object store of a workspace. */
+/** Everything about a workspace's object store. */
 export function storeKey(workspace: Pick<Workspace, 'uuid'>) {
   return ['object-store', workspace.uuid] as const;
 }
 
-/** The same for one bucket. */
+/** Everything about one bucket. */
 export function bucketKey(workspace: Pick<Workspace, 'uuid'>, bucket: string) {
   return [...storeKey(workspace), 'bucket', bucket] as const;
 }
 
-/** Everything about the sandboxes of a workspace. */
+/** Everything about a workspace's sandboxes. */
 export function sandboxesKey(workspace: Pick<Workspace, 'uuid'>) {
   return ['sandboxes', workspace.uuid] as const;
 }
 
-/** The same for one sandbox. */
+/** Everything about one sandbox. */
 export function sandboxKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
   return [...sandboxesKey(workspace), 'one', id] as const;
 }

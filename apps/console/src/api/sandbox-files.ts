@@ -3,11 +3,11 @@ import { scopeOf } from './queries.ts';
 
 export interface TextFile {
   text: string;
-  /** Names this content: a save can tell whether it is still what was opened. */
+  /** Identifies this content, so that a save can detect other changes. */
   etag: string | null;
 }
 
-/** A whole file of at most `limitBytes` as UTF-8; null when it is larger or no text. */
+/** Reads a whole file of at most `limitBytes` as UTF-8; null if it is larger or not text. */
 export async function readTextFile(
   files: SandboxFiles,
   path: string,
@@ -23,7 +23,7 @@ export async function readTextFile(
   return text === null ? null : { text, etag };
 }
 
-/** Null for what is no UTF-8 or holds a zero byte, which no text has. */
+/** Returns null for invalid UTF-8 or a NUL byte, which text never contains. */
 function decodeText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {
@@ -33,7 +33,7 @@ function decodeText(bytes: Uint8Array): string | null {
   }
 }
 
-/** Where a browser gets a file from, or with `archive` a folder as a tar; it sends the session's cookie by itself. */
+/** Path for downloading a file, or with `archive` a folder as tar; the browser sends the session cookie. */
 export function sandboxDownloadPath(
   workspace: Workspace,
   sandbox: string,
@@ -56,7 +56,7 @@ export interface SandboxPlace {
   sandbox: string;
 }
 
-/** A request whose body is the file itself, for senders that tell of progress. */
+/** A request with the raw file as its body, for senders that report progress. */
 export function sandboxUploadRequest(
   transport: Transport,
   { workspaceUuid, teamUuid, sandbox }: SandboxPlace,

@@ -1,8 +1,8 @@
 import type { SandboxInfo } from '@svc/sdk';
 
-/** With what newer platforms tell besides. */
+/** Adds fields of newer platforms. */
 export type Sandbox = SandboxInfo & {
-  /** Host names that may be reached; null or absent: every public one. */
+  /** Reachable host names; null or absent: every public host. */
   egress_allow?: string[] | null;
 };
 

@@ -23,7 +23,7 @@ export function sandboxesOf(svc: CoreClient, scope: WorkspaceScope): SandboxesCl
   return new SandboxesClient(svc.transport).in(scope);
 }
 
-/** Those of the current workspace. */
+/** Sandboxes of the current workspace. */
 export function useSandboxes(): SandboxesClient {
   const svc = useSvc();
   const { workspaceUuid, teamUuid } = scopeOf(useWorkspace());
@@ -34,7 +34,7 @@ const WHILE_MOVING_MS = 700;
 const AT_REST_MS = 4_000;
 const METRICS_EVERY_MS = 10_000;
 
-/** One that starts is looked at often, since its image's progress is shown. */
+/** Poll starting sandboxes often, to show the progress of their image. */
 function everyMs(sandboxes: readonly SandboxInfo[]): number {
   return sandboxes.some(({ status }) => status === 'creating') ? WHILE_MOVING_MS : AT_REST_MS;
 }
@@ -65,13 +65,13 @@ export function sandboxQuery(api: SandboxesClient, workspace: Workspace, id: str
   return queryOptions({
     queryKey: sandboxKey(workspace, id),
     queryFn: ({ signal }): Promise<Sandbox> => api.of(id).get({ signal }),
-    // One that is gone stays gone.
+    // Stop polling once it is deleted.
     refetchInterval: ({ state }) =>
       state.error instanceof NotFoundError ? false : everyMs(state.data === undefined ? [] : [state.data]),
   });
 }
 
-/** All of the catalog, with how far those are that are being fetched. */
+/** The whole catalog, with the progress of images being downloaded. */
 export function imagesQuery(api: SandboxesClient, workspace: Workspace) {
   return queryOptions({
     queryKey: [...sandboxesKey(workspace), 'images'],
@@ -94,7 +94,7 @@ const MOST_FILES = 5_000;
 
 export interface Folder {
   entries: FileEntry[];
-  /** There are more than are shown. */
+  /** There are more files than shown. */
   cut: boolean;
 }
 
@@ -112,7 +112,7 @@ export function folderQuery(api: SandboxesClient, workspace: Workspace, id: stri
   });
 }
 
-/** `span` names what is asked for, since the time it begins at moves on. */
+/** `span` identifies the query, since its start time keeps moving. */
 export function metricsQuery(api: SandboxesClient, workspace: Workspace, id: string, span: string, since: () => Date) {
   return queryOptions({
     queryKey: [...sandboxKey(workspace, id), 'metrics', span],
@@ -131,7 +131,7 @@ export function eventsQuery(api: SandboxesClient, workspace: Workspace, id: stri
   });
 }
 
-/** There are few of them: each holds files on the platform's disk. */
+/** Snapshots are few, since each keeps files on the platform's disk. */
 const MOST_SNAPSHOTS = 1_000;
 
 export function snapshotsQuery(api: SandboxesClient, workspace: Workspace) {

@@ -3,11 +3,11 @@ import { showCode, type CodeViewOptions } from './code-view.ts';
 import styles from './editor.module.css';
 
 export interface CodeEditorProps extends CodeViewOptions {
-  /** False where something else on the page comes first. */
+  /** False if something else on the page should have the focus. */
   focused?: boolean;
 }
 
-/** Shows the text it was first given. To show another one, change the component’s key. */
+/** An editor with an initial text. To show another text, change the component’s key. */
 export function CodeEditor({ focused = true, ...options }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const latest = useRef(options);

@@ -21,7 +21,7 @@ export interface CodeViewOptions {
   onSave: () => void;
 }
 
-/** `light-dark()` follows the page's theme by itself. */
+/** `light-dark()` follows the page's theme. */
 const COLOURS = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: 'light-dark(#8a35b5, #d59bf6)' },
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--ok)' },
@@ -59,8 +59,8 @@ const LOOK = EditorView.theme({
 });
 
 /**
- * An editor inside a shadow root: there its library makes constructed sheets instead of style elements, which the
- * content policy would refuse.
+ * Creates an editor inside a shadow root, where its library uses constructed style sheets instead of style elements,
+ * which the content security policy would refuse.
  */
 export function showCode(place: HTMLElement, options: CodeViewOptions): EditorView {
   const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
@@ -100,6 +100,6 @@ export function showCode(place: HTMLElement, options: CodeViewOptions): EditorVi
   });
   void loadLanguage(options.name)
     .then((found) => found !== null && view.dispatch({ effects: language.reconfigure(found) }))
-    .catch(() => undefined); // without its colours it is still text
+    .catch(() => undefined); // without colors it is still readable
   return view;
 }

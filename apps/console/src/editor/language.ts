@@ -40,7 +40,7 @@ const BY_NAME: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['.env', properties],
 ]);
 
-/** The language of a file by its name, loaded when it is needed; null for plain text. */
+/** Loads the language for a file name on demand; null for plain text. */
 export async function loadLanguage(name: string): Promise<StreamLanguage<unknown> | null> {
   const load = BY_NAME.get(name) ?? BY_ENDING.get(endingOf(name));
   return load === undefined ? null : StreamLanguage.define(await load());

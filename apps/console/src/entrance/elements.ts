@@ -5,7 +5,7 @@ import fieldStyles from '../ui/field.module.css';
 import stateStyles from '../ui/states.module.css';
 import styles from './entrance.module.css';
 
-/** An element with its attributes and children; text is never read as HTML. */
+/** Creates an element with attributes and children; text is never parsed as HTML. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string | boolean | undefined>> = {},
@@ -30,7 +30,7 @@ export interface FieldOptions {
   maxLength?: number;
 }
 
-/** A required field. A password can be looked at: typing blind makes people choose short ones. */
+/** A required field. Passwords can be revealed, since people choose short ones when typing blind. */
 export function field({
   label,
   name,
@@ -79,9 +79,9 @@ function revealButton(input: HTMLInputElement): HTMLButtonElement {
 
 export interface FormOptions {
   fields: readonly FieldOptions[];
-  /** What the button says. */
+  /** Label of the button. */
   action: string;
-  /** Does it; when it rejects, the form says why and can be sent again. */
+  /** Submits the form. On rejection, the form shows the error and can be submitted again. */
   onSubmit: (text: (name: string) => string) => Promise<void>;
   onRefused?: (error: unknown, form: HTMLFormElement) => void;
 }
@@ -133,7 +133,7 @@ export interface EntrancePage {
   content: readonly Node[];
 }
 
-/** The frame of every page of the entrance. It names the document too. */
+/** The frame of every entrance page. Also sets the document's title. */
 export function frame({ title, description, content }: EntrancePage): HTMLElement {
   document.title = `${title} · svc`;
   return element(

@@ -5,7 +5,7 @@ import { classNames } from '../ui/class-names.ts';
 import { element, form, frame } from './elements.ts';
 import styles from './entrance.module.css';
 
-/** An invitation's link: creates an account, or adds the signed-in person to the team. */
+/** Target of an invitation link: creates an account, or adds the signed-in user to the team. */
 export function invitationPage(accounts: AccountsClient, email: string | null): HTMLElement {
   const token = window.location.hash.slice(1);
   if (token === '') return incompletePage();

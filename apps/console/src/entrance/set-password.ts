@@ -2,7 +2,7 @@ import type { AccountsClient } from '@svc/sdk';
 import { entrancePaths } from '../routes/paths.ts';
 import { element, form, frame } from './elements.ts';
 
-/** A link of the operator: sets the password, once. */
+/** Target of an operator's link: sets the password once. */
 export function setPasswordPage(accounts: AccountsClient): HTMLElement {
   const token = window.location.hash.slice(1);
   if (token === '') {

@@ -2,7 +2,7 @@ import { RateLimitedError, UnauthorizedError, type AccountsClient } from '@svc/s
 import { safeNext } from '../session/safe-next.ts';
 import { form, frame, notice } from './elements.ts';
 
-/** Why the visitor is here, if not by choice. */
+/** Why the visitor was sent here. */
 const NOTICES = [
   ['ended', 'Your session has ended. Sign in to continue where you left off.'],
   ['password-set', 'Password set. Sign in with it.'],

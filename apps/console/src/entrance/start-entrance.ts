@@ -5,7 +5,7 @@ import { invitationPage } from './invitation.ts';
 import { setPasswordPage } from './set-password.ts';
 import { signInPage } from './sign-in.ts';
 
-/** Shows the page of the entrance that the URL names. */
+/** Shows the entrance page for the current URL. */
 export async function startEntrance(container: HTMLElement): Promise<void> {
   let caller: Caller | null = null;
   const transport = new Transport({
@@ -29,7 +29,7 @@ export async function startEntrance(container: HTMLElement): Promise<void> {
   container.querySelector('input')?.focus();
 }
 
-/** Null for a visitor, and while the platform does not answer: the form says so when it is sent. */
+/** Null for a visitor, and if the platform does not respond; the form then reports the error on submit. */
 function signedIn(accounts: AccountsClient): Promise<Caller | null> {
   return accounts.me().catch(() => null);
 }

@@ -20,13 +20,13 @@ export function loadBucket(context: RouterContext, params: { workspace: string; 
   return requireResource(context, params.workspace, async (workspace) => {
     const query = bucketsQuery(svc, workspace);
     const isThere = (buckets: readonly Bucket[]): boolean => buckets.some(({ name }) => name === params.bucket);
-    // What is not in the list that was loaded may be newer than it.
+    // A bucket missing from the cached list may be newer than it.
     if (!isThere(await queryClient.ensureQueryData(query)) && !isThere(await refetch(queryClient, query)))
       throw notFound();
   });
 }
 
-/** The bucket that the URL names; its route has made sure that it exists. */
+/** The bucket in the URL; its route has verified that it exists. */
 export function useBucketName(): string {
   const { bucket } = useParams({ strict: false });
   if (bucket === undefined) throw new Error('the page has no bucket in its path');

@@ -35,7 +35,7 @@ export function loadCluster(context: RouterContext, params: { workspace: string;
 
 const ClusterContext = createContext<ClusterInfo | null>(null);
 
-/** The cluster of the URL, with its live state; for pages below the layout. */
+/** The cluster in the URL with its live state; for pages below the layout. */
 export function useCluster(): ClusterInfo {
   const cluster = useContext(ClusterContext);
   if (cluster === null) throw new Error('useCluster outside of ClusterLayout');

@@ -4,12 +4,12 @@ import { Page, Panel } from '../ui/page.tsx';
 import { EmptyState } from '../ui/states.tsx';
 
 export interface MissingPageProps {
-  /** What the URL names, such as `Cluster`. */
+  /** The resource type, such as `Cluster`. */
   what: string;
   parent: { label: string; link: Pick<LinkProps, 'to' | 'params'> };
 }
 
-/** A resource that does not exist, or that the account has no access to; both look the same. */
+/** Shown for a resource that does not exist or is not accessible; the two are indistinguishable. */
 export function MissingPage({ what, parent }: MissingPageProps) {
   return (
     <Page title={`${what} not found`} parent={parent}>

@@ -41,7 +41,7 @@ export function loadSandbox(context: RouterContext, params: { workspace: string;
 
 const SandboxContext = createContext<Sandbox | null>(null);
 
-/** The sandbox of the URL, with its live state; for pages below the layout. */
+/** The sandbox in the URL with its live state; for pages below the layout. */
 export function useSandbox(): Sandbox {
   const sandbox = useContext(SandboxContext);
   if (sandbox === null) throw new Error('useSandbox outside of SandboxLayout');

@@ -7,23 +7,23 @@ import { TabLinks } from '../ui/tab-links.tsx';
 export interface Tab {
   label: string;
   to: ConsolePath;
-  /** Pages that belong to the tab though their path does not begin with its own. */
+  /** Pages of the tab whose path does not begin with its own. */
   also?: readonly ConsolePath[];
-  /** A column of settings rather than the whole width. */
+  /** A narrow column for settings instead of the full width. */
   narrow?: boolean;
 }
 
 export interface TabbedPageProps extends Pick<PageProps, 'title' | 'parent' | 'description' | 'actions'> {
-  /** What the tabs are of, for screen readers. */
+  /** Label of the tabs, for screen readers. */
   label: string;
-  /** The first one is the path of the layout itself. */
+  /** The first tab has the path of the layout itself. */
   tabs: readonly Tab[];
   params: Readonly<Record<string, string>>;
   /** Shown instead of the current tab’s page, such as an error. */
   children?: ReactNode;
 }
 
-/** The frame that the pages of one resource share: its name, its state, its tabs and the page of the current tab. */
+/** Common frame of a resource's pages: name, state, tabs and the current tab's page. */
 export function TabbedPage({ label, tabs, params, children, ...page }: TabbedPageProps) {
   const path = useMatches({ select: (matches) => String(matches.at(-1)?.fullPath ?? '').replace(/\/$/, '') });
   const current = currentTab(tabs, path);
@@ -43,7 +43,7 @@ export function TabbedPage({ label, tabs, params, children, ...page }: TabbedPag
   );
 }
 
-/** The tab with the longest path that the page’s path begins with. */
+/** Returns the tab with the longest path that is a prefix of the page’s path. */
 export function currentTab(tabs: readonly Tab[], path: string): Tab | undefined {
   const isPartOf = (to: string): boolean => path === to || path.startsWith(`${to}/`);
   return tabs

@@ -10,7 +10,7 @@ const FOR_ADMINS: readonly Tab[] = [
   { label: 'Settings', to: paths.teamSettings, narrow: true },
 ];
 
-/** The team of the URL; its route has made sure that it exists. */
+/** The team in the URL; its route has verified that it exists. */
 export function useTeam(): Team {
   const { team: uuid } = useParams({ strict: false });
   const { teams } = useSession();
@@ -19,7 +19,7 @@ export function useTeam(): Team {
   return team;
 }
 
-/** What only admins may do is not shown to others. */
+/** Hides admin-only pages from others. */
 export function TeamLayout() {
   const team = useTeam();
   return (

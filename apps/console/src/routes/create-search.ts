@@ -1,5 +1,5 @@
 export interface CreateSearch {
-  /** True while the page's dialog that makes something is open, so that a link can open it. */
+  /** True while the page's create dialog is open, so that a link can open it. */
   create?: true;
 }
 

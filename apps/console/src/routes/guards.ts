@@ -6,18 +6,19 @@ import { chooseWorkspace } from '../session/choose-workspace.ts';
 import { readLastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
 import { paths } from './paths.ts';
 
-/** What every route's hooks get. */
+/** Context of every route's hooks. */
 export interface RouterContext {
   svc: CoreClient;
   queryClient: QueryClient;
-  /** Leads to the sign-in page, and from there back to `href`. */
+  /** Redirects to the sign-in page, which returns to `href`. */
   askToSignIn: (href: string) => void;
 }
 
-/** Lets only the signed-in pass, with all that the shell shows loaded. */
+/** Requires a session and loads the shell's data. */
 export async function requireSession({ svc, queryClient, askToSignIn }: RouterContext, href: string): Promise<void> {
   try {
-    await queryClient.ensureQueryData(meQuery(svc)); // alone, so that the signed-out are refused once and not thrice
+    // first and alone, so that a missing session causes one refusal instead of three
+    await queryClient.ensureQueryData(meQuery(svc));
     await Promise.all([
       queryClient.ensureQueryData(workspacesQuery(svc)),
       queryClient.ensureQueryData(teamsQuery(svc)),
@@ -25,7 +26,7 @@ export async function requireSession({ svc, queryClient, askToSignIn }: RouterCo
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw error;
     askToSignIn(href);
-    await new Promise(() => undefined); // the console is being left; until then nothing is shown
+    await new Promise(() => undefined); // render nothing while leaving the console
   }
 }
 
@@ -40,8 +41,8 @@ export async function openHome({ svc, queryClient }: RouterContext): Promise<nev
 }
 
 /**
- * A workspace that the caller does not reach looks like one that does not exist. For loaders, since the router shows a
- * `notFound` of `beforeLoad` without the shell.
+ * Treats an inaccessible workspace as missing. For loaders, since the router shows a `notFound` of `beforeLoad` without
+ * the shell.
  */
 export async function requireWorkspace(context: RouterContext, uuid: string): Promise<void> {
   if ((await findWorkspace(context, uuid)) === undefined) throw notFound();
@@ -51,13 +52,13 @@ export async function requireWorkspace(context: RouterContext, uuid: string): Pr
 async function findWorkspace({ svc, queryClient }: RouterContext, uuid: string): Promise<Workspace | undefined> {
   const query = workspacesQuery(svc);
   const find = (workspaces: readonly Workspace[]) => workspaces.find((each) => each.uuid === uuid);
-  // What is not in the list that was loaded may be newer than it.
+  // A workspace missing from the cached list may be newer than it.
   return find(await queryClient.ensureQueryData(query)) ?? find(await refetch(queryClient, query));
 }
 
 /**
- * For layouts of one resource: an unknown one is `notFound`. Other failures are left to the page, which asks again and
- * says what is wrong.
+ * For layouts of one resource: an unknown one is `notFound`. Other failures are left to the page, which retries and
+ * reports them.
  */
 export async function requireResource(
   context: RouterContext,
@@ -65,7 +66,7 @@ export async function requireResource(
   load: (workspace: Workspace) => Promise<void>,
 ): Promise<void> {
   const workspace = await findWorkspace(context, uuid);
-  if (workspace === undefined) return; // the layout of the workspace says so
+  if (workspace === undefined) return; // the workspace layout reports it
   try {
     await load(workspace);
   } catch (error) {
@@ -81,7 +82,7 @@ export async function requireTeam({ svc, queryClient }: RouterContext, uuid: str
     throw notFound();
 }
 
-/** Asks anew, whatever is cached. */
+/** Fetches regardless of the cache. */
 export function refetch<Data, Key extends QueryKey>(
   queryClient: QueryClient,
   query: FetchQueryOptions<Data, Error, Data, Key>,

@@ -3,7 +3,7 @@ import { NotFoundPage } from '../pages/faults/not-found-page.tsx';
 import { requireTeam, requireWorkspace } from './guards.ts';
 import { shell } from './shell-route.tsx';
 
-/** Everything of one workspace. */
+/** Layout of all pages of a workspace. */
 export const workspaceLayout = createRoute({
   getParentRoute: () => shell,
   path: '/w/$workspace',

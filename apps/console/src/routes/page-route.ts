@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent, type AnyRoute } from '@tanstack/react-router';
 
 /**
- * A page below a layout; its script is loaded when it is opened. Path and search stand in the table of routes and not
- * in the page’s file, since links need them before that.
+ * A page below a layout, whose script is loaded on demand. Path and search are in the route table rather than the
+ * page’s file, since links need them earlier.
  */
 export function pageRoute<
   TParent extends AnyRoute,
@@ -24,7 +24,7 @@ export function pageRoute<
   });
 }
 
-/** For pages whose URL has no search. */
+/** For pages without search parameters. */
 export function noSearch(): object {
   return {};
 }

@@ -14,7 +14,7 @@ import { bucketLayout, clusterLayout, sandboxLayout, teamLayout, workspaceLayout
 import { noSearch, pageRoute } from './page-route.ts';
 import { shell } from './shell-route.tsx';
 
-// One line a page: its layout, its path below it, its component, its search. The absolute path stands in `paths.ts`.
+// One line per page: layout, path below it, component, search. The absolute path is in `paths.ts`.
 // oxfmt-ignore
 export const accountPages = [
   pageRoute(shell, '/teams', () => import('../pages/teams/teams-page.tsx'), 'TeamsPage', noSearch),

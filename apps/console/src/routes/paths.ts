@@ -1,6 +1,6 @@
 /**
- * Every URL of the console, in one place. Routes, links and the list that the platform reads are made from it; a
- * part that begins with `$` is a parameter. The workspace is in the URL, so a link means the same to everyone.
+ * All URLs of the console. Routes, links and the platform's list derive from it; segments that begin with `$` are
+ * parameters. The workspace is in the URL, so a link means the same to everyone.
  */
 export const paths = {
   home: '/',
@@ -45,10 +45,10 @@ export const paths = {
   tokens: '/account/tokens',
 } as const;
 
-/** The pages before sign-in, which are no part of the console’s router. */
+/** Pages before sign-in, which are outside of the console’s router. */
 export const entrancePaths = {
   signIn: '/sign-in',
-  /** Here and at `setPassword` the token stands behind a `#`: so it reaches no server's log. */
+  /** Here and in `setPassword`, the token follows a `#`, so that it never reaches a server's log. */
   invitation: '/invite',
   setPassword: '/set-password',
 } as const;

@@ -11,7 +11,7 @@ export const root = createRootRouteWithContext<RouterContext>()({
   notFoundComponent: StandaloneNotFoundPage,
 });
 
-/** Around every page for the signed-in. */
+/** Surrounds every page for signed-in users. */
 export const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',

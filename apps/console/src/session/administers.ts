@@ -1,11 +1,11 @@
 import type { Workspace } from '@svc/sdk';
 
-/** True for whom the platform lets see and change how a workspace is set up. */
+/** Whether the user can view and change the workspace's settings. */
 export function administers({ role }: Workspace): boolean {
   return role === 'owner' || role === 'admin';
 }
 
-/** True for whom the platform lets add and change what a workspace holds. */
+/** Whether the user can add and change resources of the workspace. */
 export function mayWrite({ role }: Workspace): boolean {
   return role !== 'guest';
 }

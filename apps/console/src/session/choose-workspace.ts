@@ -1,6 +1,6 @@
 import type { Workspace } from '@svc/sdk';
 
-/** The first of the wishes that exists, else the first workspace. */
+/** Returns the first preferred workspace that exists, or else the first one. */
 export function chooseWorkspace(
   workspaces: readonly Workspace[],
   wishes: readonly (string | null | undefined)[],

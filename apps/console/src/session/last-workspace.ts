@@ -1,11 +1,11 @@
 const STORAGE_KEY = 'svc.workspace';
 
-/** The workspace that was looked at last: where the console opens, and what the shell shows on pages without one. */
+/** The workspace viewed last: opened by default, and shown on pages without one. */
 export function readLastWorkspace(): string | null {
   try {
     return localStorage.getItem(STORAGE_KEY);
   } catch {
-    return null; // storage is refused in some private windows
+    return null; // some private windows block storage
   }
 }
 

@@ -1,4 +1,4 @@
-/** A path of this console to go to after sign-in, or `/`: never another site, whatever a link says. */
+/** Returns a console path to open after sign-in, or `/`; never another site, whatever a link contains. */
 export function safeNext(next: string | undefined): string {
   if (next === undefined || !/^\/(?![/\\])/.test(next)) return '/';
   const url = URL.parse(next, 'http://console.invalid');

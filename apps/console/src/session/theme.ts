@@ -38,7 +38,7 @@ function applyTheme(theme: Theme): void {
   }
 }
 
-/** What is seen: the choice, and where there is none the system's. */
+/** The effective theme: the user's choice, or the system's. */
 export function useShownTheme(): 'light' | 'dark' {
   const { theme } = useTheme();
   const systemIsDark = useSyncExternalStore(watchSystem, () => systemQuery().matches);

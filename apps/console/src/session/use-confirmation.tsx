@@ -11,9 +11,9 @@ import { PasswordField } from '../ui/password-field.tsx';
 import { useSession } from './use-session.ts';
 
 export interface Confirmation {
-  /** Runs the action; when the platform asks for the password first, asks for it and runs the action again. */
+  /** Runs the action. If the platform requires the password, asks for it and runs the action again. */
   confirmed: <Result>(action: () => Promise<Result>) => Promise<Result>;
-  /** Rendered where the action is started, but outside of a form: its events would reach that form. */
+  /** Render this next to the action, but outside of a form, which would receive its events. */
   confirmation: ReactNode;
 }
 
@@ -22,7 +22,7 @@ interface Asked {
   cancel: () => void;
 }
 
-/** For what decides over the account: the platform takes it only in a sign-in that was confirmed lately. */
+/** For sensitive account changes, which require a recently confirmed sign-in. */
 export function useConfirmation(): Confirmation {
   const [asked, setAsked] = useState<Asked | null>(null);
   const confirmed: Confirmation['confirmed'] = async (action) => {

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether the page is visible. Browsers open few connections per host, so hidden tabs give theirs up. */
+/** Whether the page is visible. Browsers limit connections per host, so hidden tabs close theirs. */
 export function useIsSeen(): boolean {
   return useSyncExternalStore(watchVisibility, () => document.visibilityState === 'visible');
 }

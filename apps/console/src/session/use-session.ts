@@ -13,7 +13,7 @@ export interface Session {
   teams: readonly Team[];
 }
 
-/** What the shell's route has loaded before any page of it shows. */
+/** The session, loaded by the shell's route before any of its pages. */
 export function useSession(): Session {
   const svc = useSvc();
   const { data: me } = useSuspenseQuery(meQuery(svc));
@@ -22,7 +22,7 @@ export function useSession(): Session {
   return { me, workspaces, teams };
 }
 
-/** The workspace of the URL; on pages without one, that which was looked at last. */
+/** The workspace in the URL, or the one viewed last. */
 export function useWorkspace(): Workspace {
   const { workspace: uuid } = useParams({ strict: false });
   const { me, workspaces } = useSession();
@@ -31,7 +31,7 @@ export function useWorkspace(): Workspace {
   return found;
 }
 
-/** Ends the session and leaves with a full load, so that nothing of it stays in memory. */
+/** Ends the session and leaves by a full page load, so that nothing stays in memory. */
 export function useSignOut() {
   const svc = useSvc();
   return useMutation({

@@ -9,7 +9,7 @@ import { filterCommands, listCommands, type Command } from './commands.ts';
 import styles from './command-palette.module.css';
 import { useShell } from './shell-context.ts';
 
-/** Everything by name. The field keeps the focus; the arrows move through the list (ARIA combobox pattern). */
+/** Searches all commands. The field keeps the focus; arrow keys move through the list (ARIA combobox pattern). */
 export function CommandPalette({ open, onClose }: { open: boolean; onClose: () => void }) {
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -35,7 +35,7 @@ interface PaletteBodyProps {
   onClose: () => void;
 }
 
-/** Mounted anew each time the palette opens, so that it begins empty. */
+/** Mounted each time the palette opens, so that it starts empty. */
 function PaletteBody({ input, onClose }: PaletteBodyProps) {
   const id = useId();
   const [query, setQuery] = useState('');

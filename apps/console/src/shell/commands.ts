@@ -8,7 +8,7 @@ import type { Creating } from './create-dialogs.tsx';
 export interface Command {
   id: string;
   label: string;
-  /** Stands at the end of the row: what kind of thing it is. */
+  /** Type of the command, shown at the end of the row. */
   kind: string;
   run: () => void;
 }
@@ -26,7 +26,7 @@ export interface CommandSource {
   teams: readonly Team[];
 }
 
-/** Everything that the palette offers, the nearest first. */
+/** All commands of the palette, closest first. */
 export function listCommands({ workspace, workspaces, teams }: CommandSource, actions: CommandActions): Command[] {
   const params = { workspace: workspace.uuid };
   const page = (label: string, link: LinkOptions): Command => ({
@@ -77,7 +77,9 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
   ];
 }
 
-/** Commands whose label or kind holds every word of the query; a match at the start of a word comes first. */
+/**
+ * Returns commands whose label or kind contains every word of the query; matches at the start of a word come first.
+ */
 export function filterCommands(commands: readonly Command[], query: string): Command[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const first = words[0];

@@ -22,7 +22,7 @@ export interface CreateDialogsProps {
   onClose: () => void;
 }
 
-/** The dialogs that can be opened from anywhere in the shell. */
+/** Dialogs that can be opened from anywhere in the shell. */
 export function CreateDialogs({ creating, onClose }: CreateDialogsProps) {
   const name = useRef<HTMLInputElement>(null);
   return (

@@ -5,7 +5,7 @@ export interface WorkspaceGroup {
   workspaces: readonly Workspace[];
 }
 
-/** The own ones first, then one group for each team, in the order of the teams; empty groups are left out. */
+/** The user's own workspaces first, then a group per team, in team order; omits empty groups. */
 export function groupWorkspaces(workspaces: readonly Workspace[], teams: readonly Team[]): WorkspaceGroup[] {
   const known = new Set(teams.map((team) => team.uuid));
   const own = workspaces.filter(({ team_uuid: team }) => team === null || !known.has(team));

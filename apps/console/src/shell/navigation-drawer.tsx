@@ -5,7 +5,7 @@ import type { PopupProps } from '../ui/lazy-parts.tsx';
 import { Sidebar } from './sidebar.tsx';
 import styles from './top-bar.module.css';
 
-/** The side bar in a drawer, for narrow screens. Going to another page closes it. */
+/** The sidebar in a drawer, for narrow screens. Navigation closes it. */
 export function NavigationDrawer({ trigger, defaultOpen }: PopupProps) {
   const [open, setOpen] = useState(defaultOpen);
   const href = useRouterState({ select: (state) => state.location.href });

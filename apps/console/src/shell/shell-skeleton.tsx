@@ -1,7 +1,7 @@
 import { Skeleton } from '../ui/states.tsx';
 import styles from './shell.module.css';
 
-/** Stands where the shell will stand, so that nothing moves when it comes. */
+/** Placeholder with the shell's layout, to prevent a layout shift. */
 export function ShellSkeleton() {
   return (
     <div className={styles['shell']} aria-busy="true" aria-label="Loading">

@@ -49,7 +49,7 @@ export function Shell() {
   );
 }
 
-/** A page that came by a link is read from its start, as if the browser had loaded it. */
+/** Moves the focus to the top of a page opened by a link, as after a full load. */
 function useFocusOnNavigation(main: React.RefObject<HTMLElement | null>): void {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname ?? '' });
   const before = useRef(path);
@@ -59,7 +59,7 @@ function useFocusOnNavigation(main: React.RefObject<HTMLElement | null>): void {
   }, [path, main]);
 }
 
-/** The router owns the URL's hash; only the focus has to move. */
+/** The router owns the URL's hash, so only move the focus. */
 function focusInstead(event: React.MouseEvent, target: HTMLElement | null): void {
   event.preventDefault();
   target?.focus();

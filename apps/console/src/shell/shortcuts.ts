@@ -1,6 +1,6 @@
 import { paths } from '../routes/paths.ts';
 
-/** What opens the command palette, as this keyboard names it. */
+/** The shortcut of the command palette on this keyboard. */
 export function commandKeys(): readonly string[] {
   return /Mac|iPhone|iPad/.test(navigator.userAgent) ? ['⌘', 'K'] : ['Ctrl', 'K'];
 }
@@ -18,7 +18,7 @@ export interface GoShortcut {
     | typeof paths.account;
 }
 
-/** `g` and then a key goes to a page. */
+/** `g` followed by a key opens a page. */
 export const GO_SHORTCUTS: readonly GoShortcut[] = [
   { key: 'o', label: 'Overview', to: paths.workspace },
   { key: 's', label: 'Sandboxes', to: paths.sandboxes },
@@ -28,5 +28,5 @@ export const GO_SHORTCUTS: readonly GoShortcut[] = [
   { key: 'a', label: 'Account', to: paths.account },
 ];
 
-/** How long after `g` the second key counts. */
+/** Time limit for the second key after `g`. */
 export const CHORD_MS = 1200;

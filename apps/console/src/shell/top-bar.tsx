@@ -7,7 +7,7 @@ import styles from './top-bar.module.css';
 
 const loadDrawer = async () => (await import('./navigation-drawer.tsx')).NavigationDrawer;
 
-/** On narrow screens: the side bar lies in a drawer behind one button. */
+/** For narrow screens, with a button that opens the sidebar as a drawer. */
 export function TopBar() {
   const workspace = useWorkspace();
   return (

@@ -8,7 +8,7 @@ export interface ShortcutActions {
   openShortcuts: () => void;
 }
 
-/** Listens for the console's shortcuts while no field has the focus and nothing lies over the page. */
+/** Handles the console's shortcuts while no field has the focus and no dialog is open. */
 export function useShortcuts(actions: ShortcutActions): void {
   const navigate = useNavigate();
   const workspace = useWorkspace();
@@ -39,7 +39,7 @@ export function useShortcuts(actions: ShortcutActions): void {
   }, [navigate]);
 }
 
-/** By where the key really went: an editor in a shadow root looks like its outer element from here. */
+/** Checks the actual target: an editor in a shadow root looks like its host element from here. */
 function isBusy(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   return (

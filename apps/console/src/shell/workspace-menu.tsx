@@ -8,7 +8,7 @@ import { Monogram } from '../ui/monogram.tsx';
 import { groupWorkspaces } from './group-workspaces.ts';
 import { useShell } from './shell-context.ts';
 
-/** Each choice is a link: the workspace is in the URL and nowhere else. */
+/** Each choice is a link, since only the URL selects the workspace. */
 export function WorkspaceMenu({ trigger, defaultOpen }: PopupProps) {
   const { workspaces, teams } = useSession();
   const { create } = useShell();

@@ -7,7 +7,7 @@ import styles from './switcher.module.css';
 
 const loadMenu = async () => (await import('./workspace-menu.tsx')).WorkspaceMenu;
 
-/** Which workspace the console works in. */
+/** Shows and switches the current workspace. */
 export function WorkspaceSwitcher() {
   const { teams } = useSession();
   const current = useWorkspace();

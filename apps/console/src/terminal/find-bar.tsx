@@ -5,7 +5,7 @@ import { TextField } from '../ui/field.tsx';
 import type { TerminalScreen } from './terminal-screen.ts';
 import styles from './terminal.module.css';
 
-/** Looks through what the terminal has shown. */
+/** Searches the terminal's output. */
 export function FindBar({ screen, onClose }: { screen: TerminalScreen; onClose: () => void }) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');

@@ -10,7 +10,7 @@ export interface TerminalSize {
   rows: number;
 }
 
-/** What the keys go to. */
+/** Receiver of keyboard input. */
 export interface Keyboard {
   input: (bytes: Uint8Array) => void;
   resize: (size: TerminalSize) => void;
@@ -28,7 +28,7 @@ const FONT_PIXELS = 13;
 const SCROLLBACK_LINES = 10_000;
 const MOST_PENDING_BYTES = 256 * 1024;
 
-/** What shows a terminal and takes the keys; knows nothing of where the bytes come from. */
+/** Displays a terminal and handles its keys, independent of the connection. */
 export class TerminalScreen {
   readonly #terminal: Terminal;
   readonly #fit = new FitAddon();
@@ -38,7 +38,7 @@ export class TerminalScreen {
   #disposed = false;
   #pendingBytes = 0;
 
-  /** `place` is in the document, and the font is loaded: both are measured. */
+  /** `place` must be in the document and the font loaded, since both are measured. */
   constructor(place: HTMLElement, options: TerminalScreenOptions) {
     this.#terminal = new Terminal({
       allowProposedApi: true,
@@ -57,7 +57,7 @@ export class TerminalScreen {
     this.#terminal.loadAddon(this.#search);
     openWithinPolicy(() => this.#terminal.open(place));
     this.#terminal.attachCustomKeyEventHandler((event) => this.#heed(event, options));
-    // Such as Ctrl+K, which clears a line here and is the console's own elsewhere.
+    // Such as Ctrl+K, which clears a line here and is a console shortcut elsewhere.
     place.addEventListener('keydown', (event) => {
       if (!event.metaKey) event.stopPropagation();
     });
@@ -72,13 +72,13 @@ export class TerminalScreen {
 
   attach({ input, resize }: Keyboard): void {
     const encoder = new TextEncoder();
-    // What a replay asks of a terminal was answered when it was new.
+    // Queries in replayed output were already answered.
     this.#terminal.onData((text) => this.#replaying === 0 && input(encoder.encode(text)));
     this.#terminal.onBinary((text) => this.#replaying === 0 && input(latin1(text)));
     this.#terminal.onResize(({ cols, rows }) => resize({ cols, rows }));
   }
 
-  /** Resolves when there is room for more: the sandbox puts out no more than a little beyond what is on the screen. */
+  /** Resolves when there is room for more, so that the sandbox stays only slightly ahead of the screen. */
   write(bytes: Uint8Array, replay: boolean): Promise<void> {
     if (this.#disposed) return Promise.resolve();
     if (replay) this.#replaying += 1;
@@ -93,7 +93,7 @@ export class TerminalScreen {
     return this.#pendingBytes < MOST_PENDING_BYTES ? Promise.resolve() : written;
   }
 
-  /** A line of the console's own, told apart from what the sandbox says. */
+  /** Prints a line of the console, set apart from the sandbox's output. */
   note(words: string): void {
     this.#terminal.write(`\r\n\u001B[0;2m[${words}]\u001B[0m\r\n`);
   }
@@ -106,7 +106,7 @@ export class TerminalScreen {
     this.#terminal.focus();
   }
 
-  /** Answers whether it was found. */
+  /** Returns whether a match was found. */
   find(text: string, direction: 'next' | 'previous'): boolean {
     if (text === '') {
       this.#search.clearDecorations();
@@ -122,14 +122,14 @@ export class TerminalScreen {
     this.#terminal.dispose();
   }
 
-  /** One column less than what is counted: the last one would stand below the scroll bar. */
+  /** One column less than measured, since the last one would be covered by the scroll bar. */
   #fill(): void {
     const size = this.#fit.proposeDimensions();
     if (size === undefined || !Number.isFinite(size.cols) || !Number.isFinite(size.rows)) return;
     this.#terminal.resize(Math.max(2, size.cols - 1), Math.max(1, size.rows));
   }
 
-  /** False: the terminal leaves the key alone. */
+  /** Returns false if the terminal should ignore the key. */
   #heed(event: KeyboardEvent, options: TerminalScreenOptions): boolean {
     if (event.type !== 'keydown') return true;
     const withShift = event.ctrlKey && event.shiftKey;
@@ -137,8 +137,8 @@ export class TerminalScreen {
     if (withShift && event.code === 'KeyX') return this.#take(event, options.onLeave);
     if (withShift && event.code === 'KeyC') return this.#take(event, () => this.#copy());
     const command = (event.ctrlKey || event.metaKey) && !event.altKey;
-    // The browser's own copy and paste come as events, with line ends and bracketing seen to. With nothing chosen,
-    // Ctrl+C is the shell's.
+    // The browser's copy and paste arrive as events, with line endings and bracketing handled. Without a selection,
+    // Ctrl+C goes to the shell.
     const copies = event.code === 'KeyC' && command && this.#terminal.hasSelection();
     const pastes = event.code === 'KeyV' && command;
     return !copies && !pastes;

@@ -1,6 +1,6 @@
 import type { ITheme } from '@xterm/xterm';
 
-/** The sixteen colours of each theme; the surfaces are those of `ui/tokens.css`, which a canvas of cells cannot read. */
+/** The sixteen colors of each theme. The surfaces match `ui/tokens.css`, which the terminal cannot read. */
 export const TERMINAL_THEMES: Readonly<Record<'light' | 'dark', ITheme>> = {
   light: {
     background: '#fbfbfc',

@@ -3,26 +3,26 @@ import { useShownTheme } from '../session/theme.ts';
 import { loadTerminalFont, TerminalScreen } from './terminal-screen.ts';
 
 export interface UseTerminalScreenOptions {
-  /** Nothing can be typed. */
+  /** Disables input. */
   readOnly: boolean;
   onFind: () => void;
   onLeave: () => void;
   /**
-   * Begins when the screen stands, with the keys in it, and goes on as long as whatever is shown. Called once; `signal`
-   * says that the component is gone. What it throws after that is ignored.
+   * Starts when the screen is ready and focused, and runs as long as its content. Called once; `signal` aborts on
+   * unmount, after which errors are ignored.
    */
   run: (screen: TerminalScreen, signal: AbortSignal) => Promise<void>;
   onFailure: (error: unknown) => void;
 }
 
 export interface PlacedScreen {
-  /** The element that it is drawn into. */
+  /** The container element. */
   place: RefObject<HTMLDivElement | null>;
-  /** Null until the font is there. */
+  /** Null until the font is loaded. */
   screen: TerminalScreen | null;
 }
 
-/** One screen for as long as its component is there, in the colours of the page. */
+/** A screen while the component is mounted, in the page's colors. */
 export function useTerminalScreen(options: UseTerminalScreenOptions): PlacedScreen {
   const theme = useShownTheme();
   const place = useRef<HTMLDivElement>(null);
@@ -59,7 +59,7 @@ export function useTerminalScreen(options: UseTerminalScreenOptions): PlacedScre
   return { place, screen };
 }
 
-/** Sends what is typed in its order; what cannot be sent any more is lost, as with any terminal. */
+/** Sends input in order; drops input that can no longer be sent, like any terminal. */
 export function inOrder(send: (bytes: Uint8Array) => Promise<void>): (bytes: Uint8Array) => void {
   let typing = Promise.resolve();
   return (bytes) => {

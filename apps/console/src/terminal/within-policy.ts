@@ -1,7 +1,7 @@
 /**
- * The terminal's library writes style elements and style attributes, which the content policy refuses. While `open` runs,
- * its elements become constructed sheets; from then on, style attributes of spans are set as declarations. Both are what
- * the policy lets a page's own script do (CSP 3, 8.2), and look the same.
+ * The terminal's library writes style elements and style attributes, which the content security policy refuses. While
+ * `open` runs, its elements become constructed sheets; from then on, style attributes of spans are set as declarations.
+ * The policy allows both to a page's own script (CSP 3, 8.2), and they look the same.
  */
 export function openWithinPolicy(open: () => void): void {
   HTMLSpanElement.prototype.setAttribute = setAttribute;
@@ -9,7 +9,7 @@ export function openWithinPolicy(open: () => void): void {
   try {
     open();
   } finally {
-    Reflect.deleteProperty(document, 'createElement'); // the prototype's own shows again
+    Reflect.deleteProperty(document, 'createElement'); // restores the prototype's method
   }
 }
 
@@ -22,7 +22,7 @@ function createElement(name: string): HTMLElement {
   return name === 'style' ? sheetElement() : Document.prototype.createElement.call(document, name);
 }
 
-/** Stands where the style element would, and takes its sheet away when it is removed. */
+/** Stands in for the style element and removes its sheet when it is removed. */
 function sheetElement(): HTMLElement {
   const element = Document.prototype.createElement.call(document, 'template');
   const sheet = new CSSStyleSheet();

@@ -8,7 +8,7 @@ export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: R
   return <span className={classNames(styles['badge'], styles[tone])}>{children}</span>;
 }
 
-/** A state with its word: colour alone says nothing to many people. */
+/** A status with its label, since color alone is not accessible. */
 export function Status({ tone, children, live = false }: { tone: Tone; children: ReactNode; live?: boolean }) {
   return (
     <span className={classNames(styles['status'], styles[`${tone}Text`])}>

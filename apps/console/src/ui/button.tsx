@@ -14,7 +14,7 @@ export function buttonClass({ variant = 'secondary', size = 'normal' }: ButtonLo
 
 export interface ButtonProps extends ComponentProps<'button'>, ButtonLook {
   icon?: ReactNode;
-  /** An action is under way: the button keeps its size and its focus, and does nothing. */
+  /** An action is in progress: the button keeps its size and focus, and ignores clicks. */
   pending?: boolean;
 }
 
@@ -41,7 +41,7 @@ export function Button({ variant, size, icon, pending = false, children, classNa
 }
 
 export interface IconButtonProps extends ComponentProps<'button'> {
-  /** Read to those who cannot see the icon, and shown as its tooltip. */
+  /** Accessible name and tooltip. */
   label: string;
   size?: 'normal' | 'small';
 }

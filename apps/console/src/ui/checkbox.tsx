@@ -6,10 +6,10 @@ import { classNames } from './class-names.ts';
 
 export interface CheckboxProps {
   label: string;
-  /** For boxes in rows, whose label is the row's. */
+  /** For checkboxes in rows, which are labeled by the row. */
   labelHidden?: boolean;
   checked: boolean;
-  /** Some of what it stands for is chosen. */
+  /** Indeterminate: part of the selection. */
   partly?: boolean;
   onChange: (checked: boolean) => void;
   disabled?: boolean;

@@ -3,7 +3,7 @@ import { IconButton } from './button.tsx';
 import styles from './code-block.module.css';
 import { lowerFirst, useCopy } from './copy-field.tsx';
 
-/** Several lines to take elsewhere, such as shell commands. */
+/** Multi-line text to copy, such as shell commands. */
 export function CodeBlock({ label, text }: { label: string; text: string }) {
   const { copied, copy } = useCopy(text);
   return (

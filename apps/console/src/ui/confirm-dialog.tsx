@@ -11,16 +11,16 @@ export interface ConfirmDialogProps {
   onClose: () => void;
   onConfirm: () => void;
   title: string;
-  /** What will happen, and what cannot be undone. */
+  /** The consequences, and whether they can be undone. */
   children: ReactNode;
   action: string;
-  /** The names of what is changed, if there are several. */
+  /** Names of the affected items, if several. */
   names?: readonly string[];
   /** For questions about cancelling something, where “Cancel” would be ambiguous. */
   cancelLabel?: string;
   pending: boolean;
   error: unknown;
-  /** The person types this first; for what destroys other people's work. */
+  /** Text to type before confirming, for actions that destroy other people's work. */
   typeToConfirm?: string;
 }
 

@@ -18,7 +18,7 @@ export function useCopy(text: string): { copied: boolean; copy: () => void } {
   return { copied, copy };
 }
 
-/** Without TLS the clipboard API exists on localhost only; elsewhere the text stays selectable. */
+/** Without TLS, the clipboard API exists only on localhost; elsewhere the text stays selectable. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -28,7 +28,7 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** For the middle of a sentence; abbreviations such as `API` stay as they are. */
+/** For use within a sentence; keeps abbreviations such as `API`. */
 export function lowerFirst(label: string): string {
   return /^[A-Z][a-z]/.test(label) ? `${label.charAt(0).toLowerCase()}${label.slice(1)}` : label;
 }
@@ -37,11 +37,11 @@ export interface CopyFieldProps {
   label: string;
   value: string;
   labelHidden?: boolean;
-  /** Stands there while there is no value. */
+  /** Shown while there is no value. */
   placeholder?: string;
 }
 
-/** A value to take elsewhere: selectable as a whole, and copied by one key. */
+/** A value to copy: selected as a whole, and copied with one button. */
 export function CopyField({ label, value, labelHidden = false, placeholder = '' }: CopyFieldProps) {
   const { copied, copy } = useCopy(value);
   return (

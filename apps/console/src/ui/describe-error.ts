@@ -1,6 +1,6 @@
 import { ApiError, NetworkError, TimeoutError } from '@svc/sdk';
 
-/** Refusals with such a status that are no fault of the platform, and say themselves what is in the way. */
+/** Errors with a server status that are not faults of the platform and describe the problem themselves. */
 const NAMED: ReadonlySet<string> = new Set([
   'AGENT_OFFLINE',
   'KUBERNETES_ERROR',
@@ -13,7 +13,7 @@ const NAMED: ReadonlySet<string> = new Set([
   'UNSUPPORTED',
 ]);
 
-/** What went wrong, in one sentence for a person. */
+/** Describes an error in one sentence. */
 export function describeError(error: unknown): string {
   if (error instanceof NetworkError) return 'Cannot reach the platform. Check your connection and try again.';
   if (error instanceof TimeoutError) return 'The request timed out. Try again.';
@@ -24,13 +24,13 @@ export function describeError(error: unknown): string {
   return 'Something went wrong.';
 }
 
-/** An agent may be connected and have no tunnel, through which most of what runs in its cluster is read. */
+/** A connected agent may have no tunnel, which most of the cluster's data requires. */
 function offlineWords({ message, details }: ApiError): string {
   const reason = details['reason'];
   return typeof reason === 'string' && reason !== message ? `${message}: ${reason}.` : message;
 }
 
-/** The id of a request that failed in the platform, which finds it in the log; null for refusals. */
+/** Returns the id of a request that failed in the platform, for finding it in the log; null for refusals. */
 export function faultRequestId(error: unknown): string | null {
   if (!(error instanceof ApiError) || error.status < 500 || NAMED.has(error.code)) return null;
   return error.requestId;

@@ -11,12 +11,12 @@ export interface DialogProps {
   title: string;
   description?: ReactNode;
   children: ReactNode;
-  /** False if closing loses something, such as a secret that is shown once: then only its buttons close the dialog. */
+  /** False if closing loses something, such as a secret shown once: then only buttons close the dialog. */
   dismissible?: boolean;
   width?: 'normal' | 'wide';
-  /** Opens over another dialog, which it covers. */
+  /** Opens on top of another dialog. */
   stacked?: boolean;
-  /** By default the first field or button of the content, so that the keyboard does not start at Close. */
+  /** Defaults to the first field or button of the content, rather than the Close button. */
   initialFocus?: RefObject<HTMLElement | null>;
 }
 
@@ -58,7 +58,7 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-/** The row of buttons at a dialog's end. */
+/** The button row at the end of a dialog. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <footer className={styles['actions']}>{children}</footer>;
 }

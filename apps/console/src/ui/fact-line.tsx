@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import styles from './fact-line.module.css';
 
-/** A few short facts in one line. */
+/** Several short facts in one line. */
 export function FactLine({ children }: { children: ReactNode }) {
   return <span className={styles['list']}>{children}</span>;
 }

@@ -4,13 +4,13 @@ import styles from './field.module.css';
 
 export interface TextFieldProps extends ComponentProps<'input'> {
   label: string;
-  /** Hides the label from sight where the place already says it, such as in a row of filters. */
+  /** Hides the label visually where the context provides it, such as in a filter row. */
   labelHidden?: boolean;
   hint?: ReactNode;
   error?: string | undefined;
-  /** Stands inside the box, at its end. */
+  /** Content at the end of the box. */
   trailing?: ReactNode;
-  /** Stands inside the box, at its beginning. */
+  /** Content at the start of the box. */
   leading?: ReactNode;
 }
 
@@ -47,7 +47,7 @@ export function TextField({ label, labelHidden, hint, error, leading, trailing, 
   );
 }
 
-/** Fields below one another, in one rhythm. */
+/** Evenly spaced fields in a column. */
 export function FieldStack({ children }: { children: ReactNode }) {
   return <div className={styles['stack']}>{children}</div>;
 }

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { TextField } from './field.tsx';
 import styles from './list.module.css';
 
-/** The filters of a list, in one row. Fields of text apply by Enter, each other one by itself. */
+/** The filters of a list in one row. Text fields apply on Enter, all others immediately. */
 export function FilterForm({ label, children }: { label: string; children: ReactNode }) {
   return (
     <form role="search" aria-label={label} className={styles['filters']} onSubmit={(event) => event.preventDefault()}>
@@ -15,17 +15,17 @@ export function FilterForm({ label, children }: { label: string; children: React
 export interface FilterFieldProps {
   label: string;
   placeholder?: string;
-  /** As it stands in the URL. */
+  /** The value in the URL. */
   value: string | undefined;
   icon?: ReactNode;
   maxLength?: number;
-  /** What is wrong with a text; such a one is not applied. */
+  /** Returns the error of a text; invalid text is not applied. */
   check?: (text: string) => string | undefined;
-  /** With undefined when the field is empty. */
+  /** Called with undefined if the field is empty. */
   onApply: (text: string | undefined) => void;
 }
 
-/** Applies when Enter is pressed, when the field is left and when it is emptied: not at every key. */
+/** Applies on Enter, on blur and when emptied, but not on every key. */
 export function FilterField({
   label,
   placeholder = label,
@@ -36,7 +36,7 @@ export function FilterField({
   onApply,
 }: FilterFieldProps) {
   const [draft, setDraft] = useState({ text: value, of: value });
-  const text = draft.of === value ? draft.text : value; // the URL changed elsewhere: what was typed before is gone
+  const text = draft.of === value ? draft.text : value; // the URL changed elsewhere, so discard the draft
   const fault = text === '' ? undefined : check?.(text);
   const apply = (typed: string): void => {
     const wanted = typed.trim();

@@ -8,18 +8,18 @@ type FolderLink = Pick<LinkProps, 'to' | 'params' | 'search'>;
 export interface FolderStep {
   name: string;
   link: FolderLink;
-  /** Where the name alone does not say what it is. */
+  /** For names that are not descriptive on their own. */
   label?: string;
 }
 
 export interface FolderBarProps {
-  /** From the root to the folder that is shown. */
+  /** From the root to the current folder. */
   steps: readonly FolderStep[];
-  /** At the end of the row, such as what can be done with selected entries. */
+  /** Content at the end of the row, such as actions for selected entries. */
   children?: ReactNode;
 }
 
-/** The way to a folder, above its entries. */
+/** The path of a folder, above its entries. */
 export function FolderBar({ steps, children }: FolderBarProps) {
   return (
     <div className={styles['toolbar']}>
@@ -41,14 +41,14 @@ export function FolderBar({ steps, children }: FolderBarProps) {
 export interface EntryNameProps {
   icon: ReactNode;
   name: string;
-  /** Where it leads; without a link `onOpen` is called. */
+  /** Target of the name; without a link, `onOpen` is called. */
   link?: FolderLink;
   onOpen?: () => void;
-  /** Behind the name, such as a badge. */
+  /** Content after the name, such as a badge. */
   children?: ReactNode;
 }
 
-/** The name of a file or folder, with the icon of its kind. */
+/** The name of a file or folder with its icon. */
 export function EntryName({ icon, name, link, onOpen, children }: EntryNameProps) {
   const content = (
     <>

@@ -2,7 +2,7 @@ import { CircleAlert } from 'lucide-react';
 import { describeError, faultRequestId } from './describe-error.ts';
 import styles from './states.module.css';
 
-/** A form's answer when the platform refused it; announced when it appears. Renders nothing without an error. */
+/** A form's error, announced when it appears. Renders nothing without an error. */
 export function FormError({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null;
   return (
@@ -16,7 +16,7 @@ export function FormError({ error }: { error: unknown }) {
   );
 }
 
-/** Only for faults of the platform: the id finds the request in its log. */
+/** Shown only for faults of the platform; the id identifies the request in its log. */
 export function RequestId({ error }: { error: unknown }) {
   const requestId = faultRequestId(error);
   if (requestId === null) return null;

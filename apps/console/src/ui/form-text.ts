@@ -1,4 +1,4 @@
-/** The text of a form's field; a file or an absent field counts as empty. */
+/** Returns the text of a form's field; a file or missing field counts as empty. */
 export function formText(form: HTMLFormElement, name: string): string {
   const value = new FormData(form).get(name);
   return typeof value === 'string' ? value : '';

@@ -5,7 +5,7 @@ export function formatBytes(sizeBytes: number): string {
   return splitBytes(sizeBytes).join(' ');
 }
 
-/** For a field: the same size when it is read again, so never a rounded one. */
+/** Formats a size for a field; parses back to the same value, so it is never rounded. */
 export function writeBytes(sizeBytes: number): string {
   const text = formatBytes(sizeBytes);
   return parseBytes(text) === sizeBytes ? text : String(sizeBytes);
@@ -20,7 +20,7 @@ const FACTORS: ReadonlyMap<string, number> = new Map([
   ['t', 1024 ** 4],
 ]);
 
-/** What people write for a size, such as `10 GiB`, `500m` or `1024`; null when it is none. */
+/** Parses a size such as `10 GiB`, `500m` or `1024`; null if invalid. */
 export function parseBytes(text: string): number | null {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([bkmgt]?)(?:i?b)?\s*$/i.exec(text);
   const factor = FACTORS.get(match?.[2]?.toLowerCase() ?? '');

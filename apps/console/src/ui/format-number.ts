@@ -6,7 +6,7 @@ export function formatCount(value: number): string {
   return integer.format(value);
 }
 
-/** The figure and its unit apart, since they are set in different sizes: `['1.4', 'GiB']`. */
+/** Splits figure and unit, which have different font sizes: `['1.4', 'GiB']`. */
 export function splitBytes(sizeBytes: number): readonly [figure: string, unit: string] {
   let value = sizeBytes;
   let index = 0;
@@ -18,7 +18,7 @@ export function splitBytes(sizeBytes: number): readonly [figure: string, unit: s
   return [value.toFixed(digits).replace(/\.0$/, ''), BYTE_UNITS[index] ?? 'B'];
 }
 
-/** Such as `12%`, with one digit more below 10. */
+/** Such as `12%`, with one decimal below 10. */
 export function formatPercent(value: number): string {
   return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)}%`;
 }

@@ -31,16 +31,16 @@ export function formatMoment(atMs: number): string {
   return moment.format(atMs);
 }
 
-/** Such as `5 min ago` or `in 3 days`; within a minute of now it is `just now`, beyond a year it is the date. */
+/** Such as `5 min ago` or `in 3 days`; `just now` within a minute, and the date beyond a year. */
 export function formatRelative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
   if (Math.abs(seconds) >= YEAR_SECONDS) return day.format(atMs);
   for (const [unit, length] of UNITS) {
-    // A little less than a whole one counts as one, so that 60 minutes are 1 hour.
+    // Slightly less than a whole unit counts as one, so that 60 minutes are 1 hour.
     if (Math.abs(seconds) < length * 0.99) continue;
     return relative.format(Math.round(seconds / length), unit).replace('.', '');
   }
-  // The page's clock ticks every few seconds, so what was made just now may lie a little ahead of it.
+  // The page's clock ticks every few seconds, so new items may be slightly ahead of it.
   return seconds > 20 ? 'in a moment' : 'just now';
 }
 
@@ -49,7 +49,7 @@ export function formatAbsolute(at: string): string {
   return absolute.format(new Date(at));
 }
 
-/** Such as `3 d 4 h`, for how long something has been up. */
+/** Such as `3 d 4 h`, for an uptime. */
 export function formatDuration(totalSeconds: number): string {
   const days = Math.floor(totalSeconds / 86_400);
   const hours = Math.floor(totalSeconds / 3600) % 24;

@@ -1,4 +1,4 @@
-/** Whether two settings say the same; for plain JSON values. */
+/** Whether two plain JSON values are equal. */
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,6 +1,6 @@
 import styles from './kbd.module.css';
 
-/** Keys as they stand on the keyboard, such as `['g', 'o']` for one after the other. */
+/** Keyboard keys, such as `['g', 'o']` for a sequence. */
 export function Keys({ keys }: { keys: readonly string[] }) {
   return (
     <span className={styles['keys']}>

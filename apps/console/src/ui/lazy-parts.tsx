@@ -13,7 +13,7 @@ interface OpenProps {
   open: boolean;
 }
 
-/** A dialog whose script is loaded when it is first opened. It stays mounted, so that it can close with its animation. */
+/** A dialog whose script is loaded when it first opens. It stays mounted for its closing animation. */
 export function lazyDialog<Props extends OpenProps>(
   load: () => Promise<{ default: ComponentType<Props> }>,
 ): ComponentType<Props> {
@@ -27,24 +27,24 @@ export function lazyDialog<Props extends OpenProps>(
 
 export interface PopupProps {
   trigger: ReactElement;
-  /** It was asked for before its script was there. */
+  /** True if it was requested before its script was loaded. */
   defaultOpen: boolean;
 }
 
 export interface LazyPopupProps {
-  /** A button; it stands there from the beginning. */
+  /** A button, rendered from the start. */
   trigger: ReactElement<{ onClick?: () => void }>;
   load: () => Promise<ComponentType<PopupProps>>;
 }
 
-/** A button whose menu or drawer is loaded once the page stands, or when it is first pressed. */
+/** A button whose menu or drawer is loaded after the page, or on the first click. */
 export function LazyPopup({ trigger, load }: LazyPopupProps) {
   const [Popup, setPopup] = useState<ComponentType<PopupProps> | null>(null);
   const [pressed, setPressed] = useState(false);
   useEffect(() => {
     let gone = false;
     const start = (): void => {
-      // A script that cannot be loaded now is asked for again by the next page; the links of the page work without it.
+      // If loading fails, the next page retries; the page's links work without it.
       load().then(
         (component) => gone || setPopup(() => component),
         () => undefined,

@@ -3,18 +3,18 @@ import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
 import styles from './list.module.css';
 
-/** A filter bar, a table and what follows it, below one another. */
+/** A column of a filter bar, a table and its footer. */
 export function ListStack({ children }: { children: ReactNode }) {
   return <div className={styles['list']}>{children}</div>;
 }
 
 export interface LoadMoreProps {
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
-  /** What the button says. */
+  /** Label of the button. */
   label?: string;
 }
 
-/** The next page of a list; nothing at its end. */
+/** Loads the next page of a list; hidden at its end. */
 export function LoadMore({ query, label = 'Load more' }: LoadMoreProps) {
   if (!query.hasNextPage) return null;
   return (
@@ -27,16 +27,16 @@ export function LoadMore({ query, label = 'Load more' }: LoadMoreProps) {
 }
 
 export interface TwoLinesProps {
-  /** The name, with badges beside it. */
+  /** The name, with optional badges. */
   children: ReactNode;
   /** The second line, such as a namespace. */
   under?: ReactNode;
   title?: string;
-  /** The name is wrapped and not cut. */
+  /** Wraps the name instead of truncating it. */
   whole?: boolean;
 }
 
-/** A cell with a name and a smaller line under it. */
+/** A cell with a name and a smaller second line. */
 export function TwoLines({ children, under, title, whole = false }: TwoLinesProps) {
   return (
     <span className={styles['twoLines']} title={title}>
@@ -46,7 +46,7 @@ export function TwoLines({ children, under, title, whole = false }: TwoLinesProp
   );
 }
 
-/** Text that is shown whole in a cell, such as a cause. */
+/** Untruncated text in a cell, such as a cause. */
 export function WrappedText({ children }: { children: ReactNode }) {
   return <p className={styles['wrapped']}>{children}</p>;
 }

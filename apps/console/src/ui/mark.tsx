@@ -1,4 +1,4 @@
-/** The product's mark; takes the colour of the text, with one point of accent. */
+/** The product's logo, in the text color with one accent. */
 export function Mark({ size = 20 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 20 20" fill="none" aria-hidden="true">

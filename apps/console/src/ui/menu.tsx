@@ -4,7 +4,7 @@ import { classNames } from './class-names.ts';
 import styles from './menu.module.css';
 
 export interface MenuProps {
-  /** The button that opens it; it gets the menu's attributes and handlers. */
+  /** The button that opens the menu; receives its attributes and handlers. */
   trigger: ReactElement;
   children: ReactNode;
   side?: 'top' | 'bottom';
@@ -38,7 +38,7 @@ export function Menu(props: MenuProps) {
 
 export interface MenuItemProps extends ComponentProps<typeof BaseMenu.Item> {
   icon?: ReactNode;
-  /** At the end of the row: a shortcut, a mark. */
+  /** Content at the end of the row: a shortcut or a mark. */
   trailing?: ReactNode;
   tone?: 'normal' | 'danger';
 }
@@ -79,7 +79,7 @@ export interface MenuChoicesProps<Value extends string> {
   onChange: (value: Value) => void;
 }
 
-/** One of a few, such as the theme; the menu stays open so that the effect is seen. */
+/** A choice such as the theme; the menu stays open to show the effect. */
 export function MenuChoices<Value extends string>({ label, value, choices, onChange }: MenuChoicesProps<Value>) {
   return (
     <BaseMenu.Group>

@@ -3,7 +3,7 @@ import styles from './monogram.module.css';
 
 export interface MonogramProps {
   name: string;
-  /** Decides the tint; something that stays when the name changes. */
+  /** Determines the tint; should be stable when the name changes. */
   seed: string;
   size?: 'normal' | 'large';
   shape?: 'square' | 'round';
@@ -11,7 +11,7 @@ export interface MonogramProps {
 
 const TINTS = 6;
 
-/** Stands for something that has no picture. Says nothing to screen readers: the name stands beside it. */
+/** Placeholder for an image. Hidden from screen readers, since the name is next to it. */
 export function Monogram({ name, seed, size = 'normal', shape = 'square' }: MonogramProps) {
   const tint = [...seed].reduce((sum, char) => (sum * 31 + (char.codePointAt(0) ?? 0)) % 9973, 7) % TINTS;
   return (

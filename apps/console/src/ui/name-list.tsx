@@ -2,7 +2,7 @@ import styles from './name-list.module.css';
 
 const MOST_NAMES = 8;
 
-/** What a dialog is about to change, by name; a long list is cut. Empty for a single name, which the title has. */
+/** Names of a dialog's affected items, truncated if long. Empty for a single name, which is in the title. */
 export function NameList({ names }: { names: readonly string[] }) {
   if (names.length < 2) return null;
   const hidden = names.length - MOST_NAMES;

@@ -7,13 +7,13 @@ import styles from './page.module.css';
 
 export interface PageProps {
   title: string;
-  /** One sentence under the title; what the page is for. */
+  /** One sentence below the title with the page's purpose. */
   description?: ReactNode;
-  /** The page that this one is a part of. */
+  /** The parent page. */
   parent?: { label: string; link: Pick<LinkProps, 'to' | 'params'> };
-  /** Beside the title: the page's main actions. */
+  /** The page's main actions, next to the title. */
   actions?: ReactNode;
-  /** Between the header and the content, such as tabs. */
+  /** Content between header and body, such as tabs. */
   navigation?: ReactNode;
   width?: 'normal' | 'narrow';
   children: ReactNode;
@@ -21,13 +21,13 @@ export interface PageProps {
 
 const ActionsSlot = createContext<HTMLElement | null>(null);
 
-/** Puts the actions of a page into the header of its layout. */
+/** Adds a page's actions to the header of its layout. */
 export function PageActions({ children }: { children: ReactNode }) {
   const slot = useContext(ActionsSlot);
   return slot === null ? null : createPortal(children, slot);
 }
 
-/** The frame of every page inside the shell. It names the document too. */
+/** Frame of every page in the shell. Also sets the document's title. */
 export function Page({ title, description, parent, actions, navigation, width = 'normal', children }: PageProps) {
   const [slot, setSlot] = useState<HTMLElement | null>(null);
   return (
@@ -85,11 +85,11 @@ export function Panel({ children, padded = true }: { children: ReactNode; padded
 export interface ActionPanelProps {
   title: string;
   description: ReactNode;
-  /** Absent where the role does not allow it; the description then says why. */
+  /** Absent if the role does not allow it; the description then gives the reason. */
   action?: ReactNode;
 }
 
-/** One action with a line that says what it does, for settings. */
+/** A settings row with one action and its description. */
 export function ActionPanel({ title, description, action }: ActionPanelProps) {
   return (
     <section className={classNames(styles['panel'], styles['padded'], styles['action'])}>
@@ -102,7 +102,7 @@ export function ActionPanel({ title, description, action }: ActionPanelProps) {
   );
 }
 
-/** Names and values below one another, for details. */
+/** A list of names and values, for details. */
 export function Definitions({ items }: { items: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={styles['definitions']}>

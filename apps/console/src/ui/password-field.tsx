@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { IconButton } from './button.tsx';
 import { TextField, type TextFieldProps } from './field.tsx';
 
-/** A password that can be looked at: typing blind makes people choose short ones. */
+/** A password field with a reveal button, since people choose short passwords when typing blind. */
 export function PasswordField(props: Omit<TextFieldProps, 'type' | 'trailing'>) {
   const [shown, setShown] = useState(false);
   return (

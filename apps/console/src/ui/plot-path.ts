@@ -3,10 +3,10 @@ export interface PlotBox {
   height: number;
 }
 
-/** Room above and below the line, so that its stroke is not cut. */
+/** Space above and below the line, so that its stroke is not clipped. */
 const MARGIN = 3;
 
-/** SVG paths of a line and of the area under it; a single value is a level line. The scale begins at zero. */
+/** SVG paths of a line and the area below it; a single value is a flat line. The scale begins at zero. */
 export function linePath(values: readonly number[], box: PlotBox): { line: string; area: string } {
   const [first] = values;
   if (first === undefined) return { line: '', area: '' };

@@ -3,9 +3,9 @@ import { linePath } from './plot-path.ts';
 import styles from './plots.module.css';
 
 export interface LinePlotProps {
-  /** What is shown, for screen readers; the last value is added to it. */
+  /** Accessible label; the last value is appended. */
   label: string;
-  /** Oldest first, evenly spaced in time; they fill the width. */
+  /** Oldest first, evenly spaced in time, across the full width. */
   values: readonly number[];
   format: (value: number) => string;
 }
@@ -13,7 +13,7 @@ export interface LinePlotProps {
 const WIDTH = 240;
 const HEIGHT = 40;
 
-/** A line without axes that shows the shape of the recent past. */
+/** A line without axes that shows the recent trend. */
 export function LinePlot({ label, values, format }: LinePlotProps) {
   const { line, area } = linePath(values, { width: WIDTH, height: HEIGHT });
   return (
@@ -37,7 +37,7 @@ export interface Share {
   tone: 'ok' | 'accent' | 'warn' | 'neutral';
 }
 
-/** What a whole is made of, as one bar. */
+/** The parts of a whole as one bar. */
 export function ShareBar({ label, shares }: { label: string; shares: readonly Share[] }) {
   const shown = shares.filter(({ value }) => value > 0);
   const words = shown.map((share) => `${share.value} ${share.label.toLowerCase()}`).join(', ');
@@ -60,7 +60,7 @@ export interface Bar {
   value: number;
 }
 
-/** Bars over equal spans, such as hours. Each says its own value; all together are one image for screen readers. */
+/** Bars over equal periods, such as hours. Each has its own value; together they are one image for screen readers. */
 export function BarPlot({ label, bars, heightRem = 4 }: { label: string; bars: readonly Bar[]; heightRem?: number }) {
   const highest = Math.max(1, ...bars.map((bar) => bar.value));
   return (
@@ -81,13 +81,13 @@ export interface MeterProps {
   label: string;
   value: number;
   limit: number;
-  /** What is said of it, where the numbers alone say it badly. */
+  /** Replaces the plain numbers. */
   text?: string;
-  /** A limit warns when it is near; a share of a whole does not. */
+  /** `limit` warns when usage is close; `share` does not. */
   tone?: 'limit' | 'share';
 }
 
-/** How much of a limit is used. */
+/** Usage of a limit. */
 export function Meter({ label, value, limit, text = `${value} of ${limit}`, tone = 'limit' }: MeterProps) {
   const share = limit <= 0 ? 0 : Math.min(1, value / limit);
   return (

@@ -10,7 +10,7 @@ export interface RenameFormProps {
   state: { isPending: boolean; error: unknown };
 }
 
-/** One name in one row. */
+/** A one-row form for a name. */
 export function RenameForm({ name, onRename, state }: RenameFormProps) {
   const [draft, setDraft] = useState(name);
   const text = draft.trim();

@@ -8,14 +8,14 @@ import { Dialog, DialogActions } from './dialog.tsx';
 export interface SecretDialogProps {
   title: string;
   description: ReactNode;
-  /** What the button copies, such as `token`. */
+  /** The copied value, such as `token`. */
   noun: string;
-  /** Null: the dialog is closed. */
+  /** Null if the dialog is closed. */
   secret: string | null;
   onClose: () => void;
 }
 
-/** The only place that ever shows a secret; a click beside the dialog does not close it. */
+/** Shows a secret for the only time, so clicking outside does not close it. */
 export function SecretDialog({ title, description, noun, secret, onClose }: SecretDialogProps) {
   const copyButton = useRef<HTMLButtonElement>(null);
   const { copied, copy } = useCopy(secret ?? '');

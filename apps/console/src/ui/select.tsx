@@ -8,7 +8,7 @@ import styles from './select.module.css';
 export interface SelectOption<Value extends string> {
   value: Value;
   label: string;
-  /** A second line, for choices that need a reason. */
+  /** A second line, for choices that need an explanation. */
   description?: string;
 }
 

@@ -5,7 +5,7 @@ import styles from './list.module.css';
 import type { Column } from './table.tsx';
 import type { Selection } from './use-selection.ts';
 
-/** The column of boxes that select rows. */
+/** A column of checkboxes that select rows. */
 export function selectColumn<Item>(selection: Selection<Item>, nameOf: (item: Item) => string): Column<Item> {
   return {
     id: 'select',
@@ -25,11 +25,11 @@ export function selectColumn<Item>(selection: Selection<Item>, nameOf: (item: It
 
 export interface SelectionBarProps<Item> {
   selection: Selection<Item>;
-  /** What can be done with the selected rows. */
+  /** Actions for the selected rows. */
   children: ReactNode;
 }
 
-/** How many rows are selected, and what can be done with them; nothing without any. */
+/** The number of selected rows with their actions; hidden without a selection. */
 export function SelectionBar<Item>({ selection, children }: SelectionBarProps<Item>) {
   if (selection.items.length === 0) return null;
   return (

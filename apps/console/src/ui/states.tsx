@@ -13,7 +13,7 @@ export interface EmptyStateProps {
   action?: ReactNode;
 }
 
-/** Nothing is there yet: says what would be, and how to begin. */
+/** An empty list: what would be here, and how to begin. */
 export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   return (
     <div className={styles['state']}>
@@ -25,7 +25,7 @@ export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   );
 }
 
-/** Loading failed; what was asked for can be asked for again. */
+/** A failed load, with a retry. */
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   return (
     <div className={styles['state']} role="alert">
@@ -47,12 +47,12 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
 }
 
 export interface SkeletonProps {
-  /** CSS lengths; give the size of what will stand there, so that nothing moves when it comes. */
+  /** CSS lengths; match the size of the final content to prevent a layout shift. */
   width: string;
   height?: string;
 }
 
-/** Holds the place of what is loading. Hidden from screen readers; its region says that it is busy. */
+/** Placeholder for loading content. Hidden from screen readers; its region is marked as busy. */
 export function Skeleton({ width, height = '0.75rem' }: SkeletonProps) {
   return <span aria-hidden="true" className={styles['skeleton']} style={{ width, height }} />;
 }

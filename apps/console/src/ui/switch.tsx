@@ -4,14 +4,14 @@ import styles from './switch.module.css';
 
 export interface SwitchProps {
   label: string;
-  /** What turning it on does. */
+  /** The effect of turning it on. */
   description?: ReactNode;
   checked: boolean;
   onChange: (checked: boolean) => void;
   disabled?: boolean;
 }
 
-/** On or off, with its meaning beside it. */
+/** A switch with its label. */
 export function Switch({ label, description, checked, onChange, disabled = false }: SwitchProps) {
   const id = useId();
   return (

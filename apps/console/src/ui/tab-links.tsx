@@ -10,11 +10,11 @@ export interface TabLink {
   count?: number | undefined;
 }
 
-/** Pages that belong together, in one row. They are links, since each has its own URL. */
+/** A row of related pages, as links, since each has its own URL. */
 export function TabLinks({ label, tabs }: { label: string; tabs: readonly TabLink[] }) {
   const row = useRef<HTMLElement>(null);
   const current = tabs.find((tab) => tab.current)?.label;
-  // On narrow screens the row is scrolled; the page that one is on is not hidden at its end.
+  // On narrow screens the row scrolls; keep the current page visible.
   useEffect(() => {
     row.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [current]);
@@ -25,7 +25,7 @@ export function TabLinks({ label, tabs }: { label: string; tabs: readonly TabLin
           key={tab.label}
           {...tab.link}
           resetScroll={false}
-          // Else the first one, whose path begins that of all others, counted as the current page as well.
+          // Otherwise the first tab, whose path is a prefix of all others, would also be current.
           activeOptions={{ exact: true, includeSearch: false }}
           className={classNames(styles['tab'], tab.current && styles['current'])}
           aria-current={tab.current ? 'page' : undefined}

@@ -6,15 +6,15 @@ import styles from './table.module.css';
 export interface Column<Row> {
   id: string;
   header: string;
-  /** For columns of buttons: read to screen readers, not seen. */
+  /** Hides the header visually, for columns of buttons. */
   headerHidden?: boolean;
   cell: (row: Row) => ReactNode;
   align?: 'start' | 'end';
-  /** A CSS width; the column without one takes what is left. */
+  /** CSS width; the column without one takes the remaining space. */
   width?: string;
-  /** The width on narrow screens, where that differs. */
+  /** Width on narrow screens, if different. */
   narrowWidth?: string;
-  /** Left out on narrow screens; the row's first column then says the essential of it. */
+  /** Hidden on narrow screens; the first column then contains the essentials. */
   wideOnly?: boolean;
 }
 
@@ -22,10 +22,10 @@ export interface TableProps<Row> {
   /** What the table lists, for screen readers. */
   caption: string;
   columns: readonly Column<Row>[];
-  /** Undefined while loading: the table then stands with skeletons in the height it will have. */
+  /** Undefined while loading: shows skeletons in the final height. */
   rows: readonly Row[] | undefined;
   rowKey: (row: Row) => string;
-  /** Shown instead of the body when there are no rows. */
+  /** Shown instead of the body if there are no rows. */
   empty: ReactNode;
   skeletonRows?: number;
 }
@@ -79,7 +79,7 @@ function SkeletonRows<Row>({ columns, count }: { columns: readonly Column<Row>[]
 }
 
 function widthsOf<Row>({ width = 'auto', narrowWidth = width }: Column<Row>): CSSProperties {
-  // React's type does not know custom properties.
+  // React's type does not include custom properties.
   return { '--width': width, '--narrow-width': narrowWidth } as CSSProperties;
 }
 

@@ -8,7 +8,7 @@ export interface TextAreaProps extends ComponentProps<'textarea'> {
   error?: string | undefined;
 }
 
-/** Several lines, such as a list with one entry a line. */
+/** A multi-line field, such as a list with one entry per line. */
 export function TextArea({ label, hint, error, ...area }: TextAreaProps) {
   const id = useId();
   const describedBy = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean);

@@ -13,27 +13,29 @@ import styles from './time-plot.module.css';
 
 export interface TimePlotProps {
   title: string;
-  /** By time. */
+  /** In order of time. */
   values: readonly TimedValue[];
   span: TimeSpan;
-  /** A level holds at the end of its period and is drawn as a line; an amount came within it and is drawn as a bar. */
+  /**
+   * A level applies at the end of its period and is drawn as a line; an amount accrues within it and is drawn as a bar.
+   */
   kind: 'level' | 'amount';
   unit: 'bytes' | 'count';
   format: (value: number) => string;
   formatTime: (atMs: number) => string;
-  /** Drawn across where the values come near it. */
+  /** Drawn as a line if the values come near it. */
   limit?: number | null;
 }
 
 /** In the drawing's own units, which are stretched to the plot. */
 const WIDTH = 1_000;
 const HEIGHT = 100;
-/** Of a bar, as a share of its period. */
+/** Width of a bar, as a fraction of its period. */
 const BREADTH = 0.72;
 
 /**
- * Values over time, with axes. The value under the pointer, else the newest or the sum, stands beside the title; for
- * screen readers the whole is one image with a sentence, and the page has the values as a table too.
+ * Values over time, with axes. The value under the pointer, or else the newest or the sum, is shown next to the title.
+ * For screen readers the plot is one image with a sentence, and the page also has a table.
  */
 export function TimePlot(props: TimePlotProps) {
   const { title, values, span, kind, unit, format, formatTime, limit = null } = props;
@@ -86,7 +88,7 @@ export function TimePlot(props: TimePlotProps) {
   );
 }
 
-/** What the drawing shows, for those who do not see it. */
+/** Text alternative of the plot. */
 export function summaryOf(props: TimePlotProps): string {
   const { title, values, kind, format, formatTime, limit = null } = props;
   const [first] = values;
@@ -112,7 +114,7 @@ function restingWords(props: TimePlotProps): string {
   return when === 'now' ? `of ${format(limit)}` : `${when}, of ${format(limit)}`;
 }
 
-/** When the newest value was seen: what is older than the last period is not what is there now. */
+/** When the newest value was measured: one before the last period is not current. */
 function lastWords({ values, span, formatTime }: TimePlotProps): string {
   const last = values.at(-1);
   return last === undefined || last.atMs + span.stepMs >= span.toMs ? 'now' : `on ${formatTime(last.atMs)}`;
@@ -133,7 +135,7 @@ function Levels({ values, span, top }: DrawingProps) {
     const [first] = run;
     const last = run.at(-1);
     if (first === undefined || last === undefined) return null;
-    // A value that stands alone is a short line, as there is no other to lead one to.
+    // An isolated value is drawn as a short line.
     const alone = run.length === 1 ? half : 0;
     const points = run.map(({ atMs, value }) => `${xOf(atMs, span)} ${yOf(value, top)}`);
     const [startX, endX] = [xOf(first.atMs, span) - alone, xOf(last.atMs, span) + alone];

@@ -14,12 +14,12 @@ export function NowProvider({ children }: { children: ReactNode }) {
   return <Now value={nowMs}>{children}</Now>;
 }
 
-/** The clock of the page, which ticks every few seconds. */
+/** The page's clock, which ticks every few seconds. */
 export function useNow(): number {
   return useContext(Now);
 }
 
-/** “5 min ago”, with the exact time under the pointer and for screen readers in `datetime`. */
+/** “5 min ago”, with the exact time as tooltip and in `datetime`. */
 export function RelativeTime({ at }: { at: string }) {
   const nowMs = useNow();
   return (
@@ -29,7 +29,7 @@ export function RelativeTime({ at }: { at: string }) {
   );
 }
 
-/** Date and time to the second, in the reader's own zone. */
+/** Date and time to the second, in the user's time zone. */
 export function AbsoluteTime({ at }: { at: string }) {
   return <time dateTime={at}>{formatAbsolute(at)}</time>;
 }

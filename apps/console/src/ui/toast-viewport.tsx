@@ -7,12 +7,12 @@ import type { ToastRequest } from './toast.tsx';
 import styles from './toast.module.css';
 
 export interface ToastViewportProps {
-  /** Not shown yet. */
+  /** Toasts not shown yet. */
   requests: readonly ToastRequest[];
   onShown: (requests: readonly ToastRequest[]) => void;
 }
 
-/** The corner in which toasts appear; loaded with the first one. */
+/** The corner where toasts appear; loaded with the first one. */
 export function ToastViewport(props: ToastViewportProps) {
   return (
     <Toast.Provider limit={3}>

@@ -1,15 +1,15 @@
 import { createContext, lazy, Suspense, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
 
 export interface Toasts {
-  /** Something that was asked for is done. */
+  /** Reports a completed action. */
   done: (title: string) => void;
-  /** Something failed that has no form to say so. */
+  /** Reports a failure that has no form to show it. */
   failed: (title: string, error: unknown) => void;
 }
 
 export interface ToastRequest {
   title: string;
-  /** Null for what succeeded. */
+  /** Null for a success. */
   error: unknown;
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 export interface Selection<Item> {
   readonly items: readonly Item[];
-  /** All shown rows are selected. */
+  /** Whether all shown rows are selected. */
   readonly all: boolean;
   has(item: Item): boolean;
   toggle(item: Item): void;
@@ -10,7 +10,7 @@ export interface Selection<Item> {
   clear(): void;
 }
 
-/** Which of the shown rows are selected; what is no longer shown is no longer selected. */
+/** The selected rows among those shown; rows that disappear are deselected. */
 export function useSelection<Item>(shown: readonly Item[], keyOf: (item: Item) => string): Selection<Item> {
   const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
   const items = shown.filter((item) => keys.has(keyOf(item)));

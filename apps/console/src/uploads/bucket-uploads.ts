@@ -4,11 +4,11 @@ import type { StartedUploads } from './started-uploads.ts';
 import type { BucketTarget, SendHooks } from './upload-queue.ts';
 
 const MiB = 1024 * 1024;
-/** The same for a file whenever it is sent, so that what arrived before fits. */
+/** Fixed per file, so that parts from an earlier attempt match. */
 const PART_BYTES = 16 * MiB;
 const MOST_PARTS = 10_000;
 
-/** Files on their way into buckets; a large one goes in parts, and continues where it stopped. */
+/** Uploads files to buckets; large ones in parts, resuming where they stopped. */
 export class BucketUploads {
   readonly #svc: CoreClient;
   readonly #started: StartedUploads;
@@ -34,7 +34,7 @@ export class BucketUploads {
     try {
       await objects.upload(target.key, file, uploadId === undefined ? options : { ...options, resume: { uploadId } });
     } catch (error) {
-      // What was to be continued ended meanwhile: it begins anew.
+      // The upload to resume has ended, so start over.
       if (uploadId === undefined || !(error instanceof ApiError) || error.code !== 'NoSuchUpload') throw error;
       await objects.upload(target.key, file, options);
     }

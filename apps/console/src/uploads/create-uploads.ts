@@ -7,10 +7,10 @@ import { StartedUploads } from './started-uploads.ts';
 import { isSandboxTarget, UploadQueue, type UploadTarget } from './upload-queue.ts';
 import type { NewUpload, Uploads } from './uploads-context.ts';
 
-/** One for the whole console. */
+/** Creates the single upload queue of the console. */
 export function createUploads(svc: CoreClient, queryClient: QueryClient): Uploads {
   const started = new StartedUploads(window.localStorage);
-  // Loaded with the first upload, since it brings the client of the object store.
+  // Loaded with the first upload, since it brings the object store client.
   const openBuckets = async () => new (await import('./bucket-uploads.ts')).BucketUploads(svc, started);
   const queue = new UploadQueue({
     now: Date.now,
@@ -32,7 +32,7 @@ function toEntry({ workspace, file, ...place }: NewUpload): { target: UploadTarg
   return { target: { ...scopeOf(workspace), ...place }, file };
 }
 
-/** What is to be asked for again once a file is there. */
+/** Returns the query keys to refetch after an upload. */
 function keysOf(target: UploadTarget): (readonly unknown[])[] {
   const workspace = { uuid: target.workspaceUuid };
   if (isSandboxTarget(target)) return [filesKey(workspace, target.sandbox)];

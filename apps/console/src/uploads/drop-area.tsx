@@ -6,15 +6,15 @@ import { droppedFiles, type DroppedFile } from './dropped-files.ts';
 
 export interface DropAreaProps {
   disabled: boolean;
-  /** Where it goes, such as `photos/`. */
+  /** The target folder, such as `photos/`. */
   folder: string;
   onDrop: (files: readonly DroppedFile[]) => void;
   children: ReactNode;
 }
 
-/** Takes files and whole folders that are dropped anywhere on it. */
+/** Accepts files and folders dropped anywhere on it. */
 export function DropArea({ disabled, folder, onDrop, children }: DropAreaProps) {
-  // Entering a child comes before leaving its parent, so the depth says whether the pointer is still inside.
+  // Entering a child precedes leaving its parent, so count the depth to know whether the pointer is inside.
   const depth = useRef(0);
   const [over, setOver] = useState(false);
   const carriesFiles = (event: DragEvent): boolean => !disabled && event.dataTransfer.types.includes('Files');

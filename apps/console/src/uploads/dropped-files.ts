@@ -1,15 +1,15 @@
 export interface DroppedFile {
   file: File;
-  /** Below the folder that it was dropped on, such as `photos/1.jpg`. */
+  /** Relative to the target folder, such as `photos/1.jpg`. */
   path: string;
 }
 
-/** More than this at once is a mistake, or needs a tool that walks the disk itself. */
+/** More files at once are a mistake, or need a tool that reads the disk itself. */
 export const MAX_DROPPED_FILES = 10_000;
 
-/** The files of a drop, those in dropped folders included. */
+/** Returns the dropped files, including those in dropped folders. */
 export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[]> {
-  // The list is emptied as soon as the event is over: everything is taken from it before the first wait.
+  // The list is cleared when the event ends, so read it before the first await.
   const taken = [...transfer.items].map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
   const found: DroppedFile[] = [];
   for (const { entry, file } of taken) {
@@ -28,7 +28,7 @@ async function collect(entry: FileSystemEntry, folder: string, found: DroppedFil
   }
   if (!isDirectory(entry)) return;
   const reader = entry.createReader();
-  // A reader gives its entries in portions; an empty one is the end.
+  // A reader returns entries in batches; an empty one marks the end.
   for (;;) {
     const portion = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (portion.length === 0 || found.length >= MAX_DROPPED_FILES) return;

@@ -2,7 +2,7 @@ import { ApiError, NetworkError, xhrSender, type Transport } from '@svc/sdk';
 import { sandboxUploadRequest } from '../api/sandbox-files.ts';
 import type { SandboxTarget, SendHooks } from './upload-queue.ts';
 
-/** One request for the whole file: what was cut off begins anew, and half a file is never left behind. */
+/** Sends the whole file in one request: an interrupted upload starts over and never leaves a partial file. */
 export async function sendToSandbox(
   transport: Transport,
   target: SandboxTarget,
@@ -39,6 +39,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // a proxy's own page, say
+    return null; // such as a proxy's page
   }
 }

@@ -1,10 +1,10 @@
 const STORAGE_KEY = 'svc-started-uploads';
-/** Unfinished uploads end on the platform after some days; older names are of no use. */
+/** The platform aborts unfinished uploads after some days, so older entries are useless. */
 const MOST_KEPT = 100;
 
 /**
- * Which upload in parts was begun for which file, also after a reload of the page. The name holds the file's size and
- * time, so that another file of the same name is never joined to parts of this one.
+ * Remembers multipart uploads by file, across page reloads. The key includes the file's size and time, so that another
+ * file of the same name never resumes this one's parts.
  */
 export class StartedUploads {
   readonly #storage: Pick<Storage, 'getItem' | 'setItem'>;
@@ -30,7 +30,7 @@ export class StartedUploads {
       const kept: unknown = JSON.parse(this.#storage.getItem(STORAGE_KEY) ?? '[]');
       return Array.isArray(kept) ? kept.filter(isEntry) : [];
     } catch {
-      return []; // not ours, or storage is off: uploads then begin anew
+      return []; // not ours, or storage is disabled: uploads then start over
     }
   }
 

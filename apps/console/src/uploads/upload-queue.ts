@@ -8,7 +8,7 @@ interface Place {
 export type BucketTarget = Place & { bucket: string };
 export type SandboxTarget = Place & { sandbox: string };
 
-/** Where an upload goes. */
+/** The target of an upload. */
 export type UploadTarget = BucketTarget | SandboxTarget;
 
 export function isSandboxTarget(target: UploadTarget): target is SandboxTarget {
@@ -23,26 +23,26 @@ export interface Upload {
   readonly file: File;
   readonly state: UploadState;
   readonly sentBytes: number;
-  /** Of this attempt: what was sent before a pause counts as sent, but not as speed. */
+  /** For this attempt: bytes sent before a pause don't count. */
   readonly bytesPerSecond: number;
   readonly error: unknown;
 }
 
 export interface SendHooks {
   signal: AbortSignal;
-  /** Bytes of the file that the platform has, those of earlier attempts included. */
+  /** Bytes received by the platform, including earlier attempts. */
   onProgress: (sentBytes: number) => void;
 }
 
-/** Sends one file; sending the same again continues where it stopped. Rejects with the signal's reason when aborted. */
+/** Sends a file; sending it again resumes where it stopped. Rejects with the signal's reason on abort. */
 export type SendFile = (target: UploadTarget, file: File, hooks: SendHooks) => Promise<void>;
-/** Forgets what the platform has of an unfinished upload. */
+/** Deletes the platform's data of an unfinished upload. */
 export type DiscardFile = (target: UploadTarget, file: File) => Promise<void>;
 
 export interface UploadQueueOptions {
   send: SendFile;
   discard: DiscardFile;
-  /** Called with each target whose object is there now. */
+  /** Called for each stored target. */
   onStored: (target: UploadTarget) => void;
   now: () => number;
   atOnce?: number;
@@ -57,7 +57,7 @@ interface Entry {
 
 const FINISHED_KEPT = 200;
 
-/** A bounded number of files is sent at a time, in the order in which they came; each can be paused and continued. */
+/** Sends a bounded number of files at a time, in order; each can be paused and resumed. */
 export class UploadQueue {
   readonly #options: UploadQueueOptions;
   readonly #entries = new Map<number, Entry>();
@@ -74,7 +74,7 @@ export class UploadQueue {
     return () => this.#listeners.delete(listener);
   };
 
-  /** The same array until something changes, newest last. */
+  /** Returns the same array until something changes; newest last. */
   snapshot = (): readonly Upload[] => this.#snapshot;
 
   add(files: readonly { target: UploadTarget; file: File }[]): void {
@@ -94,7 +94,7 @@ export class UploadQueue {
     this.#stop(entry, { state: 'paused', bytesPerSecond: 0 });
   }
 
-  /** Continues what was paused or failed. */
+  /** Resumes a paused or failed upload. */
   resume(id: number): void {
     const entry = this.#entries.get(id);
     if (entry === undefined || (entry.upload.state !== 'paused' && entry.upload.state !== 'failed')) return;
@@ -103,14 +103,14 @@ export class UploadQueue {
     this.#tell();
   }
 
-  /** Ends an upload and forgets what was sent of it; of a finished one only the line goes. */
+  /** Cancels an upload and deletes its data; only removes the row of a finished one. */
   remove(id: number): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     const { state, target, file, sentBytes } = entry.upload;
     this.#entries.delete(id);
     this.#stop(entry, { state: 'paused' });
-    // Nothing is lost when this fails: unfinished uploads end by themselves after some days.
+    // A failure is harmless: the platform aborts unfinished uploads after some days.
     if (state !== 'done' && sentBytes > 0) void this.#options.discard(target, file).catch(() => undefined);
   }
 

@@ -2,11 +2,11 @@ import type { Upload } from './upload-queue.ts';
 
 export interface UploadSummary {
   text: string;
-  /** Uploads that go on by themselves. */
+  /** Uploads in progress. */
   running: number;
 }
 
-/** All uploads in one line, the most pressing first. */
+/** Summarizes all uploads in one line, most urgent first. */
 export function summaryOf(uploads: readonly Upload[]): UploadSummary {
   const count = (state: Upload['state']): number => uploads.filter((upload) => upload.state === state).length;
   const running = count('sending') + count('waiting');

@@ -11,7 +11,7 @@ import { summaryOf } from './upload-summary.ts';
 
 const MOST_SHOWN = 100;
 
-/** In a corner of the shell while there is anything to tell. */
+/** Shown in a corner of the shell while there are uploads. */
 export function UploadTray() {
   const uploads = useUploadList();
   const { queue } = useUploads();
@@ -48,7 +48,7 @@ export function UploadTray() {
   );
 }
 
-/** A reload ends running uploads; the browser asks before it does. */
+/** Warns before a reload that would end running uploads. */
 function useLeaveWarning(active: boolean): void {
   useEffect(() => {
     if (!active) return;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { answerBody } from './answer-body.ts';
 import { MalformedAnswer } from './answer-head.ts';
 
-/** The body and what followed it, of bytes that arrive cut at these places. */
+/** Returns the body and the bytes after it, fed in pieces cut at these offsets. */
 function read(length: number | null | 'end', bytes: Buffer, cuts: readonly number[] = []) {
   const body = answerBody(length);
   const pieces: Buffer[] = [];

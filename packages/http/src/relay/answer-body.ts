@@ -1,12 +1,12 @@
 import { MalformedAnswer } from './answer-head.ts';
 import type { HeaderList } from './relay-headers.ts';
 
-/** Takes the body out of what arrives, as slices of it: no byte is copied. */
+/** Extracts a response body from incoming bytes as slices, without copying. */
 export interface AnswerBody {
-  /** Hands each piece to `onPiece`; answers the bytes that are not of this body, once it is whole. */
+  /** Passes each piece to `onPiece`. Once the body is complete, returns the bytes that follow it. */
   push(bytes: Buffer, onPiece: (piece: Buffer) => void): Buffer;
   readonly isWhole: boolean;
-  /** Whether the end of the connection is the end of the body. */
+  /** Whether the connection's end marks the end of the body. */
   readonly endsWithConnection: boolean;
   readonly trailers: HeaderList;
 }
@@ -55,13 +55,13 @@ const MAX_TRAILERS = 100;
 const CHUNK_SIZE = /^([0-9a-f]{1,12})[\t ]*(?:;.*)?$/i;
 const TRAILER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
 
-/** RFC 9112, section 7.1. Chunk extensions are read over, as any recipient may. */
+/** Decodes chunked bodies (RFC 9112, section 7.1). Ignores chunk extensions, as any recipient may. */
 class ChunkedBody implements AnswerBody {
   readonly endsWithConnection = false;
   readonly trailers: HeaderList = [];
   #expects: 'size' | 'data' | 'end of data' | 'trailer' | 'nothing' = 'size';
   #leftBytes = 0;
-  /** The beginning of a line that what arrived cut in two. */
+  /** Start of a line split across two reads. */
   #line = '';
 
   get isWhole(): boolean {

@@ -42,7 +42,7 @@ describeFuzz({
     expect(head === null).toBe(end === -1);
     if (head === null || head === 'malformed') return;
     expect(head.sizeBytes).toBe(end + 4);
-    // What follows the head changes nothing of it.
+    // Bytes after the head don't affect it.
     expect(read(input.subarray(0, head.sizeBytes))).toEqual(head);
     const named = (name: string): string[] =>
       head.headers.flatMap((each, index) =>

@@ -1,20 +1,20 @@
 import type { HeaderList } from './relay-headers.ts';
 
-/** Status line and headers of an answer (RFC 9112, sections 4 and 5), and how its body is framed (section 6). */
+/** Status line and headers of a response (RFC 9112, sections 4 and 5), and the framing of its body (section 6). */
 export interface AnswerHead {
   status: number;
   reason: string;
   headers: HeaderList;
-  /** Value of `Connection`, lower case; empty when there is none. */
+  /** Value of `Connection`, lower case; empty if absent. */
   connection: string;
   isHttp11: boolean;
-  /** `null` = chunked; a number = so many bytes; `end` = until the connection ends. */
+  /** `null` = chunked; a number = length in bytes; `end` = until the connection closes. */
   length: number | null | 'end';
-  /** Bytes of the head itself, the empty line included. */
+  /** Size of the head, empty line included. */
   sizeBytes: number;
 }
 
-/** The other side does not speak HTTP/1.1, or in a way that two readers could understand differently. */
+/** The server does not speak HTTP/1.1, or its response is ambiguous. */
 export class MalformedAnswer extends Error {
   constructor(reason: string) {
     super(`the answer is not HTTP/1.1: ${reason}`);
@@ -28,7 +28,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const MAX_HEADERS = 2000;
 
-/** Null while the head is not whole. Throws a `MalformedAnswer`. */
+/** Parses a response head; null if incomplete. Throws `MalformedAnswer`. */
 export function readAnswerHead(bytes: Buffer, method: string): AnswerHead | null {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1 || end > MAX_HEAD_BYTES) {
@@ -64,7 +64,7 @@ function readHeaders(lines: readonly string[], head: AnswerHead): Framing {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(colon, 0));
     const value = line.slice(colon + 1).trim();
-    // A line that begins with a space would continue the one before: obsolete, and read differently by different readers.
+    // A line that begins with a space (obs-fold) is obsolete, and parsers disagree about it.
     if (!NAME.test(name) || !VALUE.test(value)) throw new MalformedAnswer('a header line is malformed');
     head.headers.push(name, value);
     switch (name.toLowerCase()) {
@@ -83,7 +83,10 @@ function readHeaders(lines: readonly string[], head: AnswerHead): Framing {
   return framing;
 }
 
-/** RFC 9112, section 6.3, in its order. What could be read in two ways is refused: it is how answers are smuggled. */
+/**
+ * Determines the body's framing in the order of RFC 9112, section 6.3. Refuses ambiguous framing, which enables
+ * response smuggling.
+ */
 function bodyLength({ status }: AnswerHead, { lengths, codings }: Framing, method: string): AnswerHead['length'] {
   if (codings.length > 0 && lengths.length > 0) throw new MalformedAnswer('it has two lengths');
   const [first, ...others] = lengths;

@@ -5,16 +5,16 @@ import type { PlainConnection } from './plain-connection.ts';
 import { keptHeaders, type HeaderList } from './relay-headers.ts';
 import type { RelayTarget } from './relay-request.ts';
 
-/** A whole answer of at most this goes out as text together with its head: one write, and no memory outside of the heap. */
+/** A response up to this size is written as text together with its head: one write, and no off-heap memory. */
 const SMALL_BYTES = 16 * 1024;
 
-/** Writes the answer of one exchange, from bytes that are only lent for the moment of each call. */
+/** Writes the response of one exchange from borrowed bytes, which are valid only during each call. */
 export class AnswerWriter {
   readonly #response: ServerResponse;
   readonly #target: Pick<RelayTarget, 'answerHeaders' | 'onAnswer'>;
   readonly #connection: PlainConnection;
   #hasFlushed = false;
-  /** The first piece of the body, until it is known whether more comes with it. One character for each byte. */
+  /** First piece of the body, held until more arrives; one character per byte. */
   #held = '';
   #bulk: BlockWriter | null = null;
   #isWhole = false;
@@ -34,11 +34,11 @@ export class AnswerWriter {
     const headers: HeaderList = keptHeaders(head.headers, head.connection);
     onAnswer?.(head.status);
     this.#response.writeHead(head.status, head.reason, answerHeaders?.(headers) ?? headers);
-    // After what arrived with it: a watch or a stream of events may send its first byte much later than its head.
+    // Flush after the bytes that arrived with the head: a watch or an event stream may send its first byte much later.
     queueMicrotask(() => this.#flushHead());
   }
 
-  /** False asks to wait until the connection is told to `resume`. */
+  /** Returns false to pause until the connection's `resume` is called. */
   write(bytes: Buffer): boolean {
     if (!this.#hasFlushed && this.#held === '' && bytes.length <= SMALL_BYTES) {
       this.#held = bytes.toString('latin1');
@@ -46,7 +46,7 @@ export class AnswerWriter {
     }
     this.#flushHead();
     this.#bulk ??= new BlockWriter(this.#response, this.#connection.memory, () => {
-      if (!this.#isWhole) this.#connection.resume(); // else it belongs to the next exchange already
+      if (!this.#isWhole) this.#connection.resume(); // otherwise it belongs to the next exchange
     });
     return this.#bulk.write(bytes);
   }

@@ -1,4 +1,4 @@
-/** Passing requests and upgrades on, by itself: who only relays does not load the framework. */
+/** Relays requests and upgrades. A separate entry point, so that relays don't load the framework. */
 export { continueOnFirstRead } from '../expect-continue.ts';
 export { MalformedAnswer } from './answer-head.ts';
 export { PlainConnections } from './plain-connections.ts';

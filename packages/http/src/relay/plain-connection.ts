@@ -2,37 +2,37 @@ import type { BlockMemory, LendingStream } from '@svc/bytes';
 import { answerBody, type AnswerBody } from './answer-body.ts';
 import { MalformedAnswer, MAX_HEAD_BYTES, readAnswerHead, type AnswerHead } from './answer-head.ts';
 
-/** Hears of one exchange. After `whole` or `failed` nothing more is said. */
+/** Events of one exchange. None follow `whole` or `failed`. */
 export interface ExchangeEvents {
   head(head: AnswerHead): void;
-  /** A piece of the body, lent for the moment of the call; false asks for a pause, until `resume` is called. */
+  /** A piece of the body, valid only during the call. Return false to pause until `resume`. */
   piece(bytes: Buffer): boolean;
   whole(trailers: readonly string[]): void;
-  /** `atOnce`: not one byte of an answer came, so that a kept connection may just have been closed. */
+  /** `atOnce`: no byte of a response arrived, so the server may just have closed a kept connection. */
   failed(error: Error, atOnce: boolean): void;
 }
 
 interface Exchange {
   method: string;
   events: ExchangeEvents;
-  /** Null before the head is whole. */
+  /** Null until the head is complete. */
   body: AnswerBody | null;
   isKept: boolean;
 }
 
 /**
- * HTTP/1.1 on one stream, one exchange after the other: requests without a body. Its listeners are attached once, which
- * is what a connection of `node:http` does anew for each request.
+ * HTTP/1.1 client on one stream, for sequential requests without a body. Attaches its listeners once; `node:http`
+ * attaches them for each request.
  */
 export class PlainConnection {
   readonly #stream: LendingStream;
-  /** Called when the connection is free again, or over. */
+  /** Called when the connection is idle again, or closed. */
   readonly #onFree: (connection: PlainConnection) => void;
   readonly #onOver: (connection: PlainConnection) => void;
   #exchange: Exchange | null = null;
   #head: Buffer | null = null;
   #isOver = false;
-  /** When it became free, on the clock of its owner. */
+  /** When it became idle, on the owner's clock. */
   freeSinceMs = 0;
 
   constructor(
@@ -54,13 +54,13 @@ export class PlainConnection {
     return !this.#isOver && !this.#stream.destroyed && !this.#stream.readableEnded;
   }
 
-  /** Sends the head of a request that has no body. */
+  /** Sends the head of a request without a body. */
   ask(head: string, method: string, events: ExchangeEvents): void {
     this.#exchange = { method, events, body: null, isKept: false };
     this.#stream.write(head, 'latin1');
   }
 
-  /** Of the stream, to pass bulk on in. */
+  /** Block memory of the stream, for passing on large bodies. */
   get memory(): BlockMemory {
     return this.#stream.memory;
   }
@@ -69,7 +69,7 @@ export class PlainConnection {
     this.#stream.lendMore();
   }
 
-  /** Whoever asked has gone, or the answer is of no use. */
+  /** Closes the connection because the caller left or its response is useless. */
   destroy(): void {
     this.#exchange = null;
     this.#isOver = true;
@@ -77,11 +77,11 @@ export class PlainConnection {
     this.#stream.destroy();
   }
 
-  /** False asks for a pause. */
+  /** Returns false to pause. */
   #receive(bytes: Buffer): boolean {
     const exchange = this.#exchange;
     if (exchange === null) {
-      this.destroy(); // nobody asked: what would come of it is no answer to the next request
+      this.destroy(); // an unsolicited response must not answer the next request
       return true;
     }
     try {
@@ -94,13 +94,13 @@ export class PlainConnection {
     }
   }
 
-  /** Answers what follows the head, null while it is not whole. Interim answers (1xx) are read over. */
+  /** Returns the bytes after the head, or null if it is incomplete. Skips interim responses (1xx). */
   #receiveHead(exchange: Exchange, bytes: Buffer): Buffer | null {
     let rest = this.#head === null ? bytes : Buffer.concat([this.#head, bytes]);
     for (;;) {
       const head = readAnswerHead(rest, exchange.method);
       if (head === null) {
-        // A copy: a slice would keep a whole network chunk alive for as long as the rest takes.
+        // Copy: a slice would keep a whole network chunk alive until the rest arrives.
         this.#head = Buffer.from(rest.subarray(0, MAX_HEAD_BYTES + 1));
         return null;
       }
@@ -120,7 +120,7 @@ export class PlainConnection {
     const rest = body.push(bytes, (piece) => {
       if (!exchange.events.piece(piece)) wantsMore = false;
     });
-    if (this.#exchange !== exchange) return true; // whoever asked went away in the middle
+    if (this.#exchange !== exchange) return true; // the caller left in the meantime
     if (!body.isWhole) return wantsMore;
     this.#finish(exchange, body, rest.length === 0);
     return true;
@@ -128,7 +128,7 @@ export class PlainConnection {
 
   #finish(exchange: Exchange, body: AnswerBody, isClean: boolean): void {
     this.#exchange = null;
-    // Bytes that follow belong to no request: the next one would take them for its answer.
+    // Surplus bytes would be taken for the next request's response.
     if (exchange.isKept && isClean && this.isOpen) this.#onFree(this);
     else this.destroy();
     exchange.events.whole(body.trailers);

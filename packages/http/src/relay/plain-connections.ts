@@ -1,14 +1,14 @@
 import type { LendingStream } from '@svc/bytes';
 import { PlainConnection } from './plain-connection.ts';
 
-/** Connections of a pool that is full of them would only hold windows on both sides. */
+/** More idle connections would only hold windows on both sides. */
 const MAX_FREE = 64;
 
-/** Connections to one server: kept for the next request, closed when they were free for too long. */
+/** Pool of connections to one server. Keeps them for later requests; closes those idle for too long. */
 export class PlainConnections {
   readonly #open: () => LendingStream;
   readonly #idleMs: number;
-  /** The last one that became free is taken first, so that those which nobody needs grow old. */
+  /** Most recently used first, so that surplus connections age out. */
   readonly #free: PlainConnection[] = [];
   #isSweeping = false;
 
@@ -17,7 +17,7 @@ export class PlainConnections {
     this.#idleMs = idleMs;
   }
 
-  /** `isKept`: it was used before, so that the other side may be closing it in this very moment. */
+  /** `isKept`: the connection was used before, so the server may be closing it right now. */
   take(): { connection: PlainConnection; isKept: boolean } {
     for (let kept = this.#free.pop(); kept !== undefined; kept = this.#free.pop()) {
       if (kept.isOpen) return { connection: kept, isKept: true };
@@ -44,7 +44,7 @@ export class PlainConnections {
     if (at !== -1) this.#free.splice(at, 1);
   }
 
-  /** One timer for all: a timer for each request would cost more than the request's own bookkeeping. */
+  /** One timer for all connections; a timer per request would cost more than the request's own bookkeeping. */
   #sweepLater(): void {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
@@ -54,6 +54,6 @@ export class PlainConnections {
       for (const connection of this.#free.filter(({ freeSinceMs }) => freeSinceMs <= oldest)) connection.destroy();
       if (this.#free.length > 0) this.#sweepLater();
     };
-    setTimeout(sweep, this.#idleMs / 4).unref(); // connections that wait hold no process
+    setTimeout(sweep, this.#idleMs / 4).unref(); // idle connections must not keep the process alive
   }
 }

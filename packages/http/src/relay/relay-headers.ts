@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { httpErrors } from '../errors.ts';
 
-/** Headers as they travel: name, value, name, value. Repeated names and their case survive. */
+/** Raw headers: name, value, name, value. Preserves repeated names and case. */
 export type HeaderList = string[];
 
-/** About one connection only (RFC 9110, section 7.6.1, and what older peers send). */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1, plus those of older peers). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -19,12 +19,12 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 export type DropRule = (lowerName: string) => boolean;
 const NOTHING_DROPPED: DropRule = () => false;
 
-/** The headers of a message without those of its connection, and without those that `drop` takes (lower case). */
+/** Returns a message's headers without hop-by-hop ones and without those that `drop` matches (lower case). */
 export function endToEndHeaders(message: IncomingMessage, drop = NOTHING_DROPPED): HeaderList {
   return keptHeaders(message.rawHeaders, message.headers.connection ?? '', drop);
 }
 
-/** The same of headers as they travelled; `connection` is the value of that header. */
+/** Same as `endToEndHeaders`, for raw headers; `connection` is the value of that header. */
 export function keptHeaders(headers: readonly string[], connection: string, drop = NOTHING_DROPPED): HeaderList {
   const named = connectionOptions(connection);
   const kept: HeaderList = [];
@@ -39,7 +39,7 @@ export function keptHeaders(headers: readonly string[], connection: string, drop
 
 const NO_OPTIONS: ReadonlySet<string> = new Set();
 
-/** Names in `Connection`, except those that say how the message is framed or where it goes: nobody may drop those. */
+/** Names listed in `Connection`, except framing and routing headers, which must not be dropped. */
 function connectionOptions(connection: string): ReadonlySet<string> {
   if (connection === '' || connection === 'keep-alive') return NO_OPTIONS;
   const names = connection.toLowerCase().split(/\s*,\s*/);
@@ -50,16 +50,16 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Without a body these need no word of it; `node:http` says "chunked" for any other method that gives no length. */
+/** These methods need no length without a body; for any other, `node:http` would add "chunked". */
 const NEEDS_NO_LENGTH: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 
-/** What says how the request's body is framed on the next connection: just as it came. Throws 400 where that cannot be. */
+/** Returns the framing headers for the next connection, unchanged. Throws 400 if the framing cannot be preserved. */
 export function framingHeaders(request: IncomingMessage): HeaderList {
   const framing: HeaderList = [];
   const coding = request.headers['transfer-encoding'];
   if (/\btrailers\b/i.test(String(request.headers['te'] ?? ''))) framing.push('TE', 'trailers');
   if (coding !== undefined) {
-    // Only this one is decoded here: a body in another one would arrive without the word that says so.
+    // Only `chunked` is decoded here; another coding would lose the header that declares it.
     if (coding.toLowerCase() !== 'chunked') {
       throw httpErrors.INVALID_REQUEST({ details: { field: 'Transfer-Encoding', reason: 'it must be chunked' } });
     }
@@ -70,10 +70,10 @@ export function framingHeaders(request: IncomingMessage): HeaderList {
   return framing;
 }
 
-/** What may never come after a body: where it goes and how long it is (RFC 9110, section 6.5.1). */
+/** Never allowed as trailers: routing and framing (RFC 9110, section 6.5.1). */
 const NO_TRAILERS: ReadonlySet<string> = new Set(['host', 'content-length', 'trailer']);
 
-/** Trailers of a request as pairs, without those that `drop` takes. */
+/** Returns a request's trailers as pairs, without those that `drop` matches. */
 export function endToEndTrailers({ rawTrailers }: IncomingMessage, drop = NOTHING_DROPPED): [string, string][] {
   const kept = keptHeaders(rawTrailers, '', (name) => NO_TRAILERS.has(name) || drop(name));
   return Array.from({ length: kept.length / 2 }, (_, index) => [kept[2 * index] ?? '', kept[2 * index + 1] ?? '']);

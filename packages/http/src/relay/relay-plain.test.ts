@@ -14,7 +14,7 @@ import { PlainConnections } from './plain-connections.ts';
 import { isPlain, relayPlain } from './relay-plain.ts';
 import { RelayTimeout } from './relay-request.ts';
 
-/** What the server behind does with each connection. */
+/** Behavior of the backend for each connection. */
 let behave: (socket: Socket) => void;
 let backend: RawServer;
 let front: Server;
@@ -31,7 +31,7 @@ beforeEach(async () => {
   backend = createRawServer((socket) => {
     connectionCount += 1;
     sockets.add(socket);
-    socket.on('error', () => undefined); // cut by the other side
+    socket.on('error', () => undefined); // cut by the peer
     behave(socket);
   });
   await once(backend.listen(0, '127.0.0.1'), 'listening');
@@ -56,7 +56,7 @@ afterEach(async () => {
 
 const memory = new BlockMemory();
 
-/** A connection that lends all that comes in one piece of memory, where other bytes stand at once. */
+/** A connection that lends every read from one buffer, which is overwritten immediately. */
 function openLending(): LendingStream {
   const socket = connect(portOf(backend), '127.0.0.1');
   const scratch = Buffer.alloc(64 * 1024);
@@ -79,7 +79,7 @@ async function get(path = '/', method = 'GET'): Promise<IncomingMessage> {
   return incoming;
 }
 
-/** Answers each request with this text as it stands. */
+/** Answers each request with this text verbatim. */
 function answering(answer: string | ((requests: number) => string)): void {
   let requests = 0;
   behave = (socket) => {
@@ -149,7 +149,7 @@ describe('relayPlain', () => {
     socket?.write('3\r\none\r\n');
     expect(String((await once(incoming, 'data'))[0])).toBe('one');
     incoming.destroy();
-    if (socket !== undefined && !socket.closed) await once(socket, 'close'); // whoever asked has gone
+    if (socket !== undefined && !socket.closed) await once(socket, 'close'); // the caller left
   });
 
   it('holds a fast server back for a slow reader', async () => {
@@ -167,7 +167,7 @@ describe('relayPlain', () => {
         more();
       });
     };
-    const incoming = await get(); // paused: nobody reads
+    const incoming = await get(); // paused: no reader
     let before = -1;
     await expect
       .poll(

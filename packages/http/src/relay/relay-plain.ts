@@ -7,19 +7,19 @@ import { RelayTimeout, type RelayTarget } from './relay-request.ts';
 
 export type PlainTarget = Omit<RelayTarget, 'agent' | 'connection'> & { connections: PlainConnections };
 
-/** May be sent again when the kept connection turned out to be closed: it changes nothing. */
+/** Safe to retry if a kept connection turns out to be closed: these methods change nothing. */
 const PLAIN: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const PATH = /^[\x21-\x7e\x80-\xff]+$/;
 
-/** Most requests: they have no body, ask for no other protocol and change nothing. */
+/** Matches most requests: no body, no upgrade, and a safe method. */
 export function isPlain(request: IncomingMessage): boolean {
   const { headers, method = '' } = request;
   return PLAIN.has(method) && !hasBody(request) && headers.expect === undefined && headers.upgrade === undefined;
 }
 
 /**
- * `relayRequest` for plain requests, without a client of `node:http` in between: a third of the work of a small request.
- * Rejects only while nothing of an answer was written: the caller answers then.
+ * `relayRequest` for plain requests, without `node:http` as the client: a third of the work of a small request. Rejects
+ * only before any of the response is written, so that the caller can answer.
  */
 export async function relayPlain(
   request: IncomingMessage,
@@ -42,7 +42,7 @@ function requestHead(request: IncomingMessage, { path, headers }: PlainTarget): 
   return `${head}Connection: keep-alive\r\n\r\n`;
 }
 
-/** False when the request is to be sent again. */
+/** Returns false if the request should be retried. */
 function exchange(
   connection: PlainConnection,
   head: string,
@@ -83,7 +83,7 @@ function exchange(
       failed: (error, atOnce) => {
         settle();
         if (response.headersSent) {
-          response.destroy(error); // how HTTP/1.1 says that a body is not whole
+          response.destroy(error); // signals a truncated body in HTTP/1.1
           resolve(true);
         } else if (isKept && atOnce) resolve(false);
         else reject(error);

@@ -16,24 +16,27 @@ import {
   type HeaderList,
 } from './relay-headers.ts';
 
-/** Where an exchange goes on, and as what. */
+/** Destination of a relayed request. */
 export interface RelayTarget {
-  /** Gives the connections; false = one for this exchange alone. TLS needs `protocol: 'https:'` in `connection`. */
+  /**
+   * Provides connections; false = one connection for this exchange only. TLS requires `protocol: 'https:'` in
+   * `connection`.
+   */
   agent: Agent | false;
   connection?: RequestOptions;
   path: string;
-  /** All headers but those of framing and connection. */
+  /** All headers except framing and connection headers. */
   headers: HeaderList;
-  /** Trailers of the request that may not pass: what `headers` were freed of must not come after the body. */
+  /** Request trailers to drop: headers removed from `headers` must not reappear after the body. */
   dropsTrailer?: DropRule;
-  /** From the end of the request's body to the head of the answer. */
+  /** From the end of the request's body to the head of the response. */
   timeoutMs: number;
-  /** Last word on the headers of the answer. */
+  /** Rewrites the response headers. */
   answerHeaders?: (headers: HeaderList) => HeaderList;
   onAnswer?: (status: number) => void;
 }
 
-/** The head of the answer did not come in time. */
+/** The response head did not arrive in time. */
 export class RelayTimeout extends Error {
   constructor(timeoutMs: number) {
     super(`no answer in ${timeoutMs} ms`);
@@ -42,14 +45,14 @@ export class RelayTimeout extends Error {
 }
 
 const MAX_HEADER_BYTES = 64 * 1024;
-/** Servers of HTTP/1.0 never say `100 Continue`; clients wait about so long, too (RFC 9110, section 10.1.1). */
+/** HTTP/1.0 servers never send `100 Continue`; clients wait about this long as well (RFC 9110, section 10.1.1). */
 const CONTINUE_PATIENCE_MS = 1000;
-/** May be sent again when the kept connection turned out to be closed: nothing of it was looked at, or it changes nothing. */
+/** Safe to retry if a kept connection turns out to be closed: the server processed nothing, or the method is safe. */
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Passes a request on and its answer back. Rejects only while nothing of an answer was written: the caller answers then.
- * Later faults cut the connection, which is how HTTP/1.1 says that a body is not whole.
+ * Relays a request and its response. Rejects only before any of the response is written, so that the caller can answer.
+ * Later errors cut the connection, which signals a truncated body in HTTP/1.1.
  */
 export async function relayRequest(
   request: IncomingMessage,
@@ -68,7 +71,7 @@ export async function relayRequest(
   }
 }
 
-/** Sends the head of the request on; the body is the caller's. `extra` are headers of the connection, for an upgrade. */
+/** Sends the request head; the caller sends the body. `extra` adds connection headers, for an upgrade. */
 export function send(request: IncomingMessage, target: RelayTarget, extra: HeaderList = []): ClientRequest {
   const { agent, connection, path, headers } = target;
   const sender = connection?.protocol === 'https:' ? sendSecureRequest : sendRequest;
@@ -80,7 +83,7 @@ export function send(request: IncomingMessage, target: RelayTarget, extra: Heade
     path,
     setHost: false,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // As a list: order, case and repetitions are those of the client.
+    // A list preserves the client's order, case and repetitions.
     headers: [...headers, ...framingHeaders(request), ...extra],
   });
 }
@@ -136,10 +139,10 @@ function passBody(
       outgoing.end();
       sent();
     });
-    // A client that leaves in the middle: what it sent must not look whole.
+    // If the client disconnects, its partial body must not look complete.
     request.once('error', () => outgoing.destroy());
   };
-  // The client waits for the word of whoever will read: it is asked for the body when that one says `100 Continue`.
+  // The client waits for the server: ask it for the body when the server sends `100 Continue`.
   if (!/100-continue/i.test(String(request.headers.expect ?? ''))) return begin();
   const patience = setTimeout(begin, CONTINUE_PATIENCE_MS);
   outgoing.once('continue', begin);
@@ -151,7 +154,7 @@ function passAnswer(incoming: IncomingMessage, response: ServerResponse, target:
   const status = incoming.statusCode ?? 502;
   target.onAnswer?.(status);
   response.writeHead(status, incoming.statusMessage ?? '', target.answerHeaders?.(headers) ?? headers);
-  // At once: a watch or a stream of events may send its first byte much later than its head.
+  // Flush now: a watch or an event stream may send its first byte much later than its head.
   response.flushHeaders();
   incoming.pipe(response, { end: false });
   incoming.once('end', () => {
@@ -163,7 +166,7 @@ function passAnswer(incoming: IncomingMessage, response: ServerResponse, target:
   });
 }
 
-/** One timer that ends with the head of the answer. */
+/** A timeout that ends when the response head arrives. */
 class Deadline {
   readonly #timeoutMs: number;
   readonly #onLate: (error: RelayTimeout) => void;

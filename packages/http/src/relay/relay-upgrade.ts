@@ -10,12 +10,12 @@ export interface RelayedUpgrade {
   head: Buffer;
 }
 
-/** How two sockets become one; resolves when both are closed. */
+/** Joins two sockets; resolves when both are closed. */
 export type Join = (client: Duplex, server: Duplex) => Promise<void>;
 
 /**
- * Passes an upgrade on and, when it is accepted, every byte after it, whatever the protocol is. An answer that refuses
- * is passed back as it is. Rejects only while nothing was written: the caller answers then.
+ * Relays an upgrade and, once accepted, every byte in both directions, for any protocol. Passes a refusal back
+ * unchanged. Rejects only before anything is written, so that the caller can answer.
  */
 export async function relayUpgrade(upgrade: RelayedUpgrade, target: RelayTarget, join: Join): Promise<void> {
   const { request, socket, head } = upgrade;
@@ -40,7 +40,7 @@ export async function relayUpgrade(upgrade: RelayedUpgrade, target: RelayTarget,
       beRaw(socket);
       beRaw(upgraded);
       socket.write(headText(response, ['Connection', 'Upgrade', 'Upgrade', response.headers.upgrade ?? '']));
-      // Written and not put back: a side that has said all it will may have ended by now.
+      // Write instead of `unshift`: a side may already have ended.
       if (head.length > 0) upgraded.write(head);
       if (upgradedHead.length > 0) socket.write(upgradedHead);
       void join(socket, upgraded);
@@ -68,7 +68,7 @@ function beRaw(socket: Duplex): void {
 }
 
 function refuseAs(response: IncomingMessage, socket: Duplex): void {
-  // The body comes decoded; its end is the end of the connection.
+  // The body arrives decoded; closing the connection marks its end.
   socket.write(headText(response, ['Connection', 'close']));
   response.pipe(socket);
   response.once('close', () => {

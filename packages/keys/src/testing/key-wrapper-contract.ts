@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KeyWrapper } from '../key-wrapper.ts';
 
-/** What every key wrapper does, run on each adapter. */
+/** Contract suite for key wrappers; runs on each adapter. */
 export function describeKeyWrapper(name: string, create: () => KeyWrapper): void {
   describe(`key wrapper ${name}`, () => {
     const refused = { code: 'KEY_NOT_OPENED', status: 500 };

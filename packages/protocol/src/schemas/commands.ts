@@ -5,8 +5,8 @@ import { actorSchema, identifierSchema, namespaceSchema, podSchema, sequenceSche
 const timeoutSeconds = Type.Integer({ minimum: 1, maximum: 86_400 });
 
 /**
- * Contract: `project_id`, `manifest` (YAML, one or more documents), `namespace`. The rest is additive; absent means:
- * no dry run, prune, wait for readiness 300 s, never take fields of other managers.
+ * Contract: `project_id`, `manifest` (YAML, one or more documents), `namespace`. The rest is additive. Defaults: no dry
+ * run, prune, wait 300 s for readiness, never take over fields of other managers.
  */
 export const deploySchema = Type.Object({
   project_id: Type.String({ minLength: 1, maxLength: 63, pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$' }),
@@ -23,9 +23,9 @@ export const deploySchema = Type.Object({
 export type DeployCommand = Static<typeof deploySchema>;
 
 /**
- * Contract: `pod`, `namespace`, `container` (empty = the pod's default container), `command`. Additive: absent means no
- * standard input, no terminal, 60 s for one that is not interactive, 1 MiB of output (an interactive one: all of it).
- * `stream` sends output as it comes also when it would fit into the result. `timeout_seconds` 0 = no end.
+ * Contract: `pod`, `namespace`, `container` (empty = the pod's default container), `command`. The rest is additive.
+ * Defaults: no stdin, no terminal, 60 s unless interactive, 1 MiB of output (unlimited if interactive). `stream` sends
+ * output as it arrives, even if it would fit into the result. `timeout_seconds` 0 = no limit.
  */
 export const execSchema = Type.Object({
   pod: podSchema,
@@ -43,7 +43,7 @@ export const execSchema = Type.Object({
 });
 export type ExecCommand = Static<typeof execSchema>;
 
-/** Contract: `pod`, `namespace`, `container`, `tail_lines` (absent 100, at most 10,000), `follow`. */
+/** Contract: `pod`, `namespace`, `container`, `tail_lines` (default 100, at most 10,000), `follow`. */
 export const logsSchema = Type.Object({
   pod: podSchema,
   namespace: namespaceSchema,
@@ -55,13 +55,13 @@ export const logsSchema = Type.Object({
   previous: Type.Optional(Type.Boolean()),
   timestamps: Type.Optional(Type.Boolean()),
   limit_bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 1024 * 1024 * 1024 })),
-  /** `position` of the last output that arrived, of an agent, a platform or a connection that ended since: goes on behind it. */
+  /** `position` of the last received output, from before an agent, platform or connection ended; resumes after it. */
   resume_after: Type.Optional(Type.String({ maxLength: 256 })),
   actor: Type.Optional(actorSchema),
 });
 export type LogsCommand = Static<typeof logsSchema>;
 
-/** Additive: stop a queued or running command. A finished one stays as it is. */
+/** Additive: stops a queued or running command. A finished one does not change. */
 export const cancelSchema = Type.Object({
   command_id: identifierSchema,
   reason: Type.Optional(Type.String({ maxLength: 512 })),
@@ -70,7 +70,7 @@ export type CancelCommand = Static<typeof cancelSchema>;
 
 export const encodingSchema = Type.Enum(['utf8', 'base64']);
 
-/** Additive: standard input of a running exec; `eof` closes it after `data`. */
+/** Additive: stdin of a running exec; `eof` closes it after `data`. */
 export const stdinSchema = Type.Object({
   command_id: identifierSchema,
   seq: sequenceSchema,
@@ -80,7 +80,7 @@ export const stdinSchema = Type.Object({
 });
 export type StdinCommand = Static<typeof stdinSchema>;
 
-/** Additive: the terminal's size, in character cells. */
+/** Additive: the terminal's size in character cells. */
 export const resizeSchema = Type.Object({
   command_id: identifierSchema,
   rows: Type.Integer({ minimum: 1, maximum: 65_535 }),
@@ -88,7 +88,7 @@ export const resizeSchema = Type.Object({
 });
 export type ResizeCommand = Static<typeof resizeSchema>;
 
-/** Additive: this output has arrived; the agent need not send it again over another connection. */
+/** Additive: this output has arrived; the agent need not resend it over another connection. */
 export const outputAckSchema = Type.Object({
   outputs: Type.Array(Type.Object({ command_id: identifierSchema, seq: sequenceSchema }), {
     minItems: 1,

@@ -1,15 +1,15 @@
 import { Type, type Static } from 'typebox';
 
-/** Ids are opaque to the reader; the bound keeps a hostile peer from filling tables and logs with them. */
+/** Ids are opaque to the reader; the limit keeps a hostile peer from filling tables and logs. */
 export const identifierSchema = Type.String({ minLength: 1, maxLength: 128, pattern: '^[\\x21-\\x7e]+$' });
 
-/** A DNS label, as Kubernetes wants it of every namespace. */
+/** A DNS label, as Kubernetes requires for namespaces. */
 export const namespaceSchema = Type.String({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' });
 
-/** A DNS subdomain, as Kubernetes wants it of every pod. */
+/** A DNS subdomain, as Kubernetes requires for pods. */
 export const podSchema = Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' });
 
-/** Text that ends up in a column: PostgreSQL takes no NUL, and JSON can write one. */
+/** Text stored in a column: PostgreSQL rejects NUL, which JSON can encode. */
 export const textSchema = (limits: { minLength?: number; maxLength: number }) =>
   Type.String({ ...limits, pattern: '^[^\\u0000]*$' });
 
@@ -21,7 +21,7 @@ export const timestampSchema = Type.String({
 
 export const sequenceSchema = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
-/** The contract's error object; the same shape in HTTP bodies and in messages. */
+/** The contract's error object, identical in HTTP bodies and messages. */
 export const messageErrorSchema = Type.Object({
   code: Type.String({ minLength: 1, maxLength: 64 }),
   message: Type.String({ maxLength: 8192 }),
@@ -29,7 +29,7 @@ export const messageErrorSchema = Type.Object({
 });
 export type MessageError = Static<typeof messageErrorSchema>;
 
-/** Who asked for a command; the agent may use it for impersonation and writes it to its audit line. */
+/** The user who requested a command. The agent may impersonate this user and records it in its audit log. */
 export const actorSchema = Type.Object({
   user: Type.String({ minLength: 1, maxLength: 256 }),
   groups: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 64 })),

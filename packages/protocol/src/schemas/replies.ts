@@ -4,18 +4,20 @@ import { commandNameSchema, identifierSchema, messageErrorSchema, sequenceSchema
 
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
-/** Within one second of each command. `duplicate`: this id was received before; its result follows when it is there. */
+/**
+ * Sent within one second of each command. `duplicate`: this id was received before; its result follows when available.
+ */
 export const commandAckSchema = Type.Object({
   command_id: identifierSchema,
   command: commandNameSchema,
   state: Type.Enum(['accepted', 'queued', 'rejected', 'duplicate']),
-  /** Place in the queue of the same project, 1 = next. */
+  /** Position in the queue of the same project; 1 = next. */
   position: Type.Optional(count),
   error: Type.Optional(messageErrorSchema),
 });
 export type CommandAck = Static<typeof commandAckSchema>;
 
-/** At most one a second and command, and one at each change of phase. */
+/** At most one per second and command, plus one at each change of phase. */
 export const commandProgressSchema = Type.Object({
   command_id: identifierSchema,
   seq: sequenceSchema,
@@ -36,7 +38,7 @@ export const commandOutputSchema = Type.Object({
   data: Type.String(),
   dropped_bytes: Type.Optional(count),
   dropped_lines: Type.Optional(count),
-  /** Of logs that are followed: where its last line stands, for `resume_after`; only an agent can read it. */
+  /** For followed logs: the position of the last line, for `resume_after`. Only agents can interpret it. */
   position: Type.Optional(Type.String({ maxLength: 256 })),
 });
 export type CommandOutput = Static<typeof commandOutputSchema>;
@@ -54,7 +56,7 @@ export const resourceResultSchema = Type.Object({
   health: Type.Enum(['ready', 'progressing', 'degraded', 'failed', 'unknown']),
   message: Type.Optional(Type.String({ maxLength: 4096 })),
   error: Type.Optional(messageErrorSchema),
-  /** Only in a dry run: field paths with the value before and after, as JSON text, shortened. */
+  /** Dry runs only: field paths with the values before and after, as truncated JSON. */
   diff: Type.Optional(
     Type.Array(
       Type.Object({
@@ -72,10 +74,10 @@ export const deployResultSchema = Type.Object({
   project_id: Type.String({ maxLength: 253 }),
   namespace: Type.String({ maxLength: 253 }),
   dry_run: Type.Boolean(),
-  /** SHA-256 of the manifest text, hexadecimal. */
+  /** SHA-256 of the manifest text, in hex. */
   manifest_sha256: Type.String({ maxLength: 64 }),
   revision: Type.Optional(Type.String({ maxLength: 128 })),
-  /** True when some objects were changed and a later one failed. */
+  /** True if some objects were changed before a later one failed. */
   partially_applied: Type.Boolean(),
   summary: Type.Object({
     created: count,
@@ -91,16 +93,16 @@ export const deployResultSchema = Type.Object({
 });
 export type DeployResult = Static<typeof deployResultSchema>;
 
-/** A command that ran is `succeeded` whatever its exit code. */
+/** A command that ran is `succeeded`, whatever its exit code. */
 export const execResultSchema = Type.Object({
   exit_code: Type.Union([Type.Integer(), Type.Null()]),
   container: Type.String({ maxLength: 253 }),
   stdout_bytes: count,
   stderr_bytes: count,
   truncated: Type.Boolean(),
-  /** The connection ended before the process did: it may still run (Kubernetes cannot kill it). */
+  /** The connection ended before the process, which may still run (Kubernetes cannot kill it). */
   process_may_be_running: Type.Boolean(),
-  /** The whole output when it fits into 64 KiB each; absent when it was sent as `command_output`. */
+  /** The whole output if it fits into 64 KiB each; absent if sent as `command_output`. */
   stdout: Type.Optional(Type.String()),
   stderr: Type.Optional(Type.String()),
   encoding: Type.Optional(encodingSchema),
@@ -119,7 +121,7 @@ export const logsResultSchema = Type.Object({
 });
 export type LogsResult = Static<typeof logsResultSchema>;
 
-/** Exactly one for each command, sent again until `result_ack`. */
+/** Exactly one per command, resent until `result_ack`. */
 export const commandResultSchema = Type.Object({
   command_id: identifierSchema,
   command: commandNameSchema,

@@ -3,10 +3,10 @@ import { identifierSchema, sequenceSchema, textSchema, timestampSchema } from '.
 
 const count = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 
-/** Far above any percentage: what is larger is nonsense, and its averages would be. */
+/** Far above any percentage; larger values are invalid and would spoil averages. */
 const usage = Type.Number({ minimum: 0, maximum: 1_000_000 });
 
-/** Contract. Fractions 0..1 of what the nodes can give; a peer that counts percent is accepted as it is. */
+/** Contract. Fractions 0..1 of the nodes' allocatable resources; percentages from a peer are accepted unchanged. */
 export const heartbeatSchema = Type.Object({
   status: textSchema({ minLength: 1, maxLength: 64 }),
   metrics: Type.Object({
@@ -17,14 +17,14 @@ export const heartbeatSchema = Type.Object({
 });
 export type Heartbeat = Static<typeof heartbeatSchema>;
 
-/** What an agent leaves out, such as the events of nodes, and why. */
+/** A feature that the agent omits, such as node events, and the reason. */
 export const limitationSchema = Type.Object({
   feature: Type.String({ minLength: 1, maxLength: 256 }),
   reason: Type.String({ maxLength: 1024 }),
 });
 export type Limitation = Static<typeof limitationSchema>;
 
-/** Contract. `kubernetes_version` and `limitations` are additive; no limitations = the agent told of none. */
+/** Contract. `kubernetes_version` and `limitations` are additive; absent limitations = the agent reported none. */
 export const clusterStatusSchema = Type.Object({
   nodes: count,
   pods: count,
@@ -37,7 +37,8 @@ export type ClusterStatus = Static<typeof clusterStatusSchema>;
 
 /**
  * Contract: `event_type`, `namespace` (empty for cluster-scoped objects), `resource` (`kind/name`), `details`.
- * Additive: `seq` is the place in the agent's outbox, acknowledged by `event_ack`; `occurred_at` is the cluster's time.
+ * Additive: `seq` is the position in the agent's outbox, acknowledged by `event_ack`; `occurred_at` is the cluster's
+ * time.
  */
 export const eventSchema = Type.Object({
   event_type: textSchema({ minLength: 1, maxLength: 128 }),
@@ -77,6 +78,6 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Platform: every event with a `seq` up to this one is stored; the agent forgets them. */
+/** From the platform: every event up to this `seq` is stored; the agent drops them. */
 export const eventAckSchema = Type.Object({ instance_id: identifierSchema, seq: sequenceSchema });
 export type EventAck = Static<typeof eventAckSchema>;

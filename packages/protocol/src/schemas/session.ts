@@ -5,9 +5,9 @@ import { identifierSchema, messageErrorSchema, sequenceSchema, textSchema, times
 const positive = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 /**
- * The agent's first message. A platform that knows only the contract ignores it and sends no `welcome`.
- * `instance_id` is new with each start of the agent process. `epoch` counts the
- * connections of this instance, so that a late one can be told from a newer one.
+ * The agent's first message. A contract-only platform ignores it and sends no `welcome`. `instance_id` is new at each
+ * start of the agent process. `epoch` counts the connections of this instance, to distinguish a stale one from a newer
+ * one.
  */
 export const helloSchema = Type.Object({
   protocol: positive,
@@ -18,30 +18,33 @@ export const helloSchema = Type.Object({
   session_id: Type.Optional(identifierSchema),
   cluster_name: Type.Optional(Type.String({ maxLength: 253 })),
   kubernetes_version: Type.Optional(textSchema({ maxLength: 128 })),
-  /** Outbox numbers count within it, over restarts of the agent; absent = within `instance_id`. */
+  /** Scope of outbox numbers, stable across agent restarts; defaults to `instance_id`. */
   outbox_id: Type.Optional(identifierSchema),
-  /** Numbers of the oldest and newest event still kept; absent when none is. */
+  /** Numbers of the oldest and newest buffered event; absent if there is none. */
   outbox: Type.Optional(Type.Object({ first: sequenceSchema, last: sequenceSchema })),
-  /** Commands that are queued, running, or finished with a result nobody acknowledged. One sent before and not here is `lost`. */
+  /**
+   * Commands that are queued, running, or finished with an unacknowledged result. Any other command sent before is
+   * `lost`.
+   */
   in_flight: Type.Array(identifierSchema, { maxItems: PROTOCOL_LIMITS.idsPerMessage }),
-  /** Names of what this agent can do: `deploy`, `exec`, `logs`, `events`, `tunnel`. */
+  /** Capabilities of this agent: `deploy`, `exec`, `logs`, `events`, `tunnel`. */
   capabilities: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 64 }),
 });
 export type Hello = Static<typeof helloSchema>;
 
-/** The platform's answer to `hello`. */
+/** The platform's reply to `hello`. */
 export const welcomeSchema = Type.Object({
   protocol: positive,
   session_id: identifierSchema,
-  /** For an agent that was given only the cluster's name. */
+  /** For an agent configured with only the cluster's name. */
   cluster_id: Type.Optional(identifierSchema),
-  /** True when the platform still knows this outbox: events up to `last_received_seq` need not be sent again. */
+  /** True if the platform still knows this outbox: events up to `last_received_seq` need not be resent. */
   resumed: Type.Boolean(),
   last_received_seq: sequenceSchema,
   server_time: timestampSchema,
   platform_version: Type.Optional(Type.String({ maxLength: 128 })),
   heartbeat_interval_seconds: Type.Integer({ minimum: 1, maximum: 3600 }),
-  /** True: `output_ack` follows each `command_output`, and what has none is sent again. Absent = false. */
+  /** True: `output_ack` follows each `command_output`, and unacknowledged output is resent. Defaults to false. */
   acknowledges_output: Type.Optional(Type.Boolean()),
   limits: Type.Object({
     messages_per_minute: positive,
@@ -51,23 +54,23 @@ export const welcomeSchema = Type.Object({
 });
 export type Welcome = Static<typeof welcomeSchema>;
 
-/** Platform: this connection ends soon. Open the next one first, then close this one. */
+/** From the platform: this connection ends soon. Open the next one first, then close this one. */
 export const drainSchema = Type.Object({
   reason: Type.String({ maxLength: 512 }),
-  /** Spread the new attempt over so many milliseconds. */
+  /** Delay the reconnect by a random time up to this many milliseconds. */
   reconnect_within_ms: Type.Integer({ minimum: 0, maximum: 600_000 }),
 });
 export type Drain = Static<typeof drainSchema>;
 
-/** Either side: answer with `pong`. For paths on which the frames of the same names (RFC 6455, 5.5.2) get no answer. */
+/** From either side: reply with `pong`. For paths on which WebSocket ping frames (RFC 6455, 5.5.2) get no reply. */
 export const pingSchema = Type.Object({});
 export const pongSchema = Type.Object({});
 
-/** Either side: a message could not be used. Never closes the connection by itself. */
+/** From either side: a message was not usable. Never closes the connection by itself. */
 export const errorMessageSchema = Type.Intersect([
   messageErrorSchema,
   Type.Object({
-    /** Envelope id of the message in question. */
+    /** Envelope id of the rejected message. */
     message_id: Type.Optional(identifierSchema),
   }),
 ]);

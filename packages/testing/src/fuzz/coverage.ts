@@ -1,15 +1,18 @@
 import { Session, type Profiler } from 'node:inspector';
 
-/** Which blocks of our own code ran. Without counts: those would keep V8 from optimising, at a tenth of the speed. */
+/**
+ * Records which blocks of our own code ran. Without counts, which would prevent optimization and run at a tenth of the
+ * speed.
+ */
 export interface Coverage {
-  /** Whether code ran since the last call that no input marked as seen has reached. Takes about 20 ms. */
+  /** Whether code ran since the last call that is not marked as seen. Takes about 20 ms. */
   reachedNew(): boolean;
-  /** The same, and marks it as seen. */
+  /** Like `reachedNew`, and marks it as seen. */
   markNew(): boolean;
   stop(): void;
 }
 
-/** Starts V8's precise block coverage for scripts whose address the filter accepts. */
+/** Starts V8's precise block coverage for scripts whose URL the filter accepts. */
 export function startCoverage(isOwn: (url: string) => boolean): Coverage {
   const session = new Session();
   session.connect();
@@ -27,7 +30,7 @@ export function startCoverage(isOwn: (url: string) => boolean): Coverage {
   };
 }
 
-/** The callback of a session in the same thread runs before `post` returns. */
+/** The callback of a same-thread session runs before `post` returns. */
 function take(session: Session): readonly Profiler.ScriptCoverage[] {
   let scripts: readonly Profiler.ScriptCoverage[] = [];
   session.post('Profiler.takePreciseCoverage', (error, { result }) => {

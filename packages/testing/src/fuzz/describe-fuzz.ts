@@ -6,15 +6,15 @@ import { startCoverage, type Coverage } from './coverage.ts';
 import { below, createRandom, mutate } from './mutate.ts';
 
 export interface FuzzTarget {
-  /** What is fuzzed, in words: `the S3 chunked decoder`. */
+  /** The target in words: `the S3 chunked decoder`. */
   name: string;
-  /** The folder of the inputs that are kept, beside the test: `new URL('./corpus/chunked-decoder/', import.meta.url)`. */
+  /** Folder of the saved inputs, next to the test: `new URL('./corpus/chunked-decoder/', import.meta.url)`. */
   corpus: URL;
   seeds: readonly (string | Uint8Array)[];
-  /** Tokens that mean something to the parser. */
+  /** Tokens that are meaningful to the parser. */
   dictionary?: readonly string[];
   maxBytes?: number;
-  /** Throws when an invariant is broken: anything but a refusal that the target allows. */
+  /** Throws if an invariant is broken, that is on anything but an expected refusal. */
   run(input: Buffer): void | Promise<void>;
 }
 
@@ -25,9 +25,9 @@ const CALIBRATION_INPUTS = 50;
 const BATCH_INPUTS = 200;
 
 /**
- * Registers the tests of a fuzz target: the kept corpus, then a fixed number of mutations from a fixed seed. With
- * `SVC_FUZZ_SECONDS=N` the second test instead runs for N seconds from a random seed, guided by coverage, and keeps each
- * input that reached new code; a failing input is saved as `failed-<hash>` in the corpus.
+ * Registers the tests of a fuzz target: the saved corpus, then a fixed number of mutations from a fixed seed. With
+ * `SVC_FUZZ_SECONDS=N`, the second test instead runs for N seconds from a random seed, guided by coverage, and saves
+ * each input that reached new code; a failing input is saved as `failed-<hash>` in the corpus.
  */
 export function describeFuzz(target: FuzzTarget): void {
   const seconds = Number(process.env['SVC_FUZZ_SECONDS'] ?? 0);
@@ -46,14 +46,14 @@ export function describeFuzz(target: FuzzTarget): void {
   });
 }
 
-/** The seeds and the files of the corpus. */
+/** Returns the seeds and the files of the corpus. */
 function keptInputs({ seeds, corpus }: FuzzTarget): Buffer[] {
   const folder = fileURLToPath(corpus);
   let files: string[] = [];
   try {
     files = readdirSync(folder).toSorted();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // a target may do with its seeds
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // a target may have only its seeds
   }
   return [...seeds.map((seed) => Buffer.from(seed)), ...files.map((file) => readFileSync(`${folder}/${file}`))];
 }
@@ -79,7 +79,7 @@ async function explore(target: FuzzTarget, seconds: number): Promise<void> {
       for (const input of batch) await attempt(target, input);
       runs += batch.length;
       if (!coverage.reachedNew()) continue;
-      // Reading coverage is slow, so a batch shares one reading; only a batch that reached something runs again, one by one.
+      // Reading coverage is slow, so a batch shares one read; only a batch that reached new code reruns input by input.
       for (const input of batch) {
         await attempt(target, input);
         if (!coverage.markNew()) continue;
@@ -94,7 +94,10 @@ async function explore(target: FuzzTarget, seconds: number): Promise<void> {
   process.stdout.write(`fuzz: ${target.name}: ${runs} runs in ${seconds} s, seed ${seed}, ${kept} inputs kept\n`);
 }
 
-/** Code that merely ran for the first time, lazily compiled functions among it, must not count as reached by an input. */
+/**
+ * Runs inputs first, so that code executed for the first time, such as lazily compiled functions, does not count as
+ * reached.
+ */
 async function warmUp(target: FuzzTarget, inputs: readonly Buffer[], coverage: Coverage): Promise<void> {
   for (const input of inputs.slice(0, CALIBRATION_INPUTS)) await attempt(target, input);
   for (const input of inputs) {

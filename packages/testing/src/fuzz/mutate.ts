@@ -1,4 +1,4 @@
-/** A stream of numbers in [0, 1) that depends on the seed alone (mulberry32). */
+/** Creates a generator of numbers in [0, 1) that depend only on the seed (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -11,7 +11,7 @@ export function createRandom(seed: number): () => number {
 
 export interface Mutation {
   random: () => number;
-  /** Tokens that mean something to the parser. */
+  /** Tokens that are meaningful to the parser. */
   dictionary: readonly Buffer[];
   /** Another input of the corpus, to splice from. */
   other: Buffer;
@@ -22,7 +22,7 @@ const INTERESTING_BYTES = [0x00, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x2c, 0x2e, 0x2f,
 const MAX_EDITS = 6;
 const MAX_PIECE_BYTES = 64;
 
-/** A copy of the input with up to six random edits, never longer than `maxBytes`. */
+/** Returns a copy of the input with up to six random edits, never longer than `maxBytes`. */
 export function mutate(input: Buffer, mutation: Mutation): Buffer {
   let bytes: Buffer = Buffer.from(input);
   const edits = 1 + below(mutation.random, MAX_EDITS);
@@ -62,7 +62,7 @@ function pieceOf(other: Buffer, random: () => number): Buffer {
   return other.subarray(start, start + below(random, MAX_PIECE_BYTES));
 }
 
-/** A whole number in [0, limit). */
+/** Returns an integer in [0, limit). */
 export function below(random: () => number, limit: number): number {
   return Math.floor(random() * limit);
 }

@@ -3,7 +3,7 @@ import type { CallRequest, QueryValue, Transport } from '../transport.ts';
 
 export type ScopedRequest = Omit<CallRequest, 'method' | 'path'>;
 
-/** Calls below `/v1/clusters` in one workspace; absent means the caller's default one. */
+/** Calls below `/v1/clusters` in one workspace; the caller's default one if absent. */
 export class ClusterScope {
   readonly transport: Transport;
   readonly #workspace: WorkspaceScope;
@@ -21,12 +21,12 @@ export class ClusterScope {
     return { ...request, path: `/v1/clusters${path}`, query: { ...this.query, ...request.query } };
   }
 
-  /** `path` is below `/v1/clusters`. The route's schema on the server is what promises the shape of the answer. */
+  /** `path` is relative to `/v1/clusters`. The server's route schema guarantees the shape of the response. */
   call<Answer>(method: CallRequest['method'], path: string, request: Partial<ScopedRequest> = {}): Promise<Answer> {
     return this.transport.call<Answer>({ method, ...this.request(path, request) });
   }
 
-  /** An answer that is read while it comes; the caller reads it to its end or cancels it. */
+  /** Streams a response. The caller reads it to its end or cancels it. */
   stream(path: string, request: Partial<ScopedRequest> = {}): Promise<Response> {
     return this.transport.stream({ method: 'GET', ...this.request(path, request) });
   }

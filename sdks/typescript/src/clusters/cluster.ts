@@ -23,27 +23,40 @@ import { kubeconfigOf, type Kubeconfig, type KubeconfigOptions } from './kubecon
 import { readLogs, type LogOptions, type LogPiece, type LogRequest } from './logs.ts';
 import { ClusterShell, type ShellRequest } from './shell.ts';
 
+/** Options of a deployment. */
 export interface DeployOptions extends CallOptions {
-  /** The same request with the same key is one deployment. */
+  /** Repeating the same request with the same key returns the same deployment. */
   idempotencyKey?: string | undefined;
 }
 
+/** A state change, progress or the result of a deployment. */
 export type DeploymentEvent = CommandEvent<Deployment>;
 
+/** Filters for lists of Kubernetes objects. */
 export interface ObjectQuery extends PageQuery {
   namespace?: string | undefined;
-  /** Part of the name. */
+  /** Matches part of the name. */
   name?: string | undefined;
 }
 
+/** Filters for lists of pods. */
 export interface PodQuery extends ObjectQuery {
   node?: string | undefined;
-  /** Such as `app=web`; the `selector` of a workload finds its pods. */
+  /** Such as `app=web`. The `selector` of a workload matches its pods. */
   labelSelector?: string | undefined;
 }
 
-/** One cluster, by its name or id. Nothing is asked before a method is called. */
+/**
+ * A cluster, by name or id. Creating this object makes no request.
+ *
+ * @example
+ * ```ts
+ * const cluster = svc.clusters.of('production');
+ * const { exitCode } = await cluster.exec({ pod: 'web-0', namespace: 'default', command: ['date'] });
+ * ```
+ */
 export class Cluster {
+  /** The name or id given for this cluster. */
   readonly name: string;
   readonly #scope: ClusterScope;
   readonly #path: string;
@@ -54,33 +67,39 @@ export class Cluster {
     this.#path = `/${encodeURIComponent(nameOrId)}`;
   }
 
+  /** Returns the cluster. */
   get(options: CallOptions = {}): Promise<ClusterInfo> {
     return this.#scope.call('GET', this.#path, options);
   }
 
-  /** With its history; its agent is sent away. What it deployed stays in the cluster. */
+  /** Deletes the cluster with its history and disconnects its agent. Deployed objects stay in the cluster. */
   async delete(options: CallOptions = {}): Promise<void> {
     await this.#scope.call('DELETE', this.#path, options);
   }
 
-  /** A new token of the agent; the older one ends at once, or after the overlap. */
+  /** Creates a new agent token. The old one ends immediately, or after the overlap. */
   rotateToken({ overlapSeconds, ...options }: CallOptions & { overlapSeconds?: number } = {}): Promise<RotatedToken> {
     const body = overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds };
     return this.#scope.call('POST', `${this.#path}/token`, { body, ...options });
   }
 
-  /** Live state and the heartbeats since then (ISO 8601), of the last hour by default. */
+  /** Returns the live state and the heartbeats since a time (ISO 8601); the last hour by default. */
   status(query: { since?: string; limit?: number } = {}, options: CallOptions = {}): Promise<ClusterStatus> {
     return this.#scope.call('GET', `${this.#path}/status`, { query, ...options });
   }
 
-  /** Answers when it is accepted; `follow` and `deployAndWait` tell what becomes of it. */
+  /**
+   * Starts a deployment and returns when it is accepted. Use `deployAndWait` or `followDeployment` for its outcome.
+   */
   deploy(deployment: NewDeployment, { idempotencyKey, ...options }: DeployOptions = {}): Promise<Deployment> {
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
     return this.#scope.call('POST', `${this.#path}/deploy`, { body: deployment, headers, ...options });
   }
 
-  /** Answers the finished deployment, which may have failed: its `status` says so, `error` and `resultOf` say why. */
+  /**
+   * Deploys and waits for the end. A failed deployment does not throw: check `status`, and see `error` and `resultOf`
+   * for the reason.
+   */
   async deployAndWait(
     deployment: NewDeployment,
     { onEvent, ...options }: DeployOptions & { onEvent?: (event: DeploymentEvent) => void } = {},
@@ -90,12 +109,14 @@ export class Cluster {
     return resultOfCommand(this.followDeployment(id, { signal }), (event) => onEvent?.(event));
   }
 
-  /** Its states and progress from the beginning, and its result, over lost connections. */
+  /**
+   * Streams states, progress and the result of a deployment from its beginning. Reconnects if the connection is lost.
+   */
   followDeployment(id: string, { signal }: Pick<CallOptions, 'signal'> = {}): AsyncGenerator<DeploymentEvent, void> {
     return followCommand(this.#scope, `${this.#path}/deployments/${encodeURIComponent(id)}/events`, { signal });
   }
 
-  /** Newest first. */
+  /** Lists one page of deployments, newest first. */
   deployments(
     { projectId, ...page }: PageQuery & { projectId?: string } = {},
     options: CallOptions = {},
@@ -103,31 +124,34 @@ export class Cluster {
     return this.#list('deployments', { ...pageParameters(page), project_id: projectId }, options);
   }
 
+  /** Returns a deployment. */
   deployment(id: string, options: CallOptions = {}): Promise<Deployment> {
     return this.#scope.call('GET', `${this.#path}/deployments/${encodeURIComponent(id)}`, options);
   }
 
-  /** A finished one stays as it is. */
+  /** Cancels a deployment. A finished one does not change. */
   cancelDeployment(id: string, options: CallOptions = {}): Promise<Deployment> {
     return this.#scope.call('DELETE', `${this.#path}/deployments/${encodeURIComponent(id)}`, options);
   }
 
-  /** Runs a command to its end. Without input or a terminal; `shell` has both. */
+  /** Runs a command to completion, without input or a terminal. Use `shell` for those. */
   exec(request: ExecRequest, options: ExecOptions = {}): Promise<ExecResult> {
     return execInContainer(this.#scope, this.#path, request, options);
   }
 
-  /** A process in a container, with input, outputs and a terminal. Needs the agent's tunnel. */
+  /** Starts a process in a container, with input, output and optionally a terminal. Requires the agent's tunnel. */
   shell(request: ShellRequest, options: CallOptions = {}): Promise<ClusterShell> {
     return ClusterShell.open(this.#scope, this.#path, request, options);
   }
 
-  /** The log of a container, as it is or as it comes; what is followed goes on over lost connections, each line once. */
+  /**
+   * Reads or follows the log of a container. Following reconnects if the connection is lost and yields each line once.
+   */
   logs(request: LogRequest, options: LogOptions = {}): AsyncGenerator<LogPiece, void> {
     return readLogs(this.#scope, this.#path, request, options);
   }
 
-  /** What has happened in the cluster, newest first. */
+  /** Lists one page of events in the cluster, newest first. */
   events(
     { eventType, namespace, ...page }: PageQuery & { eventType?: string; namespace?: string } = {},
     options: CallOptions = {},
@@ -135,7 +159,10 @@ export class Cluster {
     return this.#list('events', { ...pageParameters(page), event_type: eventType, namespace }, options);
   }
 
-  /** What happens in the cluster, from now on or after an event, over lost connections, until it is left. */
+  /**
+   * Streams events in the cluster, from now on or after a given event. Reconnects if the connection is lost, until the
+   * iteration ends.
+   */
   async *followEvents(
     query: { eventType?: string; namespace?: string; after?: number } = {},
     { signal }: Pick<CallOptions, 'signal'> = {},
@@ -148,12 +175,12 @@ export class Cluster {
     }
   }
 
-  /** Read from the cluster itself. Needs the agent's tunnel, as `workloads` and `pods` do. */
+  /** Lists the nodes, read from the cluster. Requires the agent's tunnel, like `workloads` and `pods`. */
   nodes({ name, ...page }: Omit<ObjectQuery, 'namespace'> = {}, options: CallOptions = {}): Promise<Page<ClusterNode>> {
     return this.#list('nodes', { ...pageParameters(page), name }, options);
   }
 
-  /** Deployments, StatefulSets, DaemonSets, CronJobs and Jobs, kind after kind. */
+  /** Lists Deployments, StatefulSets, DaemonSets, CronJobs and Jobs, in that order. */
   workloads(
     { name, namespace, kind, ...page }: ObjectQuery & { kind?: WorkloadKind | undefined } = {},
     options: CallOptions = {},
@@ -161,6 +188,7 @@ export class Cluster {
     return this.#list('workloads', { ...pageParameters(page), name, namespace, kind }, options);
   }
 
+  /** Lists the pods. Requires the agent's tunnel. */
   pods(
     { name, namespace, node, labelSelector, ...page }: PodQuery = {},
     options: CallOptions = {},
@@ -169,12 +197,14 @@ export class Cluster {
     return this.#list('pods', query, options);
   }
 
-  /** Where services of the cluster and its API server are reached. */
+  /** Returns the addresses of the cluster's API server and forwarded services. */
   endpoints(options: CallOptions = {}): Promise<TunnelEndpoints> {
     return this.#scope.call('GET', `${this.#path}/tunnel-endpoints`, options);
   }
 
-  /** For kubectl and others, through the tunnel. Holds a token: keep it like one. */
+  /**
+   * Returns a kubeconfig for kubectl and other clients, through the tunnel. It contains a token, so keep it secret.
+   */
   async kubeconfig(
     { token, namespace = 'default' }: KubeconfigOptions = {},
     options: CallOptions = {},

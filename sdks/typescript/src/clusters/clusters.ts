@@ -7,9 +7,14 @@ import { ClusterScope } from './cluster-scope.ts';
 import type { ClusterInfo, CreatedCluster } from './cluster-types.ts';
 
 /**
- *     const { token, install } = await svc.clusters.create('production');
- *     const cluster = svc.clusters.of('production');
- *     const { status } = await cluster.deployAndWait({ project_id: 'shop', namespace: 'default', manifest });
+ * The clusters of a workspace.
+ *
+ * @example
+ * ```ts
+ * const { token, install } = await svc.clusters.create('production');
+ * const cluster = svc.clusters.of('production');
+ * const { status } = await cluster.deployAndWait({ project_id: 'shop', namespace: 'default', manifest });
+ * ```
  */
 export class ClustersClient {
   readonly #transport: Transport;
@@ -20,22 +25,23 @@ export class ClustersClient {
     this.#scope = new ClusterScope(transport, workspace);
   }
 
-  /** Those of another workspace than the caller's own. */
+  /** Returns a client for the clusters of another workspace. */
   in(workspace: WorkspaceScope): ClustersClient {
     return new ClustersClient(this.#transport, workspace);
   }
 
-  /** The token of its agent is shown this once. */
+  /** Registers a cluster. The token of its agent is in this response only. */
   create(name: string, options: CallOptions = {}): Promise<CreatedCluster> {
     return this.#scope.call('POST', '', { body: { name }, ...options });
   }
 
+  /** Lists one page of clusters, by name. */
   page(page: PageQuery = {}, options: CallOptions = {}): Promise<Page<ClusterInfo>> {
     const request = this.#scope.request('', { query: pageParameters(page), ...options });
     return listPage(this.#transport, 'clusters', request);
   }
 
-  /** By name, page after page, as far as it is iterated. */
+  /** Lists all clusters by name, fetching pages as needed. */
   async *list(page: PageQuery = {}, options: CallOptions = {}): AsyncGenerator<ClusterInfo, void> {
     let { cursor } = page;
     do {
@@ -45,15 +51,17 @@ export class ClustersClient {
     } while (cursor !== undefined);
   }
 
+  /** Returns a cluster. Throws `NotFoundError` if there is none. */
   get(nameOrId: string, options: CallOptions = {}): Promise<ClusterInfo> {
     return this.of(nameOrId).get(options);
   }
 
+  /** Deletes a cluster with its history. Deployed objects stay in the cluster. */
   async delete(nameOrId: string, options: CallOptions = {}): Promise<void> {
     await this.of(nameOrId).delete(options);
   }
 
-  /** Without asking whether there is one. */
+  /** Returns a handle for a cluster without checking that it exists. */
   of(nameOrId: string): Cluster {
     return new Cluster(this.#scope, nameOrId);
   }

@@ -4,14 +4,14 @@ import type { CallOptions } from '../transport.ts';
 import type { ClusterScope } from './cluster-scope.ts';
 import { followServerEvents } from './follow-events.ts';
 
-/** One thing that happened to a deployment or another command; `result` is the last one. */
+/** An event of a deployment or another command; `result` is the last one. */
 export type CommandEvent<Result> =
   | { type: 'state'; status: string; timestamp: string }
   | { type: 'progress'; phase: string; message: string; counts: Readonly<Record<string, number>>; timestamp: string }
   | { type: 'output'; stream: 'stdout' | 'stderr'; bytes: Uint8Array; timestamp: string }
   | { type: 'result'; result: Result };
 
-/** From its beginning to its result. A lost connection goes on where it broke. */
+/** Streams a command's events from its beginning to its result. Resumes if the connection is lost. */
 export async function* followCommand<Result>(
   scope: ClusterScope,
   path: string,
@@ -20,7 +20,7 @@ export async function* followCommand<Result>(
   for await (const { event, data } of followServerEvents(scope, { path, after: null, ...options })) {
     const parsed = JSON.parse(data) as Record<string, unknown>; // each event of this route is an object
     if (event === 'result') {
-      yield { type: 'result', result: parsed as Result }; // the same body as that of the command itself
+      yield { type: 'result', result: parsed as Result }; // the same body as the command's own route
       return;
     }
     const known = eventOf(event, parsed);
@@ -28,7 +28,7 @@ export async function* followCommand<Result>(
   }
 }
 
-/** Reads to the end, and answers the result. */
+/** Reads all events and returns the result. */
 export async function resultOfCommand<Result>(
   events: AsyncGenerator<CommandEvent<Result>, void>,
   onEvent: (event: CommandEvent<Result>) => void | Promise<void>,
@@ -40,7 +40,7 @@ export async function resultOfCommand<Result>(
   throw new UnexpectedAnswerError('The command has no result');
 }
 
-/** Null for a kind of a later platform. */
+/** Returns null for event types of a later platform version. */
 function eventOf(type: string, data: Record<string, unknown>): CommandEvent<never> | null {
   const timestamp = text(data['timestamp']);
   switch (type) {
@@ -64,7 +64,7 @@ function eventOf(type: string, data: Record<string, unknown>): CommandEvent<neve
   }
 }
 
-/** Such as `applied` and `total`; empty where the agent counts nothing. */
+/** Counters such as `applied` and `total`; empty if the agent reports none. */
 function countsOf(value: unknown): Record<string, number> {
   if (typeof value !== 'object' || value === null) return {};
   return Object.fromEntries(Object.entries(value).filter(([, count]) => typeof count === 'number'));

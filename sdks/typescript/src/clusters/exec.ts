@@ -5,32 +5,34 @@ import type { ClusterScope } from './cluster-scope.ts';
 import type { ClusterCommand } from './cluster-types.ts';
 import { followCommand, resultOfCommand } from './command-events.ts';
 
+/** A command to run in a container. */
 export interface ExecRequest {
   pod: string;
   namespace: string;
-  /** Absent: the default container of the pod, or its only one. */
+  /** Defaults to the pod's default or only container. */
   container?: string | undefined;
   command: readonly string[];
-  /** After which the agent gives up; its process may still run then. 60 by default, 0 = none. */
+  /** When the agent gives up, in seconds; the process may keep running. Defaults to 60; 0 = no limit. */
   timeoutSeconds?: number | undefined;
 }
 
+/** Options of an exec. */
 export interface ExecOptions extends CallOptions {
-  /** Called with output as it comes; then the result has none. */
+  /** Called with output as it arrives. The result then contains none. */
   onOutput?: ((stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>) | undefined;
 }
 
-/** A command that ran, whatever its exit code. */
+/** The outcome of a command that ran, whatever its exit code. */
 export interface ExecResult {
   exitCode: number;
   container: string;
   stdout: string;
   stderr: string;
-  /** Output beyond 1 MiB was left out. */
+  /** True if output beyond 1 MiB was dropped. */
   truncated: boolean;
 }
 
-/** Throws a CommandFailedError when it could not run, or nobody knows how it ended. */
+/** Throws CommandFailedError if the command could not run or its outcome is unknown. */
 export async function execInContainer(
   scope: ClusterScope,
   path: string,
@@ -52,7 +54,7 @@ export async function execInContainer(
     });
     return await finish(command, pieces, take);
   } catch (error) {
-    // Whoever no longer waits for it does not want it to go on.
+    // Cancel the command if the caller aborts.
     if (options.signal?.aborted === true) {
       await scope.call('DELETE', `${path}/commands/${encodeURIComponent(id)}`).catch(() => undefined);
     }
@@ -69,7 +71,7 @@ async function finish(
   if (status !== 'succeeded' || typeof exitCode !== 'number') {
     throw new CommandFailedError(status, error ?? { code: 'NO_RESULT', message: `The command is ${status}` });
   }
-  // Short output stands in the result and came before by nothing else.
+  // Short output arrives only in the result.
   for (const stream of ['stdout', 'stderr'] as const) {
     const short = result?.[stream];
     if (typeof short !== 'string' || short === '') continue;

@@ -7,14 +7,17 @@ import type { ClusterScope } from './cluster-scope.ts';
 export interface FollowRequest extends CallOptions {
   path: string;
   query?: Readonly<Record<string, QueryValue>>;
-  /** Only what came after the event of this id; null = whatever the route begins with. */
+  /** Only events after this id; null = from the route's start. */
   after: string | null;
 }
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 
-/** Events of one route as they come, over lost connections: each once. Ends where the platform says that nothing follows. */
+/**
+ * Streams events of a route, each exactly once, and reconnects if the connection is lost. Ends when the platform
+ * signals the end.
+ */
 export async function* followServerEvents(
   scope: ClusterScope,
   { path, query, after, ...options }: FollowRequest,

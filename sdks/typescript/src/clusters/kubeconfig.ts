@@ -1,7 +1,7 @@
 import { toBase64 } from '../sandboxes/base64.ts';
 import type { TunnelEndpoints } from './cluster-types.ts';
 
-/** A file for kubectl and every other client of Kubernetes; as JSON it is one already, since YAML includes JSON. */
+/** A kubeconfig for kubectl and other Kubernetes clients. Written as JSON, it is valid YAML. */
 export interface Kubeconfig {
   apiVersion: 'v1';
   kind: 'Config';
@@ -11,8 +11,9 @@ export interface Kubeconfig {
   contexts: { name: string; context: { cluster: string; user: string; namespace: string } }[];
 }
 
+/** Options of a kubeconfig. */
 export interface KubeconfigOptions {
-  /** Whom the platform is to take kubectl for: best a service account of its own. Absent: the token of this client. */
+  /** The token that kubectl presents, preferably of its own service account. Defaults to this client's token. */
   token?: string | undefined;
   namespace?: string | undefined;
 }

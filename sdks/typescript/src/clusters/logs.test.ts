@@ -34,7 +34,7 @@ describe('a followed log', () => {
       const text = events.map((data) => `event: log\ndata: ${JSON.stringify(data)}\n\n`).join('');
       if (typeof then === 'object') return response.end(`${text}event: end\ndata: ${JSON.stringify(then)}\n\n`);
       if (then === 'ended') return response.end(text);
-      // Cut once its reader has all of it: what a broken connection still held may or may not be read.
+      // Cut only after the reader has everything: data still in a broken connection may or may not be read.
       losing = { response, unread: events.length };
       response.write(text);
     };
@@ -44,7 +44,7 @@ describe('a followed log', () => {
       response.writeHead(status).end(JSON.stringify({ error: { code: 'X', message: 'no', details: {} } }));
 
   async function read(request: Partial<LogRequest> = {}, options: LogOptions = {}): Promise<string> {
-    const { port } = server.address() as AddressInfo; // a TCP server that listens
+    const { port } = server.address() as AddressInfo; // a listening TCP server
     const { clusters } = createClient({ baseUrl: `http://127.0.0.1:${port}`, credential: { kind: 'none' } });
     const wanted = { pod: 'web', namespace: 'shop', follow: true, ...request };
     let text = '';

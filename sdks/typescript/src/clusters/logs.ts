@@ -4,46 +4,50 @@ import { readServerEvents } from '../sandboxes/server-events.ts';
 import type { CallOptions, QueryValue } from '../transport.ts';
 import type { ClusterScope } from './cluster-scope.ts';
 
+/** The container and the part of its log to read. */
 export interface LogRequest {
   pod: string;
   namespace: string;
-  /** Absent: the default container of the pod, or its only one. */
+  /** Defaults to the pod's default or only container. */
   container?: string | undefined;
-  /** Of the last lines so many; 100 by default, at most 10,000. */
+  /** Number of lines from the end. Defaults to 100, at most 10,000. */
   tailLines?: number | undefined;
-  /** Go on with what comes, over rotated files and restarted containers. */
+  /** Keeps streaming new lines, across rotated files and restarted containers. */
   follow?: boolean | undefined;
   sinceSeconds?: number | undefined;
-  /** Of the container that ran before the last restart. */
+  /** Reads the log of the container before its last restart. */
   previous?: boolean | undefined;
-  /** Each line with its time before it. */
+  /** Prefixes each line with its time. */
   timestamps?: boolean | undefined;
 }
 
+/** A piece of a log. */
 export interface LogPiece {
-  /** Of whole lines or parts of them. */
+  /** Whole lines or parts of lines. */
   text: string;
-  /** What was lost just before it, since the reader or the platform was too slow. */
+  /** Bytes dropped just before this piece because the reader or the platform was too slow. */
   droppedBytes: number;
   droppedLines: number;
 }
 
+/** Options for reading a log. */
 export interface LogOptions extends CallOptions {
-  /** Attempts in a row to go on with a followed log whose connection was lost; 12 by default, about 75 s. */
+  /** Consecutive attempts to resume a followed log after a lost connection. Defaults to 12, about 75 s. */
   maxReconnects?: number | undefined;
-  /** Before each such attempt. */
+  /** Called before each such attempt. */
   onReconnect?: ((cause: unknown) => void) | undefined;
 }
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 const MAX_RECONNECTS = 12;
-/** A connection that held so long was one, also when its container had nothing to say. */
+/** A connection that lasted this long counts as working, even without output. */
 const LASTING_MS = 60_000;
 
 /**
- * Ends with the log, or with the iteration. Throws as every call does before the first line, later a CommandFailedError. A
- * followed log whose connection is lost, or whose platform restarts, goes on behind the last line that arrived.
+ * Ends with the log or with the iteration. Before the first line it throws like any call, afterwards
+ * CommandFailedError. A followed log resumes after the last received line if the connection is lost or the platform
+ * restarts.
  */
 export async function* readLogs(
   scope: ClusterScope,
@@ -79,7 +83,7 @@ export async function* readLogs(
   }
 }
 
-/** Where one reader stands in one log, over as many connections as it takes. */
+/** The position of one reader in a log, across connections. */
 class LogReader {
   readonly #request: LogRequest;
   readonly #openedAtMs = performance.now();
@@ -91,12 +95,12 @@ class LogReader {
     this.#request = request;
   }
 
-  /** An answer came: what fails from now on is worth another try. */
+  /** True once a response arrived: later failures are worth a retry. */
   get hasBegun(): boolean {
     return this.#begun;
   }
 
-  /** Without a place behind what was read, only a reader of nothing can begin again. */
+  /** Without a known position, only a reader that has received nothing can resume. */
   get canGoOn(): boolean {
     const { follow, previous } = this.#request;
     return follow === true && previous !== true && (this.#position !== undefined || !this.#anyText);
@@ -110,7 +114,7 @@ class LogReader {
     const { pod, namespace, container, tailLines, follow, sinceSeconds, previous, timestamps } = this.#request;
     const same = { pod, namespace, container, follow, previous, timestamps };
     if (this.#position !== undefined) return { ...same, resume_after: this.#position };
-    // Nothing of before was wanted and nothing came: what was written since the first request is what is missing.
+    // No earlier lines were requested and none arrived, so read everything written since the first request.
     if (this.#begun && tailLines === 0) return { ...same, since_seconds: this.#secondsSinceOpened() };
     return { ...same, tail_lines: tailLines, since_seconds: sinceSeconds };
   }
@@ -129,7 +133,8 @@ class LogReader {
 
 function endOf({ status, error }: Record<string, unknown>): void {
   if (status === 'succeeded' || status === 'cancelled') return;
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }; // the contract's error, looked at
+  // the contract's error, checked below
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   throw new CommandFailedError(String(status), {
     code: typeof code === 'string' ? code : 'INTERNAL',
     message: typeof message === 'string' ? message : 'The log could not be read to its end',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createClient } from '../client.ts';
 import type { SocketEvent, SocketLike } from '../socket.ts';
 
-/** The port through which WebSockets are opened, played: it says `ready` as soon as it is open. */
+/** A fake WebSocket that sends `ready` as soon as it opens. */
 function playedSocket() {
   const listeners = new Map<string, (event: SocketEvent) => void>();
   const sent: (string | Uint8Array)[] = [];

@@ -4,25 +4,30 @@ import { pause } from '../passing-failures.ts';
 import type { CallOptions } from '../transport.ts';
 import type { ClusterScope } from './cluster-scope.ts';
 
+/** The process to start in a container. */
 export interface ShellRequest {
   pod: string;
   namespace: string;
-  /** Absent: the default container of the pod, or its only one. */
+  /** Defaults to the pod's default or only container. */
   container?: string | undefined;
-  /** Absent: the best shell that the container has. */
+  /** Defaults to the best shell in the container. */
   command?: readonly string[] | undefined;
-  /** Without one the two outputs come apart. True by default. */
+  /** Allocates a terminal; without one, stdout and stderr are separate. Defaults to true. */
   tty?: boolean | undefined;
   cols?: number | undefined;
   rows?: number | undefined;
 }
 
+/** A piece of output. */
 export interface ShellOutput {
   stream: 'stdout' | 'stderr';
   bytes: Uint8Array;
 }
 
-/** The next piece comes when this has returned or resolved; meanwhile the process is held back. */
+/**
+ * Receives output. The next piece follows when the listener returns or its promise resolves; until then the process is
+ * throttled.
+ */
 export type ShellListener = (output: ShellOutput) => void | Promise<void>;
 
 const STDIN = 0;
@@ -31,14 +36,24 @@ const MAX_WAITING_INPUT_BYTES = 1024 * 1024;
 const MAX_INPUT_FRAME_BYTES = 256 * 1024;
 const LOOK_AGAIN_MS = 20;
 
-/** A process in a container, over one WebSocket. It ends with its connection: Kubernetes knows no way back to it. */
+/**
+ * A process in a container, over one WebSocket. It ends with the connection: Kubernetes cannot reattach to it.
+ *
+ * @example
+ * ```ts
+ * const shell = await cluster.shell({ pod: 'web-0', namespace: 'default' });
+ * shell.onData(({ bytes }) => void process.stdout.write(bytes));
+ * await shell.write(new TextEncoder().encode('uname -a; exit\n'));
+ * const { exitCode } = await shell.ended;
+ * ```
+ */
 export class ClusterShell {
-  /** Resolves when the process has ended; rejects when the connection is lost before, or nothing could be run. */
+  /** Resolves when the process ends. Rejects if the connection is lost first or the process could not start. */
   readonly ended: Promise<{ exitCode: number }>;
   readonly #end = Promise.withResolvers<{ exitCode: number }>();
   readonly #ready = Promise.withResolvers<string>();
   #socket: SocketLike | null = null;
-  /** Nothing is heard any more: the other side has told the end, or this one has left. */
+  /** True once the process ended or `close` was called; later messages are ignored. */
   #over = false;
   #listener: ShellListener | null = null;
   readonly #waiting: ShellOutput[] = [];
@@ -50,11 +65,11 @@ export class ClusterShell {
 
   private constructor() {
     this.ended = this.#end.promise;
-    this.ended.catch(() => undefined); // heard by those who wait for it
+    this.ended.catch(() => undefined); // callers of `ended` get the error
     this.#ready.promise.catch(() => undefined);
   }
 
-  /** Resolves when the process runs. */
+  /** Resolves when the process is running. */
   static async open(
     scope: ClusterScope,
     path: string,
@@ -84,18 +99,18 @@ export class ClusterShell {
     return shell;
   }
 
-  /** Where it runs. */
+  /** The container that runs the process. */
   get container(): string {
     return this.#container;
   }
 
-  /** Output from its beginning; there is one listener. */
+  /** Sets the output listener, which receives output from the beginning. There is one listener. */
   onData(listener: ShellListener): void {
     this.#listener = listener;
     void this.#show();
   }
 
-  /** Resolves when more may be typed. What is written after the end is lost. */
+  /** Writes input. Resolves when there is room for more. Input after the end is dropped. */
   async write(bytes: Uint8Array): Promise<void> {
     for (let start = 0; start < bytes.length; start += MAX_INPUT_FRAME_BYTES) {
       const piece = bytes.subarray(start, start + MAX_INPUT_FRAME_BYTES);
@@ -104,27 +119,28 @@ export class ClusterShell {
       frame.set(piece, 1);
       if (this.#over) return;
       this.#socket?.send(frame);
-      // No WebSocket tells when it has sent what waits, so it is looked at again.
+      // WebSockets don't report when buffered data is sent, so poll.
       while ((this.#socket?.bufferedAmount ?? 0) > MAX_WAITING_INPUT_BYTES) await pause(LOOK_AGAIN_MS, undefined);
     }
   }
 
-  /** For a process without a terminal; on a terminal it is Ctrl-D that says so. */
+  /** Closes stdin of a process without a terminal; on a terminal, send Ctrl-D. */
   finishInput(): void {
     this.#say({ type: 'eof' });
   }
 
+  /** Changes the terminal size. */
   resize(cols: number, rows: number): void {
     this.#say({ type: 'resize', cols, rows });
   }
 
-  /** Leaves it. A shell on a terminal is hung up; what does not heed that goes on. */
+  /** Disconnects. A shell on a terminal gets SIGHUP; processes that ignore it keep running. */
   close(): void {
     this.#over = true;
     this.#socket?.close(1000);
   }
 
-  /** A browser logs an error for what is said into a socket that closes. */
+  /** Browsers log an error for sends on a closing socket. */
   #say(control: object): void {
     if (this.#over) return;
     this.#socket?.send(JSON.stringify(control));
@@ -136,7 +152,7 @@ export class ClusterShell {
       void this.#show();
       return;
     }
-    const control = JSON.parse(data) as Record<string, unknown>; // each control is an object
+    const control = JSON.parse(data) as Record<string, unknown>; // each control message is an object
     if (control['type'] === 'ready') this.#ready.resolve(String(control['container']));
     else if (control['type'] === 'exit') {
       this.#over = true;
@@ -164,7 +180,7 @@ export class ClusterShell {
     this.#settle();
   }
 
-  /** The end is told after all output before it. */
+  /** Settles `ended` after all output was delivered. */
   #settle(): void {
     const isShown = this.#listener === null || (this.#waiting.length === 0 && !this.#showing);
     if (this.#exit !== null && isShown) this.#end.resolve(this.#exit);
@@ -188,7 +204,7 @@ export class ClusterShell {
   }
 }
 
-/** As text, since the words of the command are one parameter each of the same name. */
+/** As text, because each word of the command is a repeated parameter. */
 function queryOf(scope: ClusterScope, { command = [], pod, namespace, ...rest }: ShellRequest): string {
   const query = new URLSearchParams({ pod, namespace, ack: 'true' });
   for (const [name, value] of Object.entries({ ...rest, ...scope.query })) {
@@ -209,7 +225,7 @@ function refusalOf({ status, code, message, details }: Record<string, unknown>):
   });
 }
 
-/** A WebSocket that does not open tells its owner nothing, so the same caller asks for the pod. */
+/** A WebSocket does not report why it failed to open, so request the pod with the same credential. */
 async function reasonOf(
   scope: ClusterScope,
   path: string,

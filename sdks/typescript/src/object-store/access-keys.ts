@@ -2,7 +2,15 @@ import type { CallOptions } from '../transport.ts';
 import type { AccessKey, CreatedAccessKey, NewAccessKey } from './access-types.ts';
 import type { StoreTransport } from './envelope.ts';
 
-/** Keys of the S3 data plane. */
+/**
+ * Access keys of the S3 data plane.
+ *
+ * @example
+ * ```ts
+ * const key = await store.keys.create();
+ * console.log(key.accessKeyId, key.secretAccessKey);
+ * ```
+ */
 export class AccessKeysClient {
   readonly #store: StoreTransport;
 
@@ -10,17 +18,17 @@ export class AccessKeysClient {
     this.#store = store;
   }
 
-  /** Members of a team see those that they made themselves. */
+  /** Lists access keys without secrets. Team members see only the keys they created. */
   async list(options: CallOptions = {}): Promise<AccessKey[]> {
     return (await this.#store.call('GET /keys', options)).keys;
   }
 
-  /** The answer is the only one that ever holds the secret. */
+  /** Creates an access key. The secret is in this response only. */
   create(key: NewAccessKey = {}, options: CallOptions = {}): Promise<CreatedAccessKey> {
     return this.#store.call('POST /keys', { body: key, ...options });
   }
 
-  /** From a second later on it opens nothing. */
+  /** Revokes an access key, within one second. */
   async revoke(accessKeyId: string, options: CallOptions = {}): Promise<void> {
     await this.#store.call('DELETE /keys', { body: { accessKeyId }, ...options });
   }

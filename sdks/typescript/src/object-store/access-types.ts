@@ -1,13 +1,16 @@
 import type { AnswerOf, BodyOf } from './operations.ts';
 
-/** Shapes of access keys and custom domains: those of the routes, under the names that this SDK gives them. */
+/** Types of access keys and custom domains: those of the routes, under the SDK's names. */
 
 export type AccessKey = AnswerOf<'GET /keys'>['keys'][number];
+/** A permission of an access key. */
 export type KeyPermission = AccessKey['permissions'][number];
-/** By default it is called `dashboard`, reads and writes, in all buckets, for ever. */
+/** Defaults: named `dashboard`, read and write, all buckets, no expiry. */
 export type NewAccessKey = BodyOf<'POST /keys'>;
-/** The one answer that carries the secret. */
+/** A new access key. The secret is in this response only. */
 export type CreatedAccessKey = AnswerOf<'POST /keys'>;
 
+/** A host name that serves a bucket. */
 export type CustomDomain = AnswerOf<'GET /domains'>['domains'][number];
+/** Verification state of a custom domain. */
 export type DomainStatus = CustomDomain['status'];

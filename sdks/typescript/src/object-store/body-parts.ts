@@ -1,19 +1,22 @@
 import type { SizedBody } from './body-sender.ts';
 
-/** One piece of a body, numbered from 1. */
+/** One part of a body, numbered from 1. */
 export interface BodyPart {
   partNumber: number;
   body: SizedBody;
 }
 
-/** Pieces of a blob; nothing is read before a piece is sent. */
+/** Splits a blob into parts. Reads each part only when it is sent. */
 export function* partsOfBlob(blob: Blob, partSizeBytes: number): Generator<BodyPart, void> {
   for (let start = 0, partNumber = 1; start < blob.size; start += partSizeBytes, partNumber += 1) {
     yield { partNumber, body: blob.slice(start, start + partSizeBytes) };
   }
 }
 
-/** Pieces of a stream: each is held whole until it is sent, so that it can be sent again. An empty stream gives one empty piece. */
+/**
+ * Splits a stream into parts, each buffered whole until sent, so that it can be retried. An empty stream yields one
+ * empty part.
+ */
 export async function* partsOfStream(
   stream: ReadableStream<Uint8Array>,
   partSizeBytes: number,
@@ -40,12 +43,12 @@ export async function* partsOfStream(
     }
     if (filledBytes > 0 || partNumber === 1) yield { partNumber, body: buffer.slice(0, filledBytes) };
   } finally {
-    // Tells the source that nobody reads on; does nothing after its end.
+    // Cancels the source after an early end; does nothing after the last byte.
     await reader.cancel().catch(() => undefined);
   }
 }
 
-/** Runs at most `limit` at the same time and stops at the first failure, after what is under way has ended. */
+/** Runs at most `limit` tasks concurrently. Stops at the first failure, after the running tasks end. */
 export async function forEachParallel<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   limit: number,

@@ -1,32 +1,37 @@
-/** A body whose length is known. */
+/** A body of known length. */
 export type SizedBody = Blob | Uint8Array<ArrayBuffer>;
 
+/** An upload request. */
 export interface SendRequest {
   method: 'PUT' | 'POST';
   url: string;
   headers: Readonly<Record<string, string>>;
   body: SizedBody;
-  /** True where the browser's session cookie is the credential. */
+  /** True if the browser's session cookie is the credential. */
   withCookies: boolean;
   signal: AbortSignal;
-  /** How much of this body has left so far, in bytes. */
+  /** Called with the number of bytes of this body sent so far. */
   onProgress: (sentBytes: number) => void;
 }
 
+/** The response to an upload request. */
 export interface SendAnswer {
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** The port through which bytes of an upload leave. Rejects only when there is no answer. */
+/** Port that sends the bytes of uploads. Rejects only if there is no response. */
 export type BodySender = (request: SendRequest) => Promise<SendAnswer>;
 
 export function bodySizeBytes(body: SizedBody): number {
   return body instanceof Blob ? body.size : body.byteLength;
 }
 
-/** Works everywhere; tells of progress only when a request is done, since `fetch` does not see what has left. */
+/**
+ * Sends bodies by `fetch`. Works everywhere, but reports progress only when a request completes, because `fetch` does
+ * not expose sent bytes.
+ */
 export function fetchSender(send: typeof fetch = fetch): BodySender {
   return async ({ method, url, headers, body, withCookies, signal, onProgress }) => {
     const credentials = withCookies ? 'same-origin' : 'omit';

@@ -15,7 +15,15 @@ import type {
 } from './bucket-types.ts';
 import type { StoreTransport } from './envelope.ts';
 
-/** Buckets and what is set on them. */
+/**
+ * Buckets and their settings.
+ *
+ * @example
+ * ```ts
+ * await store.buckets.create({ name: 'photos' });
+ * await store.buckets.setVersioning('photos', 'enabled');
+ * ```
+ */
 export class BucketsClient {
   readonly #store: StoreTransport;
 
@@ -23,42 +31,48 @@ export class BucketsClient {
     this.#store = store;
   }
 
+  /** Lists all buckets. */
   async list(options: CallOptions = {}): Promise<Bucket[]> {
     return (await this.#store.call('GET /buckets', options)).buckets;
   }
 
+  /** Creates a bucket. The first one provisions the object store. */
   create(bucket: NewBucket, options: CallOptions = {}): Promise<Bucket> {
     return this.#store.call('POST /buckets', { body: bucket, ...options });
   }
 
-  /** Soft where the bucket's settings say so. Otherwise a bucket that is not empty is refused, unless forced. */
+  /** Deletes a bucket; it can be restored if its settings say so. A bucket with objects is refused unless forced. */
   delete(bucket: string, { force = false } = {}, options: CallOptions = {}): Promise<BucketDeletion> {
     const query = force ? { force } : {};
     return this.#store.call('DELETE /buckets/{name}', { ...named(bucket), query, ...options });
   }
 
-  /** Those that can still be restored. */
+  /** Lists deleted buckets that can be restored. */
   async deleted(options: CallOptions = {}): Promise<DeletedBucket[]> {
     return (await this.#store.call('GET /buckets/deleted', options)).buckets;
   }
 
+  /** Restores a deleted bucket. */
   restore(bucket: string, options: CallOptions = {}): Promise<Bucket> {
     return this.#store.call('POST /buckets/{name}/restore', { ...named(bucket), ...options });
   }
 
+  /** Returns the settings, with defaults filled in. */
   settings(bucket: string, options: CallOptions = {}): Promise<BucketSettings> {
     return this.#store.call('GET /buckets/{name}/settings', { ...named(bucket), ...options });
   }
 
+  /** Changes settings. Absent fields stay unchanged; null restores the default. */
   changeSettings(bucket: string, body: BucketSettingsChange, options: CallOptions = {}): Promise<BucketSettings> {
     return this.#store.call('PUT /buckets/{name}/settings', { ...named(bucket), body, ...options });
   }
 
+  /** Returns whether the bucket keeps versions. */
   async versioning(bucket: string, options: CallOptions = {}): Promise<VersioningStatus> {
     return (await this.#store.call('GET /buckets/{name}/versioning', { ...named(bucket), ...options })).status;
   }
 
-  /** It can be suspended again, but never be as if it had not been. */
+  /** Enables or suspends versioning. Once enabled, it can be suspended but not removed. */
   async setVersioning(
     bucket: string,
     status: 'enabled' | 'suspended',
@@ -68,35 +82,38 @@ export class BucketsClient {
     return (await this.#store.call('PUT /buckets/{name}/versioning', request)).status;
   }
 
-  /** How objects are encrypted that are uploaded without encryption headers. */
+  /** Returns the encryption of objects uploaded without encryption headers. */
   async encryption(bucket: string, options: CallOptions = {}): Promise<EncryptionMode> {
     return (await this.#store.call('GET /buckets/{name}/encryption', { ...named(bucket), ...options })).mode;
   }
 
-  /** Objects that are stored already stay as they are. */
+  /** Sets the default encryption. Existing objects don't change. */
   async setEncryption(bucket: string, mode: EncryptionMode, options: CallOptions = {}): Promise<EncryptionMode> {
     const request = { ...named(bucket), body: { mode }, ...options };
     return (await this.#store.call('PUT /buckets/{name}/encryption', request)).mode;
   }
 
+  /** Returns where the bucket is stored. */
   location(bucket: string, options: CallOptions = {}): Promise<BucketLocation> {
     return this.#store.call('GET /buckets/{name}/location', { ...named(bucket), ...options });
   }
 
+  /** Returns the lifecycle rules. */
   lifecycle(bucket: string, options: CallOptions = {}): Promise<Lifecycle> {
     return this.#store.call('GET /buckets/{name}/lifecycle', { ...named(bucket), ...options });
   }
 
-  /** Replaces all rules. */
+  /** Replaces all lifecycle rules. */
   setLifecycle(bucket: string, body: LifecycleChange, options: CallOptions = {}): Promise<Lifecycle> {
     return this.#store.call('PUT /buckets/{name}/lifecycle', { ...named(bucket), body, ...options });
   }
 
+  /** Removes all lifecycle rules. */
   async removeLifecycle(bucket: string, options: CallOptions = {}): Promise<void> {
     await this.#store.call('DELETE /buckets/{name}/lifecycle', { ...named(bucket), ...options });
   }
 
-  /** Every address under which the bucket can be read. */
+  /** Returns the URLs of the bucket. */
   urls(bucket: string, options: CallOptions = {}): Promise<BucketUrls> {
     return this.#store.call('GET /urls', { query: { bucket }, ...options });
   }

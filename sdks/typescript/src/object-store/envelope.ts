@@ -3,7 +3,7 @@ import type { CallRequest, Transport } from '../transport.ts';
 import type { WorkspaceRef } from '../workspaces.ts';
 import { addressOf, type AnswerOf, type AnyRequest, type OperationName, type OperationRequest } from './operations.ts';
 
-/** Calls the operations of one workspace's store and takes their answers out of the envelope `{success, message, data}`. */
+/** Calls operations of a workspace's store and unwraps the envelope `{success, message, data}`. */
 export class StoreTransport {
   readonly #transport: Transport;
   readonly #workspace: WorkspaceRef;
@@ -13,19 +13,19 @@ export class StoreTransport {
     this.#workspace = workspace;
   }
 
-  /** The schema of the route on the server is what promises the shape of the answer. */
+  /** The server's route schema guarantees the shape of the response. */
   call<Name extends OperationName>(name: Name, request: OperationRequest<Name>): Promise<AnswerOf<Name>>;
   async call(name: OperationName, request: AnyRequest): Promise<unknown> {
     return dataOf(await this.#transport.call<unknown>(this.#callOf(name, request)));
   }
 
-  /** An answer of which the body is not JSON; the caller reads or cancels it. */
+  /** Returns a response whose body is not JSON. The caller reads or cancels it. */
   stream<Name extends OperationName>(name: Name, request: OperationRequest<Name>): Promise<Response>;
   stream(name: OperationName, request: AnyRequest): Promise<Response> {
     return this.#transport.stream(this.#callOf(name, request));
   }
 
-  /** Where a request goes and with which headers, for whoever sends the body itself. */
+  /** Returns the URL and headers of a request, for callers that send the body themselves. */
   prepare<Name extends OperationName>(name: Name, request: OperationRequest<Name>): PreparedRequest;
   prepare(name: OperationName, request: AnyRequest): PreparedRequest {
     return this.#transport.prepare(this.#callOf(name, request));

@@ -13,7 +13,7 @@ import type {
   UploadPart,
 } from './object-types.ts';
 
-/** A body on its way: its bytes, and who wants to know. */
+/** A body to send, with progress and abort. */
 export interface BodyCall {
   body: SizedBody;
   headers: Readonly<Record<string, string>>;
@@ -21,13 +21,13 @@ export interface BodyCall {
   onProgress: (sentBytes: number) => void;
 }
 
-/** Names an upload that has started. */
+/** Identifies a multipart upload. */
 export interface UploadRef {
   key: string;
   uploadId: string;
 }
 
-/** The single steps of an upload in parts; `ObjectsClient.upload` does all of them. */
+/** The individual steps of a multipart upload; `ObjectsClient.upload` performs all of them. */
 export class MultipartClient {
   readonly #store: StoreTransport;
   readonly #bucket: string;
@@ -39,6 +39,7 @@ export class MultipartClient {
     this.#sender = sender;
   }
 
+  /** Starts a multipart upload. */
   start(key: string, attributes: ObjectAttributes = {}, options: CallOptions = {}): Promise<StartedUpload> {
     const { contentType: content_type, cacheControl: cache_control, metadata } = attributes;
     const body = { key, content_type, cache_control, metadata };
@@ -46,6 +47,7 @@ export class MultipartClient {
     return this.#store.call('POST /buckets/{name}/objects/multipart', { parameters, body, ...options });
   }
 
+  /** Uploads a part. Uploading the same number again replaces it. */
   part(upload: UploadRef, partNumber: number, part: Omit<BodyCall, 'headers'>): Promise<UploadPart> {
     const target = this.#store.prepare('PUT /buckets/{name}/objects/multipart/{uploadId}/parts/{n}', {
       parameters: { ...this.#parametersOf(upload), n: partNumber },
@@ -54,7 +56,7 @@ export class MultipartClient {
     return sendBody(this.#store, this.#sender, target, { headers, ...part });
   }
 
-  /** Parts that have arrived; for going on after an interruption. */
+  /** Lists the uploaded parts, to resume after an interruption. */
   async *parts(upload: UploadRef, options: CallOptions = {}): AsyncGenerator<UploadPart, void> {
     const parameters = this.#parametersOf(upload);
     let cursor: number | undefined;
@@ -66,7 +68,7 @@ export class MultipartClient {
     } while (cursor !== undefined);
   }
 
-  /** Uploads of the bucket that are neither complete nor aborted. */
+  /** Lists uploads that are neither complete nor aborted. */
   async *uploads(prefix?: string, options: CallOptions = {}): AsyncGenerator<PendingUpload, void> {
     const parameters = { name: this.#bucket };
     let cursor: string | undefined;
@@ -78,7 +80,7 @@ export class MultipartClient {
     } while (cursor !== undefined);
   }
 
-  /** May be repeated: the answer is the same. */
+  /** Assembles the object from its parts. Repeating the call returns the same response. */
   complete(upload: UploadRef, parts: readonly CompletedPart[], options: CallOptions = {}): Promise<UploadedObject> {
     return this.#store.call('POST /buckets/{name}/objects/multipart/{uploadId}/complete', {
       parameters: this.#parametersOf(upload),
@@ -87,7 +89,7 @@ export class MultipartClient {
     });
   }
 
-  /** May be repeated; what had arrived is removed. */
+  /** Aborts the upload and removes its parts. Safe to repeat. */
   async abort(upload: UploadRef, options: CallOptions = {}): Promise<void> {
     const parameters = this.#parametersOf(upload);
     await this.#store.call('DELETE /buckets/{name}/objects/multipart/{uploadId}', { parameters, ...options });
@@ -98,7 +100,7 @@ export class MultipartClient {
   }
 }
 
-/** One PUT of raw bytes through the sender, with the errors of every other call. */
+/** Sends one PUT with raw bytes through the sender; maps errors like any other call. */
 export async function sendBody<Data>(
   { transport }: StoreTransport,
   sender: BodySender,

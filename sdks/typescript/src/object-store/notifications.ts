@@ -2,7 +2,7 @@ import type { CallOptions } from '../transport.ts';
 import type { NotificationRule, Notifications, WebhookSecret, WebhookTest } from './bucket-types.ts';
 import type { StoreTransport } from './envelope.ts';
 
-/** Webhooks that follow changes of one bucket's objects. */
+/** Webhooks for changes to a bucket's objects. */
 export class NotificationsClient {
   readonly #store: StoreTransport;
   readonly #named: { parameters: { name: string } };
@@ -12,35 +12,35 @@ export class NotificationsClient {
     this.#named = { parameters: { name: bucket } };
   }
 
-  /** The rules, how delivery goes, and the latest events that were given up. */
+  /** Returns the rules, the delivery state and the latest failed events. */
   get(options: CallOptions = {}): Promise<Notifications> {
     return this.#store.call('GET /buckets/{name}/notifications', { ...this.#named, ...options });
   }
 
-  /** Replaces all rules; none end all notifications. */
+  /** Replaces all rules; an empty list disables notifications. */
   set(rules: readonly NotificationRule[], options: CallOptions = {}): Promise<Notifications> {
     const body = { rules: [...rules] };
     return this.#store.call('PUT /buckets/{name}/notifications', { ...this.#named, body, ...options });
   }
 
-  /** Sends a test event to the webhook of a rule, the first by default, and says what became of it. */
+  /** Sends a test event to the webhook of a rule (the first by default) and returns the outcome. */
   test(rule?: string, options: CallOptions = {}): Promise<WebhookTest> {
     return this.#store.call('POST /buckets/{name}/notifications/test', { ...this.#named, body: { rule }, ...options });
   }
 
-  /** Tries again what was given up, all of it by default; answers how many events that are. */
+  /** Retries failed events, all by default. Returns the number of events. */
   async redeliver(ids?: readonly number[], options: CallOptions = {}): Promise<number> {
     const body = ids === undefined ? {} : { ids: [...ids] };
     const request = { ...this.#named, body, ...options };
     return (await this.#store.call('POST /buckets/{name}/notifications/redeliver', request)).count;
   }
 
-  /** What signs the webhooks of the bucket. */
+  /** Returns the secret that signs the bucket's webhooks. */
   secret(options: CallOptions = {}): Promise<WebhookSecret> {
     return this.#store.call('GET /buckets/{name}/notifications/secret', { ...this.#named, ...options });
   }
 
-  /** A new one; for a day the one before signs too. */
+  /** Creates a new secret. The previous one also signs for another day. */
   renewSecret(options: CallOptions = {}): Promise<WebhookSecret> {
     return this.#store.call('POST /buckets/{name}/notifications/secret', { ...this.#named, ...options });
   }

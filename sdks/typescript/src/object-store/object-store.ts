@@ -11,13 +11,21 @@ import { ObjectsClient } from './objects.ts';
 import type { Usage, UsageQuery } from './usage-types.ts';
 
 /**
- *     const store = svc.objectStore({ workspaceUuid });
- *     await store.buckets.create({ name: 'photos' });
- *     await store.objects('photos').upload('a.jpg', file, { onProgress });
+ * The object store of one workspace.
+ *
+ * @example
+ * ```ts
+ * const store = svc.objectStore({ workspaceUuid });
+ * await store.buckets.create({ name: 'photos' });
+ * await store.objects('photos').upload('a.jpg', file, { onProgress });
+ * ```
  */
 export class ObjectStoreClient {
+  /** Buckets and their settings. */
   readonly buckets: BucketsClient;
+  /** Access keys of the S3 data plane. */
   readonly keys: AccessKeysClient;
+  /** Custom domains of buckets. */
   readonly domains: DomainsClient;
   readonly #store: StoreTransport;
   readonly #tenant: string;
@@ -30,22 +38,23 @@ export class ObjectStoreClient {
     this.domains = new DomainsClient(this.#store);
   }
 
+  /** Returns status, limits and usage of the store. */
   status(options: CallOptions = {}): Promise<StoreStatus> {
     return this.#store.call('GET /', options);
   }
 
-  /** The webhooks of a bucket. */
+  /** Returns the client of a bucket's webhooks. */
   notifications(bucket: string): NotificationsClient {
     return new NotificationsClient(this.#store, bucket);
   }
 
-  /** How much there was, and how much came and went, over time; of the whole store, or of one bucket. */
+  /** Returns stored and transferred amounts over time, for the whole store or one bucket. */
   usage({ bucket, from, to, resolution }: UsageQuery = {}, options: CallOptions = {}): Promise<Usage> {
     const query = { bucket, from: from?.toISOString(), to: to?.toISOString(), resolution };
     return this.#store.call('GET /usage', { query, ...options });
   }
 
-  /** The objects of a bucket. `sender` moves the bytes of uploads; by default that is `fetch`. */
+  /** Returns the client of a bucket's objects. `sender` sends the bytes of uploads; defaults to `fetch`. */
   objects(bucket: string, sender?: BodySender): ObjectsClient {
     return new ObjectsClient({ store: this.#store, bucket, tenant: this.#tenant, ...(sender && { sender }) });
   }

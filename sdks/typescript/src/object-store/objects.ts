@@ -25,26 +25,37 @@ export interface ObjectsParts {
   sender?: BodySender;
 }
 
+/** Options of a download. */
 export interface DownloadOptions extends CallOptions {
   versionId?: string | undefined;
-  /** First and last byte, both included. */
+  /** First and last byte, both inclusive. */
   range?: { start: number; end?: number } | undefined;
-  /** Only when it is still this one, else `PreconditionFailed`. */
+  /** Only if the object still has this ETag; otherwise `PreconditionFailed`. */
   ifMatch?: string | undefined;
 }
 
-/** A body that arrives while it is read. Whoever does not read it to its end cancels it. */
+/** A streamed object. Read the body to its end or cancel it. */
 export interface Download {
   body: ReadableStream<Uint8Array>;
-  /** Null when the platform does not say. */
+  /** Null if the platform does not report it. */
   sizeBytes: number | null;
   contentType: string | null;
   etag: string | null;
   headers: Headers;
 }
 
-/** The objects of one bucket. */
+/**
+ * The objects of one bucket.
+ *
+ * @example
+ * ```ts
+ * const objects = store.objects('photos');
+ * await objects.upload('2026/a.jpg', file);
+ * for await (const { key } of objects.list({ prefix: '2026/' })) console.log(key);
+ * ```
+ */
 export class ObjectsClient {
+  /** The individual steps of multipart uploads. */
   readonly multipart: MultipartClient;
   readonly #store: StoreTransport;
   readonly #bucket: string;
@@ -59,11 +70,12 @@ export class ObjectsClient {
     this.multipart = new MultipartClient(store, bucket, this.#sender);
   }
 
+  /** Returns one page of objects. */
   page(query: ObjectListQuery = {}, options: CallOptions = {}): Promise<ObjectPage> {
     return this.#store.call('GET /buckets/{name}/objects', { ...this.#named, query, ...options });
   }
 
-  /** Page after page, as far as it is iterated. */
+  /** Lists page by page, fetching as needed. */
   async *pages(query: ObjectListQuery = {}, options: CallOptions = {}): AsyncGenerator<ObjectPage, void> {
     let cursor = query.cursor;
     do {
@@ -73,14 +85,14 @@ export class ObjectsClient {
     } while (cursor !== undefined);
   }
 
-  /** Every object below the prefix, one after the other. */
+  /** Lists every object with the prefix, fetching pages as needed. */
   async *list(query: ObjectListQuery = {}, options: CallOptions = {}): AsyncGenerator<StoredObject, void> {
     for await (const page of this.pages(query, options)) yield* page.objects;
   }
 
   /**
-   * Stores a body under a key. Large ones go in parts, some at the same time; what failed is sent again a few times.
-   * With `resume` only the parts that are missing are sent.
+   * Stores a body under a key. Large bodies are uploaded in parallel parts; failed parts are retried a few times. With
+   * `resume`, only missing parts are sent.
    */
   upload(key: string, body: UploadBody, options: UploadOptions = {}): Promise<UploadedObject> {
     return uploadBody(
@@ -91,14 +103,14 @@ export class ObjectsClient {
     );
   }
 
-  /** A URL with which anybody may do this one thing for a while. An upload unless `method` says otherwise. */
+  /** Returns a URL that authorizes one operation on a key for a limited time; an upload unless `method` differs. */
   async presign(key: string, request: PresignRequest = {}, options: CallOptions = {}): Promise<PresignedUrl> {
     const [url] = await this.presignMany([key], request, options);
     if (url === undefined) throw new UnexpectedAnswerError('The answer has no URL');
     return url;
   }
 
-  /** For at most 100 keys. */
+  /** Returns presigned URLs for at most 100 keys. */
   async presignMany(
     keys: readonly string[],
     request: PresignRequest = {},
@@ -109,18 +121,19 @@ export class ObjectsClient {
     return answer.urls ?? [];
   }
 
-  /** Succeeds as well when there is no such object, as S3 does. */
+  /** Deletes an object, or one version of it. Like S3, succeeds if it does not exist. */
   delete(key: string, { versionId }: { versionId?: string } = {}, options: CallOptions = {}): Promise<DeletedObject> {
     const query = { key, version_id: versionId };
     return this.#store.call('DELETE /buckets/{name}/objects', { ...this.#named, query, ...options });
   }
 
-  /** At most 1,000 keys; the answer says which of them could not be deleted. */
+  /** Deletes at most 1,000 keys; the response lists those that failed. */
   deleteMany(keys: readonly string[], options: CallOptions = {}): Promise<DeletedObjects> {
     const body = { keys: [...keys] };
     return this.#store.call('POST /buckets/{name}/objects/delete', { ...this.#named, body, ...options });
   }
 
+  /** Downloads an object, or a range of it. */
   async download(key: string, options: DownloadOptions = {}): Promise<Download> {
     const { versionId, range, ifMatch, ...call } = options;
     const headers: Record<string, string> = {};
@@ -139,11 +152,12 @@ export class ObjectsClient {
     };
   }
 
-  /** Of one key when `key` is given, newest first. */
+  /** Returns one page of versions, newest first; of one key if `key` is set. */
   versionPage(query: VersionQuery = {}, options: CallOptions = {}): Promise<VersionPage> {
     return this.#store.call('GET /buckets/{name}/objects/versions', { ...this.#named, query, ...options });
   }
 
+  /** Lists all versions of a key, newest first. */
   async *versions(key: string, options: CallOptions = {}): AsyncGenerator<ObjectVersion, void> {
     let cursor: string | null = null;
     do {
@@ -153,21 +167,21 @@ export class ObjectsClient {
     } while (cursor !== null);
   }
 
-  /** Makes an older version the newest, as a copy of it. A delete marker is deleted instead. */
+  /** Copies an older version as the newest one. A delete marker is deleted instead. */
   restoreVersion(key: string, versionId: string, options: CallOptions = {}): Promise<UploadedObject> {
     const body = { key, version_id: versionId };
     return this.#store.call('POST /buckets/{name}/objects/versions/restore', { ...this.#named, body, ...options });
   }
 
-  /** Makes an empty object whose key ends in `/`, which listings with a delimiter show as a folder. */
+  /** Creates an empty object whose key ends in `/`, which listings with a delimiter show as a folder. */
   async createFolder(path: string, options: CallOptions = {}): Promise<void> {
     const body = { path: path.endsWith('/') ? path : `${path}/` };
     await this.#store.call('POST /buckets/{name}/folders', { ...this.#named, body, ...options });
   }
 
   /**
-   * Readable without credentials when the object or its bucket is public. Redirects where the operator gave public objects an
-   * origin of their own.
+   * Returns the public URL, which needs no credentials if the object or its bucket is public. It redirects if the
+   * operator configured a separate origin for public objects.
    */
   publicUrl(key: string): string {
     const path = key.split('/').map(encodeURIComponent).join('/');
@@ -175,14 +189,14 @@ export class ObjectsClient {
     return `${base}/objects/${path}?bucket=${encodeURIComponent(this.#bucket)}`;
   }
 
-  /** Whether there is such an object now. */
+  /** Returns whether the object exists. */
   async exists(key: string, options: CallOptions = {}): Promise<boolean> {
     try {
       const { body } = await this.download(key, { ...options, range: { start: 0, end: 0 } });
       await body.cancel();
       return true;
     } catch (error) {
-      if (error instanceof ApiError && error.status === 416) return true; // it is empty
+      if (error instanceof ApiError && error.status === 416) return true; // the object is empty
       if (error instanceof ApiError && error.status === 404) return false;
       throw error;
     }

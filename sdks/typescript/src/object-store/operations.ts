@@ -1,17 +1,17 @@
 import type { ObjectStoreOperations } from '../generated/api.ts';
 import type { CallOptions, QueryValue } from '../transport.ts';
 
-/** `METHOD /path` of each route of a workspace's store, as `api/openapi.json` names it. */
+/** `METHOD /path` of each route of a workspace's store, as in `api/openapi.json`. */
 export type OperationName = Exclude<keyof ObjectStoreOperations, `${string} /api/${string}`>;
 
-/** What is in the envelope of the answer. */
+/** The data inside the response's envelope. */
 export type AnswerOf<Name extends OperationName> = ObjectStoreOperations[Name]['answer'] extends { data: infer Data }
   ? Data
   : undefined;
 
 export type BodyOf<Name extends OperationName> = NonNullable<ObjectStoreOperations[Name]['body']>;
 
-/** The team is the transport's matter. */
+/** Without the team, which the transport adds. */
 export type QueryOf<Name extends OperationName> = Omit<ObjectStoreOperations[Name]['query'], 'team_uuid'>;
 
 type ParameterOf<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterOf<Rest> : never;
@@ -27,7 +27,7 @@ type Body<Name extends OperationName> = undefined extends ObjectStoreOperations[
   ? { body?: undefined }
   : { body: BodyOf<Name> };
 
-/** What an operation takes: the parameters of its path, its query, its JSON body. A type error where the API says otherwise. */
+/** The request of an operation: path parameters, query and JSON body. A mismatch with the API is a type error. */
 export type OperationRequest<Name extends OperationName> = Parameters<Name> &
   Query<Name> &
   Body<Name> &
@@ -37,7 +37,7 @@ export interface OperationOptions extends CallOptions {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** The same for whatever operation. */
+/** The request of any operation. */
 export interface AnyRequest extends OperationOptions {
   parameters?: Readonly<Record<string, string | number>> | undefined;
   query?: Readonly<Record<string, QueryValue>>;
@@ -46,7 +46,7 @@ export interface AnyRequest extends OperationOptions {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** `PUT /buckets/{name}/settings` with `photos` -> `PUT`, `/buckets/photos/settings`. */
+/** Resolves a route: `PUT /buckets/{name}/settings` with `photos` becomes `PUT`, `/buckets/photos/settings`. */
 export function addressOf(
   name: OperationName,
   parameters: Readonly<Record<string, string | number>> = {},

@@ -9,26 +9,31 @@ const MiB = 1024 * 1024;
 const DEFAULT_PART_BYTES = 16 * MiB;
 const MOST_PARTS = 10_000;
 const TRIES = 4;
-/** When nobody aborts. */
+/** Signal for uploads that the caller cannot abort. */
 const NEVER = (): AbortSignal => new AbortController().signal;
 
+/** A body to upload. */
 export type UploadBody = Blob | Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array>;
 
+/** Options of an upload. */
 export interface UploadOptions extends ObjectAttributes {
   signal?: AbortSignal | undefined;
-  /** Bytes that have left; for `total` see the body. Parts that had arrived before count at once. */
+  /** Called with the number of bytes sent; parts from an earlier attempt count from the start. */
   onProgress?: ((sentBytes: number) => void) | undefined;
-  /** Larger bodies go in parts of this size. Default 16 MiB, more when 10,000 of them would not do. */
+  /**
+   * Bodies larger than this are uploaded in parts of this size. Defaults to 16 MiB, or more if 10,000 parts would not
+   * suffice.
+   */
   partSizeBytes?: number | undefined;
-  /** Parts at the same time. Default 4. */
+  /** Number of parallel parts. Defaults to 4. */
   concurrency?: number | undefined;
-  /** Called once an upload in parts has started: keep the id to go on after an interruption. */
+  /** Called when a multipart upload starts. Keep the id to resume after an interruption. */
   onStart?: ((uploadId: string) => void) | undefined;
-  /** Goes on with this upload; body and `partSizeBytes` must be the same as before. */
+  /** Resumes this upload; the body and `partSizeBytes` must be the same as before. */
   resume?: { uploadId: string } | undefined;
-  /** Keeps the parts after a failure, so that the upload can be resumed. Default: they are removed. */
+  /** Keeps the parts after a failure, so that the upload can be resumed. By default they are removed. */
   keepOnFailure?: boolean | undefined;
-  /** Only when no such object exists. For uploads in one request. */
+  /** Only if the key does not exist. For uploads in one request. */
   ifNoneMatch?: '*' | undefined;
 }
 
@@ -117,7 +122,7 @@ async function putInParts(
   }
 }
 
-/** The sum over parts of which some are sent twice. */
+/** Sums progress over parts, some of which may be retried. */
 class Progress {
   readonly #report: ((sentBytes: number) => void) | undefined;
   readonly #sent = new Map<number, number>();
@@ -134,7 +139,7 @@ class Progress {
   }
 }
 
-/** A connection that broke and a platform that is busy are worth another try; a refusal is not. */
+/** Retries broken connections and a busy platform, but not refusals. */
 async function withRetries<Answer>(signal: AbortSignal, attempt: () => Promise<Answer>): Promise<Answer> {
   for (let tried = 1; ; tried += 1) {
     try {

@@ -11,7 +11,7 @@ interface Seen {
   sizeBytes: number;
 }
 
-/** A platform's side of uploads, as a `fetch`: keeps what arrives, and fails as often as it is told to. */
+/** A fake platform as a `fetch`: stores what it receives and fails as often as configured. */
 function platform(
   options: { failParts?: number; arrived?: { partNumber: number; etag: string; size: number }[] } = {},
 ) {

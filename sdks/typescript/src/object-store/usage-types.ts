@@ -1,18 +1,22 @@
 import type { AnswerOf } from './operations.ts';
 
-/** Periods in which the platform did not run, or the bucket was not there, have no point. */
+/** Usage over time. Periods without a running platform or without the bucket have no point. */
 export type Usage = AnswerOf<'GET /usage'>;
-/** One hour or day. What is stored: as it was at its end, or at the last look before; the rest: within it. */
+/**
+ * One hour or day. Stored amounts are as of its end, or of the last sample before; all others are totals within it.
+ */
 export type UsagePoint = Usage['points'][number];
+/** Length of a period. */
 export type UsageResolution = Usage['resolution'];
 
+/** Scope and period of a usage report. */
 export interface UsageQuery {
-  /** Default: all of the workspace. */
+  /** Defaults to the whole workspace. */
   bucket?: string | undefined;
-  /** Default: 48 hours, or 30 days, before `to`. */
+  /** Defaults to 48 hours, or 30 days, before `to`. */
   from?: Date | undefined;
-  /** Default: now. At most 1,000 hours or days after `from`. */
+  /** Defaults to now. At most 1,000 hours or days after `from`. */
   to?: Date | undefined;
-  /** Default: `day`. */
+  /** Defaults to `day`. */
   resolution?: UsageResolution | undefined;
 }

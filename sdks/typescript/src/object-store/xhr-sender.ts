@@ -1,6 +1,6 @@
 import type { BodySender, SendAnswer, SendRequest } from './body-sender.ts';
 
-/** The part of `XMLHttpRequest` that is used; written out, since this package is also compiled without a browser's types. */
+/** The used subset of `XMLHttpRequest`, declared here because this package also compiles without browser types. */
 export interface XhrLike {
   readonly status: number;
   readonly responseText: string;
@@ -15,9 +15,12 @@ export interface XhrLike {
 }
 
 /**
- * For browsers, where `fetch` cannot tell how much of a body has left:
+ * Sends uploads by `XMLHttpRequest`, for progress in browsers, where `fetch` does not expose sent bytes.
  *
- *     store.objects('photos', xhrSender(() => new XMLHttpRequest()))
+ * @example
+ * ```ts
+ * store.objects('photos', xhrSender(() => new XMLHttpRequest()));
+ * ```
  */
 export function xhrSender(create: () => XhrLike): BodySender {
   return (request) => sendWith(create(), request);
@@ -36,7 +39,7 @@ function sendWith(xhr: XhrLike, request: SendRequest): Promise<SendAnswer> {
     settle('load', () =>
       resolve({ status: xhr.status, headers: headersOf(xhr.getAllResponseHeaders()), text: xhr.responseText }),
     );
-    // The same class as the one that `fetch` throws, so that both end as the same error of the SDK.
+    // The class that `fetch` throws, so that both map to the same SDK error.
     settle('error', () => reject(new TypeError('The upload was cut off')));
     settle('abort', () => reject(abortReason(signal)));
     if (signal.aborted) {

@@ -1,4 +1,4 @@
-/** Browsers and older Nodes have no `Uint8Array.fromBase64`; pieces keep the argument lists short. */
+/** Browsers and older Node.js versions lack `Uint8Array.fromBase64`; chunks keep argument lists short. */
 const PIECE_BYTES = 0x8000;
 
 export function toBase64(bytes: Uint8Array): string {

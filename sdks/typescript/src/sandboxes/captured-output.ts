@@ -1,4 +1,4 @@
-/** Keeps the beginning and the end of an output, as much as half of the limit each. */
+/** Keeps the beginning and the end of an output, each up to half of the limit. */
 export class CapturedOutput {
   readonly #halfBytes: number;
   readonly #head: Uint8Array[] = [];
@@ -29,7 +29,7 @@ export class CapturedOutput {
     this.#trim();
   }
 
-  /** UTF-8; what was left out is named between the two halves. */
+  /** Decodes UTF-8; a note between the two halves gives the omitted size. */
   text(): string {
     const left = this.totalBytes - this.#headBytes - this.#tailBytes;
     if (left === 0) return decode([...this.#head, ...this.#tail]);

@@ -23,7 +23,7 @@ describe('creating a sandbox', () => {
   afterEach(() => new Promise((resolve) => server.close(resolve)));
 
   it('tells what it waits for until it runs', async () => {
-    const { port } = server.address() as AddressInfo; // TCP: never a string
+    const { port } = server.address() as AddressInfo; // a TCP address is never a string
     const svc = createClient({ baseUrl: `http://127.0.0.1:${port}`, credential: { kind: 'none' } });
     const told: (string | undefined)[] = [];
     const onProgress = (info: { image_progress: { message: string } | null }) =>

@@ -6,13 +6,15 @@ import type { SandboxTransport } from './sandbox-transport.ts';
 import type { SandboxEvent } from './sandbox-types.ts';
 import { readServerEvents } from './server-events.ts';
 
+/** Options for following events. */
 export interface EventOptions extends CallOptions {
-  /** Only what happened after this one; absent: from now on. */
+  /** Only events after this id; from now on if absent. */
   after?: number | undefined;
-  /** Called when events are missing, since the platform keeps them no longer. */
+  /** Called if events are missing because the platform no longer keeps them. */
   onGap?: (() => void) | undefined;
 }
 
+/** One page of events. */
 export interface EventPage {
   /** Newest first. */
   items: SandboxEvent[];
@@ -22,7 +24,7 @@ export interface EventPage {
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 
-/** A page of what is kept. */
+/** Returns one page of stored events. */
 export async function pageOfEvents(
   transport: SandboxTransport,
   path: string,
@@ -38,15 +40,15 @@ export async function pageOfEvents(
 }
 
 /**
- * Events as they happen, until the iteration is left or the signal says so, or the one sandbox that they are of is deleted.
- * A lost connection goes on after the last one.
+ * Streams events until the iteration ends, the signal aborts or the followed sandbox is deleted. Resumes after the last
+ * event if the connection is lost.
  */
 export async function* followEvents(
   transport: SandboxTransport,
   path: string,
   { after, onGap, ...options }: EventOptions,
 ): AsyncGenerator<SandboxEvent, void> {
-  // From a known event on, so that a connection that is lost before the first one misses nothing.
+  // Start after a known event, so that a connection lost before the first event misses nothing.
   const { items } = after === undefined ? await pageOfEvents(transport, path, { pageSize: 1 }, options) : { items: [] };
   let lastId = after ?? items[0]?.id ?? 0;
   let pauseMs = FIRST_PAUSE_MS;

@@ -5,44 +5,49 @@ import { CapturedOutput } from './captured-output.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
 import { readServerEvents } from './server-events.ts';
 
-/** A text runs in `sh -c`, a list runs as it is. */
+/** A string runs in `sh -c`; an array runs directly. */
 export type RunnableCommand = string | readonly string[];
 
+/** Options of a command. */
 export interface RunOptions extends CallOptions {
-  /** Absolute; the home folder by default. */
+  /** Absolute path; defaults to the home directory. */
   cwd?: string | undefined;
   env?: Readonly<Record<string, string>> | undefined;
-  /** What the command reads; nothing by default. */
+  /** Standard input; empty by default. */
   stdin?: string | Uint8Array | undefined;
-  /** Of the command. 60,000 by default; the platform counts whole seconds. Not `timeoutMs`, which is the call's own. */
+  /**
+   * Time limit of the command. Defaults to 60,000; the platform counts whole seconds. `timeoutMs` is the limit of the
+   * call.
+   */
   limitMs?: number | undefined;
-  /** How much of each output is kept: its beginning and its end. 1 MiB by default. */
+  /** Bytes to keep of each output: its beginning and its end. Defaults to 1 MiB. */
   maxOutputBytes?: number | undefined;
-  /** Called as output comes; the command waits for what they answer. */
+  /** Called with output as it arrives. The command waits for the returned promises. */
   onStdout?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
   onStderr?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
 }
 
+/** The outcome of a command. */
 export interface CommandResult {
   stdout: string;
   stderr: string;
-  /** 128 + its number after a signal; -1 when the time was over. */
+  /** 128 + signal number after a signal; -1 after the time limit. */
   exitCode: number;
-  /** Such as `SIGKILL`; null when the command ended by itself. */
+  /** Such as `SIGKILL`; null if the command exited normally. */
   signal: string | null;
   durationMs: number;
-  /** Of an output only the beginning and the end are there. */
+  /** True if only the beginning and the end of an output were kept. */
   truncated: boolean;
   timedOut: boolean;
 }
 
 export const DEFAULT_LIMIT_MS = 60_000;
 export const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
-/** A sandbox that is being made is waited for; the answer begins when the command does. */
+/** Includes the wait for a sandbox that is still starting; the response begins with the command. */
 const HEAD_TIMEOUT_MS = 90_000;
 const INTERRUPTED = 'The connection ended before the command';
 
-/** Runs a command by the exec route, its output as it comes. It ends with its time limit, or with the signal. */
+/** Runs a command by the exec route with streamed output. It ends with its time limit or the signal. */
 export async function execCommand(
   transport: SandboxTransport,
   id: string,
@@ -66,7 +71,7 @@ export async function execCommand(
     return await gather(response.body, options);
   } catch (error) {
     signal?.throwIfAborted();
-    // The only thing that reading a body throws of itself (WHATWG Fetch, 5.3).
+    // The only error of an interrupted body read (WHATWG Fetch, 5.3).
     if (error instanceof TypeError) throw new CommandInterruptedError(INTERRUPTED, { cause: error });
     throw error;
   }
@@ -77,13 +82,14 @@ async function gather(body: ReadableStream<Uint8Array>, options: RunOptions): Pr
   const [stdout, stderr] = [new CapturedOutput(limitBytes), new CapturedOutput(limitBytes)];
   let reason = INTERRUPTED;
   for await (const { event, data } of readServerEvents(body)) {
-    const fields = JSON.parse(data) as Readonly<Record<string, unknown>>; // the route's documented events, checked below
+    // the route's documented events, checked below
+    const fields = JSON.parse(data) as Readonly<Record<string, unknown>>;
     if (event === 'stdout' || event === 'stderr') {
       const bytes = fromBase64(textOf(fields['data']));
       (event === 'stdout' ? stdout : stderr).push(bytes);
       await (event === 'stdout' ? options.onStdout : options.onStderr)?.(bytes);
     } else if (event === 'error') {
-      // A shell says on stderr that there is no such command.
+      // Like a shell, report a missing command on stderr.
       reason = textOf(fields['message']);
       const bytes = new TextEncoder().encode(`${reason}\n`);
       stderr.push(bytes);
@@ -104,7 +110,7 @@ async function gather(body: ReadableStream<Uint8Array>, options: RunOptions): Pr
   throw new CommandInterruptedError(reason);
 }
 
-/** The connection was lost while the command ran: nobody knows whether it has ended. It is never started again by itself. */
+/** The connection was lost while the command ran, so its outcome is unknown. The SDK never restarts it. */
 export class CommandInterruptedError extends UnexpectedAnswerError {}
 
 function inputOf(stdin: string | Uint8Array): Record<string, unknown> {

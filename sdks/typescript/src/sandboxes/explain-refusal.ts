@@ -4,7 +4,7 @@ import type { SandboxInfo, TerminalSession } from './sandbox-types.ts';
 
 export interface ExplainOptions {
   session: string | undefined;
-  /** Only a session that is there was wanted, as by those who look on and those who come back. */
+  /** True if an existing session was requested, by `readOnly` or on reconnect. */
   joins: boolean;
   signal: AbortSignal | undefined;
 }
@@ -12,8 +12,8 @@ export interface ExplainOptions {
 const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /**
- * The error of a WebSocket that did not open: its owner is not told the status of the answer, so the same is asked of the
- * API. 401, 403 and 404 come as from any other call.
+ * Returns the error of a WebSocket that did not open. WebSockets don't expose the response status, so this asks the
+ * API; 401, 403 and 404 match those of any other call.
  */
 export async function explainRefusal(
   transport: SandboxTransport,

@@ -7,27 +7,30 @@ import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
 import type { FileEntry, UnpackedArchive, WrittenFile } from './sandbox-types.ts';
 import { readServerEvents } from './server-events.ts';
 
+/** Content of a file to write. */
 export type FileContent = string | Uint8Array | Blob | ReadableStream<Uint8Array>;
 
+/** Options of a write. */
 export interface WriteOptions extends CallOptions {
   /** Octal digits, such as `0644`. */
   mode?: string | undefined;
   append?: boolean | undefined;
-  /** The file must still be what this tag names, as `read` or the last `write` told it; else PRECONDITION_FAILED (412). */
+  /** Only if the file still has this ETag from `read` or `write`; otherwise PRECONDITION_FAILED (412). */
   ifMatch?: string | undefined;
-  /** Nothing may be there: else PRECONDITION_FAILED (412). */
+  /** Only if the path does not exist; otherwise PRECONDITION_FAILED (412). */
   ifAbsent?: boolean | undefined;
 }
 
+/** Options of a read. */
 export interface ReadOptions extends CallOptions {
-  /** First and last byte, both included. */
+  /** First and last byte, both inclusive. */
   range?: { start: number; end?: number } | undefined;
 }
 
-/** A file that arrives while it is read. Whoever does not read it to its end cancels it. */
+/** A streamed file. Read the body to its end or cancel it. */
 export interface FileDownload {
   body: ReadableStream<Uint8Array>;
-  /** Of the whole file; null when the server does not say. */
+  /** Size of the whole file; null if the server does not report it. */
   sizeBytes: number | null;
   /** Such as `-rw-r--r--`. */
   mode: string | null;
@@ -35,8 +38,8 @@ export interface FileDownload {
 }
 
 /**
- * What has changed below a folder. The first is `watching`: from then on nothing is missed, or else `overflow` says so. A file
- * that was written through this API is `changed`, new or not.
+ * A change below a folder. The first event is `watching`; no later change is missed, unless `overflow` says so. Files
+ * written through this API are `changed`, whether new or not.
  */
 export type FileChange =
   | { kind: 'watching'; path: string; recursive: boolean; folders: number }
@@ -49,13 +52,21 @@ export type FileChange =
     }
   | { kind: 'overflow'; reason: string };
 
-/** Every server of this API takes a small file in JSON; what is larger goes as it is. */
+/** Every server of this API accepts small files as JSON; larger ones are sent raw. */
 const MAX_JSON_BYTES = 256 * 1024;
-/** `readBytes` and `readText` hold the whole file. */
+/** Limit of `readBytes` and `readText`, which buffer the whole file. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 const BYTES = 'application/octet-stream';
 
-/** The files of one sandbox. Paths are absolute, or below the home folder. */
+/**
+ * The files of one sandbox. Paths are absolute or relative to the home directory.
+ *
+ * @example
+ * ```ts
+ * await sandbox.files.write('app/main.py', 'print("hello")');
+ * const source = await sandbox.files.readText('app/main.py');
+ * ```
+ */
 export class SandboxFiles {
   readonly #transport: SandboxTransport;
   readonly #path: string;
@@ -65,11 +76,11 @@ export class SandboxFiles {
     this.#path = `${pathOf(sandboxId)}/files`;
   }
 
-  /** Entries of a folder, page after page, as far as it is iterated. */
+  /** Lists a folder, fetching pages as needed. */
   async *list(path = '/', options: CallOptions = {}): AsyncGenerator<FileEntry, void> {
     let cursor: string | undefined;
     do {
-      // Servers in use answer the list itself, or null for an empty one.
+      // Other servers return a bare list, or null for an empty one.
       const answer = await this.#transport.call<
         FileEntry[] | null | { files: FileEntry[] | null; next_cursor?: string | null }
       >('GET', `${this.#path}/list`, { query: { path, cursor }, ...options });
@@ -82,18 +93,19 @@ export class SandboxFiles {
     } while (cursor !== undefined);
   }
 
-  /** A link is not followed. */
+  /** Returns the attributes of a path. Does not follow a symbolic link. */
   stat(path: string, options: CallOptions = {}): Promise<FileEntry> {
     return this.#transport.call('GET', `${this.#path}/stat`, { query: { path }, ...options });
   }
 
+  /** Reads a file, or a range of it, as a stream. */
   async read(path: string, { range, ...options }: ReadOptions = {}): Promise<FileDownload> {
     const headers: Record<string, string> =
       range === undefined ? {} : { range: `bytes=${range.start}-${range.end ?? ''}` };
     return await this.#download('', { path }, headers, options);
   }
 
-  /** At most 64 MiB. */
+  /** Reads a file of at most 64 MiB. */
   async readBytes(path: string, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const { body } = await this.read(path, options);
     const reader = body.getReader();
@@ -111,12 +123,14 @@ export class SandboxFiles {
     }
   }
 
-  /** UTF-8, at most 64 MiB. */
+  /** Reads a UTF-8 file of at most 64 MiB. */
   async readText(path: string, options: ReadOptions = {}): Promise<string> {
     return new TextDecoder().decode(await this.readBytes(path, options));
   }
 
-  /** Replaces the file in one step, and makes the folders on the way. A stream is sent while it is read, but by browsers. */
+  /**
+   * Replaces the file atomically and creates parent folders. Streams are sent as they are read, except in browsers.
+   */
   async write(
     path: string,
     content: FileContent,
@@ -140,7 +154,7 @@ export class SandboxFiles {
     });
   }
 
-  /** With the folders on the way. Answers whether it was not there. */
+  /** Creates a folder and its parents. Returns whether it is new. */
   async mkdir(path: string, { mode, ...options }: CallOptions & { mode?: string } = {}): Promise<boolean> {
     const body = { path, ...(mode && { mode }) };
     const answer = await this.#transport.call<{ created?: boolean }>('POST', `${this.#path}/mkdir`, {
@@ -150,7 +164,7 @@ export class SandboxFiles {
     return answer.created ?? true;
   }
 
-  /** Folders with all that is in them, unless `recursive` is false. */
+  /** Removes a file or folder. Folders are removed with their contents unless `recursive` is false. */
   async remove(
     path: string,
     { recursive, missingOk, ...options }: CallOptions & { recursive?: boolean; missingOk?: boolean } = {},
@@ -158,7 +172,7 @@ export class SandboxFiles {
     await this.#transport.call('DELETE', this.#path, { query: { path, recursive, missing_ok: missingOk }, ...options });
   }
 
-  /** Refused when there is something at the target, unless it may be overwritten. */
+  /** Renames or moves a path. Fails if the target exists, unless overwriting is allowed. */
   async move(
     path: string,
     target: string,
@@ -167,12 +181,12 @@ export class SandboxFiles {
     await this.#transport.call('POST', `${this.#path}/move`, { body: { path, target, overwrite }, ...options });
   }
 
-  /** A folder with all that is in it, as a tar archive. */
+  /** Downloads a folder and its contents as a tar archive. */
   downloadArchive(path: string, options: CallOptions = {}): Promise<FileDownload> {
     return this.#download('', { path, archive: 'tar' }, {}, options);
   }
 
-  /** Unpacks a tar archive, which may be compressed by gzip, into a folder. */
+  /** Unpacks a tar archive, optionally compressed with gzip, into a folder. */
   async uploadArchive(
     path: string,
     archive: Uint8Array | Blob | ReadableStream<Uint8Array>,
@@ -182,7 +196,7 @@ export class SandboxFiles {
     return await this.#transport.call('PUT', `${this.#path}/archive`, { query: { path }, content, ...options });
   }
 
-  /** What changes from now on, until the iteration is left or the signal says so. */
+  /** Streams changes from now on, until the iteration ends or the signal aborts. */
   async *watch(
     path: string,
     { recursive = false, ...options }: CallOptions & { recursive?: boolean } = {},
@@ -216,12 +230,12 @@ export class SandboxFiles {
 async function contentOf(body: Uint8Array | Blob | ReadableStream<Uint8Array>, type: string): Promise<Content> {
   if (body instanceof Uint8Array)
     return { type, body: body.buffer instanceof ArrayBuffer ? asOwn(body) : body.slice() };
-  // Browsers send no stream over HTTP/1.1; they keep a large blob on the disk.
+  // Browsers cannot stream requests over HTTP/1.1; they keep a large blob on disk.
   if (body instanceof ReadableStream && !isNode()) return { type, body: await new Response(body).blob() };
   return { type, body };
 }
 
-/** The type says that it is not shared between threads, which was looked at. */
+/** Narrows the type to an unshared buffer, which the caller checked. */
 function asOwn(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes as Uint8Array<ArrayBuffer>;
 }

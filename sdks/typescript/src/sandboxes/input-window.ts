@@ -2,19 +2,19 @@ import { SvcError } from '../errors.ts';
 import type { TerminalConnection } from './v1-connection.ts';
 
 const MAX_FRAME_BYTES = 64 * 1024;
-/** Where the server does not say how much it has taken, this much may wait in the socket. */
+/** Limit of buffered input for servers that do not report how much they consumed. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 5;
 
-/** Sends input as fast as it is taken: a WebSocket itself would take it all into memory. One writer after the other. */
+/** Sends input at the rate the server consumes it; a WebSocket alone would buffer all of it. Serializes writers. */
 export class InputWindow {
-  /** Undefined until the connection has said its first word. */
+  /** Undefined until the connection's first message. */
   #limitBytes: number | null | undefined;
   #onItsWayBytes = 0;
   #wake: () => void = () => undefined;
   #last: Promise<void> = Promise.resolve();
 
-  /** A connection has begun: what was on its way on one before is lost. */
+  /** Resets the window for a new connection; input in flight on the previous one is lost. */
   begin(limitBytes: number | null): void {
     this.#limitBytes = limitBytes;
     this.#onItsWayBytes = 0;
@@ -26,12 +26,12 @@ export class InputWindow {
     this.#wake();
   }
 
-  /** The connection is gone: whoever waits for room waits in vain. */
+  /** Wakes waiting writers because the connection is gone. */
   end(): void {
     this.#wake();
   }
 
-  /** Resolves when all of it has left, and rejects when the connection goes before. `current` is null without one. */
+  /** Resolves when everything is sent; rejects if the connection is lost first. `current` returns null without one. */
   send(bytes: Uint8Array, current: () => TerminalConnection | null): Promise<void> {
     const sent = this.#last.then(() => this.#send(bytes, current));
     this.#last = sent.catch(() => undefined);
@@ -56,7 +56,7 @@ export class InputWindow {
       if (limit === null && connection.bufferedBytes <= MAX_BUFFERED_BYTES) return;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        // WebSockets do not tell when they have sent.
+        // WebSockets don't report when data is sent.
         if (limit === null) setTimeout(resolve, LOOK_AGAIN_MS);
       });
     }

@@ -12,15 +12,15 @@ import {
 import { explainRefusal } from './explain-refusal.ts';
 import { RawShell } from './raw-shell.ts';
 
-/** The longest line that a terminal takes in canonical mode is 4096 bytes (termios(3), MAX_CANON). */
+/** Below 4096 bytes, the longest line of a terminal in canonical mode (termios(3), MAX_CANON). */
 const LINE_BYTES = 3072;
 const SHELL_TIMEOUT_MS = 30_000;
 const INTERRUPT_GRACE_MS = 2_000;
 
 /**
- * Runs a command where there is nothing but a shell on a terminal. The command, its input and its outputs are files, so
- * that no prompt, echo or escape code of the terminal can be taken for output; only the exit code comes over the terminal,
- * between two control characters and after a word of 128 random bits that no program of the sandbox knows.
+ * Runs a command on a server that offers only a shell on a terminal. The command, its input and its output are files,
+ * so prompts, echo and escape codes cannot be mistaken for output. Only the exit code travels over the terminal,
+ * between two control characters and after a random 128-bit word unknown to programs in the sandbox.
  */
 export async function markerRun(
   transport: SandboxTransport,
@@ -54,7 +54,7 @@ export async function markerRun(
   }
 }
 
-/** Makes the shell quiet and writes the script and its input, each piece only when the one before has arrived. */
+/** Silences the shell and writes the script and its input, each piece after the previous one has arrived. */
 async function prepare(
   shell: RawShell,
   nonce: string,
@@ -100,7 +100,7 @@ async function waitForEnd(
   if (await isWithin(ended, limitMs)) return { exitCode: Number((await ended)[1]), timedOut: false };
   shell.say('\u0003'); // Ctrl-C
   if (!(await isWithin(ended, INTERRUPT_GRACE_MS))) {
-    // It does not heed that. Its shell waits for it, so another one has to end its whole process group.
+    // The command ignores Ctrl-C and blocks its shell, so another shell kills its process group.
     const other = await RawShell.open(transport, id, undefined);
     other.say(` kill -KILL -- "-$(cat ${base}.pid)"; kill -KILL "$(cat ${base}.pid)"; exit\n`);
     await isWithin(ended, INTERRUPT_GRACE_MS);
@@ -109,7 +109,7 @@ async function waitForEnd(
   return { exitCode: -1, timedOut: true };
 }
 
-/** Rejects with what the promise rejects with. */
+/** Rejects with the promise's error. */
 async function isWithin(promise: Promise<unknown>, timeMs: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<false>((resolve) => {
@@ -146,7 +146,7 @@ async function outputsOf(
 
 async function removeFiles(transport: SandboxTransport, id: string, base: string): Promise<void> {
   const names = ['sh', 'in', '64', 'pid', 'out', 'err'];
-  // What is left after a sandbox has gone is gone with it.
+  // A deleted sandbox takes its files with it.
   await Promise.all(
     names.map((name) =>
       transport.call('DELETE', `${pathOf(id)}/files`, { query: { path: `${base}.${name}` } }).catch(() => undefined),
@@ -168,7 +168,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** As two words of the shell that it joins: the echo of what is typed is never the word itself. */
+/** Splits the word into two shell words, so that the echo of the input never contains it. */
 function split(word: string): string {
   return `'${word.slice(0, 8)}''${word.slice(8)}'`;
 }

@@ -12,7 +12,7 @@ export interface OpenRequest {
   signal: AbortSignal | undefined;
 }
 
-/** By `sandbox.v1`; on a server that knows no subprotocol, by the contract's raw terminal. */
+/** Connects by `sandbox.v1`, or by the contract's raw terminal if the server supports no subprotocol. */
 export async function openConnection(
   transport: SandboxTransport,
   id: string,
@@ -26,7 +26,7 @@ export async function openConnection(
     const { session, since, signal, query } = request;
     const joins = since !== undefined || query['mode'] === 'ro';
     const reason = await explainRefusal(transport, id, error, { session, joins, signal });
-    // The sandbox runs, and the caller may: then it is the subprotocol that was not taken.
+    // The sandbox is running and the caller has access, so the server rejected the subprotocol.
     if (reason !== error || !(error instanceof NetworkError) || session !== undefined) throw reason;
     const connection = await RawConnection.open(transport, id, request, listener);
     transport.contractOnly = true;

@@ -1,8 +1,9 @@
 import type { OutputChunk } from './v1-connection.ts';
 
+/** Receives output. The next chunk follows when the returned promise resolves. */
 export type OutputListener = (chunk: OutputChunk) => void | Promise<void>;
 
-/** Passes output on one after the other: what a listener has not taken yet is not acknowledged. */
+/** Delivers output in order; only consumed output is acknowledged. */
 export class OutputQueue {
   #listener: OutputListener | null = null;
   readonly #waiting: OutputChunk[] = [];
@@ -13,7 +14,7 @@ export class OutputQueue {
     this.#taken = taken;
   }
 
-  /** What came before is passed on first. At most the server's window waits here. */
+  /** Delivers queued output first, at most the server's window. */
   listen(listener: OutputListener): void {
     this.#listener = listener;
     for (const chunk of this.#waiting.splice(0)) this.push(chunk);
@@ -29,11 +30,11 @@ export class OutputQueue {
       await listener(chunk);
       this.#taken(chunk.bytes.length);
     });
-    // Whoever waits for the end hears of it; nobody else need.
+    // Callers that await the end get the error.
     this.#draining.catch(() => undefined);
   }
 
-  /** Resolves when everything that came was taken; rejects with what a listener threw. */
+  /** Resolves when all output is consumed; rejects with the listener's error. */
   drained(): Promise<void> {
     return this.#draining;
   }

@@ -7,6 +7,7 @@ import { OutputQueue, type OutputListener } from './output-queue.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 import { V1Connection, type ProcessExit } from './v1-connection.ts';
 
+/** Options of a process. */
 export interface ProcessOptions {
   cwd?: string | undefined;
   env?: Readonly<Record<string, string>> | undefined;
@@ -14,10 +15,22 @@ export interface ProcessOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** It stands in the address of the WebSocket. */
+/** The command is part of the WebSocket's URL. */
 const MAX_PARAMETER_CHARACTERS = 16_384;
 
-/** A command with pipes: its input is written while it runs, its outputs are apart. It ends when this client goes. */
+/**
+ * A command connected by pipes: write input while it runs; stdout and stderr are separate. It ends if this client
+ * disconnects.
+ *
+ * @example
+ * ```ts
+ * const sort = await sandbox.spawn('sort');
+ * sort.onData(({ bytes }) => void process.stdout.write(bytes));
+ * await sort.write('b\na\n');
+ * sort.finishInput();
+ * const { exitCode } = await sort.ended;
+ * ```
+ */
 export class SandboxProcess {
   readonly #queue = new OutputQueue((bytes) => this.#connection?.acknowledge(bytes));
   readonly #ended = Promise.withResolvers<ProcessExit>();
@@ -27,9 +40,10 @@ export class SandboxProcess {
   #error: string | null = null;
 
   private constructor() {
-    this.#ended.promise.catch(() => undefined); // heard by those who wait for it
+    this.#ended.promise.catch(() => undefined); // callers of `ended` get the error
   }
 
+  /** Starts a command. Use `sandbox.spawn` instead. */
   static async start(
     transport: SandboxTransport,
     id: string,
@@ -53,33 +67,33 @@ export class SandboxProcess {
     return process;
   }
 
-  /** Resolves when the command has ended and its output was taken. Rejects when the connection was lost before. */
+  /** Resolves when the command has ended and its output was consumed. Rejects if the connection is lost first. */
   get ended(): Promise<ProcessExit> {
     return this.#ended.promise;
   }
 
-  /** There is one listener; output waits in the sandbox while the promise that it answers is pending. */
+  /** Sets the output listener. There is one listener; output waits in the sandbox until its promise resolves. */
   onData(listener: OutputListener): void {
     this.#queue.listen(listener);
   }
 
-  /** Resolves when it has left. Rejects when the command has ended, and reads no more. */
+  /** Writes to stdin. Resolves when sent; rejects if the command has ended. */
   write(data: string | Uint8Array): Promise<void> {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     return this.#input.send(bytes, () => this.#connection);
   }
 
-  /** The end of the input. */
+  /** Closes stdin. */
   finishInput(): void {
     this.#connection?.control({ type: 'eof' });
   }
 
-  /** Such as `SIGTERM`. */
+  /** Sends a signal, such as `SIGTERM`. */
   signal(name: string): void {
     this.#connection?.control({ type: 'signal', name });
   }
 
-  /** Ends it without waiting for it. */
+  /** Kills the process without waiting for its end. */
   kill(): void {
     this.#connection?.close();
   }
@@ -120,7 +134,7 @@ function commandParameter(argv: readonly string[]): string {
   throw new SvcError('The command is too long: write it to a file of the sandbox, or use run()');
 }
 
-/** A folder and variables have no place in the address, so the shell sets them and then becomes the command. */
+/** The URL has no place for a directory or variables, so a shell sets them and then execs the command. */
 function argumentsOf(command: RunnableCommand, { cwd, env = {} }: ProcessOptions): string[] {
   const argv = typeof command === 'string' ? ['sh', '-c', command] : [...command];
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);

@@ -4,8 +4,8 @@ import type { SandboxTransport } from './sandbox-transport.ts';
 import type { TerminalConnection, V1Listener } from './v1-connection.ts';
 
 /**
- * The contract's own terminal, without a subprotocol: output as it comes, typing as binary frames, `resize` as a text
- * frame. There are no offsets, no acknowledgements, and no exit code but in the close reason of servers that tell it.
+ * The contract's terminal without a subprotocol: raw output, binary input frames, `resize` as a text frame. It has no
+ * offsets and no acknowledgements; some servers put the exit code into the close reason.
  */
 export class RawConnection implements TerminalConnection {
   readonly #socket: SocketLike;
@@ -51,7 +51,7 @@ export class RawConnection implements TerminalConnection {
     this.#socket.send(bytes.slice());
   }
 
-  /** `resize` is the one that the contract knows. */
+  /** The contract only knows `resize`. */
   control(control: Readonly<Record<string, unknown>>): void {
     this.#socket.send(JSON.stringify(control));
   }
@@ -65,11 +65,11 @@ export class RawConnection implements TerminalConnection {
   }
 }
 
-/** Some servers of this API put their output into JSON, `{"type":"output","data"}`. */
+/** Some servers of this API wrap output in JSON: `{"type":"output","data"}`. */
 function outputOf(text: string): string {
   if (!text.startsWith('{"')) return text;
   try {
-    const fields = JSON.parse(text) as Readonly<Record<string, unknown>>; // only looked at
+    const fields = JSON.parse(text) as Readonly<Record<string, unknown>>; // checked below
     return fields['type'] === 'output' && typeof fields['data'] === 'string' ? fields['data'] : text;
   } catch {
     return text;

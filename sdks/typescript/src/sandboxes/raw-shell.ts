@@ -3,7 +3,7 @@ import { CommandInterruptedError } from './exec.ts';
 import { RawConnection } from './raw-connection.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 
-/** More than a marker needs; what the terminal shows besides is of no interest. */
+/** More than a marker needs; other terminal output is irrelevant. */
 const KEPT_CHARACTERS = 64 * 1024;
 
 interface Search {
@@ -11,7 +11,7 @@ interface Search {
   found: PromiseWithResolvers<RegExpExecArray>;
 }
 
-/** A shell on the contract's raw terminal that is typed to, and looked at until something appears. */
+/** Drives a shell on the contract's raw terminal: types input and waits for output. */
 export class RawShell {
   readonly #signal: AbortSignal | undefined;
   readonly #decoder = new TextDecoder();
@@ -48,10 +48,12 @@ export class RawShell {
     this.#connection?.type(new TextEncoder().encode(text));
   }
 
-  /** Of what appears from now on. Rejects when the terminal is lost: nobody knows then what became of the command. */
+  /**
+   * Finds a pattern in the output from now on. Rejects if the terminal is lost; the command's outcome is then unknown.
+   */
   find(pattern: RegExp): Promise<RegExpExecArray> {
     const found = Promise.withResolvers<RegExpExecArray>();
-    found.promise.catch(() => undefined); // heard by those who wait for it
+    found.promise.catch(() => undefined); // awaiting callers get the error
     this.#text = '';
     this.#search = { pattern, found };
     if (this.#connection === null) this.#lost(1006);

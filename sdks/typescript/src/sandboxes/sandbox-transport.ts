@@ -4,11 +4,11 @@ import type { CallRequest, QueryValue, Transport } from '../transport.ts';
 
 export type SandboxRequest = Omit<CallRequest, 'method'>;
 
-/** Calls of one workspace; absent means the caller's default one, which is all that other servers of this API know. */
+/** Calls in one workspace; the caller's default one if absent, the only one on other servers of this API. */
 export class SandboxTransport {
   readonly #transport: Transport;
   readonly #workspace: WorkspaceScope;
-  /** Set once the server has shown that it has the contract's routes and nothing beside them. */
+  /** Set once the server turns out to have only the contract's routes. */
   contractOnly = false;
 
   constructor(transport: Transport, workspace: WorkspaceScope) {
@@ -20,17 +20,20 @@ export class SandboxTransport {
     return this.#transport;
   }
 
-  /** `path` is below `/api`. The schema of the route on the server is what promises the shape of the answer. */
+  /** `path` is relative to `/api`. The server's route schema guarantees the shape of the response. */
   call<Answer>(method: CallRequest['method'], path: string, request: Partial<SandboxRequest> = {}): Promise<Answer> {
     return this.#transport.call<Answer>(this.#callOf(method, path, request));
   }
 
-  /** An answer of which the body is not JSON, or is read while it comes; the caller reads or cancels it. */
+  /** Returns a response that is streamed or not JSON. The caller reads or cancels it. */
   stream(method: CallRequest['method'], path: string, request: Partial<SandboxRequest> = {}): Promise<Response> {
     return this.#transport.stream(this.#callOf(method, path, request));
   }
 
-  /** A WebSocket of the sandbox's terminal. A browser's session opens it with a ticket, since its cookie cannot be relied on. */
+  /**
+   * Opens a WebSocket to the sandbox's terminal. Browser sessions use a ticket, since their cookie is not reliable
+   * here.
+   */
   async openTerminal(
     id: string,
     request: {
@@ -60,7 +63,7 @@ export class SandboxTransport {
   }
 }
 
-/** Below `/api`; every server of this API knows this name, `sandboxes` is ours alone. */
+/** Path relative to `/api`. Every server of this API supports this name; `sandboxes` exists only on this platform. */
 export function pathOf(id: string): string {
   return `/containers/${encodeURIComponent(id)}`;
 }

@@ -1,45 +1,55 @@
 import type { SandboxOperations } from '../generated/api.ts';
 
-/** Shapes of the API under the names that this SDK gives them. All times are ISO 8601, UTC, with milliseconds. */
+/** API types under the SDK's names. All times are ISO 8601, UTC, with milliseconds. */
 
 export type SandboxInfo = SandboxOperations['GET /containers/{id}']['answer'];
+/** Lifecycle state of a sandbox. */
 export type SandboxStatus = SandboxInfo['status'];
-/** Of an image, or of a snapshot: one of the two is given. */
+/** A sandbox to create, from either an image or a snapshot. */
 export type NewSandbox = SandboxOperations['POST /containers']['body'] & {
-  /** With `network: 'egress'`: only these hosts are reached, such as `example.com` and `*.example.com`. */
+  /** With `network: 'egress'`: the only reachable hosts, such as `example.com` and `*.example.com`. */
   egress_allow?: string[] | undefined;
 };
+/** An image for sandboxes. */
 export type SandboxImage = SandboxOperations['GET /images']['answer']['images'][number];
+/** A terminal session, whose shell outlives its clients. */
 export type TerminalSession = SandboxOperations['GET /containers/{id}/terminals']['answer']['terminals'][number];
+/** Response of a guest sign-in. */
 export type GuestSignIn = SandboxOperations['POST /auth/guest']['answer'];
 
+/** Attributes of a file or folder. */
 export type FileEntry = SandboxOperations['GET /containers/{id}/files/stat']['answer'];
+/** A file that was just written. */
 export type WrittenFile = SandboxOperations['POST /containers/{id}/files']['answer'];
 
-/** The files of a sandbox at one moment, of which others can be made (`create({ snapshot_id })`). */
+/** The files of a sandbox at one moment. Create sandboxes from it with `create({ snapshot_id })`. */
 export type Snapshot = SandboxOperations['GET /snapshots/{id}']['answer'];
-/** Something that has happened to a sandbox. Ids grow by one with each event of the workspace. */
+/** An event of a sandbox. Ids increase by one with each event of the workspace. */
 export type SandboxEvent = SandboxOperations['GET /events']['answer']['events'][number];
-/** What a sandbox uses; null is what its driver cannot tell. */
+/** Resource usage of a sandbox; null values are unknown to its driver. */
 export type SandboxMetrics = SandboxOperations['GET /containers/{id}/metrics']['answer'];
+/** One sample of resource usage. */
 export type SandboxUsage = SandboxMetrics['current'];
+/** Outcome of unpacking an archive. */
 export type UnpackedArchive = SandboxOperations['PUT /containers/{id}/files/archive']['answer'];
 
-/** An address under which a port is reached for a while, also by a browser: `url` is an origin of its own. */
+/** A temporary address of a port, which also works in browsers: `url` is a separate origin. */
 export type PortPreview = SandboxOperations['POST /containers/{id}/ports']['answer'];
-/** The same without its signature, which is told once. */
+/** An active port link without its signature, which is shown only once. */
 export type OpenPort = SandboxOperations['GET /containers/{id}/ports']['answer']['ports'][number];
 
+/** Filters for lists of sandboxes. */
 export interface SandboxQuery {
   status?: SandboxStatus | undefined;
   name?: string | undefined;
-  /** Sandboxes that have all of these. */
+  /** Matches sandboxes with all of these labels. */
   labels?: Readonly<Record<string, string>> | undefined;
 }
 
+/** One page of sandboxes. */
 export interface SandboxPage {
   items: SandboxInfo[];
   nextCursor: string | null;
-  /** How many sandboxes the caller may have. */
+  /** Maximum number of sandboxes of the caller. */
   limit: number;
 }

@@ -21,9 +21,11 @@ import { Terminal, type TerminalOptions } from './terminal.ts';
 
 const LONG_POLL_SECONDS = 30;
 
-/** One sandbox by its id. Nothing is asked before a method is called. */
+/** A sandbox by its id. Creating this object makes no request. */
 export class SandboxHandle {
+  /** Id of the sandbox. */
   readonly id: string;
+  /** The files of the sandbox. */
   readonly files: SandboxFiles;
   readonly #transport: SandboxTransport;
 
@@ -33,11 +35,12 @@ export class SandboxHandle {
     this.files = new SandboxFiles(transport, id);
   }
 
+  /** Returns the current state of the sandbox. */
   get(options: CallOptions = {}): Promise<SandboxInfo> {
     return this.#transport.call('GET', pathOf(this.id), options);
   }
 
-  /** Asks again and again, each time held by the platform until the state is reached. Stops on `error`, and at the time's end. */
+  /** Waits for a status by long polling. Stops on `error` and at the time limit. */
   async waitFor(status: SandboxStatus, options: CallOptions = {}): Promise<SandboxInfo> {
     const endsAtMs = performance.now() + (options.timeoutMs ?? 120_000);
     for (;;) {
@@ -48,40 +51,43 @@ export class SandboxHandle {
       const call = { query, signal: options.signal, timeoutMs: (timeout + 15) * 1000 };
       const info = await this.#transport.call<SandboxInfo>('GET', pathOf(this.id), call);
       if (info.status === status || info.status === 'error' || leftSeconds <= 0) return info;
-      // A server that does not hold the answer is asked once in two seconds, as the contract suggests.
+      // Poll servers without long polling every two seconds, as the contract suggests.
       if (performance.now() - askedAtMs < 1_000) await new Promise((resolve) => setTimeout(resolve, 2_000));
     }
   }
 
+  /** Starts a stopped sandbox. */
   start(options: CallOptions = {}): Promise<SandboxInfo> {
     return this.#change('start', options);
   }
 
-  /** Its files stay. */
+  /** Stops the sandbox. Its files remain. */
   stop(options: CallOptions = {}): Promise<SandboxInfo> {
     return this.#change('stop', options);
   }
 
-  /** Its processes stand still, and cost no time of the CPU. Any use of the sandbox resumes it. */
+  /** Pauses the sandbox: its processes freeze and use no CPU. Any access resumes it. */
   pause(options: CallOptions = {}): Promise<SandboxInfo> {
     return this.#change('pause', options);
   }
 
+  /** Resumes a paused sandbox. */
   resume(options: CallOptions = {}): Promise<SandboxInfo> {
     return this.#change('resume', options);
   }
 
-  /** With its files, in any state. */
+  /** Deletes the sandbox and its files, in any state. */
   async delete(options: CallOptions = {}): Promise<void> {
     await this.#transport.call('DELETE', pathOf(this.id), options);
   }
 
+  /** Copies the files into a snapshot. */
   snapshot({ name, ...options }: CallOptions & { name?: string } = {}): Promise<Snapshot> {
     const body = name === undefined ? {} : { name };
     return this.#transport.call('POST', `${pathOf(this.id)}/snapshots`, { timeoutMs: 120_000, ...options, body });
   }
 
-  /** New sandboxes with the files of this one, as they are now. Answers when they run. */
+  /** Creates sandboxes with a copy of this one's current files. Resolves when they are running. */
   async fork({ name, count, ...options }: CallOptions & { name?: string; count?: number } = {}): Promise<Sandbox[]> {
     const body = { ...(name !== undefined && { name }), ...(count !== undefined && { count }) };
     const { containers } = await this.#transport.call<{ containers: SandboxInfo[] }>(
@@ -96,25 +102,25 @@ export class SandboxHandle {
     return forks;
   }
 
-  /** What happens to it, from now on or after an event. */
+  /** Streams events of the sandbox, from now on or after a given event. */
   events(options: EventOptions = {}): AsyncGenerator<SandboxEvent, void> {
     return followEvents(this.#transport, `${pathOf(this.id)}/events`, options);
   }
 
-  /** What has happened to it, newest first, as far as it is kept. */
+  /** Returns one page of stored events, newest first. */
   eventPage(page: PageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
     return pageOfEvents(this.#transport, `${pathOf(this.id)}/events`, page, options);
   }
 
-  /** Samples of the last while, or since a moment. */
+  /** Returns recent samples of resource usage, optionally since a time. */
   metrics({ since, ...options }: CallOptions & { since?: Date } = {}): Promise<SandboxMetrics> {
     const query = { since: since?.toISOString() };
     return this.#transport.call('GET', `${pathOf(this.id)}/metrics`, { query, ...options });
   }
 
   /**
-   * Runs a command to its end. That it failed is a result, not an error. On a server that has only the contract's raw
-   * terminal the command runs in a shell there, which it cannot tell from a shell of a person.
+   * Runs a command to completion. A non-zero exit code is a result, not an error. On servers that offer only the
+   * contract's raw terminal, the command runs in a shell there, indistinguishable from an interactive one.
    */
   async run(command: RunnableCommand, options: RunOptions = {}): Promise<CommandResult> {
     if (!this.#transport.contractOnly) {
@@ -122,14 +128,14 @@ export class SandboxHandle {
         return await execCommand(this.#transport, this.id, command, options);
       } catch (error) {
         if (!isMissingRoute(error)) throw error;
-        await this.get({ signal: options.signal }); // throws when it is the sandbox that is missing
+        await this.get({ signal: options.signal }); // throws if the sandbox itself does not exist
         this.#transport.contractOnly = true;
       }
     }
     return await markerRun(this.#transport, this.id, command, options);
   }
 
-  /** Starts a command with pipes, to write to while it runs. */
+  /** Starts a command with pipes, for interaction while it runs. */
   spawn(command: RunnableCommand, options: ProcessOptions = {}): Promise<SandboxProcess> {
     return SandboxProcess.start(this.#transport, this.id, command, options);
   }
@@ -139,18 +145,18 @@ export class SandboxHandle {
     return Terminal.open(this.#transport, this.id, options);
   }
 
-  /** Shells that outlive their clients. */
+  /** Lists the terminal sessions, whose shells outlive their clients. */
   async terminals(options: CallOptions = {}): Promise<TerminalSession[]> {
     const path = `${pathOf(this.id)}/terminals`;
     return (await this.#transport.call<{ terminals: TerminalSession[] }>('GET', path, options)).terminals;
   }
 
-  /** Hangs a session up. */
+  /** Ends a session with SIGHUP. */
   async endTerminal(session: string, options: CallOptions = {}): Promise<void> {
     await this.#transport.call('DELETE', `${pathOf(this.id)}/terminals/${encodeURIComponent(session)}`, options);
   }
 
-  /** For whoever has the link; an hour by default. */
+  /** Creates a link to a port, valid for anyone who has it; for one hour by default. */
   previewPort(
     port: number,
     { expiresInSeconds, ...options }: CallOptions & { expiresInSeconds?: number } = {},
@@ -159,13 +165,13 @@ export class SandboxHandle {
     return this.#transport.call('POST', `${pathOf(this.id)}/ports`, { ...options, body });
   }
 
-  /** The links to ports that are in use. */
+  /** Lists the active port links. */
   async ports(options: CallOptions = {}): Promise<OpenPort[]> {
     const path = `${pathOf(this.id)}/ports`;
     return (await this.#transport.call<{ ports: OpenPort[] }>('GET', path, options)).ports;
   }
 
-  /** Takes back the links to one port, or to all; what is open by them is cut. Answers how many there were. */
+  /** Revokes the links to one port or to all, and cuts their open connections. Returns the number of revoked links. */
   async closePorts({ port, ...options }: CallOptions & { port?: number | undefined } = {}): Promise<number> {
     const path = `${pathOf(this.id)}/ports${port === undefined ? '' : `/${port}`}`;
     return (await this.#transport.call<{ revoked: number }>('DELETE', path, options)).revoked;
@@ -181,7 +187,16 @@ export class SandboxHandle {
   }
 }
 
-/** A sandbox as it was when it was last looked at by this program. */
+/**
+ * A sandbox with its state as of this program's last request.
+ *
+ * @example
+ * ```ts
+ * const sandbox = await svc.sandboxes.create({ image: 'debian' });
+ * const { stdout, exitCode } = await sandbox.run('uname -a');
+ * await sandbox.delete();
+ * ```
+ */
 export class Sandbox extends SandboxHandle {
   #info: SandboxInfo;
 
@@ -190,18 +205,22 @@ export class Sandbox extends SandboxHandle {
     this.#info = info;
   }
 
+  /** The last known state. */
   get info(): SandboxInfo {
     return this.#info;
   }
 
+  /** Name of the sandbox. */
   get name(): string {
     return this.#info.name;
   }
 
+  /** Image of the sandbox. */
   get image(): string {
     return this.#info.image;
   }
 
+  /** The last known status; `get` updates it. */
   get status(): SandboxStatus {
     return this.#info.status;
   }
@@ -235,7 +254,7 @@ export class Sandbox extends SandboxHandle {
   }
 }
 
-/** 404 and 405 of a server that does not know the route; a sandbox that is not there has its own code. */
+/** Matches 404 and 405 from servers without the route; a missing sandbox has its own code. */
 function isMissingRoute(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.code === 'SANDBOX_NOT_FOUND') return false;
   return error.status === 404 || error.status === 405 || error.status === 501;

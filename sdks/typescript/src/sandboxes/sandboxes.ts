@@ -16,32 +16,42 @@ import type {
 } from './sandbox-types.ts';
 import { SnapshotsClient } from './snapshots.ts';
 
+/** Options of a create. */
 export interface CreateOptions extends CallOptions {
-  /** How long to wait until it runs; 0 answers at once. 120,000 by default. */
+  /** How long to wait until the sandbox is running; 0 returns immediately. Defaults to 120,000. */
   waitMs?: number | undefined;
-  /** The same request with the same key makes no second sandbox. */
+  /** Repeating the same request with the same key creates no second sandbox. */
   idempotencyKey?: string | undefined;
   /**
-   * Called every two seconds while the sandbox is `creating`: the first sandbox of an image waits for that image, and
-   * `image_progress` tells how far it is.
+   * Called every two seconds while the sandbox is `creating`. The first sandbox of an image waits for that image;
+   * `image_progress` reports how far it is.
    *
-   *     const onProgress = (info) => console.error(info.image_progress?.message ?? 'Starting the sandbox');
-   *     await svc.sandboxes.create({ image: 'debian' }, { onProgress });
+   * @example
+   * ```ts
+   * const onProgress = (info) => console.error(info.image_progress?.message ?? 'Starting the sandbox');
+   * await svc.sandboxes.create({ image: 'debian' }, { onProgress });
+   * ```
    */
   onProgress?: ((info: SandboxInfo) => void) | undefined;
 }
 
-/** What one request is held for; the rest of the time goes to long polls. */
+/** Longest hold of one request; long polls cover the rest. */
 const MOST_HELD_MS = 30_000;
 const DEFAULT_WAIT_MS = 120_000;
 const PROGRESS_EVERY_MS = 2_000;
 
 /**
- *     const sandbox = await svc.sandboxes.create({ image: 'ubuntu' });
- *     const { stdout } = await sandbox.run('uname -a');
- *     await sandbox.delete();
+ * The sandboxes of a workspace.
+ *
+ * @example
+ * ```ts
+ * const sandbox = await svc.sandboxes.create({ image: 'ubuntu' });
+ * const { stdout } = await sandbox.run('uname -a');
+ * await sandbox.delete();
+ * ```
  */
 export class SandboxesClient {
+  /** The snapshots of the workspace. */
   readonly snapshots: SnapshotsClient;
   readonly #transport: SandboxTransport;
   readonly #plain: Transport;
@@ -52,12 +62,12 @@ export class SandboxesClient {
     this.snapshots = new SnapshotsClient(this.#transport);
   }
 
-  /** Those of another workspace than the caller's own. */
+  /** Returns a client for the sandboxes of another workspace. */
   in(workspace: WorkspaceScope): SandboxesClient {
     return new SandboxesClient(this.#plain, workspace);
   }
 
-  /** Answers when it runs. One that could not be made throws, and is not left behind. */
+  /** Creates a sandbox and waits until it is running. If it fails to start, deletes it and throws. */
   async create(request: NewSandbox, options: CreateOptions = {}): Promise<Sandbox> {
     const { waitMs = DEFAULT_WAIT_MS, idempotencyKey, onProgress, signal } = options;
     const endsAtMs = performance.now() + waitMs;
@@ -77,21 +87,22 @@ export class SandboxesClient {
       await sandbox.waitFor('running', { signal, timeoutMs });
     }
     if (sandbox.status !== 'error') return sandbox;
-    await sandbox.delete().catch(() => undefined); // the cause is what the caller has to hear of
+    await sandbox.delete().catch(() => undefined); // the caller gets the original error
     throw failureOf(sandbox.info);
   }
 
+  /** Returns a sandbox. Throws `NotFoundError` if there is none. */
   async get(id: string, options: CallOptions = {}): Promise<Sandbox> {
     const info = await new SandboxHandle(this.#transport, id).get(options);
     return new Sandbox(this.#transport, info);
   }
 
-  /** Without asking whether there is one. */
+  /** Returns a handle without checking that the sandbox exists. */
   of(id: string): SandboxHandle {
     return new SandboxHandle(this.#transport, id);
   }
 
-  /** Newest first. */
+  /** Returns one page of sandboxes, newest first. */
   async page(query: SandboxQuery & PageQuery = {}, options: CallOptions = {}): Promise<SandboxPage> {
     const { status, name, labels = {} } = query;
     const filters = Object.fromEntries(Object.entries(labels).map(([key, value]) => [`label.${key}`, value]));
@@ -100,11 +111,11 @@ export class SandboxesClient {
       limit: number;
       next_cursor?: string | null;
     }>('GET', '/containers', { query: { status, name, ...filters, ...pageParameters(query) }, ...options });
-    // The contract lets an empty list be null.
+    // The contract allows null for an empty list.
     return { items: answer.containers ?? [], nextCursor: answer.next_cursor ?? null, limit: answer.limit };
   }
 
-  /** Newest first, page after page, as far as it is iterated. */
+  /** Lists sandboxes, newest first, fetching pages as needed. */
   async *list(query: SandboxQuery & PageQuery = {}, options: CallOptions = {}): AsyncGenerator<Sandbox, void> {
     let cursor = query.cursor;
     do {
@@ -114,21 +125,22 @@ export class SandboxesClient {
     } while (cursor !== undefined);
   }
 
+  /** Deletes a sandbox and its files. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     await this.of(id).delete(options);
   }
 
-  /** What happens to all sandboxes of the workspace, from now on or after an event. */
+  /** Streams events of all sandboxes in the workspace, from now on or after a given event. */
   events(options: EventOptions = {}): AsyncGenerator<SandboxEvent, void> {
     return followEvents(this.#transport, '/events', options);
   }
 
-  /** What has happened, newest first, as far as it is kept. */
+  /** Returns one page of stored events, newest first. */
   eventPage(page: PageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
     return pageOfEvents(this.#transport, '/events', page, options);
   }
 
-  /** What sandboxes can be made of; popular ones only, unless `all`. */
+  /** Lists available images; popular ones only, unless `all`. */
   async images({ all, ...options }: CallOptions & { all?: boolean } = {}): Promise<SandboxImage[]> {
     const query = { all: all === true ? true : undefined };
     return (
@@ -137,13 +149,13 @@ export class SandboxesClient {
     );
   }
 
-  /** For smoke tests, where the platform allows guests. Needs no token; the answer has one. */
+  /** Signs in as a guest, for smoke tests on platforms that allow guests. Needs no token and returns one. */
   signInAsGuest(guest: { username: string; email?: string }, options: CallOptions = {}): Promise<GuestSignIn> {
     return this.#plain.call({ method: 'POST', path: '/api/auth/guest', body: guest, ...options });
   }
 }
 
-/** Why it could not be made, as if the create itself had been refused. */
+/** Returns the start failure as if the create request itself had been refused. */
 function failureOf({ error, state_reason: reason, id }: SandboxInfo): ApiError {
   return new ApiError({
     status: 502,

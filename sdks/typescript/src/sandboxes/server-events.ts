@@ -1,16 +1,19 @@
 import { UnexpectedAnswerError } from '../errors.ts';
 
 export interface ServerEvent {
-  /** Of the last event that had one, for `Last-Event-ID`. */
+  /** Id of the last event that had one, for `Last-Event-ID`. */
   id: string;
   event: string;
   data: string;
 }
 
-/** Far above what any route sends; a server that never ends a line cannot fill the memory. */
+/** Far above the size of any route's events; bounds memory if a server never ends a line. */
 const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
 
-/** Reads server-sent events (WHATWG HTML, section 9.2.6) as they come. Ends with the stream; leaving early cancels it. */
+/**
+ * Parses server-sent events (WHATWG HTML, section 9.2.6) as they arrive. Ends with the stream; leaving early cancels
+ * it.
+ */
 export async function* readServerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void> {
   let id = '';
   let event = '';
@@ -22,7 +25,7 @@ export async function* readServerEvents(body: ReadableStream<Uint8Array>): Async
       continue;
     }
     const colon = line.indexOf(':');
-    if (colon === 0) continue; // a comment, which keeps the connection alive
+    if (colon === 0) continue; // a comment that keeps the connection alive
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'event') event = value;
@@ -39,7 +42,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return; // what has no end is no event
+      if (done) return; // an unterminated event is discarded
       const parts = decoder.decode(value, { stream: true }).split('\n');
       const last = parts.pop() ?? '';
       for (const part of parts) {

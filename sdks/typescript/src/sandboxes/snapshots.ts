@@ -3,12 +3,21 @@ import type { CallOptions } from '../transport.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 import type { Snapshot } from './sandbox-types.ts';
 
+/** Filters for lists of snapshots. */
 export interface SnapshotQuery extends PageQuery {
-  /** Only those of this sandbox, which may be gone. */
+  /** Only snapshots of this sandbox, which may have been deleted. */
   sandboxId?: string | undefined;
 }
 
-/** The snapshots of the workspace. */
+/**
+ * The snapshots of the workspace.
+ *
+ * @example
+ * ```ts
+ * const { id } = await sandbox.snapshot({ name: 'ready' });
+ * const copy = await svc.sandboxes.create({ snapshot_id: id });
+ * ```
+ */
 export class SnapshotsClient {
   readonly #transport: SandboxTransport;
 
@@ -16,7 +25,7 @@ export class SnapshotsClient {
     this.#transport = transport;
   }
 
-  /** Newest first, page after page, as far as it is iterated. */
+  /** Lists snapshots, newest first, fetching pages as needed. */
   async *list({ sandboxId, ...page }: SnapshotQuery = {}, options: CallOptions = {}): AsyncGenerator<Snapshot, void> {
     let cursor = page.cursor ?? null;
     do {
@@ -31,10 +40,12 @@ export class SnapshotsClient {
     } while (cursor !== null);
   }
 
+  /** Returns a snapshot. */
   get(id: string, options: CallOptions = {}): Promise<Snapshot> {
     return this.#transport.call('GET', `/snapshots/${encodeURIComponent(id)}`, options);
   }
 
+  /** Deletes a snapshot. Sandboxes created from it don't change. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     await this.#transport.call('DELETE', `/snapshots/${encodeURIComponent(id)}`, options);
   }

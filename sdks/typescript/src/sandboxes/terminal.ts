@@ -6,47 +6,60 @@ import { OutputQueue, type OutputListener } from './output-queue.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 import type { ProcessExit, Started, TerminalConnection, V1Listener } from './v1-connection.ts';
 
+/** Options of a terminal. */
 export interface TerminalOptions {
-  /** 80 x 24 by default. */
+  /** Defaults to 80 x 24. */
   cols?: number | undefined;
   rows?: number | undefined;
-  /** A shell that outlives this client: its name, which is joined when there is one, or `new` for one with a made name. */
+  /**
+   * Name of a session, whose shell outlives this client: joins or creates it. `new` creates one with a generated name.
+   */
   session?: string | undefined;
-  /** Only what follows this offset; nothing is made then, and a session that has ended is refused. */
+  /** Only output after this offset. Never creates a session; an ended one is refused. */
   since?: number | undefined;
   /**
-   * What comes first when the session has more behind it than it keeps (1 MiB): its screen, drawn from a full reset on (the
-   * default), or what is kept of the output, which may begin in the middle of anything.
+   * What to replay if the session has more output than it keeps (1 MiB): its screen, redrawn after a full reset
+   * (default), or the kept output, which may begin anywhere.
    */
   replay?: 'screen' | 'output' | undefined;
-  /** How long the session lives without a client. */
+  /** How long the session lives without a client, in seconds. */
   lingerSeconds?: number | undefined;
   readOnly?: boolean | undefined;
-  /** Sends the session's other clients away. */
+  /** Disconnects the session's other clients. */
   takeover?: boolean | undefined;
-  /** Of the opening, and of the whole terminal. */
+  /** Aborts the opening, or closes the terminal. */
   signal?: AbortSignal | undefined;
-  /** Whether a lost connection to a session is opened again, from where it broke. True by default. */
+  /** Whether to reopen a lost connection to a session where it broke. Defaults to true. */
   reconnect?: boolean | undefined;
 }
 
-/** How a terminal ended: its shell did, or the connection was closed for another reason, such as 4004 (stopped). */
+/** How a terminal ended: the shell exited, or the connection was closed for another reason, such as 4004 (stopped). */
 export interface TerminalEnd {
   exit: ProcessExit | null;
-  /** Of the WebSocket; 1000 at the shell's end or after `close()`. */
+  /** Close code of the WebSocket; 1000 after the shell exits or after `close()`. */
   code: number;
   reason: string;
 }
 
+/** State of the terminal's connection. */
 export type ConnectionState = 'connected' | 'reconnecting' | 'closed';
 
-/** For good, whoever tries again; every other end is a broken connection. */
+/** Close codes that a retry cannot change. Any other code means a broken connection. */
 const FINAL_CODES: ReadonlySet<number> = new Set([1000, 1008, 4001, 4003, 4004, 4005, 4006, 4008, 4009]);
 const MAX_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
 
-/** A shell on a terminal of a sandbox. */
+/**
+ * A shell on a terminal of a sandbox.
+ *
+ * @example
+ * ```ts
+ * const terminal = await sandbox.terminal({ session: 'main' });
+ * terminal.onData(({ bytes }) => void process.stdout.write(bytes));
+ * await terminal.write('ls\n');
+ * ```
+ */
 export class Terminal {
   readonly #transport: SandboxTransport;
   readonly #sandboxId: string;
@@ -75,7 +88,7 @@ export class Terminal {
     this.#queue = new OutputQueue((bytes) => this.#connection?.acknowledge(bytes));
   }
 
-  /** Waits for a sandbox that is being made, at most a minute. */
+  /** Opens a terminal. Waits at most one minute for a sandbox that is still starting. */
   static async open(transport: SandboxTransport, sandboxId: string, options: TerminalOptions = {}): Promise<Terminal> {
     const terminal = new Terminal(transport, sandboxId, options);
     await terminal.#connect(options.session, options.since);
@@ -83,67 +96,73 @@ export class Terminal {
     return terminal;
   }
 
-  /** The session's name, under which others join; null for a shell that ends with this terminal. */
+  /** Name of the session, for others to join; null for a shell that ends with this terminal. */
   get sessionId(): string | null {
     return this.#process?.sessionId ?? null;
   }
 
+  /** Process id of the shell in the sandbox. */
   get pid(): number {
     return this.#process?.pid ?? 0;
   }
 
+  /** Path of the shell. */
   get shell(): string {
     return this.#process?.path ?? '';
   }
 
-  /** How much of the output is from before this terminal was opened. */
+  /** Bytes of output from before this terminal was opened. */
   get replayedBytes(): number {
     return this.#process?.replayedBytes ?? 0;
   }
 
-  /** Absolute offset behind the last byte that came: `since` of another terminal goes on from here. */
+  /** Absolute offset after the last received byte. Pass it as `since` to continue in another terminal. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Resolves at the end, when all output was taken. Rejects with what a listener of the output threw. */
+  /** Resolves at the end, after all output was consumed. Rejects with the output listener's error. */
   get ended(): Promise<TerminalEnd> {
     return this.#ended.promise;
   }
 
-  /** There is one listener. Output waits in the sandbox while the promise that it answers is pending. */
+  /** Sets the output listener. There is one listener; output waits in the sandbox until its promise resolves. */
   onData(listener: OutputListener): void {
     this.#queue.listen(listener);
   }
 
+  /** Called when the connection's state changes. Returns a function that unsubscribes. */
   onState(listener: (state: ConnectionState) => void): () => void {
     this.#stateListeners.add(listener);
     return () => this.#stateListeners.delete(listener);
   }
 
-  /** So many bytes of output were lost, because this client was far behind others of the session. */
+  /**
+   * Called with the number of bytes lost because this client fell far behind. Returns a function that unsubscribes.
+   */
   onLag(listener: (lostBytes: number) => void): () => void {
     this.#lagListeners.add(listener);
     return () => this.#lagListeners.delete(listener);
   }
 
-  /** Types. Resolves when it has left; rejects when the connection is gone. */
+  /** Writes input. Resolves when sent; rejects if the connection is lost. */
   write(data: string | Uint8Array): Promise<void> {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     return this.#input.send(bytes, () => this.#connection);
   }
 
+  /** Changes the terminal size. */
   resize(cols: number, rows: number): void {
     [this.#cols, this.#rows] = [cols, rows];
     this.#connection?.control({ type: 'resize', cols, rows });
   }
 
-  /** Such as `SIGINT`, to what runs in the foreground. */
+  /** Sends a signal, such as `SIGINT`, to the foreground process. */
   signal(name: string): void {
     this.#connected().control({ type: 'signal', name });
   }
 
-  /** Leaves. The shell goes as well, unless it is a session's. */
+  /** Disconnects. Ends the shell unless it belongs to a session. */
   close(): void {
     this.#wasClosed = true;
     if (this.#connection === null) this.#finish(1000, '');
@@ -159,7 +178,7 @@ export class Terminal {
     const { signal } = this.#options;
     const query = { cols: this.#cols, rows: this.#rows, ...sessionQuery(session, since, this.#options) };
     const ready = Promise.withResolvers<void>();
-    // A shell that has ended may say all it has to say, and close, before anybody waits.
+    // A shell that ends immediately may reject this before anything awaits it.
     ready.promise.catch(() => undefined);
     const request = { query, session, since, signal };
     this.#connection = await openConnection(this.#transport, this.#sandboxId, request, this.#listener(ready));
@@ -207,7 +226,7 @@ export class Terminal {
     else void this.#reconnect(session, code, reason);
   }
 
-  /** Goes on at the offset where it broke, or with the screen when the session no longer has what follows that. */
+  /** Resumes at the offset where the connection broke, or with the screen if the session no longer has that output. */
   async #reconnect(session: string, code: number, reason: string): Promise<void> {
     this.#tell('reconnecting');
     for (let attempt = 0; attempt < MAX_ATTEMPTS && !this.#wasClosed; attempt += 1) {
@@ -231,7 +250,7 @@ export class Terminal {
     this.#tell('closed');
     const end: TerminalEnd = { exit: this.#exit, code, reason };
     this.#queue.drained().then(() => this.#ended.resolve(end), this.#ended.reject);
-    this.#ended.promise.catch(() => undefined); // heard by those who wait for it
+    this.#ended.promise.catch(() => undefined); // callers of `ended` get the error
   }
 
   #tell(state: ConnectionState): void {
@@ -249,7 +268,7 @@ function sessionQuery(
   return { session, since, replay, linger: lingerSeconds, mode, takeover: takeover === true ? 1 : undefined };
 }
 
-/** The platform has answered, and would answer the same again. */
+/** A definitive response of the platform; a retry would not help. */
 function isFinal(error: unknown): boolean {
   return error instanceof SvcError && 'status' in error && typeof error.status === 'number' && error.status < 500;
 }

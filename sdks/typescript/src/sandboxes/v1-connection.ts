@@ -11,58 +11,59 @@ const REPLAY = 0x03;
 const SCREEN = 0x04;
 const HEADER_BYTES = 9;
 
-/** The first word of a connection. */
+/** The first message of a connection. */
 export interface Started {
-  /** Null for what ends with its client. */
+  /** Null if the process ends with its client. */
   sessionId: string | null;
   pid: number;
-  /** Of the shell or the program. */
+  /** Path of the shell or program. */
   path: string;
   /** Absolute offset of the first byte that follows. */
   offset: number;
-  /** How much of what follows was said before this client came. */
+  /** Number of following bytes from before this client connected. */
   replayedBytes: number;
-  /** How much input may be on its way before more of it was taken; null where nobody says so. */
+  /** Maximum unacknowledged input in bytes; null if the server sets no limit. */
   inputWindowBytes: number | null;
 }
 
-/** How a shell or a command ended. */
+/** How a shell or command ended. */
 export interface ProcessExit {
-  /** 128 + its number after a signal. */
+  /** 128 + signal number after a signal. */
   exitCode: number;
   signal: string | null;
 }
 
+/** A chunk of output. */
 export interface OutputChunk {
   bytes: Uint8Array;
   channel: 'stdout' | 'stderr';
-  /** Sent before this client came: what it asks of a terminal was answered then. */
+  /** Output from before this client connected; its terminal queries were already answered. */
   replayed: boolean;
   /**
-   * No output, but what draws the screen as the session's output before `offset` has left it, from a full reset on: that output
-   * is no longer kept. It comes first after a connect, also in pieces. Nothing of it is to be answered.
+   * Not output, but a redraw of the screen as of `offset`, after a full reset, in place of output that is no longer
+   * kept. Comes first after a connect, possibly in several chunks. Do not answer its terminal queries.
    */
   screen: boolean;
-  /** Of its first byte in that channel. */
+  /** Offset of the first byte in its channel. */
   offset: number;
 }
 
 export interface V1Listener {
   started(process: Started): void;
   output(chunk: OutputChunk): void;
-  /** So much of the input has reached the process. */
+  /** Input bytes that reached the process. */
   taken(bytes: number): void;
-  /** Bytes between two offsets were lost, because this client was too slow. */
+  /** Bytes between two offsets were lost because this client was too slow. */
   lagged(from: number, to: number): void;
-  /** Of the platform, such as READ_ONLY, or why a program could not be started. */
+  /** An error of the platform, such as READ_ONLY or why a program could not start. */
   failed(code: string, message: string): void;
   exited(exit: ProcessExit): void;
   closed(code: number, reason: string): void;
 }
 
-/** One open terminal, in whatever framing. */
+/** An open terminal, independent of its framing. */
 export interface TerminalConnection {
-  /** What was typed and has not left yet. */
+  /** Input not sent yet, in bytes. */
   readonly bufferedBytes: number;
   type(bytes: Uint8Array): void;
   control(control: Readonly<Record<string, unknown>>): void;
@@ -70,7 +71,7 @@ export interface TerminalConnection {
   close(): void;
 }
 
-/** One WebSocket that speaks `sandbox.v1`. Output is sent only as far as it was acknowledged. */
+/** A WebSocket that speaks `sandbox.v1`. The server sends output only within the acknowledged window. */
 export class V1Connection implements TerminalConnection {
   readonly #socket: SocketLike;
 
@@ -141,7 +142,8 @@ function receiveOutput(frame: Uint8Array, listener: V1Listener): void {
 }
 
 function receiveControl(text: string, listener: V1Listener): void {
-  const fields = JSON.parse(text) as Readonly<Record<string, unknown>>; // the protocol's documented controls, checked here
+  // the protocol's documented controls, checked here
+  const fields = JSON.parse(text) as Readonly<Record<string, unknown>>;
   switch (fields['type']) {
     case 'ready':
       listener.started({

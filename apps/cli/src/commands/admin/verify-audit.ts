@@ -10,7 +10,7 @@ interface AuditFlags {
   json?: boolean;
 }
 
-/** `svc admin verify-audit`: exits 1 when the log is not what the platform wrote. */
+/** `svc admin verify-audit`: exits with 1 if the log was modified. */
 export function registerAuditCommand(admin: Command): void {
   admin
     .command('verify-audit')

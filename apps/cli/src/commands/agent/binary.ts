@@ -7,7 +7,7 @@ interface BinaryFlags extends BuildFlags {
   output: string;
 }
 
-/** `svc agent binary --output FILE`: the agent as one program for Linux. */
+/** `svc agent binary --output FILE`: builds the agent as a single executable for Linux. */
 export function registerAgentBinary(agent: Command): void {
   buildCommand(agent, 'binary', 'Build the agent as a single-file binary')
     .requiredOption('--output <file>', 'Output file')

@@ -7,15 +7,15 @@ export interface BuildFlags {
   arch?: 'x64' | 'arm64';
 }
 
-/** The checkout that this command runs from: what is built. */
+/** The checkout that contains this command; the build's source. */
 export const PROJECT_ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
-/** Beside the launcher's own Node. */
+/** Next to the launcher's own Node.js. */
 export const CACHE_FOLDER = resolve(PROJECT_ROOT, '.cache');
 
-/** The processor of this machine. */
+/** Processor architecture of this machine. */
 export const OWN_ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64';
 
-/** `--arch`, which both builds have. */
+/** Adds the options of both builds, such as `--arch`. */
 export function buildCommand(agent: Command, name: string, description: string): Command {
   return agent
     .command(name)
@@ -23,7 +23,9 @@ export function buildCommand(agent: Command, name: string, description: string):
     .addOption(new Option('--arch <architecture>', 'Target architecture').choices(['x64', 'arm64']));
 }
 
-/** What a build lacks (a program, a package, the network) is the user's to give: one line with its cause, no stack. */
+/**
+ * Reports a missing program, package or network as one line with its cause, without a stack, since the user can fix it.
+ */
 export async function built<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -18,8 +18,8 @@ interface Target {
 }
 
 /**
- * `svc agent image`: an archive for `docker load`, `ctr images import` and `skopeo copy oci-archive:…`; with `--data` there
- * where the platform of that folder serves it from, for every processor.
+ * `svc agent image`: builds an archive for `docker load`, `ctr images import` and `skopeo copy oci-archive:…`. With
+ * `--data`, writes it for every processor to where the platform of that folder serves it.
  */
 export function registerAgentImage(agent: Command): void {
   buildCommand(agent, 'image', 'Build the container image of the agent as an archive; needs no container engine')

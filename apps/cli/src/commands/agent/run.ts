@@ -3,8 +3,8 @@ import { AGENT_NODE_FLAGS } from '@svc/agent/node-flags';
 import { CommandFailure } from '../../client/command-failure.ts';
 
 /**
- * Becomes the agent: the same process, with the flags that the delivered one starts Node with. A process that only waits
- * for another would keep 54 MiB.
+ * Turns this process into the agent, with the Node.js flags of the packaged one. A parent process that only waits would
+ * cost 54 MiB.
  */
 export function runAgent(given: readonly string[]): never {
   const entry = fileURLToPath(import.meta.resolve('@svc/agent/main'));

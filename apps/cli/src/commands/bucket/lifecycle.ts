@@ -21,7 +21,7 @@ export function registerBucketLifecycle(parent: Command): void {
     .argument('<rules>', 'JSON, @FILE, or @-; also accepts the format of the AWS CLI')
     .action((bucket: string, rules: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
-        const body = (await readJsonArgument(rules)) as LifecycleChange; // the platform's schema decides
+        const body = (await readJsonArgument(rules)) as LifecycleChange; // validated by the platform's schema
         const set = await (await connect()).store.buckets.setLifecycle(bucket, body, { signal });
         output.answer(set, [`Bucket ${bucket} has ${set.rules.length} lifecycle rules`]);
       }),

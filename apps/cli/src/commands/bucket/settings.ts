@@ -31,7 +31,7 @@ export function registerBucketSettings(parent: Command): void {
     );
 }
 
-/** The platform's schema decides which names and values there are. */
+/** Parses changes. The platform's schema validates names and values. */
 async function readChanges(changes: readonly string[]): Promise<BucketSettingsChange> {
   let body: Record<string, unknown> = {};
   for (const change of changes) {
@@ -43,13 +43,13 @@ async function readChanges(changes: readonly string[]): Promise<BucketSettingsCh
     if (name === '' || rest.length === 0) throw usageFailure(`${JSON.stringify(change)} is not NAME=VALUE`);
     const value = valueOf(rest.join('='));
     const [outer = '', inner] = name.split('.');
-    // One level of names in names, which is all that the settings have: quota.max_bytes=1000.
+    // One level of nesting, all that the settings have: quota.max_bytes=1000.
     body[outer] = inner === undefined ? value : { ...asObject(body[outer]), [inner]: value };
   }
-  return body; // checked where it counts: by the platform, which names what is wrong
+  return body; // validated by the platform, which names the error
 }
 
-/** JSON where it is JSON, else text, so that `cacheControl=no-store` needs no quotes. */
+/** Parses JSON, or falls back to text, so that `cacheControl=no-store` needs no quotes. */
 function valueOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -17,11 +17,11 @@ const KINDS: Readonly<Record<string, WorkloadKind>> = {
 
 export interface ChosenPod {
   pod: string;
-  /** How many there were to choose from; 1 for a pod that was named. */
+  /** Number of pods to choose from; 1 for a pod given by name. */
   candidates: number;
 }
 
-/** A pod by its name, or one of a workload: `web-1`, `pod/web-1`, `deployment/web`. One that is ready comes first. */
+/** Chooses a pod by name or from a workload: `web-1`, `pod/web-1`, `deployment/web`. Prefers ready pods. */
 export async function choosePod(
   cluster: Cluster,
   target: string,

@@ -32,7 +32,7 @@ export function registerClusterEvents(parent: Command): void {
         };
         const pageSize = readCount(flags.limit, '--limit');
         if (pageSize > MAX_PAGE_SIZE) throw usageFailure(`--limit is at most ${MAX_PAGE_SIZE}`);
-        // Before the page: what happens between the two comes with what follows.
+        // Fetch the start before the page, so that events in between are part of the stream.
         const { items: newest } =
           flags.follow === true ? await cluster.events({ pageSize: 1 }, { signal }) : { items: [] };
         const { items } = pageSize === 0 ? { items: [] } : await cluster.events({ ...filter, pageSize }, { signal });

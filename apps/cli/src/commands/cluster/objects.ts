@@ -73,7 +73,7 @@ const PODS: Listing<Pod> = {
 };
 
 const PAGE_SIZE = 200;
-/** A table of more is read by nobody; --json and the SDK go on. */
+/** A longer table is of no use; --json and the SDK have no limit. */
 const MAX_ROWS = 5000;
 
 /** `svc cluster nodes`, `workloads` and `pods`. */

@@ -1,4 +1,4 @@
-/** Since then, as people say it: `45s`, `12m`, `3h`, `9d`. A dash for nothing. */
+/** Formats an age: `45s`, `12m`, `3h`, `9d`. A dash for null. */
 export function renderAge(timestamp: string | null, nowMs: number): string {
   if (timestamp === null) return '-';
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(timestamp)) / 1000));
@@ -9,7 +9,7 @@ export function renderAge(timestamp: string | null, nowMs: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** `0.25` cores as `250m`; a dash where nobody measures. */
+/** Formats `0.25` cores as `250m`; a dash without metrics. */
 export function renderCores(cores: number | null): string {
   return cores === null ? '-' : `${Math.round(cores * 1000)}m`;
 }

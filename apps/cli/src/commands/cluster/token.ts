@@ -11,7 +11,7 @@ interface TokenFlags extends ConnectionFlags {
   install?: true;
 }
 
-/** Not the whole installation: run again, that would set the chart's values back to those of the first day. */
+/** Excludes the full installation, which would reset the chart's values to their initial ones. */
 function handOverLines({ install }: RotatedToken): string[] {
   return ['To the agent that runs; it reads it within a minute or two, without a restart:', install.secret];
 }

@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import { usageFailure } from '../../client/command-failure.ts';
 
 const MANIFEST = /\.(ya?ml|json)$/i;
-/** The platform takes no more. */
+/** The platform's limit. */
 const MAX_SIZE_BYTES = 900 * 1024;
 
-/** All of them as one stream of YAML documents. Of a folder its own files in the order of their names. */
+/** Joins all files into one stream of YAML documents. Reads a folder's direct files in order of their names. */
 export async function readManifests(paths: readonly string[]): Promise<string> {
   const files = (await Promise.all(paths.map(filesOf))).flat();
   if (files.filter((path) => path === '-').length > 1) throw usageFailure('standard input can be read only once');

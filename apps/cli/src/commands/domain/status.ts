@@ -11,7 +11,7 @@ interface StatusFlags extends ConnectionFlags {
   timeout?: string;
 }
 
-/** The platform looks again at most this often. */
+/** The platform's minimum interval between checks. */
 const POLL_MS = 5_000;
 
 export function registerDomainStatus(parent: Command): void {
@@ -44,7 +44,7 @@ async function waitUntilActive(
     if (domain.status === 'active') return domain;
     const lines = describeDomain(domain).join('; ');
     if (domain.status === 'blocked') throw new CommandFailure(`${hostname} is blocked by the operator`);
-    // An error heals itself once the DNS is right, so that it is waited for as well.
+    // Keep waiting on errors, which resolve once the DNS is correct.
     if (performance.now() + POLL_MS > deadlineMs)
       throw new CommandFailure(`${hostname} did not become active in time: ${lines}`);
     await delay(POLL_MS, undefined, { signal });

@@ -27,7 +27,7 @@ export function registerImagesPull(images: Command): void {
     );
 }
 
-/** One line that is redrawn on a terminal; elsewhere a line for each new stage. */
+/** Redraws one line on a terminal; otherwise prints a line per stage. */
 class ProgressLine {
   readonly #name: string;
   readonly #silent: boolean;

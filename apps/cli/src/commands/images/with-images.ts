@@ -10,7 +10,7 @@ export interface ImagesFlags {
   json?: boolean;
 }
 
-/** A command with the flags that all of `svc images` have. */
+/** Adds the flags common to all `svc images` commands. */
 export function imagesCommand(images: Command, name: string, description: string): Command {
   return images
     .command(name)
@@ -20,7 +20,7 @@ export function imagesCommand(images: Command, name: string, description: string
     .option('--json', 'Print JSON');
 }
 
-/** Runs the work on the images of the data folder; Ctrl-C ends it, and what was fetched so far is kept. */
+/** Runs the work on the images of the data folder. Ctrl-C ends it; downloaded data is kept. */
 export async function withImages(
   flags: ImagesFlags,
   work: (images: ImageUpkeep, output: Output, signal: AbortSignal) => Promise<void>,
@@ -34,7 +34,7 @@ export async function withImages(
     const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
     await work(images, output, stop.signal);
   } catch (error) {
-    stop.signal.throwIfAborted(); // what an interruption leads to is not what went wrong
+    stop.signal.throwIfAborted(); // errors caused by the interruption are not the cause
     throw error;
   } finally {
     await images.close();

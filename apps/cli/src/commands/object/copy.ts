@@ -47,7 +47,7 @@ export function registerObjectCopy(parent: Command): void {
     );
 }
 
-/** The options of every command that stores objects. */
+/** Adds the options of every command that stores objects. */
 export function addStoringOptions(command: Command): Command {
   addCopyKeyOption(addCustomerKeyOption(addAttributeOptions(command)));
   return addTransferOptions(addFilterOptions(command));
@@ -83,7 +83,7 @@ export function planOptionsOf(
 }
 
 export async function runCopies({ context, run }: Transfers, tasks: AsyncIterable<TransferTask>): Promise<void> {
-  await context.client.keys.get(); // what is wrong with the connection is told once, not for each file
+  await context.client.keys.get(); // report connection errors once, not per file
   const summary = emptySummary(run.dryRun);
   await runTasks(tasks, summary, run);
   finishTasks(summary, run);
@@ -106,7 +106,7 @@ async function copyFromStream(
   );
 }
 
-/** The bytes and nothing else; the exit code says whether they were the right ones. */
+/** Writes only the bytes; the exit code tells whether they were verified. */
 export async function copyToStream(
   { client, signal, customerKey }: TransferContext,
   from: RemoteLocation,

@@ -30,7 +30,7 @@ export function registerObjectPresign(parent: Command): void {
         const expiresSeconds = Math.floor(readDurationMs(flags.expires ?? '15m') / 1000);
         if (expiresSeconds < 1 || expiresSeconds > MOST_SECONDS)
           throw usageFailure('the lifetime of a URL must be between 1 second and 7 days');
-        // The URL lives no longer than the key that signed it.
+        // The URL expires no later than its signing key.
         const access = await context.client.keys.get(expiresSeconds * 1000);
         const { host, origin } = new URL(access.endpoint);
         const path = objectPath(bucket, key);

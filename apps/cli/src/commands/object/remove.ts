@@ -41,7 +41,7 @@ export function registerObjectRemove(parent: Command): void {
   );
 }
 
-/** S3 deletes what does not exist without a word; a person who mistyped a name wants to know. */
+/** Reports missing objects, since S3 deletes them silently and the user may have mistyped a name. */
 async function removeOne(
   { context: { client, signal }, run }: Transfers,
   location: RemoteLocation,

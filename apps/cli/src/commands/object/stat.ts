@@ -7,7 +7,7 @@ import { addVersionOption, type VersionFlags } from '../../transfer/version-opti
 import { parseObject } from '../../transfer/object-location.ts';
 import { withTransfers, type TransferFlags } from '../../transfer/with-transfer.ts';
 
-/** Headers that tell of the connection or of the request, and not of the object. */
+/** Headers of the connection or request rather than the object. */
 const NOT_OF_THE_OBJECT =
   /^(connection|date|keep-alive|server|accept-ranges|x-amz-id-2|x-amz-request-id|x-request-id)$/;
 

@@ -74,7 +74,7 @@ async function* planTasks(
   const rules: SyncRules<Found, Found> = {
     deleteExtra: flags.delete === true,
     sizeOnly: flags.sizeOnly === true,
-    // Between buckets an ETag says more than a time: each copy is newer than its source.
+    // Between buckets, compare ETags rather than times: each copy is newer than its source.
     ...(flags.checksum === true || (from.kind === 'remote' && to.kind === 'remote') ? { sameContent } : {}),
   };
   const target = to.kind === 'local' ? new LocalTarget(to.path) : null;
@@ -118,7 +118,7 @@ function deleteFile({ path }: LocalFile): TransferTask {
   return { verb: 'delete', from: path, to: null, sizeBytes: 0, run: async () => rm(path).then(() => 0) };
 }
 
-/** Equal MD5s are proof; where one side has none, times decide as without the flag. */
+/** Equal MD5s are proof; if one side has none, compare times as without the flag. */
 async function sameContent(source: Found, target: Found): Promise<boolean> {
   const [left, right] = [await md5Of(source), await md5Of(target)];
   if (left !== null && right !== null) return left === right;

@@ -20,7 +20,7 @@ interface ConfigureFlags extends ConnectionFlags, KeyFlags {
 
 interface Configured {
   accessKeyId: string;
-  /** Whether the key that stood there was kept. */
+  /** Whether the existing key was kept. */
   kept: boolean;
   files: readonly string[];
   example: string;
@@ -69,7 +69,7 @@ async function configure(
   return { accessKeyId: access.accessKeyId, kept, files, example: program.example };
 }
 
-/** restic reads variables; a file of them is as good as settings. */
+/** restic reads variables, so write them to a file. */
 async function configureRestic(session: Session, flags: ConfigureFlags): Promise<Configured> {
   const { environment, connect, signal } = session;
   const buckets = flags.bucket?.flatMap((each) => each.split(',')) ?? [];
@@ -96,7 +96,7 @@ async function configureRestic(session: Session, flags: ConfigureFlags): Promise
   return { accessKeyId: access.accessKeyId, kept, files: [path], example };
 }
 
-/** Settings of the same name for another store are somebody's work. */
+/** Refuses to overwrite settings of the same name for another store. */
 async function keyThere(
   { parts, keyName, endpoint }: Program,
   storeEndpoint: string,

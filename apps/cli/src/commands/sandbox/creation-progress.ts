@@ -1,14 +1,14 @@
 import type { SandboxInfo } from '@svc/sdk';
 import { printable } from '../../client/output.ts';
 
-/** As much of standard error as is used. */
+/** The used subset of stderr. */
 export interface ProgressTarget {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
 }
 
-/** Says what a sandbox waits for: one line that is drawn again on a terminal, a line for each change elsewhere. */
+/** Shows what a sandbox is waiting for: redraws one line on a terminal, otherwise prints a line per change. */
 export class CreationProgress {
   readonly #target: ProgressTarget;
   readonly #nowMs: () => number;
@@ -30,7 +30,7 @@ export class CreationProgress {
     this.#shown = message;
   };
 
-  /** Takes the line away. */
+  /** Clears the line. */
   end(): void {
     if (this.#target.isTTY === true && this.#shown !== '') this.#target.write('\r\u001b[K');
   }

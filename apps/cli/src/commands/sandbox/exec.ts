@@ -15,7 +15,7 @@ interface ExecFlags extends ConnectionFlags {
   stdin: boolean;
 }
 
-/** As timeout(1) has it. */
+/** As in timeout(1). */
 const TIMED_OUT = 124;
 const END_GRACE_MS = 2_000;
 
@@ -40,7 +40,7 @@ export function registerSandboxExec(parent: Command): void {
     );
 }
 
-/** Whoever writes `--` between the name and the command, as with ssh or kubectl, does not mean a program of that name. */
+/** Skips a `--` between name and command, as in ssh or kubectl. */
 function readCommand(words: readonly string[]): string | string[] {
   const [first, ...rest] = words[0] === '--' ? words.slice(1) : words;
   if (first === undefined) throw usageFailure('a command is required');
@@ -78,7 +78,7 @@ async function readInput(): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-/** Everything as it comes, both ways. Ctrl-C interrupts the command; what does not heed that is left. */
+/** Streams input and output. Ctrl-C interrupts the command; one that ignores it keeps running. */
 async function runThrough(
   { signal }: SandboxSession,
   sandbox: Sandbox,
@@ -116,7 +116,7 @@ async function runThrough(
   } finally {
     for (const timer of timers) clearTimeout(timer);
     signal.removeEventListener('abort', interrupt);
-    process.stdin.destroy(); // whatever is left to read, nobody wants it any more
+    process.stdin.destroy(); // nothing reads the remaining input
     await input;
   }
 }

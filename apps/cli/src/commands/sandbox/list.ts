@@ -38,7 +38,7 @@ function rowOf(info: SandboxInfo): string[] {
   return [info.name, info.id, statusOf(info), info.image, info.created_at];
 }
 
-/** As people want it: a paused one runs by the contract, and an error has a cause. */
+/** Status for people: the contract reports a paused sandbox as running, and an error has a cause. */
 export function statusOf(info: SandboxInfo): string {
   if (info.status === 'running' && typeof info.paused_at === 'string') return 'paused';
   return info.status === 'error' && info.error !== null ? `error (${info.error.code})` : info.status;

@@ -51,7 +51,7 @@ function noSession(message: string, sandbox: string): CommandFailure {
   return new CommandFailure(message, { hint: `run svc sandbox events ${sandbox} --after 0 to see its history` });
 }
 
-/** Joins as one who only looks on, which changes nothing of it. */
+/** Joins the session read-only, without affecting it. */
 async function showSession(sandbox: Sandbox, session: string, follow: boolean, signal: AbortSignal): Promise<void> {
   const terminal = await sandbox.terminal({
     session,

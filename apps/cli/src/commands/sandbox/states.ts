@@ -9,7 +9,7 @@ import { withSandboxes } from './with-sandboxes.ts';
 
 type Change = (sandbox: Sandbox, signal: AbortSignal) => Promise<SandboxInfo>;
 
-/** `svc sandbox start`, `stop`, `pause` and `resume`: what is so already stays so. */
+/** `svc sandbox start`, `stop`, `pause` and `resume`; each succeeds if the state is already reached. */
 export function registerSandboxStates(parent: Command): void {
   register(parent, 'start', 'Start stopped or failed sandboxes; their files are kept', start);
   register(parent, 'stop', 'Stop sandboxes; their files are kept', (sandbox, signal) => sandbox.stop({ signal }));
@@ -20,7 +20,7 @@ export function registerSandboxStates(parent: Command): void {
 async function start(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxInfo> {
   const answered = await sandbox.start({ signal });
   const info = answered.status === 'creating' ? await sandbox.waitFor('running', { signal }) : answered;
-  // It may have failed before the answer came; then that says why.
+  // It may have failed before the response; report that reason.
   if (info.status === 'error') throw new CommandFailure(info.error?.message ?? `${info.name} did not start`);
   return info;
 }

@@ -3,7 +3,7 @@ import { CommandFailure, usageFailure } from '../../client/command-failure.ts';
 import { findTarget, isSettled, type ConnectionFlags } from '../../client/connection.ts';
 import { withSession, type Session } from '../../client/session.ts';
 
-/** One run of a command about sandboxes. */
+/** One run of a sandbox command. */
 export interface SandboxSession extends Session {
   sandboxes: SandboxesClient;
   /** By name or id. */
@@ -20,7 +20,7 @@ export function withSandboxes(flags: ConnectionFlags, run: (session: SandboxSess
   });
 }
 
-/** `SANDBOX_URL` and `SANDBOX_TOKEN` count as well, since every client of this API reads them. */
+/** Also accepts `SANDBOX_URL` and `SANDBOX_TOKEN`, like every client of this API. */
 async function clientOf(flags: ConnectionFlags, session: Session): Promise<SandboxesClient> {
   const { environment } = session;
   const { url: sandboxUrl, token: sandboxToken } = environment.sandbox;
@@ -30,7 +30,7 @@ async function clientOf(flags: ConnectionFlags, session: Session): Promise<Sandb
     token: environment.token ?? sandboxToken,
   });
   const { url: baseUrl, token, workspace, teamUuid } = target;
-  // A workspace that is named by its name has to be looked up; the platform knows the caller's own by itself.
+  // A workspace given by name requires a lookup; the platform already knows the caller's own.
   const workspaceUuid = isSettled(target) ? workspace : (await session.connect()).workspaceUuid;
   return createClient({ baseUrl, credential: { kind: 'token', token } }).sandboxes.in({ workspaceUuid, teamUuid });
 }
@@ -45,12 +45,12 @@ async function findSandbox(sandboxes: SandboxesClient, nameOrId: string, signal:
   });
 }
 
-/** For options that may be given several times: one that takes all that follows would take the arguments as well. */
+/** Collects a repeatable option; a variadic one would also swallow the arguments. */
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-/** `KEY=VALUE`, as often as it is given. */
+/** Parses repeated `KEY=VALUE` options. */
 export function readPairs(pairs: readonly string[], what: string): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {

@@ -24,7 +24,7 @@ export function PasswordForm({ email }: { email: string }) {
     onSuccess: async () => {
       form.current?.reset();
       done('Password changed');
-      await queryClient.invalidateQueries(meQuery(svc)); // the session, and with it the CSRF token, may be a new one
+      await queryClient.invalidateQueries(meQuery(svc)); // the session and its CSRF token may be new
     },
   });
   const submit = (event: FormEvent<HTMLFormElement>): void => {

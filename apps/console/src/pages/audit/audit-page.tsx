@@ -64,7 +64,7 @@ export function AuditPage() {
   );
 }
 
-/** The log of the workspace, and that of the person; the operator’s own is that of everything. */
+/** The logs of the workspace and of the account; an operator’s account log covers everything. */
 function AuditTabs({ ofAccount }: { ofAccount: boolean }) {
   const { me } = useSession();
   const { uuid, name } = useWorkspace();

@@ -2,9 +2,9 @@ import type { AuditFilters } from '../../api/queries.ts';
 
 export type AuditPeriod = '1h' | '24h' | '7d' | '30d';
 
-/** The filters stand in the URL, so that a finding can be passed on. */
+/** The filters are in the URL, so that a result can be shared. */
 export interface AuditSearch {
-  /** `account`: what concerns the signed-in person, in and outside of workspaces. Absent: the workspace. */
+  /** `account`: entries about the signed-in user, inside and outside of workspaces. Defaults to the workspace. */
   of?: 'account';
   actor?: string;
   action?: string;
@@ -29,7 +29,7 @@ export function parseAuditSearch(search: Record<string, unknown>): AuditSearch {
   };
 }
 
-/** Whole minutes, so that looking twice within one asks the same question. */
+/** Rounded to minutes, so that repeated queries within a minute are identical. */
 export function filtersOf(search: AuditSearch, nowMs: number): AuditFilters {
   const { actor, action, period } = search;
   if (period === undefined) return { actor, action };

@@ -8,7 +8,7 @@ import { describeError } from '../../ui/describe-error.ts';
 import { RequestId } from '../../ui/form-error.tsx';
 import { Fault } from './fault.tsx';
 
-/** A page that could not be loaded or shown. Trying again loads it anew. */
+/** Shown if a page fails to load or render. Retrying reloads it. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const boundary = useQueryErrorResetBoundary();

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import styles from './fault.module.css';
 
 export interface FaultProps {
-  /** Short and large: a status, or nothing. */
+  /** Displayed large, such as a status; may be empty. */
   code: string;
   title: string;
   children: ReactNode;

@@ -3,7 +3,7 @@ import { paths } from '../../routes/paths.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Fault } from './fault.tsx';
 
-/** Inside the shell. What is another's looks the same as what never was. */
+/** Not-found page inside the shell. Inaccessible and missing resources look the same. */
 export function NotFoundPage() {
   return (
     <Fault
@@ -20,7 +20,7 @@ export function NotFoundPage() {
   );
 }
 
-/** Where there is no shell around it. */
+/** Not-found page without the shell. */
 export function StandaloneNotFoundPage() {
   return (
     <main>

@@ -8,7 +8,7 @@ export interface ActivityBars {
   total: number;
 }
 
-/** Counts over the last 24 whole hours and the running one's part, oldest first, in the reader's own zone. */
+/** Counts per hour over the last 24 whole hours and the current one, oldest first, in the user's time zone. */
 export function activityBars(timesMs: readonly number[], nowMs: number): ActivityBars {
   const counts = Array.from({ length: HOURS }, () => 0);
   let total = 0;

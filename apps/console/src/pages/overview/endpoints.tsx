@@ -8,7 +8,7 @@ export interface EndpointsProps {
   status: PlatformStatus | undefined;
 }
 
-/** What programs outside need to know of this workspace. */
+/** Endpoints of this workspace for external programs. */
 export function Endpoints({ workspace, status }: EndpointsProps) {
   const s3 = status?.services.object_store.s3_endpoint;
   return (

@@ -23,7 +23,7 @@ const AuditEntryDialog = lazyDialog(async () => ({
 const PAGE_SIZE = 200;
 const SHOWN_ENTRIES = 6;
 
-/** The last day of the workspace at a glance; the whole of it stands in the audit log. */
+/** The workspace's last day at a glance; the audit log has all entries. */
 export function RecentActivity({ workspace }: { workspace: Workspace }) {
   const svc = useSvc();
   const [shown, setShown] = useState<AuditEntry | null>(null);
@@ -62,7 +62,7 @@ export function RecentActivity({ workspace }: { workspace: Workspace }) {
 
 interface ActivityProps {
   entries: readonly AuditEntry[];
-  /** False when there were more than one page holds; the older bars would then lie. */
+  /** False if there were more entries than one page, so the older bars would be wrong. */
   complete: boolean;
   updatedAtMs: number;
 }

@@ -17,7 +17,7 @@ export interface ServiceCardProps {
   /** Undefined while loading. */
   state: ServiceState | undefined;
   health: Health;
-  /** The one figure that matters most, and what it counts. */
+  /** The most important figure and its label. */
   figure: ReactNode;
   unit: string;
   plot: ReactNode;
@@ -65,7 +65,7 @@ export function ServiceCard({ name, icon, state, health, figure, unit, plot, fac
   );
 }
 
-/** Reasons come as the platform logs them; here they are sentences. */
+/** The platform's reasons are log messages; show them as sentences. */
 function capitalize(reason: string): string {
   return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
 }

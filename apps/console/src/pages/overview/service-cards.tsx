@@ -63,7 +63,7 @@ function clustersHealth(counts: { total: number; connected: number; offline: num
   return { tone: 'ok', word: 'All connected', live: true };
 }
 
-/** Brings the client of the object store, so it comes after the figures. */
+/** Loaded after the figures, since it brings the object store client. */
 const StoredPlot = lazy(async () => ({ default: (await import('./stored-plot.tsx')).StoredPlot }));
 
 function ObjectStoreCard({ workspace, state }: CardProps<ObjectStoreState> & { workspace: Workspace }) {

@@ -7,7 +7,7 @@ import { LinePlot } from '../../ui/plots.tsx';
 
 const HISTORY_MS = 48 * 3_600_000;
 
-/** What the workspace stored by the hour; a level line until there is a history. */
+/** Hourly storage of the workspace; a flat line until there is a history. */
 export function StoredPlot({ workspace, sizeBytes }: { workspace: Workspace; sizeBytes: number }) {
   const svc = useSvc();
   const { data } = useQuery(

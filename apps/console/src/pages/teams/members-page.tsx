@@ -48,7 +48,7 @@ export function MembersPage() {
   );
 }
 
-/** Also how one leaves a team oneself. */
+/** Also used for leaving a team. */
 function RemoveMemberDialog({ member, onClose }: { member: Member | null; onClose: () => void }) {
   const svc = useSvc();
   const team = useTeam();

@@ -12,13 +12,13 @@ import { useToasts } from '../../ui/toast.tsx';
 import { limitDraft, parseDraft } from './quota-words.ts';
 
 export interface ChangeQuotaDialogProps {
-  /** Null: closed. */
+  /** Null if the dialog is closed. */
   quota: QuotaState | null;
   subject: QuotaSubject;
   onClose: () => void;
 }
 
-/** For the operator. */
+/** For operators. */
 export function ChangeQuotaDialog({ quota, subject, onClose }: ChangeQuotaDialogProps) {
   return (
     <Dialog

@@ -14,7 +14,7 @@ import styles from './quotas.module.css';
 
 const RAISED_BY = 'Ask the platform operator to raise them.';
 
-/** What the workspace may have and has, and for its owner the sums over all workspaces. */
+/** Limits and usage of the workspace and, for its owner, totals across all workspaces. */
 export function QuotaSections() {
   const svc = useSvc();
   const workspace = useWorkspace();

@@ -25,14 +25,14 @@ export function amountText(unit: Unit, amount: number): string {
   }
 }
 
-/** For a field: empty is unlimited. */
+/** Value for a field; empty means unlimited. */
 export function limitDraft({ unit, limit }: Pick<QuotaState, 'unit' | 'limit'>): string {
   if (limit === null) return '';
   if (unit === 'bytes') return writeBytes(limit);
   return unit === 'mib' ? writeBytes(limit * MIB) : String(limit);
 }
 
-/** What a field says, or why it says nothing. */
+/** Parses a field's value; returns the error if invalid. */
 export function parseDraft(unit: Unit, text: string): { limit: number | null } | { fault: string } {
   if (text.trim() === '') return { limit: null };
   if (unit === 'bytes' || unit === 'mib') {

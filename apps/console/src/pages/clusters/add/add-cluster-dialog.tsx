@@ -13,7 +13,7 @@ import { InstallSteps } from './install-steps.tsx';
 import { nameFault } from './cluster-name.ts';
 import type { RotatedToken } from '@svc/sdk';
 
-/** A name first; then, once, the token of the agent and how it is installed, until it has come. */
+/** Asks for a name, then shows the agent's token and install commands once, until the agent connects. */
 export function AddClusterDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const [issued, setIssued] = useState<RotatedToken | null>(null);
   const name = useRef<HTMLInputElement>(null);
@@ -92,7 +92,7 @@ function NameForm({ nameRef, onIssued, onCancel }: NameFormProps) {
   );
 }
 
-/** The install commands, then whether the agent has come. */
+/** Shows the install commands and whether the agent has connected. */
 export function Connect({ issued, onClose }: { issued: RotatedToken; onClose: () => void }) {
   const workspace = useWorkspace();
   const navigate = useNavigate();

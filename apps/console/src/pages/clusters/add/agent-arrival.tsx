@@ -5,7 +5,7 @@ import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
 import styles from './add.module.css';
 
-/** Waits for the agent, and says when it is there. */
+/** Waits for the agent and reports when it is connected. */
 export function AgentArrival({ clusterId }: { clusterId: string }) {
   const api = useClusters();
   const workspace = useWorkspace();

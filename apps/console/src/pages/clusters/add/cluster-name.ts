@@ -1,4 +1,4 @@
-/** Why a name cannot be taken; undefined for a good one and for none yet. */
+/** Why a name is invalid; undefined for a valid or empty one. */
 export function nameFault(name: string): string | undefined {
   if (name === '') return undefined;
   const odd = /[^a-z0-9-]/.exec(name)?.[0];

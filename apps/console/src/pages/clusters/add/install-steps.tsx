@@ -10,7 +10,7 @@ const WAYS = [
   { value: 'kubectl', label: 'kubectl', description: 'Plain manifest' },
 ] as const;
 
-/** Where nodes cannot pull the image: how each of them gets it. */
+/** How to load the image on each node, if nodes cannot pull it. */
 function ImageStep({ image: { command, available } }: { image: NonNullable<RotatedToken['install']['image']> }) {
   const first = available
     ? ''
@@ -18,7 +18,7 @@ function ImageStep({ image: { command, available } }: { image: NonNullable<Rotat
   return <CodeBlock label="Command to load the agent image on each node" text={`${first}${command.trimEnd()}`} />;
 }
 
-/** How an agent gets its token and into its cluster. */
+/** How to install the agent and its token in the cluster. */
 export function InstallSteps({ issued: { token, install } }: { issued: RotatedToken }) {
   const [way, setWay] = useState<'helm' | 'kubectl'>('helm');
   return (

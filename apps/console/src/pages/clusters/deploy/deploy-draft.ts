@@ -1,6 +1,6 @@
 import type { NewDeployment } from '@svc/sdk';
 
-/** What stands in the form. */
+/** Contents of the form. */
 export interface DeployDraft {
   project: string;
   namespace: string;
@@ -22,13 +22,13 @@ export const EMPTY_DRAFT: DeployDraft = {
   force: false,
 };
 
-/** Bytes of UTF-8, as the platform counts them. */
+/** UTF-8 bytes, as counted by the platform. */
 const MOST_MANIFEST_BYTES = 900 * 1024;
 const MOST_SECONDS = 86_400;
 
 export type DraftFaults = Partial<Record<'project' | 'namespace' | 'manifest' | 'timeout', string>>;
 
-/** What is wrong with each field; an empty one is not wrong yet. */
+/** Returns the error of each field; an empty field has none yet. */
 export function faultsOf({ project, namespace, manifest, timeout }: DeployDraft): DraftFaults {
   const seconds = Number(timeout);
   return {

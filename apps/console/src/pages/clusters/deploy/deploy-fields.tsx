@@ -8,7 +8,7 @@ export interface DeployFieldsProps {
   draft: DeployDraft;
   faults: DraftFaults;
   onChange: (fields: Partial<DeployDraft>) => void;
-  /** Asked for from the editor's keyboard. */
+  /** Triggered by the editor's keyboard shortcut. */
   onTry: () => void;
 }
 

@@ -30,7 +30,7 @@ export function DeployPage() {
   );
 }
 
-/** A manifest with how it is to be applied; a dry run first, if wanted, with the fields that would change. */
+/** A manifest with its apply options; an optional dry run shows the fields that would change. */
 function DeployForm({ cluster }: { cluster: ClusterInfo }) {
   const [draft, setDraft] = useState(EMPTY_DRAFT);
   const [tried, setTried] = useState<{ id: string; of: DeployDraft } | null>(null);
@@ -110,7 +110,7 @@ function useSubmit(cluster: ClusterInfo, onTried: (id: string, of: DeployDraft) 
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  // The same for every try of what was sent last, so that a lost answer does not make two of it.
+  // Stable across retries of a submission, so that a lost response does not create two deployments.
   const last = useRef<Submission & { key: string }>(null);
   return useMutation({
     mutationFn: ({ draft, dryRun }: Submission) => {

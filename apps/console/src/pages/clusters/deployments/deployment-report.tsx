@@ -18,7 +18,7 @@ export interface DeploymentReportProps {
   progress: DeployProgress | null;
 }
 
-/** How far a deployment is, and what came of it. */
+/** Progress and outcome of a deployment. */
 export function DeploymentReport({ deployment, progress }: DeploymentReportProps) {
   const { error, dry_run: dryRun } = deployment;
   const result = resultOf(deployment);
@@ -70,7 +70,7 @@ function Progress({ progress }: { progress: DeployProgress | null }) {
   );
 }
 
-/** Names what was refused and where it stands in the manifest. */
+/** Names the rejected object and its position in the manifest. */
 function Fault({ error, partly }: { error: NonNullable<Deployment['error']>; partly: boolean }) {
   const field = error.details?.['field'];
   return (

@@ -14,7 +14,7 @@ const STATUSES: Readonly<Record<string, StateWords>> = {
   lost: { word: 'Lost', tone: 'danger', live: false },
 };
 
-/** The state of a command; of one that is not known, its own name. */
+/** Label of a command's state; an unknown state keeps its own name. */
 export function commandWords(status: string): StateWords {
   return STATUSES[status] ?? { word: status, tone: 'neutral', live: false };
 }
@@ -44,7 +44,7 @@ const PHASES: Readonly<Record<string, string>> = {
   waiting: 'Waiting until ready',
 };
 
-/** A step in words; of one that is not known, its own name. */
+/** Label of a step; an unknown step keeps its own name. */
 export function phaseWords(phase: string): string {
   return PHASES[phase] ?? phase.replaceAll('_', ' ');
 }
@@ -58,7 +58,7 @@ export function summaryWords(summary: DeploymentResult['summary'], dryRun: boole
   return dryRun ? `Plan: ${parts.join(', ')}` : parts.join(', ');
 }
 
-/** Progress of a step, between 0 and 1; null if it is unknown. */
+/** Progress of a step, between 0 and 1; null if unknown. */
 export function shareOf(counts: Readonly<Record<string, number>>): number | null {
   const total = counts['total'] ?? 0;
   if (total === 0) return null;

@@ -5,10 +5,10 @@ import { keyOf } from './resource-key.ts';
 import { ACTION_TONES } from './deployment-words.ts';
 import styles from './deployments.module.css';
 
-/** The others start folded. */
+/** Further ones start collapsed. */
 const MOST_OPEN = 3;
 
-/** The fields that a deployment would change, by resource. */
+/** Fields that a deployment would change, by resource. */
 export function ResourceDiffs({ resources }: { resources: readonly ResourceResult[] }) {
   const changed = resources.filter(({ diff = [] }) => diff.length > 0);
   if (changed.length === 0) return null;

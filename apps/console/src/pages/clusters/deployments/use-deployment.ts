@@ -7,7 +7,7 @@ import { useWorkspace } from '../../../session/use-session.ts';
 
 export type DeployProgress = Extract<DeploymentEvent, { type: 'progress' }>;
 
-/** A deployment as it is now; while it runs, each step as the agent tells it. */
+/** The current state of a deployment, with each step as the agent reports it. */
 export function useDeployment(clusterId: string, id: string) {
   const api = useClusters();
   const workspace = useWorkspace();
@@ -33,7 +33,7 @@ export function useDeployment(clusterId: string, id: string) {
         }
       }
     };
-    // Refused or over: the interval is enough.
+    // Refused or ended: polling suffices.
     follow().catch(() => undefined);
     return () => gone.abort();
   }, [api, uuid, clusterId, id, isSeen, isOpen, queryClient]);

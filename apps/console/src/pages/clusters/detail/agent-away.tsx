@@ -7,7 +7,7 @@ import { InstallButton } from '../settings/install-button.tsx';
 import { ONLY_ADMINISTRATORS } from './cluster-words.ts';
 import styles from './detail.module.css';
 
-/** Says that the agent is not connected, and how old the data below is. Renders nothing while it is connected. */
+/** Reports a disconnected agent and the age of the data below. Renders nothing while connected. */
 export function AgentAway({ cluster }: { cluster: ClusterInfo }) {
   const workspace = useWorkspace();
   if (cluster.connected) return null;

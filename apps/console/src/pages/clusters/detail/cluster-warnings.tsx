@@ -2,7 +2,7 @@ import type { ClusterInfo } from '@svc/sdk';
 import { TriangleAlert } from 'lucide-react';
 import styles from './detail.module.css';
 
-/** What works otherwise than one would think: rights that the agent lacks, a clock that differs. */
+/** Limitations of the cluster: permissions that the agent lacks, clock skew. */
 export function ClusterWarnings({ cluster: { warnings } }: { cluster: ClusterInfo }) {
   if (warnings.length === 0) return null;
   return (

@@ -4,10 +4,10 @@ import type { EventFilter } from '../../../api/clusters.ts';
 
 export type EventPages = InfiniteData<Page<ClusterEvent>>;
 
-/** Of the first page, with what has come since it was loaded. */
+/** Maximum events of the first page, including those that arrived since. */
 const MOST_LIVE = 500;
 
-/** With a new event in front, if it is one that is asked for and not there yet. */
+/** Prepends a new event if it matches the filter and is not there yet. */
 export function withEvent(
   data: EventPages | undefined,
   event: ClusterEvent,
@@ -21,7 +21,7 @@ export function withEvent(
   return { ...data, pages: [{ ...first, items: [event, ...first.items] }, ...rest] };
 }
 
-/** So many came that the pages should be loaded anew: what fell out at their end would leave a gap before the next one. */
+/** Whether so many events arrived that the pages must be reloaded: those dropped at the end would leave a gap. */
 export function isTooLong(data: EventPages | undefined): boolean {
   return (data?.pages[0]?.items.length ?? 0) > MOST_LIVE;
 }

@@ -5,10 +5,10 @@ import { useIsSeen } from '../../../session/use-is-seen.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { isTooLong, withEvent, type EventPages } from './live-events.ts';
 
-/** What is asked anew when something happens in the cluster; the rest has intervals of its own. */
+/** Refetched on cluster events; everything else is polled. */
 const CONCERNED = ['nodes', 'workloads', 'pods'];
 
-/** Takes in what happens in a cluster as its platform hears of it, only while the page is seen. */
+/** Applies events of a cluster as they arrive, while the page is visible. */
 export function useLiveCluster(id: string): void {
   const api = useClusters();
   const queryClient = useQueryClient();
@@ -20,7 +20,7 @@ export function useLiveCluster(id: string): void {
     const eventsKey = clusterEventsKey({ uuid }, id);
     const follow = async (): Promise<void> => {
       const { signal } = gone;
-      // Known first, asked for then: so none falls between what is loaded and what is followed.
+      // Get the start before following, so that no event falls between the loaded and the live ones.
       const { items } = await api.of(id).events({ pageSize: 1 }, { signal });
       void queryClient.invalidateQueries({ queryKey: eventsKey });
       for await (const event of api.of(id).followEvents({ after: items[0]?.sequence ?? 0 }, { signal })) {
@@ -30,13 +30,13 @@ export function useLiveCluster(id: string): void {
           if (isTooLong(shown)) void queryClient.invalidateQueries({ queryKey });
         }
         for (const what of CONCERNED) {
-          // A read under way is not restarted: many events in a row would keep it from ever finishing.
+          // Don't restart a running fetch: frequent events would keep it from ever completing.
           const queryKey = [...clusterKey({ uuid }, id), what];
           void queryClient.invalidateQueries({ queryKey }, { cancelRefetch: false });
         }
       }
     };
-    // Refused or over: the intervals are enough.
+    // Refused or ended: polling suffices.
     follow().catch(() => undefined);
     return () => gone.abort();
   }, [api, uuid, id, isSeen, queryClient]);

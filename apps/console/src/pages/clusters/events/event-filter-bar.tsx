@@ -11,7 +11,7 @@ export interface EventFilterBarProps {
 const ANY = 'any';
 
 export function EventFilterBar({ search: { type, namespace }, onChange }: EventFilterBarProps) {
-  // One in the URL that this console does not know is offered too.
+  // Also offer an unknown type from the URL.
   const types = type === undefined || EVENT_TYPES.includes(type) ? EVENT_TYPES : [...EVENT_TYPES, type];
   return (
     <FilterForm label="Filter events">

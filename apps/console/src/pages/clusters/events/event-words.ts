@@ -27,16 +27,16 @@ const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
   events_dropped: ['Events dropped', 'warn'],
 };
 
-/** The types that agents of this platform tell of, in the order in which they are offered. */
+/** Event types of this platform's agents, in display order. */
 export const EVENT_TYPES: readonly string[] = Object.keys(WORDS);
 
-/** What happened, in words; of a kind that is not known, its own name. */
+/** Label of an event; an unknown type keeps its own name. */
 export function eventWords(type: string): { words: string; tone: Tone } {
   const [words, tone] = WORDS[type] ?? [type.replaceAll('_', ' '), 'neutral'];
   return { words, tone };
 }
 
-/** The rest of it in one line, such as a cause. */
+/** Further details in one line, such as a cause. */
 export function detailWords({ details }: Pick<ClusterEvent, 'details'>): string {
   const { message, reason } = details;
   const said = [reason, message].filter((each) => typeof each === 'string' && each !== '');

@@ -17,7 +17,7 @@ import type { EventsSearch } from './events-search.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/events');
 
-/** Newest first; new ones come by themselves. */
+/** Newest first, with live updates. */
 export function ClusterEventsPage() {
   const cluster = useCluster();
   const api = useClusters();

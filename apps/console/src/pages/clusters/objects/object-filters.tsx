@@ -3,12 +3,12 @@ import { FilterField, FilterForm } from '../../../ui/filter-form.tsx';
 import { nameFault, type ObjectsSearch } from './objects-search.ts';
 
 export interface ObjectFiltersProps {
-  /** What is listed, such as `pods`. */
+  /** The listed objects, such as `pods`. */
   what: string;
   search: ObjectsSearch;
   onChange: (search: ObjectsSearch) => void;
   withNamespace?: boolean;
-  /** Further fields, before the others. */
+  /** Additional fields, before the others. */
   children?: ReactNode;
 }
 

@@ -17,7 +17,7 @@ export interface ObjectListProps<Item> {
   empty: ReactNode;
 }
 
-/** Objects as they were read last. What could not be read anew stays, and says how old it is. */
+/** Objects as of the last successful read. If a refetch fails, they stay, with their age. */
 export function ObjectList<Item>({ query, caption, columns, rowKey, empty }: ObjectListProps<Item>) {
   if (query.data === undefined && query.isError) {
     return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
@@ -42,7 +42,7 @@ export function ObjectList<Item>({ query, caption, columns, rowKey, empty }: Obj
   );
 }
 
-/** One page more would push the first one out. */
+/** Another page would evict the first one. */
 function More<Item>({ query }: Pick<ObjectListProps<Item>, 'query'>) {
   if ((query.data?.pages.length ?? 0) < MOST_PAGES_OF_OBJECTS) return <LoadMore query={query} />;
   return <p className="muted">Too many to show at once. Filter by name or namespace.</p>;

@@ -7,7 +7,7 @@ export interface Words {
   tone: Tone;
 }
 
-/** What kubectl shows in its place, told apart by how it is meant. */
+/** The state shown by kubectl, with a tone. */
 export function podWords({ state, ready }: Pick<Pod, 'state' | 'ready'>): Words {
   if (state === 'Running') return { word: ready ? 'Running' : 'Not ready', tone: ready ? 'ok' : 'warn' };
   if (state === 'Completed' || state === 'Succeeded') return { word: 'Completed', tone: 'neutral' };
@@ -42,7 +42,7 @@ export function nodeWords({
   return schedulable ? { word: 'Ready', tone: 'ok' } : { word: 'Cordoned', tone: 'warn' };
 }
 
-/** Such as `120m` (thousandths) or `1.5`; a dash if the cluster serves no metrics. */
+/** Formats cores, such as `120m` (thousandths) or `1.5`; a dash if the cluster serves no metrics. */
 export function formatCores(cores: number | null): string {
   if (cores === null) return '–';
   return cores < 1 ? `${Math.round(cores * 1000)}m` : String(Math.round(cores * 10) / 10);

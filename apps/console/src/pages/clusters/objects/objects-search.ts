@@ -1,6 +1,6 @@
 import type { WorkloadKind } from '@svc/sdk';
 
-/** What is looked for stands in the URL, so that a finding can be passed on. */
+/** The filters are in the URL, so that a result can be shared. */
 export interface ObjectsSearch {
   /** Part of a name. */
   name?: string;
@@ -25,12 +25,12 @@ export function parseObjectsSearch({ name, namespace, kind, selector, node }: Re
   };
 }
 
-/** What looks like a number was made one by the router. */
+/** The router parses numeric text as a number. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 253) : '';
 }
 
-/** Why a name cannot be looked for; undefined for a good one. */
+/** Why a name cannot be searched for; undefined for a valid one. */
 export function nameFault(name: string): string | undefined {
   return /^[a-z0-9.-]*$/.test(name) ? undefined : 'Use lowercase letters, digits, dots and hyphens.';
 }

@@ -20,7 +20,7 @@ import styles from '../../../ui/plot-page.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/');
 
-/** What the agent said of its cluster, drawn and, when asked for, as a table. */
+/** The agent's heartbeats as plots and optionally as a table. */
 export function HeartbeatHistory({ cluster }: { cluster: ClusterInfo }) {
   const api = useClusters();
   const workspace = useWorkspace();
@@ -90,7 +90,7 @@ interface HeartbeatTableProps {
 
 const figure = { align: 'end', width: '9rem', narrowWidth: '5rem' } as const;
 
-/** The figures behind the plots, the newest first. */
+/** Data of the plots, newest first. */
 function HeartbeatTable({ steps, formatTime }: HeartbeatTableProps) {
   const columns: Column<HeartbeatStep>[] = [
     {

@@ -2,23 +2,23 @@ import type { HeartbeatPoint } from '../../../api/clusters.ts';
 import type { TimedValue, TimeSpan } from '../../../ui/time-plot-scale.ts';
 import { SPANS, type HistorySpan } from './history-search.ts';
 
-/** One step of time: the mean of the heartbeats that came in it. */
+/** One time step: the mean of its heartbeats. */
 export interface HeartbeatStep {
   atMs: number;
-  /** Fractions of what the nodes can give. */
+  /** Fractions of the nodes' allocatable resources. */
   cpuUsage: number;
   memoryUsage: number;
   activePods: number;
 }
 
-/** The time that is drawn, in whole steps, the last of which is not over yet. */
+/** Returns the plotted time in whole steps; the last one is still in progress. */
 export function spanOf(span: HistorySpan, nowMs: number): TimeSpan {
   const { lengthMs, stepMs } = SPANS[span];
   const toMs = (Math.floor(nowMs / stepMs) + 1) * stepMs;
   return { fromMs: toMs - lengthMs, toMs, stepMs };
 }
 
-/** Oldest first. An average of ten minutes counts as often as the heartbeats that it is made of. */
+/** Oldest first. A ten-minute average is weighted by its number of heartbeats. */
 export function stepsOf(points: readonly HeartbeatPoint[], { fromMs, stepMs }: TimeSpan): HeartbeatStep[] {
   const sums = new Map<number, HeartbeatStep & { samples: number }>();
   for (const point of points) {

@@ -3,7 +3,7 @@ export type HistorySpan = '1h' | '6h' | '24h' | '7d';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Heartbeats come every half minute and are kept so for six hours, then as averages of ten minutes. */
+/** Heartbeats arrive every half minute and are kept for six hours, then as ten-minute averages. */
 export const SPANS: Readonly<Record<HistorySpan, { label: string; lengthMs: number; stepMs: number }>> = {
   '1h': { label: 'Last hour', lengthMs: HOUR_MS, stepMs: MINUTE_MS / 2 },
   '6h': { label: 'Last 6 hours', lengthMs: 6 * HOUR_MS, stepMs: 2 * MINUTE_MS },

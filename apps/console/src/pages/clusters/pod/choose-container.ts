@@ -1,7 +1,7 @@
 import type { Pod } from '@svc/sdk';
 import type { SelectOption } from '../../../ui/select.tsx';
 
-/** The one that is meant when none is named. */
+/** Returns the pod's default container. */
 export function firstContainer({ default_container: named, containers }: Pod): string {
   const usual = containers.find(({ init }) => !init) ?? containers[0];
   return named ?? usual?.name ?? '';

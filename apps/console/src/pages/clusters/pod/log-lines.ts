@@ -1,9 +1,9 @@
-/** The newest lines of a log, at most so many. */
+/** Keeps a bounded number of a log's newest lines. */
 export class LogLines {
   readonly #most: number;
   #lines: string[] = [];
   #open = '';
-  /** Lines that were left out at the beginning, or lost on the way. */
+  /** Lines dropped at the beginning or lost in transit. */
   droppedLines = 0;
   droppedBytes = 0;
 
@@ -14,7 +14,7 @@ export class LogLines {
   /** Pieces may end within a line. */
   push(text: string): void {
     const parts = `${this.#open}${text}`.split('\n');
-    // A line without an end must not grow for ever either.
+    // An unterminated line must be bounded as well.
     this.#open = (parts.pop() ?? '').slice(-MOST_LINE_CHARACTERS);
     for (const part of parts) this.#lines.push(part.slice(0, MOST_LINE_CHARACTERS).replace(/\r$/, ''));
     const over = this.#lines.length - this.#most;

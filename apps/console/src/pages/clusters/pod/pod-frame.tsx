@@ -24,7 +24,7 @@ export interface PodFrameProps {
   children: (cluster: ClusterInfo, pod: Pod) => ReactNode;
 }
 
-/** What the pages of one pod share. */
+/** Common frame of a pod's pages. */
 export function PodFrame({ current, children }: PodFrameProps) {
   const cluster = useCluster();
   const api = useClusters();

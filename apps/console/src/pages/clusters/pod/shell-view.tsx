@@ -9,7 +9,7 @@ import { useShell, type ShellState, type ShellWish } from './use-shell.ts';
 
 export interface ShellViewProps {
   wish: ShellWish;
-  /** At the beginning of the bar. */
+  /** At the start of the bar. */
   children: ReactNode;
   onNew: () => void;
 }
@@ -59,7 +59,7 @@ export function ShellView({ wish, children, onNew }: ShellViewProps) {
   );
 }
 
-/** Why nothing more comes; null while something may. */
+/** Why output has ended; null while more may follow. */
 function endingOf(state: ShellState): string | null {
   if (state.kind === 'failed') return describeError(state.error);
   return state.kind === 'ended' ? `The shell ended with exit code ${state.exitCode}.` : null;

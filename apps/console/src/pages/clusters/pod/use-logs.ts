@@ -22,10 +22,10 @@ export interface LogWish {
 
 const MOST_LINES = 5_000;
 const FIRST_LINES = 1_000;
-/** A log that runs is drawn so often at most. */
+/** Minimum interval between redraws of a live log. */
 const DRAW_EVERY_MS = 100;
 
-/** A live log for as long as its component is mounted. For another one, change the component’s key. */
+/** A live log while the component is mounted. For another log, change the component’s key. */
 export function useLogs(wish: LogWish): { state: LogState; log: ShownLog } {
   const api = useClusters();
   const [state, setState] = useState<LogState>({ kind: 'opening' });

@@ -27,7 +27,7 @@ export interface ShownShell extends PlacedScreen {
   state: ShellState;
 }
 
-/** One shell for as long as its component is mounted. For another one, change the component’s key. */
+/** A shell while the component is mounted. For another shell, change the component’s key. */
 export function useShell({ wish, onFind, onLeave }: UseShellOptions): ShownShell {
   const api = useClusters();
   const [state, setState] = useState<ShellState>({ kind: 'connecting' });
@@ -61,7 +61,7 @@ async function open(
     resize: ({ cols, rows }) => shell.resize(cols, rows),
   });
   shell.onData(({ bytes }) => screen.write(bytes, false));
-  // The window may have another size than when it was asked for.
+  // The window may have been resized since the request.
   shell.resize(screen.size.cols, screen.size.rows);
   return shell;
 }

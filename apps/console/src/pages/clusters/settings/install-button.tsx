@@ -12,7 +12,7 @@ export interface InstallButtonProps {
   variant?: 'primary' | 'secondary';
 }
 
-/** Shows the install commands again. They hold a token, which is stored only as a hash, so a new one is issued. */
+/** Shows the install commands again. They contain a token, of which only a hash is stored, so a new one is issued. */
 export function InstallButton({ cluster, variant = 'secondary' }: InstallButtonProps) {
   const api = useClusters();
   const [open, setOpen] = useState(false);

@@ -14,7 +14,7 @@ import { FormError } from '../../../ui/form-error.tsx';
 import { ActionPanel } from '../../../ui/page.tsx';
 import { Select } from '../../../ui/select.tsx';
 
-/** A file for kubectl with a token of its own, which can be revoked like any other. */
+/** Creates a kubeconfig with its own token, which can be revoked like any other. */
 export function KubeconfigPanel({ cluster }: { cluster: ClusterInfo }) {
   const [open, setOpen] = useState(false);
   return (
@@ -83,13 +83,13 @@ function KubeconfigForm({ cluster, onMade, onCancel }: KubeconfigFormProps) {
   const [days, setDays] = useState<'1' | '30' | '365'>('30');
   const making = useMutation({
     mutationFn: async () => {
-      // First, so that no token is created in vain if the tunnel is down.
+      // Check the tunnel first, so that no token is created in vain.
       await api.of(cluster.id).endpoints();
       const expiresAt = new Date(Date.now() + Number(days) * DAY_MS).toISOString();
       const name = `kubeconfig for ${cluster.name}`;
       const { token } = await confirmed(() => svc.accounts.createToken({ name, expiresAt }));
       const file = await api.of(cluster.id).kubeconfig({ token, namespace: namespace.trim() || 'default' });
-      return `${JSON.stringify(file, null, 2)}\n`; // which is YAML too
+      return `${JSON.stringify(file, null, 2)}\n`; // JSON is valid YAML
     },
     onSuccess: (file) => {
       onMade(file);

@@ -9,7 +9,7 @@ import { InstallButton } from './install-button.tsx';
 import { KubeconfigPanel } from './kubeconfig-panel.tsx';
 import { RotateTokenPanel } from './rotate-token-panel.tsx';
 
-/** Actions that the role does not allow are replaced by the reason. */
+/** Replaces actions that the role does not allow with the reason. */
 export function ClusterSettingsPage() {
   const cluster = useCluster();
   const workspace = useWorkspace();

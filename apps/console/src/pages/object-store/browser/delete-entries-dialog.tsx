@@ -60,7 +60,7 @@ export function DeleteEntriesDialog({ bucket, entries, onClose, onDeleted }: Del
   );
 }
 
-/** Whether deleted objects can be restored depends on the bucket. Nothing until that is known. */
+/** Whether deleted objects can be restored depends on the bucket; empty until that is known. */
 function consequenceOf(versioning: VersioningStatus | undefined): string {
   switch (versioning) {
     case 'enabled':

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deleteEntries } from './delete-entries.ts';
 import type { Entry } from './entries.ts';
 
-/** Keys that are there, behind the two calls that a deletion makes. */
+/** A fake bucket with these keys, for the two calls of a deletion. */
 function bucketOf(keys: Set<string>, locked: ReadonlySet<string> = new Set()) {
   return {
     page: ({ prefix = '', limit = 1_000 }: { prefix?: string | undefined; limit?: number | undefined }) => {

@@ -1,12 +1,12 @@
 import type { ObjectsClient } from '@svc/sdk';
 import type { Entry } from './entries.ts';
 
-/** As many as one call takes. */
+/** Maximum keys per call. */
 const BATCH = 1_000;
 
 type Deletes = Pick<ObjectsClient, 'page' | 'deleteMany'>;
 
-/** Deletes objects, and folders with all that is in them, page after page. Answers how many objects that were. */
+/** Deletes objects, and folders with their contents, page by page. Returns the number of objects. */
 export async function deleteEntries(objects: Deletes, entries: readonly Entry[]): Promise<number> {
   let count = 0;
   const keys = entries.filter(({ kind }) => kind === 'object').map(({ key }) => key);
@@ -14,7 +14,7 @@ export async function deleteEntries(objects: Deletes, entries: readonly Entry[])
     count += await deleteAll(objects, keys.slice(start, start + BATCH));
   }
   for (const folder of entries.filter(({ kind }) => kind === 'folder')) {
-    // Always the first page: what it showed is gone when the next is asked for, or an error ended this.
+    // Always the first page: its keys are deleted before the next request, and an error ends the loop.
     for (;;) {
       const page = await objects.page({ prefix: folder.key, limit: BATCH });
       if (page.objects.length === 0) break;

@@ -21,7 +21,7 @@ export interface DeletedObjectsProps {
   onOpen: (key: string) => void;
 }
 
-/** Objects of one folder that were deleted and of which the bucket kept versions. */
+/** Deleted objects of a folder with retained versions. */
 export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObjectsProps) {
   const svc = useSvc();
   const workspace = useWorkspace();

@@ -1,12 +1,12 @@
 import type { ObjectPage, StoredObject } from '@svc/sdk';
 import { nameIn } from './folder-path.ts';
 
-/** One line of the browser. */
+/** A row of the object browser. */
 export type Entry =
   | { kind: 'folder'; key: string; name: string }
   | { kind: 'object'; key: string; name: string; object: StoredObject };
 
-/** Folders first, then objects, each in the order of the store. The folder's own marker is not shown in it. */
+/** Returns folders first, then objects, each in listing order, without the folder's own marker. */
 export function entriesOf(pages: readonly ObjectPage[], prefix: string): Entry[] {
   const folders = new Set(pages.flatMap((page) => page.prefixes));
   const entries: Entry[] = [...folders].map((key) => ({ kind: 'folder', key, name: nameIn(prefix, key) }));

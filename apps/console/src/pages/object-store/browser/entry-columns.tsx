@@ -19,7 +19,7 @@ export interface EntryColumnsOptions {
   bucket: string;
   selection: Selection<Entry>;
   onOpen: (key: string) => void;
-  /** Null for who may only read. */
+  /** Null for read-only users. */
   onDelete: ((entries: readonly Entry[]) => void) | null;
 }
 

@@ -1,11 +1,11 @@
 export interface PathStep {
-  /** What is shown; an empty name between two slashes is a real folder of S3. */
+  /** Display name; an empty name between two slashes is a valid S3 folder. */
   name: string;
-  /** The prefix that the step stands for, ending in `/`. */
+  /** The step's prefix, ending in `/`. */
   prefix: string;
 }
 
-/** The folders on the way to a prefix: `a/b/` is `a/`, `a/b/`. What follows the last slash is no folder. */
+/** Returns the ancestor folders of a prefix: `a/b/` yields `a/`, `a/b/`. Text after the last slash is not a folder. */
 export function stepsOf(prefix: string): PathStep[] {
   const steps: PathStep[] = [];
   let start = 0;
@@ -16,18 +16,18 @@ export function stepsOf(prefix: string): PathStep[] {
   return steps;
 }
 
-/** The name of a key or of a common prefix inside its folder. */
+/** Returns the name of a key or common prefix within its folder. */
 export function nameIn(folder: string, keyOrPrefix: string): string {
   return keyOrPrefix.startsWith(folder) ? keyOrPrefix.slice(folder.length) : keyOrPrefix;
 }
 
-/** The folder that holds a key or a prefix. */
+/** Returns the folder that contains a key or prefix. */
 export function folderOf(keyOrPrefix: string): string {
   const text = keyOrPrefix.endsWith('/') ? keyOrPrefix.slice(0, -1) : keyOrPrefix;
   return text.slice(0, text.lastIndexOf('/') + 1);
 }
 
-/** Why a name cannot be a folder's, or undefined. */
+/** Why a folder name is invalid; undefined if valid. */
 export function folderNameFault(name: string): string | undefined {
   if (name === '') return undefined;
   if (name.startsWith('/') || name.includes('//')) return 'A name cannot start with a slash or contain two in a row.';

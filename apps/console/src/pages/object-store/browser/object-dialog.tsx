@@ -24,7 +24,7 @@ export interface ObjectDialogProps {
   onClose: () => void;
 }
 
-/** Everything about one object. */
+/** Details of one object. */
 export function ObjectDialog({ bucket, objectKey, onClose }: ObjectDialogProps) {
   return (
     <Dialog

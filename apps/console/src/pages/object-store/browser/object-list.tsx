@@ -24,7 +24,7 @@ export interface ObjectListProps {
   onOpen: (key: string) => void;
 }
 
-/** One folder, with the way to it. */
+/** A folder with its path. */
 export function ObjectList({ bucket, prefix, writable, onOpen }: ObjectListProps) {
   const svc = useSvc();
   const workspace = useWorkspace();

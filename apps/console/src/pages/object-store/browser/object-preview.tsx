@@ -14,7 +14,7 @@ export interface ObjectPreviewProps {
   object: StoredObject;
 }
 
-/** The object itself, as far as a browser can show it without running anything of it. */
+/** Preview of an object, as far as a browser can show it without running any of its code. */
 export function ObjectPreview({ bucket, object }: ObjectPreviewProps) {
   const workspace = useWorkspace();
   const [broken, setBroken] = useState(false);

@@ -20,7 +20,7 @@ export interface ObjectVersionsProps {
   writable: boolean;
 }
 
-/** What the bucket kept of this key, the newest first. Not shown where there is only the object itself. */
+/** Retained versions of a key, newest first. Hidden if there is only the object itself. */
 export function ObjectVersions({ bucket, objectKey, writable }: ObjectVersionsProps) {
   const svc = useSvc();
   const workspace = useWorkspace();
@@ -67,7 +67,7 @@ export function ObjectVersions({ bucket, objectKey, writable }: ObjectVersionsPr
   );
 }
 
-/** The newest is what it would become; of marks, only the newest hides something. */
+/** The newest version needs no restore, and only the newest delete marker hides anything. */
 function mayBeRestored(version: ObjectVersion): boolean {
   return version.is_latest === version.delete_marker;
 }

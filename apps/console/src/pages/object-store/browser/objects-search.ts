@@ -1,14 +1,14 @@
 export interface ObjectsSearch {
-  /** The folder that is looked at, with its slash. */
+  /** The current folder, with its trailing slash. */
   prefix?: string;
   /** The key whose details are open. */
   object?: string;
-  /** Deleted objects are shown too. */
+  /** Also shows deleted objects. */
   deleted?: true;
 }
 
 export function parseObjectsSearch(search: Record<string, unknown>): ObjectsSearch {
-  // A key may look like a number or a truth value; the router has then made one of it.
+  // The router parses a numeric or boolean key as such.
   const text = (value: unknown): string | undefined =>
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
   const prefix = text(search['prefix']);

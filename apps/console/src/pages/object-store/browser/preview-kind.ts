@@ -1,6 +1,6 @@
 export type PreviewKind = 'image' | 'video' | 'audio' | 'text' | 'none';
 
-/** Pictures that browsers draw; SVG is left out, since it is a document that may hold a program. */
+/** Image types that browsers display. Excludes SVG, which may contain scripts. */
 const IMAGES: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',
@@ -21,11 +21,11 @@ const TEXTS: ReadonlySet<string> = new Set([
 ]);
 const TEXT_ENDINGS =
   /\.(txt|md|json|ya?ml|toml|xml|csv|tsv|log|js|ts|tsx|css|html?|svg|sh|py|go|rs|sql|ini|conf|env)$/i;
-/** Text is read whole; a picture or a film comes in its own pace. */
+/** Text is loaded whole; images and videos are streamed by the browser. */
 export const TEXT_PREVIEW_BYTES = 256 * 1024;
 export const IMAGE_PREVIEW_BYTES = 32 * 1024 * 1024;
 
-/** How an object can be looked at without downloading it. */
+/** How to show an object without downloading it. */
 export function previewKindOf(key: string, contentType: string): PreviewKind {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (IMAGES.has(type)) return 'image';

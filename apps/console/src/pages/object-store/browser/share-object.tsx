@@ -24,7 +24,7 @@ export interface ShareObjectProps {
   object: StoredObject;
 }
 
-/** A link that works for a while without signing in; for a public object, its permanent URL. */
+/** A temporary link that works without signing in; for a public object, its permanent URL. */
 export function ShareObject({ bucket, object }: ShareObjectProps) {
   const svc = useSvc();
   const workspace = useWorkspace();

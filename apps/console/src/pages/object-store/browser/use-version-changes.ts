@@ -5,7 +5,7 @@ import { bucketKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';
 
-/** What can be done with what a bucket kept; whatever shows the bucket is asked for anew. */
+/** Changes to retained versions; refetches every view of the bucket. */
 export function useVersionChanges(bucket: string) {
   const store = useStore();
   const workspace = useWorkspace();
@@ -16,7 +16,7 @@ export function useVersionChanges(bucket: string) {
     mutationFn: ({ key, version_id: versionId }: ObjectVersion) => store.objects(bucket).delete(key, { versionId }),
     onSettled,
   });
-  /** A delete marker goes, and what it covered is there again; of an older version the newest is made. */
+  /** Deletes a delete marker, which reveals the object again; copies an older version as the newest. */
   const restore = useMutation({
     mutationFn: async ({ key, version_id: versionId, delete_marker: isMarker }: ObjectVersion) => {
       if (isMarker) await store.objects(bucket).delete(key, { versionId });

@@ -1,4 +1,4 @@
-/** The name that the platform makes of what was typed: lower case, every other run of characters a hyphen. */
+/** Converts input like the platform: lower case, with any other run of characters as one hyphen. */
 export function sanitizeBucketName(typed: string): string {
   return typed
     .toLowerCase()
@@ -6,7 +6,7 @@ export function sanitizeBucketName(typed: string): string {
     .replace(/^-+|-+$/g, '');
 }
 
-/** Why the name that was typed cannot become a bucket's, or undefined. */
+/** Why the input cannot become a bucket name; undefined if valid. */
 export function bucketNameFault(typed: string): string | undefined {
   const name = sanitizeBucketName(typed);
   if (typed === '') return undefined;

@@ -7,7 +7,7 @@ import { RelativeTime } from '../../../ui/time.tsx';
 import { EntryName } from '../../../ui/folder-list.tsx';
 import { domainWords } from './domain-words.ts';
 
-/** `onRemove` is null for who may only look. */
+/** `onRemove` is null for read-only users. */
 export function domainColumns(
   onShow: (hostname: string) => void,
   onRemove: ((domain: CustomDomain) => void) | null,

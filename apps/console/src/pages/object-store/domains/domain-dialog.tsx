@@ -15,7 +15,7 @@ import { Definitions } from '../../../ui/page.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { certificateOf, dnsOf, domainWords } from './domain-words.ts';
 
-/** The record to set at the DNS provider, and what is seen of it from here. */
+/** The DNS record to set, and the record currently observed. */
 export function DomainDialog({ domain, onClose }: { domain: CustomDomain | null; onClose: () => void }) {
   return (
     <Dialog

@@ -6,11 +6,11 @@ export interface DomainWords {
   tone: Tone;
   word: string;
   live: boolean;
-  /** What is to be done, or what is going on; null where all is well. */
+  /** The next step or the current activity; null if everything is fine. */
   next: string | null;
 }
 
-/** Where a domain is on its way, and what it waits for. */
+/** A domain's progress, and what it is waiting for. */
 export function domainWords(domain: CustomDomain): DomainWords {
   const { status, cname_target: target, error } = domain;
   const dns = dnsOf(domain);
@@ -41,7 +41,7 @@ function dnsWords(status: string, observed: string | null, target: string): stri
   }
 }
 
-/** What was last seen of the host name's record. */
+/** The last observed DNS record of the host name. */
 export function dnsOf({ dns }: CustomDomain): { status: string; observed: string | null } {
   const observed = dns?.observed;
   const text = Array.isArray(observed) ? observed.join(', ') : typeof observed === 'string' ? observed : null;
@@ -53,7 +53,7 @@ function faultOf(error: CustomDomain['error']): string | null {
   return error?.message ?? null;
 }
 
-/** How far the certificate is. */
+/** The certificate's status. */
 export function certificateOf({ ssl, status }: CustomDomain): string {
   switch (ssl.status) {
     case 'active':

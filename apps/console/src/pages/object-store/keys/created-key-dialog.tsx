@@ -4,7 +4,7 @@ import { CopyField } from '../../../ui/copy-field.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { FieldStack } from '../../../ui/field.tsx';
 
-/** The only place that ever shows a key's secret; a click beside it does not close it. */
+/** Shows a key's secret for the only time, so clicking outside does not close it. */
 export function CreatedKeyDialog({ created, onClose }: { created: CreatedAccessKey | null; onClose: () => void }) {
   return (
     <Dialog

@@ -16,7 +16,7 @@ import { ruleColumns } from './rule-columns.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import type { Rule } from './rule.ts';
 
-/** Which rule the form is for: one that is there, a new one, or none. */
+/** The rule being edited: an existing one, a new one (null), or none. */
 export type Editing = { rule: Rule | null } | null;
 
 export function LifecyclePage() {

@@ -11,7 +11,7 @@ export interface RuleActions {
   onRemove: (rule: Rule) => void;
 }
 
-/** `actions` is null for who may only look. */
+/** `actions` is null for read-only users. */
 export function ruleColumns(actions: RuleActions | null): Column<Rule>[] {
   return [
     { id: 'effect', header: 'Rule', cell: (rule) => <Effect rule={rule} /> },

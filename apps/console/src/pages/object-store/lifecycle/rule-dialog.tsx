@@ -13,7 +13,7 @@ import type { Rule } from './rule.ts';
 
 export interface RuleDialogProps {
   editing: Editing;
-  /** Names of rules that are there. */
+  /** Names of existing rules. */
   taken: readonly string[];
   state: { isPending: boolean; error: unknown };
   onClose: () => void;

@@ -2,12 +2,12 @@ import { parseBytes, writeBytes } from '../../../ui/format-bytes.ts';
 import { linesOf } from '../settings/lines.ts';
 import type { Rule } from './rule.ts';
 
-/** A rule as it is typed. An empty field says nothing. */
+/** A rule as typed. Empty fields are not set. */
 export interface RuleDraft {
   id: string;
   enabled: boolean;
   prefix: string;
-  /** One `name=value` a line. */
+  /** One `name=value` per line. */
   tags: string;
   largerThan: string;
   smallerThan: string;
@@ -41,7 +41,7 @@ export function draftOf(rule: Rule | null): RuleDraft {
 
 export type RuleFaults = Readonly<Partial<Record<keyof RuleDraft, string>>>;
 
-/** The rule that was typed, or what is wrong with it, by field. A date of expiry that was there is kept. */
+/** Returns the typed rule, or the errors by field. Keeps an existing expiry date. */
 export function ruleOf(draft: RuleDraft, before: Rule | null): { rule: Rule | null; faults: RuleFaults } {
   const faults: { -readonly [Field in keyof RuleDraft]?: string } = {};
   const days = (field: 'expireDays' | 'noncurrentDays' | 'abortDays' | 'keptVersions'): number | null => {

@@ -1,7 +1,7 @@
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import type { Rule } from './rule.ts';
 
-/** A rule as sentences: what it does, and to what. */
+/** Describes a rule: its effects and its scope. */
 export function rulePhrases(rule: Rule): { effects: string[]; scope: string } {
   return { effects: effectsOf(rule), scope: scopeOf(rule.filter) };
 }

@@ -7,7 +7,7 @@ import { Switch } from '../../../ui/switch.tsx';
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
 
-/** Who may read without a key, and for how long the answers may be kept. */
+/** Public read access and cache lifetime. */
 export function AccessSettings({ settings, locked }: SettingsPartProps) {
   const publish = useSaveSettings();
   const save = useSaveSettings();

@@ -22,7 +22,7 @@ import { EncryptionSettings } from './encryption-settings.tsx';
 import { VersioningSettings } from './versioning-settings.tsx';
 import { WebsiteSettings } from './website-settings.tsx';
 
-/** Guests and members see how the bucket is set; admins and owners change it. */
+/** Read-only for guests and members; editable for admins and owners. */
 export function BucketSettingsPage() {
   const svc = useSvc();
   const workspace = useWorkspace();

@@ -17,7 +17,7 @@ type Method = (typeof METHODS)[number];
 
 interface Draft {
   id: number;
-  /** The rule's own name, where it has one. */
+  /** The rule's name, if any. */
   name: string | undefined;
   origins: string;
   methods: readonly Method[];
@@ -26,7 +26,7 @@ interface Draft {
   maxAge: string;
 }
 
-/** Which pages of other origins may call the store from a browser. */
+/** Other origins that may call the store from a browser. */
 export function CorsSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
   const [drafts, setDrafts] = useState(() => (settings.cors_rules ?? []).map(draftOf));

@@ -2,7 +2,7 @@ import type { BucketSettings, BucketSettingsChange } from '@svc/sdk';
 import { parseBytes, writeBytes } from '../../../ui/format-bytes.ts';
 import { linesOf } from './lines.ts';
 
-/** Limits as they are typed; an empty field is none. */
+/** Limits as typed; an empty field means no limit. */
 export interface LimitDraft {
   bytes: string;
   objects: string;
@@ -21,7 +21,7 @@ export function draftOf({ quota, max_object_size, allowed_content_types }: Bucke
 
 export type LimitFaults = Partial<Record<keyof LimitDraft, string>>;
 
-/** The change that was typed, and what is wrong with it. */
+/** Returns the typed change and its errors. */
 export function limitsOf(draft: LimitDraft): { change: BucketSettingsChange; faults: LimitFaults } {
   const faults: LimitFaults = {};
   const size = (field: 'bytes' | 'largest'): number | null => {

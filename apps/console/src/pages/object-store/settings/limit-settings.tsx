@@ -15,7 +15,7 @@ import { draftOf, limitsOf, type LimitDraft, type LimitFaults } from './limit-dr
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
 
-/** How much may be in it, and of what. */
+/** Limits on the bucket's size and contents. */
 export function LimitSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
   const [draft, setDraft] = useState(() => draftOf(settings));

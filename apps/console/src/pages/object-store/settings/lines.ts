@@ -1,4 +1,4 @@
-/** The entries of a text with one on each line; blank lines are none. */
+/** Splits text into lines; skips blank ones. */
 export function linesOf(text: string): string[] {
   return text
     .split('\n')

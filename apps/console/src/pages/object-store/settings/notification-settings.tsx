@@ -14,7 +14,7 @@ const EVENTS = [
   ['s3:LifecycleExpiration:*', 'Expired'],
 ] as const;
 
-/** A program hears of what happens in the bucket. */
+/** Sends the bucket's events to a webhook. */
 export function NotificationSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
   const [enabled, setEnabled] = useState(settings.notifications?.enabled ?? false);

@@ -4,12 +4,12 @@ import { FormError } from '../../../ui/form-error.tsx';
 
 export interface SaveRowProps {
   state: { isPending: boolean; error: unknown };
-  /** Nothing was changed, or what was typed cannot be saved. */
+  /** True if nothing changed or the input is invalid. */
   disabled: boolean;
   locked: boolean;
 }
 
-/** The end of a form of settings. */
+/** The last row of a settings form. */
 export function SaveRow({ state, disabled, locked }: SaveRowProps) {
   if (locked) return null;
   return (

@@ -9,11 +9,11 @@ import { useToasts } from '../../../ui/toast.tsx';
 
 export interface SettingsPartProps {
   settings: BucketSettings;
-  /** Shown, but not to be changed. */
+  /** Read-only. */
   locked: boolean;
 }
 
-/** Saves some of a bucket's settings; the rest stays as it is. */
+/** Saves some of a bucket's settings; the others stay unchanged. */
 export function useSaveSettings() {
   const store = useStore();
   const svc = useSvc();

@@ -13,7 +13,7 @@ import { useToasts } from '../../../ui/toast.tsx';
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
 
-/** What can be undone: older versions of objects, and the bucket itself. */
+/** Recovery: older versions of objects, and the bucket itself. */
 export function VersioningSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
   const [enabled, setEnabled] = useState(settings.soft_delete.enabled);

@@ -5,7 +5,7 @@ import { Switch } from '../../../ui/switch.tsx';
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
 
-/** Folders answer with a page, and so does what is not there. */
+/** Serves an index page for folders and an error page for missing objects. */
 export function WebsiteSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
   const [enabled, setEnabled] = useState(settings.website !== null);

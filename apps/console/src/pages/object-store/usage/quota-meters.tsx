@@ -4,7 +4,7 @@ import { formatCount } from '../../../ui/format-number.ts';
 import { Meter } from '../../../ui/plots.tsx';
 import styles from './usage.module.css';
 
-/** How much of the bucket's quota is used; nothing where it has none. */
+/** Usage of the bucket's quota; empty if it has none. */
 export function QuotaMeters({ usage, quota }: { usage: Usage; quota: NonNullable<Usage['quota']> }) {
   const last = usage.points.at(-1);
   const { max_bytes: maxBytes, max_objects: maxObjects } = quota;

@@ -6,7 +6,7 @@ import { formatCount } from '../../../ui/format-number.ts';
 import { Meter } from '../../../ui/plots.tsx';
 import type { Column } from '../../../ui/table.tsx';
 
-/** `total`: bytes of all buckets together. */
+/** `total`: bytes of all buckets. */
 export function shareColumns(workspace: Workspace, total: number): Column<Bucket>[] {
   return [
     {

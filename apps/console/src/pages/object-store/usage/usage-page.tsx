@@ -13,7 +13,7 @@ import { parseUsageSearch } from './usage-search.ts';
 
 const route = getRouteApi('/shell/w/$workspace/usage');
 
-/** All buckets of the workspace together, and which of them have how much of it. */
+/** Usage of the workspace, in total and by bucket. */
 export function UsagePage() {
   const svc = useSvc();
   const workspace = useWorkspace();

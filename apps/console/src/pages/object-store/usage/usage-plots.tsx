@@ -20,13 +20,13 @@ import { formatPeriod, spanOf, valuesOf, type UsageField } from './usage-words.t
 import styles from '../../../ui/plot-page.module.css';
 
 export interface UsagePlotsProps {
-  /** Absent: all buckets together. */
+  /** Defaults to all buckets together. */
   bucket?: string;
   span: UsageSpan | undefined;
   onSpan: (span: UsageSpan) => void;
 }
 
-/** What was stored and what came and went, drawn and, when asked for, as a table. */
+/** Stored and transferred amounts as plots and optionally as a table. */
 export function UsagePlots({ bucket, span = DEFAULT_SPAN, onSpan }: UsagePlotsProps) {
   const svc = useSvc();
   const workspace = useWorkspace();

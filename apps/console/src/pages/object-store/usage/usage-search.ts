@@ -3,13 +3,13 @@ import type { UsageResolution } from '@svc/sdk';
 export type UsageSpan = '48h' | '7d' | '30d' | '12m';
 
 export interface UsageSearch {
-  /** How far back; absent: 30 days. */
+  /** Length of the period; defaults to 30 days. */
   span?: UsageSpan;
 }
 
 export const DEFAULT_SPAN: UsageSpan = '30d';
 
-/** What is asked for: periods of one length, the newest of which is not over yet. */
+/** Periods of equal length; the newest one is still in progress. */
 export const SPANS: Readonly<Record<UsageSpan, { label: string; resolution: UsageResolution; periods: number }>> = {
   '48h': { label: 'Last 48 hours', resolution: 'hour', periods: 48 },
   '7d': { label: 'Last 7 days', resolution: 'hour', periods: 7 * 24 },
@@ -23,7 +23,7 @@ export function parseUsageSearch({ span }: Record<string, unknown>): UsageSearch
   return isSpan(span) && span !== DEFAULT_SPAN ? { span } : {};
 }
 
-/** The beginning of the first period. */
+/** Returns the start of the first period. */
 export function beginningOf(span: UsageSpan, nowMs: number): Date {
   const { resolution, periods } = SPANS[span];
   return new Date(nowMs - (periods - 1) * PERIOD_MS[resolution]);

@@ -5,7 +5,7 @@ import { Table, type Column } from '../../../ui/table.tsx';
 import { useNow } from '../../../ui/time.tsx';
 import { formatPeriod } from './usage-words.ts';
 
-/** The figures behind the plots, the newest first. */
+/** Data of the plots, newest first. */
 export function UsageTable({ usage }: { usage: Usage }) {
   const nowMs = useNow();
   const { resolution, points } = usage;

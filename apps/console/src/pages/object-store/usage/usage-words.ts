@@ -3,7 +3,7 @@ import { formatMoment } from '../../../ui/format-time.ts';
 import type { TimedValue, TimeSpan } from '../../../ui/time-plot-scale.ts';
 import { PERIOD_MS } from './usage-search.ts';
 
-/** Days are days of UTC; hours are told in the reader's own zone. */
+/** Days are UTC; hours are in the user's time zone. */
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const dayOfYear = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -12,14 +12,14 @@ const dayOfYear = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** Such as `21 Nov`, `21 Nov 2025` for another year than this, or `21 Nov, 14:00`. */
+/** Such as `21 Nov`, `21 Nov 2025` for another year, or `21 Nov, 14:00`. */
 export function formatPeriod(atMs: number, resolution: UsageResolution, nowMs: number): string {
   const at = new Date(atMs);
   if (resolution === 'hour') return formatMoment(atMs);
   return (at.getUTCFullYear() === new Date(nowMs).getUTCFullYear() ? day : dayOfYear).format(at);
 }
 
-/** Whole periods; the last is the one that is not over yet. */
+/** Whole periods; the last one is still in progress. */
 export function spanOf({ from, to, resolution }: Usage): TimeSpan {
   const stepMs = PERIOD_MS[resolution];
   return { fromMs: Date.parse(from), toMs: Math.ceil(Date.parse(to) / stepMs) * stepMs, stepMs };

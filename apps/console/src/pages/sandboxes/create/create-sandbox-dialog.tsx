@@ -43,7 +43,7 @@ function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  // The same for every try of this form, so that a lost answer does not make two of it.
+  // Stable across retries of this form, so that a lost response does not create two sandboxes.
   const key = useRef(crypto.randomUUID());
   const [draft, setDraft] = useState<SandboxDraft>(() => ({ ...EMPTY_DRAFT, image: defaultOf(catalog) }));
   const change = (fields: Partial<SandboxDraft>): void => {

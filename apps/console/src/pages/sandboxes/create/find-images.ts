@@ -1,6 +1,6 @@
 import type { SandboxImage } from '@svc/sdk';
 
-/** Those that hold every word, in a category or among the popular ones; a search looks at all. */
+/** Returns images that contain every word, in a category or among the popular ones; a search covers all images. */
 export function findImages(images: readonly SandboxImage[], category: string, text: string): SandboxImage[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length > 0) {

@@ -12,14 +12,14 @@ export interface ImagePickerProps {
   onChange: (image: string) => void;
 }
 
-/** The catalog as a choice: by category, or by what is searched. */
+/** Selects an image by category or search. */
 export function ImagePicker({ catalog, value, onChange }: ImagePickerProps) {
   const [category, setCategory] = useState('popular');
   const [text, setText] = useState('');
   const name = useId();
   const shown = findImages(catalog, category, text);
   const chosen = catalog.find((image) => image.name === value);
-  /** A search that hides the choice takes its first match instead, so that Create uses what is shown. */
+  /** If a search hides the selected image, select the first match, so that Create uses a visible one. */
   const search = (wanted: string): void => {
     setText(wanted);
     const found = findImages(catalog, category, wanted);
@@ -41,7 +41,7 @@ export function ImagePicker({ catalog, value, onChange }: ImagePickerProps) {
         value={text}
         onChange={(event) => search(event.target.value)}
         onKeyDown={(event) => {
-          // Enter ends the search; the form is submitted from another field or by its button.
+          // Enter ends the search; another field or the button submits the form.
           if (event.key === 'Enter' && text !== '') event.preventDefault();
         }}
       />

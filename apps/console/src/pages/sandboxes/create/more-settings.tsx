@@ -13,7 +13,7 @@ const TIMES = [
   { value: '86400', label: '1 day' },
   { value: '604800', label: '7 days' },
 ];
-/** A select has no empty value of its own. */
+/** A select has no empty value. */
 const NEVER = 'never';
 
 const NETWORKS = [
@@ -38,7 +38,7 @@ export interface MoreSettingsProps {
   onChange: (fields: Partial<SandboxDraft>) => void;
 }
 
-/** What most sandboxes do without. */
+/** Settings that most sandboxes don't need. */
 export function MoreSettings(props: MoreSettingsProps) {
   return (
     <details className={styles['more']}>

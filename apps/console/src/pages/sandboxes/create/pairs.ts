@@ -1,10 +1,10 @@
 export interface Pairs {
   pairs: Record<string, string>;
-  /** What is wrong with the first line that is not right; null when all are. */
+  /** Error of the first invalid line; null if all are valid. */
   fault: string | null;
 }
 
-/** `KEY=value`, one a line, as in the file `.env`; what begins with `#` is a note. Quotes around a value are taken off. */
+/** Parses `KEY=value` lines, as in `.env` files; `#` begins a comment. Strips quotes around values. */
 export function parsePairs(text: string, key: RegExp): Pairs {
   const pairs: Record<string, string> = {};
   let fault: string | null = null;

@@ -1,7 +1,7 @@
 import type { NewSandbox } from '@svc/sdk';
 import { parsePairs } from './pairs.ts';
 
-/** What the form holds: texts as they are typed. Empty means what the platform has as its default. */
+/** The form's text as typed. Empty fields use the platform's default. */
 export interface SandboxDraft {
   image: string;
   name: string;
@@ -10,7 +10,7 @@ export interface SandboxDraft {
   diskMb: string;
   pids: string;
   network: 'default' | 'egress' | 'none';
-  /** Host names, one a line. */
+  /** Host names, one per line. */
   egressAllow: string;
   environment: string;
   labels: string;
@@ -57,7 +57,7 @@ export function faultsOf(draft: SandboxDraft): DraftFaults {
   return faults;
 }
 
-/** For a draft without faults. What is left empty is left out. */
+/** Converts a valid draft. Omits empty fields. */
 export function toNewSandbox(draft: SandboxDraft): NewSandbox & { egress_allow?: string[] } {
   const environment = parsePairs(draft.environment, ENVIRONMENT_NAME).pairs;
   const labels = parsePairs(draft.labels, LABEL_KEY).pairs;

@@ -7,7 +7,7 @@ import styles from './detail.module.css';
 import { faultWords } from './sandbox-words.ts';
 import { useSandboxActions } from './use-sandbox-actions.ts';
 
-/** Why it failed, what helps, and the way back. */
+/** Why the sandbox failed, with a remedy. */
 export function FaultNote({ sandbox }: { sandbox: Sandbox }) {
   const workspace = useWorkspace();
   const { start } = useSandboxActions();

@@ -10,7 +10,7 @@ const STAGES: Readonly<Record<string, string>> = {
   building: 'Building image',
 };
 
-/** How far an image is on its way here. */
+/** Progress of an image download or build. */
 export function ImageProgressBar({ progress }: { progress: ImageProgress }) {
   const { stage, source, layers, layers_done: layersDone, bytes, bytes_done: bytesDone } = progress;
   const title = STAGES[stage] ?? 'Preparing image';

@@ -12,13 +12,13 @@ import { useSandboxActions } from './use-sandbox-actions.ts';
 
 export interface NotRunningProps {
   sandbox: Sandbox;
-  /** What would be here, such as `the terminal`. */
+  /** The hidden part, such as `the terminal`. */
   what: string;
 }
 
-/** Shown instead of what needs a running sandbox. A paused one is not touched: any access would resume it. */
+/** Shown instead of anything that requires a running sandbox. Never accesses a paused one, which would resume it. */
 export function NotRunning({ sandbox, what }: NotRunningProps) {
-  // The cause of an error stands above already, with its own button.
+  // The error is already shown above, with its own button.
   if (sandbox.status === 'error') return null;
   return (
     <Panel padded={false}>

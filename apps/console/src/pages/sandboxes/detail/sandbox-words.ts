@@ -21,7 +21,7 @@ export function statusWords({ status, paused_at: pausedAt }: Sandbox): StatusWor
   }
 }
 
-/** Its terminal and files can be used without changing its state. */
+/** Whether its terminal and files can be used without changing its state. */
 export function isAwake({ status, paused_at: pausedAt }: Sandbox): boolean {
   return status === 'running' && pausedAt === null;
 }
@@ -50,7 +50,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   NO_CAPACITY: 'Stop or delete an unused sandbox, then restart this one.',
 };
 
-/** A cause in words, with what can be done. */
+/** Describes an error and its remedy. */
 export function faultWords({ code, recoverable }: NonNullable<Sandbox['error']>): { title: string; remedy: string } {
   const fallback = recoverable ? 'Restart the sandbox. Its files are kept.' : 'Delete it and create a new one.';
   return { title: TITLES[code] ?? 'The sandbox failed', remedy: REMEDIES[code] ?? fallback };
@@ -62,7 +62,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EXITED: 'The main process exited',
 };
 
-/** Why it stands still, where the platform says so. */
+/** Why it is stopped, if the platform gives a reason. */
 export function reasonWords(reason: string | null): string | null {
   if (reason === null) return null;
   return REASONS[reason] ?? null;

@@ -5,10 +5,7 @@ import { sandboxesKey, sandboxKey } from '../../../api/query-keys.ts';
 import { useIsSeen } from '../../../session/use-is-seen.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 
-/**
- * Asks anew whenever something happens to a sandbox, as the platform tells it. Only while the page is seen; what
- * is asked at intervals goes on beside it.
- */
+/** Refetches on every sandbox event from the platform, while the page is visible. Polling continues in parallel. */
 export function useLiveSandboxes(sandboxId: string | null): void {
   const api = useSandboxes();
   const workspace = useWorkspace();
@@ -26,7 +23,7 @@ export function useLiveSandboxes(sandboxId: string | null): void {
         await queryClient.invalidateQueries({ queryKey });
       }
     };
-    // Refused or over: the intervals are enough.
+    // Refused or ended: polling suffices.
     follow().catch(() => undefined);
     return () => gone.abort();
   }, [api, uuid, sandboxId, isSeen, queryClient]);

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';
 
-/** Starting, stopping and pausing, which need no question; what fails is told in a corner. */
+/** Starts, stops and pauses without confirmation; failures appear as toasts. */
 export function useSandboxActions() {
   const api = useSandboxes();
   const start = useChange('start', ({ id }) => api.of(id).start());

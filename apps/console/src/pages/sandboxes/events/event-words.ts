@@ -18,13 +18,13 @@ const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
   egress_refused: ['Connection blocked', 'warn'],
 };
 
-/** What happened, in words; of a kind that is not known, its own name. */
+/** Label of an event; an unknown type keeps its own name. */
 export function eventWords({ type }: { type: string }): { words: string; tone: Tone } {
   const [words, tone] = WORDS[type] ?? [type.replaceAll('_', ' '), 'neutral'];
   return { words, tone };
 }
 
-/** The rest of it in one line, such as a cause. */
+/** Further details in one line, such as a cause. */
 export function detailWords({ details }: Pick<SandboxEvent, 'details'>): string {
   const { message, reason } = details;
   if (typeof message === 'string') return message;
@@ -36,7 +36,7 @@ export function detailWords({ details }: Pick<SandboxEvent, 'details'>): string 
     .join(', ');
 }
 
-/** Ids stand last: the end of a long line is what is cut. */
+/** Ids come last, since long lines are cut at the end. */
 function isId(key: string): boolean {
   return key.endsWith('_id');
 }

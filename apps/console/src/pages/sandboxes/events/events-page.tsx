@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<SandboxEvent>[] = [
   },
 ];
 
-/** Newest first; new ones come by themselves. */
+/** Newest first, with live updates. */
 export function EventsPage() {
   const sandbox = useSandbox();
   const api = useSandboxes();

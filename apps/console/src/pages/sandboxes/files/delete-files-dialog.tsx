@@ -9,7 +9,7 @@ import type { FileRow } from './file-columns.tsx';
 
 export interface DeleteFilesDialogProps {
   sandbox: string;
-  /** Empty: the dialog is closed. */
+  /** Empty if the dialog is closed. */
   entries: readonly FileRow[];
   onClose: () => void;
   onDeleted: () => void;

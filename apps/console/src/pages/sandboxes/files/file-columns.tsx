@@ -13,14 +13,14 @@ import type { Selection } from '../../../ui/use-selection.ts';
 import { imageTypeOf } from './file-kinds.ts';
 import styles from './files.module.css';
 
-/** A row has its path as its id. */
+/** A row's id is its path. */
 export type FileRow = FileEntry & { id: string };
 
 export interface FileColumnsOptions {
   workspace: Workspace;
   sandbox: string;
   selection: Selection<FileRow>;
-  /** Null for who may only read. */
+  /** Null for read-only users. */
   onChange: { rename: (entry: FileRow) => void; remove: (entries: readonly FileRow[]) => void } | null;
 }
 

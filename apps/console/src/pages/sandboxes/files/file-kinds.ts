@@ -1,6 +1,6 @@
 import { endingOf } from '../../../editor/name-ending.ts';
 
-/** What pictures browsers draw; SVG is text here, since it is a document that may hold a program. */
+/** Image types that browsers display. SVG is shown as text, since it may contain scripts. */
 const IMAGES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
@@ -14,7 +14,7 @@ const IMAGES: ReadonlyMap<string, string> = new Map([
 export const MOST_TEXT_BYTES = 2 * 1024 * 1024;
 export const MOST_IMAGE_BYTES = 32 * 1024 * 1024;
 
-/** The media type of a picture by its name; null for everything else. */
+/** Returns an image's media type by file name; null for anything else. */
 export function imageTypeOf(name: string): string | null {
   return IMAGES.get(endingOf(name)) ?? null;
 }

@@ -1,4 +1,4 @@
-/** `/a` and `b` are `/a/b`. */
+/** Joins `/a` and `b` to `/a/b`. */
 export function joinPath(folder: string, name: string): string {
   return folder === '/' ? `/${name}` : `${folder}/${name}`;
 }
@@ -17,13 +17,13 @@ export interface Step {
   path: string;
 }
 
-/** The folders on the way to a path, the root left out. */
+/** Returns the ancestor folders of a path, without the root. */
 export function stepsOf(path: string): Step[] {
   const names = path.split('/').filter((name) => name !== '');
   return names.map((name, index) => ({ name, path: `/${names.slice(0, index + 1).join('/')}` }));
 }
 
-/** What is typed as a path: absolute, or below a folder. */
+/** Resolves typed paths: absolute, or relative to a folder. */
 export function resolvePath(folder: string, typed: string): string {
   const names: string[] = [];
   for (const name of `${typed.startsWith('/') ? '' : folder}/${typed}`.split('/')) {
@@ -34,7 +34,7 @@ export function resolvePath(folder: string, typed: string): string {
   return `/${names.join('/')}`;
 }
 
-/** Why a file cannot be called so; undefined when it can. */
+/** Why a file name is invalid; undefined if valid. */
 export function fileNameFault(name: string): string | undefined {
   if (name === '') return undefined;
   if (name === '.' || name === '..') return 'This name is reserved.';

@@ -11,18 +11,18 @@ import { openFileQuery } from './open-file.ts';
 import styles from './files.module.css';
 import { ImageView } from './image-view.tsx';
 
-/** The editor is a script of its own, loaded with the first text that is opened. */
+/** The editor is a separate script, loaded with the first text file. */
 const TextEditor = lazy(async () => ({ default: (await import('./text-editor.tsx')).TextEditor }));
 
 export interface FileViewProps {
   sandbox: string;
   path: string;
   onClose: () => void;
-  /** It turned out to be a folder, as links may. */
+  /** Called if it turns out to be a folder, as links may. */
   onFolder: () => void;
 }
 
-/** One file, as what it is. */
+/** Shows a file according to its type. */
 export function FileView(props: FileViewProps) {
   const { sandbox, path, onFolder } = props;
   const api = useSandboxes();
@@ -70,7 +70,7 @@ export function FileView(props: FileViewProps) {
 }
 
 export interface FileFrameProps extends FileViewProps {
-  /** Beside the path. */
+  /** Next to the path. */
   state?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;

@@ -1,7 +1,7 @@
 export interface FilesSearch {
-  /** The folder that is looked at; absolute. */
+  /** Absolute path of the current folder. */
   path?: string;
-  /** The file that is open. */
+  /** The open file. */
   file?: string;
 }
 

@@ -22,7 +22,7 @@ export interface FolderViewProps {
   onRename: (entry: FileRow) => void;
 }
 
-/** One folder, with the way to it. */
+/** A folder with its path. */
 export function FolderView({ sandbox, folder, writable, onRename }: FolderViewProps) {
   const api = useSandboxes();
   const workspace = useWorkspace();

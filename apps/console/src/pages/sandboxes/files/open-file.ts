@@ -10,11 +10,11 @@ export type OpenedFile =
 
 export type OpenedText = Extract<OpenedFile, { kind: 'text' }>;
 
-/** Read once: what is being edited does not change under the hands. */
+/** Loaded once, so that a file does not change while it is edited. */
 export function openFileQuery(api: SandboxesClient, workspace: Workspace, sandbox: string, path: string) {
   const { files } = api.of(sandbox);
   return queryOptions({
-    // Apart from the sandbox's other keys, which are asked for anew whenever something happens.
+    // Separate from the sandbox's other keys, which are refetched on every event.
     queryKey: ['sandbox-file', workspace.uuid, sandbox, path],
     queryFn: async ({ signal }): Promise<OpenedFile> => {
       const type = imageTypeOf(path);

@@ -16,12 +16,12 @@ export interface PathQuestion {
   action: string;
   label: string;
   value: string;
-  /** Does it; answers nothing. */
+  /** Performs the action. */
   act: (files: SandboxFiles, path: string) => Promise<unknown>;
 }
 
 export interface PathDialogProps {
-  /** Null: the dialog is closed. */
+  /** Null if the dialog is closed. */
   question: PathQuestion | null;
   sandbox: string;
   folder: string;

@@ -17,12 +17,12 @@ export const NEW_FILE: PathQuestion = {
   label: 'Name',
   value: '',
   act: async (files, path) => {
-    // Appending nothing makes what is not there, and leaves alone what is.
+    // Appending nothing creates a missing file and leaves an existing one unchanged.
     await files.write(path, '', { append: true });
   },
 };
 
-/** Within the sandbox, in one step. What is there already is not replaced. */
+/** Renames within the sandbox atomically. Never replaces an existing file. */
 export function renameQuestion({ name, path: from }: FileEntry): PathQuestion {
   return {
     title: `Rename ${name}`,

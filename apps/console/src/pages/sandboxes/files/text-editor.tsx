@@ -18,11 +18,11 @@ import type { OpenedText } from './open-file.ts';
 
 export interface TextEditorProps extends FileViewProps {
   opened: OpenedText;
-  /** Reads the file anew. */
+  /** Reloads the file. */
   onReload: () => void;
 }
 
-/** A text with its changes. A save that would overwrite a newer version asks first. */
+/** An editor for a text file. A save that would overwrite a newer version asks first. */
 export function TextEditor(props: TextEditorProps) {
   const { sandbox, path, opened } = props;
   const writable = mayWrite(useWorkspace());
@@ -82,7 +82,7 @@ export function TextEditor(props: TextEditorProps) {
 
 interface SaveRequest {
   text: string;
-  /** Also when the file is another by now. */
+  /** Overwrites even if the file has changed. */
   force: boolean;
 }
 

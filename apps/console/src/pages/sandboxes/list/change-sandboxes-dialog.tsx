@@ -9,13 +9,13 @@ import { eachOf } from './each-of.ts';
 
 export interface ChangeSandboxesDialogProps {
   change: 'stop' | 'delete';
-  /** Empty: the dialog is closed. */
+  /** Empty if the dialog is closed. */
   sandboxes: readonly Sandbox[];
   onClose: () => void;
   onDone?: () => void;
 }
 
-/** Asks before sandboxes are stopped or deleted, one or many. */
+/** Confirms stopping or deleting one or more sandboxes. */
 export function ChangeSandboxesDialog({ change, sandboxes, onClose, onDone }: ChangeSandboxesDialogProps) {
   const api = useSandboxes();
   const workspace = useWorkspace();
@@ -37,7 +37,7 @@ export function ChangeSandboxesDialog({ change, sandboxes, onClose, onDone }: Ch
       close();
       onDone?.();
     },
-    // Those that are gone are not asked for again.
+    // Don't refetch deleted sandboxes.
     onSettled: () =>
       queryClient.invalidateQueries({
         queryKey: change === 'stop' ? sandboxesKey(workspace) : [...sandboxesKey(workspace), 'list'],

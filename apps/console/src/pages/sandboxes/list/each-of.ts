@@ -1,13 +1,13 @@
 export interface EachResult {
   done: number;
-  /** The first refusal; the others are alike most of the time. */
+  /** The first error; the others are usually the same. */
   error: unknown;
   failed: number;
 }
 
 const AT_ONCE = 4;
 
-/** Does the same to several, a few at a time; one that fails does not keep the others. */
+/** Applies an action to several items, a few at a time; failures don't stop the others. */
 export async function eachOf<Item>(items: readonly Item[], act: (item: Item) => Promise<unknown>): Promise<EachResult> {
   const result: EachResult = { done: 0, error: null, failed: 0 };
   const waiting = [...items];

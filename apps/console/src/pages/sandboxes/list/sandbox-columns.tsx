@@ -19,7 +19,7 @@ import styles from './list.module.css';
 export interface SandboxColumnsOptions {
   workspace: Workspace;
   selection: Selection<Sandbox>;
-  /** Null for who may only read. */
+  /** Null for read-only users. */
   onDelete: ((sandboxes: readonly Sandbox[]) => void) | null;
 }
 
@@ -92,7 +92,7 @@ function NameCell({ workspace, sandbox }: { workspace: Workspace; sandbox: Sandb
   );
 }
 
-/** What stands in the way: the cause of an error, or the image that is still on its way. */
+/** What blocks the sandbox: an error's cause, or the progress of its image. */
 function Under({ sandbox: { status, error, image_progress: progress } }: { sandbox: Sandbox }) {
   if (status === 'error' && error !== null) {
     const { title, remedy } = faultWords(error);

@@ -1,13 +1,13 @@
 import type { SandboxStatus } from '@svc/sdk';
 
-/** What is looked for stands in the URL, so that a finding can be passed on. */
+/** The filters are in the URL, so that a result can be shared. */
 export interface SandboxesSearch {
   status?: SandboxStatus;
   /** `key=value`. */
   label?: string;
-  /** Part of a name, an image or an id. */
+  /** Part of a name, image or id. */
   text?: string;
-  /** The dialog that makes one is open. */
+  /** The create dialog is open. */
   create?: true;
 }
 
@@ -17,7 +17,7 @@ export function parseSandboxesSearch({ status, label, text, create }: Record<str
   return {
     ...(isStatus(status) && { status }),
     ...(typeof label === 'string' && isLabel(label) && { label }),
-    // What looks like a number was made one by the router.
+    // The router parses numeric text as a number.
     ...((typeof text === 'string' || typeof text === 'number') && text !== '' && { text: String(text) }),
     ...(create === true && { create: true }),
   };

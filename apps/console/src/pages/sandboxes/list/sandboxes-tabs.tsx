@@ -2,7 +2,7 @@ import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { TabLinks } from '../../../ui/tab-links.tsx';
 
-/** Between the pages about all sandboxes of the workspace. */
+/** Tabs of the pages about all sandboxes of the workspace. */
 export function SandboxesTabs({ current }: { current: 'sandboxes' | 'snapshots' }) {
   const params = { workspace: useWorkspace().uuid };
   return (

@@ -23,7 +23,7 @@ export function parseMetricsSearch({ span }: Record<string, unknown>): MetricsSe
 
 type Field = 'cpu_cores' | 'memory_bytes' | 'pids' | 'disk_bytes';
 
-/** One figure over time, oldest first; what the driver could not tell is left out. */
+/** Values of one metric over time, oldest first; omits those unknown to the driver. */
 export function valuesOf({ samples, current }: SandboxMetrics, field: Field, factor = 1): TimedValue[] {
   return [...samples, current].flatMap((sample) => {
     const value = sample[field];
@@ -33,16 +33,16 @@ export function valuesOf({ samples, current }: SandboxMetrics, field: Field, fac
 
 const USUAL_STEP_MS = 10_000;
 
-/** The time that is drawn, in steps as they were measured. */
+/** The plotted time, in steps of the sampling interval. */
 export function spanOf({ samples, current }: SandboxMetrics, span: MetricsSpan, nowMs: number): TimeSpan {
   const stepMs = stepOf(samples);
-  // The clocks of the platform and of this machine may differ a little; what was just measured is now.
+  // The clocks of platform and browser may differ slightly; treat the newest sample as now.
   const newestMs = Date.parse(current.at);
   const endMs = Math.abs(nowMs - newestMs) < 3 * stepMs ? newestMs : nowMs;
   return { fromMs: endMs - SPANS[span].lengthMs, toMs: endMs + stepMs, stepMs };
 }
 
-/** The middle of the distances: one that was away for a while does not count. */
+/** The median distance, so that gaps don't count. */
 function stepOf(samples: readonly SandboxUsage[]): number {
   const times = samples.map(({ at }) => Date.parse(at));
   const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));

@@ -11,11 +11,11 @@ import { useToasts } from '../../../ui/toast.tsx';
 
 export interface OpenPortsProps {
   sandbox: string;
-  /** Its links are worth nothing any more. */
+  /** Called when a port's links are revoked. */
   onClosed: (port: number) => void;
 }
 
-/** Every link that works now. The signatures are known to their creators alone, so the links are not shown. */
+/** All active links. Only their creators know the signatures, so the links themselves are not shown. */
 export function OpenPorts({ sandbox, onClosed }: OpenPortsProps) {
   const api = useSandboxes();
   const workspace = useWorkspace();

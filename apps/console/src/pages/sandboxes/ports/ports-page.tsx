@@ -40,7 +40,7 @@ export function PortsPage() {
   );
 }
 
-/** A link is shown only to its creator and until the page is left. After that, create another one. */
+/** A link is shown only to its creator and only until the page is left. After that, create another one. */
 function Ports({ sandbox }: { sandbox: Sandbox }) {
   const workspace = useWorkspace();
   const queryClient = useQueryClient();

@@ -12,7 +12,7 @@ import { SandboxesTabs } from '../list/sandboxes-tabs.tsx';
 import type { SnapshotOrigin } from './snapshot-columns.tsx';
 import { SnapshotTable } from './snapshot-table.tsx';
 
-/** The snapshots of all sandboxes, also of those that are gone: they take room on the disk until they are deleted. */
+/** Snapshots of all sandboxes, including deleted ones: they use disk space until they are deleted. */
 export function AllSnapshotsPage() {
   const api = useSandboxes();
   const workspace = useWorkspace();
@@ -48,7 +48,7 @@ export function AllSnapshotsPage() {
   );
 }
 
-/** The name of the sandbox that a snapshot was made of, as far as it is there and known. */
+/** Name of a snapshot's sandbox, if it still exists and is known. */
 function useOrigin(): SnapshotOrigin {
   const api = useSandboxes();
   const workspace = useWorkspace();

@@ -12,11 +12,11 @@ export interface NameDialogProps {
   description: string;
   action: string;
   state: { isPending: boolean; error: unknown };
-  /** With an empty name when none was given. */
+  /** Called with an empty name if none was given. */
   onSubmit: (name: string) => void;
 }
 
-/** Asks for a name that may be left out. */
+/** Asks for an optional name. */
 export function NameDialog({ open, onClose, title, description, action, state, onSubmit }: NameDialogProps) {
   const input = useRef<HTMLInputElement>(null);
   return (

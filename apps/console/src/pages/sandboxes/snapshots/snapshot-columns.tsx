@@ -13,10 +13,10 @@ export interface SnapshotActions {
   remove: (snapshot: Snapshot) => void;
 }
 
-/** The sandbox that it was made of. */
+/** The snapshot's source sandbox. */
 export type SnapshotOrigin = (snapshot: Snapshot) => ReactNode;
 
-/** `actions` is null for who may only read. */
+/** `actions` is null for read-only users. */
 export function snapshotColumns(actions: SnapshotActions | null, origin?: SnapshotOrigin): Column<Snapshot>[] {
   const columns: Column<Snapshot>[] = [
     {

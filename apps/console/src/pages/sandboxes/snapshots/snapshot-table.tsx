@@ -10,12 +10,12 @@ import { snapshotColumns, type SnapshotOrigin } from './snapshot-columns.tsx';
 export interface SnapshotTableProps {
   caption: string;
   snapshots: readonly Snapshot[] | undefined;
-  /** Where they are of several sandboxes: says of which. */
+  /** Renders the source sandbox in lists across sandboxes. */
   origin?: SnapshotOrigin;
   empty: ReactNode;
 }
 
-/** Snapshots, and what can be done with one. */
+/** Snapshots with their actions. */
 export function SnapshotTable({ caption, snapshots, origin, empty }: SnapshotTableProps) {
   const workspace = useWorkspace();
   const [using, setUsing] = useState<Snapshot | null>(null);

@@ -4,7 +4,7 @@ import { sandboxesKey } from '../../../api/query-keys.ts';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 
-/** Goes to what was made. */
+/** Navigates to the created sandbox. */
 export function useOpened(onClose: () => void): (id: string | null) => Promise<void> {
   const workspace = useWorkspace();
   const queryClient = useQueryClient();

@@ -17,7 +17,7 @@ export interface SessionBarProps {
   onOpen: (wish: Partial<TerminalWish>) => void;
 }
 
-/** The shells of this sandbox. They outlive their viewers, and any of them can be joined. */
+/** Sessions of this sandbox. They outlive their clients, and any of them can be joined. */
 export function SessionBar({ wish, sessions, onOpen }: SessionBarProps) {
   return (
     <>

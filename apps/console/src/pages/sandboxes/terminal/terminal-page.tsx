@@ -31,7 +31,7 @@ export function TerminalPage() {
   );
 }
 
-/** Loads the sessions first: who comes back finds the shell that was left. */
+/** Loads the sessions first, so that returning users find their shell. */
 function RunningTerminal({ sandbox }: { sandbox: Sandbox }) {
   const api = useSandboxes();
   const workspace = useWorkspace();

@@ -1,5 +1,5 @@
 export interface TerminalSearch {
-  /** The shell that is looked at. */
+  /** The current session. */
   session?: string;
 }
 

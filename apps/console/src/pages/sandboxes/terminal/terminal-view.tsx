@@ -9,13 +9,13 @@ import { useTerminal, type TerminalState, type TerminalWish } from './use-termin
 
 export interface TerminalViewProps {
   wish: TerminalWish;
-  /** The sessions, at the beginning of the bar. */
+  /** The sessions, at the start of the bar. */
   sessions: ReactNode;
   onSession: (session: string) => void;
   onOpen: (wish: Partial<TerminalWish>) => void;
 }
 
-/** One terminal with its bar. */
+/** A terminal with its bar. */
 export function TerminalView({ wish, sessions, onSession, onOpen }: TerminalViewProps) {
   const [finding, setFinding] = useState(false);
   const findButton = useRef<HTMLButtonElement>(null);

@@ -10,7 +10,7 @@ export interface TerminalWish {
   /** Null: a new shell. */
   session: string | null;
   readOnly: boolean;
-  /** Other clients of the session are sent away. */
+  /** Disconnects other clients of the session. */
   takeover: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface ShownTerminal extends PlacedScreen {
   state: TerminalState;
 }
 
-/** One terminal for as long as its component is mounted. For another one, change the component’s key. */
+/** A terminal while the component is mounted. For another terminal, change the component’s key. */
 export function useTerminal({ wish, onSession, onFind, onLeave }: UseTerminalOptions): ShownTerminal {
   const api = useSandboxes();
   const [state, setState] = useState<TerminalState>({ kind: 'connecting' });
@@ -57,7 +57,7 @@ export function useTerminal({ wish, onSession, onFind, onLeave }: UseTerminalOpt
   return { ...placed, state };
 }
 
-/** What is sent at a time: a paste of any size goes in portions, each when there is room for it. */
+/** Bytes per write: a paste of any size is sent in chunks, each when there is room. */
 const INPUT_BYTES = 64 * 1024;
 
 async function join(
@@ -74,7 +74,7 @@ async function join(
   });
   terminal.onData(({ bytes, replayed }) => screen.write(bytes, replayed));
   terminal.onLag((bytes) => screen.note(`${formatBytes(bytes)} of earlier output dropped`));
-  // The window may have another size than when it was asked for.
+  // The window may have been resized since the request.
   terminal.resize(screen.size.cols, screen.size.rows);
   return terminal;
 }
