@@ -87,7 +87,7 @@ export class Janitor {
       }
     }
     for (const blobId of unknown) {
-      if (await metadata.isBlobKnown({ blobId })) continue; // committed meanwhile, after a very long wait
+      if (await metadata.isBlobKnown({ blobId })) continue; // committed in the meantime, after a very long wait
       await blobs.remove(blobId);
       removed += 1;
     }
@@ -95,7 +95,7 @@ export class Janitor {
     return removed;
   }
 
-  /** False when a row still needs it, which would be a fault of ours: then it is kept, and said loudly. */
+  /** False if a row still needs the content, which would be a bug. It is then kept and logged as an error. */
   async #remove(entry: TrashEntry): Promise<boolean> {
     const { metadata, blobs, log } = this.#parts;
     if (await metadata.isContentNeeded(entry)) {
