@@ -1,10 +1,12 @@
 import type { ContentLocation } from './ports/records.ts';
 
-/** Content that is being read here; its bytes stay until the last reader is done, also when the grace is over. */
+/**
+ * Content being read in this process. Its bytes are kept until the last reader is done, even after the grace period.
+ */
 export class ActiveReads {
   readonly #counts = new Map<string, number>();
 
-  /** Answers how to leave again. */
+  /** Returns a function that ends the read. */
   enter(location: ContentLocation): () => void {
     const name = nameOf(location);
     if (name === null) return () => undefined;

@@ -2,7 +2,7 @@ import type { TrafficRefusal, WorkspaceTraffic } from '@svc/http';
 import { slowDown } from '../errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
-/** Bounds the uploads that are received at once, of each workspace and of all: a further one is told to slow down. */
+/** Limits concurrent uploads, per workspace and in total. Further uploads get `SlowDown`. */
 export class UploadAdmission {
   readonly #limit: number;
   readonly #traffic: WorkspaceTraffic;
@@ -13,7 +13,7 @@ export class UploadAdmission {
     this.#traffic = traffic;
   }
 
-  /** Returns how to leave. Throws `SlowDown`. */
+  /** Returns a function that ends the upload. Throws `SlowDown`. */
   async enter(workspaceUuid: string): Promise<() => void> {
     if (this.#inside >= this.#limit) throw slowDown(1);
     this.#inside += 1;
@@ -39,7 +39,7 @@ function tooMuchTraffic({ quota, scope, limit, retryAfterSeconds }: TrafficRefus
   return slowDown(retryAfterSeconds, { quota, scope, limit });
 }
 
-/** Waits for the workspace's turn. Throws `SlowDown` when it, or its owner, asks for more than it may. */
+/** Waits for the workspace's turn. Throws `SlowDown` if the workspace or its owner exceeds a limit. */
 export async function admitRequest(
   { parts }: { parts: Pick<StoreParts, 'workspaceTraffic'> },
   workspaceUuid: string,

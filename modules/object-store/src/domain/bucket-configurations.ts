@@ -3,7 +3,7 @@ import type { BucketDocumentName, BucketRecord } from './ports/records.ts';
 
 type Documents = Readonly<Partial<Record<BucketDocumentName, string>>>;
 
-/** The documents of a bucket as they were at one version. What is parsed is kept with them. */
+/** The documents of a bucket at one version, with their parsed forms cached. */
 export class BucketConfiguration {
   readonly #documents: Documents;
   readonly #parsed = new Map<BucketDocumentName, unknown>();
@@ -17,7 +17,7 @@ export class BucketConfiguration {
     return this.#documents[name] ?? null;
   }
 
-  /** `parse` runs once for each version of the documents; one document has one parser. */
+  /** Calls `parse` once per version of the documents. Each document must always use the same parser. */
   parsed<Shape>(name: BucketDocumentName, parse: (document: string) => Shape): Shape | null {
     const document = this.#documents[name];
     if (document === undefined) return null;
@@ -25,10 +25,12 @@ export class BucketConfiguration {
     return this.#parsed.get(name) as Shape; // stored under this name by this parser
   }
 
-  /** What is made of several documents together; `derive` runs once for each version of them, and has a name of its own. */
+  /**
+   * Caches a value derived from several documents under its own name. Calls `derive` once per version of the documents.
+   */
   derived<Shape>(name: string, derive: () => Shape): Shape {
     if (!this.#derived.has(name)) this.#derived.set(name, derive());
-    return this.#derived.get(name) as Shape; // stored under this name by the same maker
+    return this.#derived.get(name) as Shape; // stored under this name by the same function
   }
 }
 
@@ -36,8 +38,8 @@ const EMPTY = new BucketConfiguration({});
 const MOST_KEPT = 1_024;
 
 /**
- * Documents in use. A bucket's row, which every request reads anyway, says which version holds, so that nothing stale is
- * ever used, whichever replica made the change.
+ * Caches the documents in use. A bucket's row, which every request reads anyway, holds the current version, so no stale
+ * document is ever used, whichever replica made the change.
  */
 export class BucketConfigurations {
   readonly #metadata: Pick<MetadataStore, 'bucketDocuments' | 'putBucketDocument'>;
@@ -54,7 +56,7 @@ export class BucketConfigurations {
     if (version === 0) return EMPTY;
     const known = this.#kept.get(bucket.id);
     if (known !== undefined && known.version === version) return known.configuration;
-    // Documents read now may be newer than the row; under the older number they are at most read once more.
+    // These documents may be newer than the row. Under the older version they are at most read once more.
     const configuration = new BucketConfiguration(await this.#metadata.bucketDocuments({ bucketId: bucket.id }));
     this.#kept.delete(bucket.id);
     this.#kept.set(bucket.id, { version, configuration });

@@ -3,7 +3,10 @@ import { storeErrors } from '../errors.ts';
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 63;
 
-/** The contract's rule for the management API: lower-case, any other run becomes one hyphen. Throws `InvalidBucketName`. */
+/**
+ * Applies the management API's rule: lower case, with any run of other characters replaced by one hyphen. Throws
+ * `InvalidBucketName`.
+ */
 export function sanitizeBucketName(wanted: string): string {
   const name = wanted
     .toLowerCase()
@@ -17,13 +20,16 @@ const LABEL = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const NAME = new RegExp(String.raw`^${LABEL}(?:\.${LABEL})*$`);
 const ADDRESS = /^\d+(?:\.\d+){3}$/;
 
-/** Whether a bucket can have this name. */
+/** Whether the name is a valid bucket name. */
 export function isBucketName(name: string): boolean {
   const fits = name.length >= MIN_LENGTH && name.length <= MAX_LENGTH;
   return fits && NAME.test(name) && !ADDRESS.test(name);
 }
 
-/** What the S3 plane takes, as S3 does: host names in lower case, but no addresses. Nothing is changed for the client. */
+/**
+ * Validates a name for the S3 plane with the rules of S3: a lower-case host name, but not an address. Never alters the
+ * name.
+ */
 export function assertBucketName(name: string): void {
   if (!isBucketName(name)) {
     throw storeErrors.InvalidBucketName({

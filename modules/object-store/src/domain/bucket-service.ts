@@ -21,15 +21,21 @@ export interface BucketService {
   create(bucket: NewBucket): Promise<BucketRecord>;
   /** Throws `NoSuchBucket`. */
   get(name: string): Promise<BucketRecord>;
-  /** A bucket of another workspace is as absent as one that never was. */
+  /** Like `get`, but treats a bucket of another workspace as missing. */
   getOwn(name: string, workspaceUuid: string): Promise<BucketRecord>;
   list(workspaceUuid: string, page: BucketPage): Promise<readonly (BucketRecord & BucketUsage)[]>;
   usage(workspaceUuid: string): Promise<BucketUsage & { buckets: number }>;
-  /** At once and for good. Throws `BucketNotEmpty`. */
+  /** Deletes immediately and permanently. Throws `BucketNotEmpty`. */
   delete(bucket: BucketRecord): Promise<void>;
-  /** Hides it; it can be restored until `purgeAtMs`. Throws `InvalidBucketState` where object lock protects what it holds. */
+  /**
+   * Hides the bucket. It can be restored until `purgeAtMs`. Throws `InvalidBucketState` if object lock protects its
+   * contents.
+   */
   softDelete(bucket: BucketRecord, retentionDays: number): Promise<BucketRecord>;
-  /** With all that it holds, at once and for good; what that leaves to be done is done behind. As `softDelete`. */
+  /**
+   * Deletes the bucket and its contents immediately and permanently; remaining cleanup runs in the background. Throws
+   * like `softDelete`.
+   */
   discard(bucket: BucketRecord): Promise<void>;
   restore(name: string, workspaceUuid: string): Promise<BucketRecord>;
   listDeleted(workspaceUuid: string): Promise<readonly BucketRecord[]>;
@@ -48,7 +54,7 @@ export function createBucketService(parts: StoreParts): BucketService {
     if (bucket === null) throw storeErrors.NoSuchBucket({ details: { resource: name } });
     return bucket;
   };
-  /** Where nothing else is said, the configuration's own limit holds. */
+  /** Defaults to the configured limit. */
   const limitsOf = async (workspaceUuid: string): Promise<Limits> => {
     const limits = await parts.quotaLimits.limitsOf(workspaceUuid);
     const byDefault = { [storeQuotas.buckets.name]: config.limits.buckets_per_workspace };
@@ -82,7 +88,8 @@ export function createBucketService(parts: StoreParts): BucketService {
     discard: async ({ id: bucketId }) => {
       const nowMs = now();
       await metadata.softDeleteBucket({ bucketId, nowMs, purgeAtMs: nowMs });
-      // Small buckets are gone with the answer; upkeep goes on with the others, whose names stay taken until then.
+      // Small buckets are gone before the response. Maintenance finishes larger ones, whose names stay taken until
+      // then.
       for (let batch = 0; batch < DISCARDED_AT_ONCE; batch += 1) {
         const input = { bucketId, nowMs, limit: DISCARD_BATCH, trashDueAtMs: trashDueAt(parts) };
         if (await metadata.purgeBucket(input)) return;

@@ -2,8 +2,9 @@ import { storeErrors } from '../errors.ts';
 import type { ReadRange } from './ports/blob-store.ts';
 
 /**
- * The one range of a `Range` header (RFC 9110 section 14.2). Null when all of it is wanted: no header, another unit, a
- * malformed one, or several ranges, which S3 does not do. Throws `InvalidRange` when nothing of it exists.
+ * Parses a single-range `Range` header (RFC 9110 section 14.2). Null for the whole object: no header, another unit, a
+ * malformed header, or several ranges, which S3 does not support. Throws `InvalidRange` if the range is outside the
+ * object.
  */
 export function parseByteRange(header: string | undefined, sizeBytes: number): ReadRange | null {
   const parsed = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
@@ -14,7 +15,7 @@ export function parseByteRange(header: string | undefined, sizeBytes: number): R
     return suffixRange(Number(last), sizeBytes);
   }
   const start = Number(first);
-  if (last !== '' && Number(last) < start) return null; // malformed by the RFC
+  if (last !== '' && Number(last) < start) return null; // malformed according to the RFC
   if (start >= sizeBytes) throw unsatisfiable(sizeBytes);
   const end = last === '' ? sizeBytes - 1 : Number(last);
   return { start, endExclusive: Math.min(end + 1, sizeBytes) };

@@ -2,21 +2,21 @@ import { storeErrors } from '../errors.ts';
 import { STORE_ACTIONS, type StoreAction } from './ports/maker-rights.ts';
 import type { AccessKeyRecord, KeyMaker } from './ports/records.ts';
 
-/** Who calls the S3 plane: a workspace through one of its keys, or an anonymous client. */
+/** The caller of the S3 plane: a workspace, through one of its keys, or an anonymous client. */
 export interface Caller {
   /** Null for anonymous. */
   accessKeyId: string | null;
   /** Null for anonymous. */
   workspaceUuid: string | null;
-  /** Who created the key; null for anonymous. */
+  /** Creator of the key. Null for anonymous. */
   maker: KeyMaker | null;
-  /** What the key is good for, as far as its maker may do it now. */
+  /** Actions that the key allows and its creator currently may do. */
   actions: ReadonlySet<StoreAction>;
   /** Names of buckets, or null for all. */
   buckets: readonly string[] | null;
 }
 
-/** No key limits an anonymous caller: the bucket's own policy and ACL decide. They never let one configure a bucket. */
+/** Anonymous callers are limited by the bucket's policy and ACL instead of a key. They can never configure a bucket. */
 export const ANONYMOUS: Caller = {
   accessKeyId: null,
   workspaceUuid: null,
@@ -30,13 +30,13 @@ export function callerOf({ key, actions }: { key: AccessKeyRecord; actions: Read
   return { accessKeyId, workspaceUuid, maker, actions, buckets };
 }
 
-/** The workspace of a caller who signed. Throws `AccessDenied` for one who did not. */
+/** The workspace of an authenticated caller. Throws `AccessDenied` for an anonymous one. */
 export function workspaceOf(caller: Caller): string {
   if (caller.workspaceUuid === null) throw storeErrors.AccessDenied();
   return caller.workspaceUuid;
 }
 
-/** Whether the caller's key is good for an action, on this bucket where there is one. */
+/** Whether the caller's key allows an action, and covers the bucket if there is one. */
 export function mayDo({ actions, buckets }: Caller, needed: StoreAction, bucketName: string | null): boolean {
   if (buckets !== null && bucketName !== null && !buckets.includes(bucketName)) return false;
   return actions.has(needed);
@@ -46,8 +46,8 @@ const READS: readonly StoreAction[] = ['bucket:list', 'bucket:read', 'object:lis
 const WRITES: readonly StoreAction[] = ['bucket:list', 'object:write', 'object:delete'];
 
 /**
- * What the permissions of a key stand for. On named buckets a key is ReadOnly (`read` alone) or Editor (anything with
- * `write` or `admin`). Only keys for all buckets create buckets; only those with `admin` configure and delete them.
+ * Expands the permissions of a key. On named buckets a key is ReadOnly (`read` alone) or Editor (anything with `write`
+ * or `admin`). Only keys for all buckets can create buckets; only those with `admin` can configure and delete them.
  */
 export function keyActions({
   permissions,

@@ -25,25 +25,25 @@ export interface WrittenContent {
 }
 
 export interface ContentOptions {
-  /** False for what must be a blob however small, such as the parts of an upload. */
+  /** False for content that must be a blob regardless of size, such as upload parts. */
   inline: boolean;
-  /** Null: the bytes are stored as they come. */
+  /** Null to store the bytes unencrypted. */
   key: ContentKey | null;
-  /** Which bucket it is written for. */
+  /** The bucket that the content is written for. */
   place?: BlobPlace;
 }
 
 interface Sealing {
   sealer: ContentSealer;
   storedBytes: number;
-  /** Of a blob: for the scrub, which knows no keys. */
+  /** Hash of the stored blob, for the scrub, which has no keys. */
   hasher: BodyHasher | null;
 }
 
 const WRONG_LENGTH = 'You did not provide the number of bytes specified by the Content-Length HTTP header';
 const STORED_DIGESTS: ReadonlySet<DigestName> = new Set(['CRC64NVME']);
 
-/** What the bytes of an upload run through: counted against the announced length, hashed, sealed, put where they belong. */
+/** Processes the bytes of an upload: checks them against the declared length, hashes, encrypts and stores them. */
 export class ContentWriter {
   readonly #hasher: BodyHasher;
   readonly #blob: BlobWriter | null;
@@ -53,7 +53,7 @@ export class ContentWriter {
   readonly #gathered: Uint8Array[] = [];
   #received = 0;
   #settled = false;
-  /** Of the stored bytes, for the scrub. */
+  /** Checksum of the stored bytes, for the scrub. */
   #crc64nvme: string | undefined;
 
   private constructor(
@@ -76,7 +76,7 @@ export class ContentWriter {
   ): Promise<ContentWriter> {
     const workspace = place?.workspaceUuid ?? '';
     const isInline = mayInline && sizeBytes <= parts.inlineMaxBytes;
-    await assertRoom(parts.disk, isInline ? sizeBytes : 0); // an engine on this disk asks for the bytes of blobs
+    await assertRoom(parts.disk, isInline ? sizeBytes : 0); // the local engine reserves space for blobs itself
     await parts.hashing.kernels.prepare(names);
     const blob = isInline ? null : await parts.blobs.create(key === null ? sizeBytes : sealedBytes(sizeBytes), place);
     const sealing =
@@ -95,8 +95,8 @@ export class ContentWriter {
   }
 
   /**
-   * A promise is the backpressure. `release` is called when nobody needs the chunk any more, which may be never. Throws
-   * `IncompleteBody` for more bytes than were announced.
+   * A returned promise applies backpressure. `release` is called when the chunk is no longer needed, which may be
+   * never. Throws `IncompleteBody` for more bytes than declared.
    */
   write(chunk: Uint8Array, release?: () => void): Promise<unknown> | undefined {
     this.#received += chunk.length;
@@ -108,11 +108,11 @@ export class ContentWriter {
     const written =
       this.#sealing === null ? this.#store([chunk], done) : this.#store(this.#sealing.sealer.update(chunk));
     if (hashed === undefined && written === undefined) return undefined;
-    // The reader pauses here in any case: it goes on in the turn of its workspace.
+    // The reader pauses here anyway, so it resumes in its workspace's turn.
     return Promise.all([hashed, written]).then(() => this.#turn());
   }
 
-  /** The digests of all bytes, before anything is sealed, so that what does not match is never stored. */
+  /** Digests of all bytes, before sealing, so that content that does not match is never stored. */
   async digest(): Promise<DigestResults> {
     if (this.#received !== this.#sizeBytes) {
       throw storeErrors.IncompleteBody({ details: { reason: WRONG_LENGTH } });
@@ -156,7 +156,7 @@ export class ContentWriter {
     return waits.length < 2 ? waits[0] : Promise.all(waits);
   }
 
-  /** Leaves nothing behind; does nothing after `seal`. */
+  /** Removes everything written so far. Does nothing after `seal`. */
   async abort(): Promise<void> {
     if (this.#settled) return;
     this.#settled = true;
@@ -166,17 +166,20 @@ export class ContentWriter {
   }
 }
 
-/** Rows take space too: also what has no bytes of its own is refused when only the reserve is left. */
+/**
+ * Throws `InsufficientStorage` if only the reserve is left. Rows take space too, so this applies even to writes without
+ * bytes of their own.
+ */
 export async function assertRoom(disk: DiskSpace, sizeBytes: number): Promise<void> {
   if (!(await disk.take(sizeBytes))) throw storeErrors.InsufficientStorage();
 }
 
-/** Lets go of content whose commit was refused. After an unclear failure it must stay: the row may be there after all. */
+/** Removes content whose commit was refused. Do not call after an unclear failure: the row may exist after all. */
 export async function discardContent(blobs: BlobStore, content: NewContent): Promise<void> {
   if (content.kind === 'blob') await blobs.remove(content.blobId);
 }
 
-/** Calls back at its second call: a chunk is needed by the hasher and by the blob. */
+/** Calls `release` on the second call: the hasher and the blob both need the chunk. */
 function afterBoth(release: () => void): () => void {
   let called = false;
   return () => {

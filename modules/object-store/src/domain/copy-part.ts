@@ -33,14 +33,14 @@ interface PartParts {
 interface Slice {
   blobId: string;
   blobOffset: number;
-  /** Where the range is one that was uploaded as such. */
+  /** Null unless the range is a whole object or part. */
   etag: string | null;
   checksum: ObjectChecksum | null;
 }
 
 /**
- * A part that is a range of one stored blob refers to it; its bytes are read only for digests that nobody knows yet.
- * What is spread over several blobs, stored with its row or encrypted is written as a blob of its own.
+ * Copies a part. A range of a single stored blob becomes a reference to it; its bytes are read only if a digest is
+ * missing. Content that spans several blobs, is stored inline or is encrypted is written as a new blob.
  */
 export async function copyPart(using: PartParts, copy: PartCopy): Promise<CopiedPart> {
   const clear = copy.sourceKey === null && copy.uploadKey === null;
@@ -107,7 +107,7 @@ async function writePart(using: PartParts, copy: PartCopy): Promise<CopiedPart> 
   return { etag, checksum };
 }
 
-/** By which a source is known again when the copy is committed. */
+/** Identifies the source, to verify on commit that it has not changed. */
 export function identityOf({ version }: FoundObject): SourceVersion {
   const { bucketId, key, versionId, etag, sizeBytes, modifiedAtMs } = version;
   return { bucketId, key, versionId, etag, sizeBytes, modifiedAtMs };

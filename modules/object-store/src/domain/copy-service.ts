@@ -18,13 +18,13 @@ import { writeSealed } from './write-sealed.ts';
 
 export interface ObjectCopy {
   source: FoundObject;
-  /** Of the source, where its bytes are under a key of the client. */
+  /** Customer key of the source, for SSE-C. */
   customerKey: CustomerKey | null;
   bucket: BucketRecord;
   key: string;
-  /** All of the copy; nothing is taken over from the source but its bytes. */
+  /** All attributes of the copy. Only the bytes are taken from the source. */
   attributes: ObjectAttributes;
-  /** Null: as the source has it. */
+  /** Null keeps the source's algorithm. */
   checksumAlgorithm: ChecksumAlgorithm | null;
   encryption: EncryptionRequest;
   /** For notifications. */
@@ -39,11 +39,11 @@ export interface CopiedObject {
 
 export interface CopyService {
   /**
-   * Shares the bytes where they are stored as the copy has to be, else writes them anew. `OperationAborted` when the
-   * source changed meanwhile: then it is to be read again.
+   * Shares the source's bytes if the copy can be stored the same way, else rewrites them. Throws `OperationAborted` if
+   * the source changed in the meantime; then read it again.
    */
   object(copy: ObjectCopy): Promise<CopiedObject>;
-  /** `OperationAborted` as above. */
+  /** Throws `OperationAborted` as above. */
   part(copy: PartCopy): Promise<CopiedPart>;
 }
 

@@ -7,12 +7,12 @@ import type { KeyRing } from './secrets/key-ring.ts';
 import { callerOf, keyActions, mayDo, type Caller } from './caller.ts';
 import { SigningKey } from './signing-key.ts';
 
-/** A key of the S3 plane with what its signatures are checked with. */
+/** A key of the S3 plane and its means of verifying signatures. */
 export interface Credential {
   readonly key: AccessKeyRecord;
-  /** What the key is good for, as far as its maker may do it now. */
+  /** Actions that the key allows and its creator currently may do. */
   readonly actions: ReadonlySet<StoreAction>;
-  /** The key of SigV4 for one day and region. */
+  /** The SigV4 signing key for a day and region. */
   signingKey(date: string, region: string): SigningKey;
   /** The older signature of an upload form: HMAC-SHA1 over its encoded policy, in base64. */
   formSignature(policy: string): string;
@@ -23,7 +23,7 @@ export interface CredentialCacheOptions {
   secrets: Pick<KeyRing, 'open'>;
   rights: MakerRights;
   now: () => number;
-  /** How long a change of the key or of its maker's rights can go unseen. */
+  /** How long a change of the key or of its creator's rights can go unnoticed. */
   maxAgeMs?: number;
   maxKeys?: number;
 }
@@ -34,14 +34,14 @@ interface Entry {
 }
 
 const DEFAULT_MAX_AGE_MS = 500;
-/** While key or rights cannot be read, what was found last counts this long. After that requests are refused. */
+/** How long a cached entry stays valid while the key or rights cannot be read. After that, requests are refused. */
 const MAX_STALE_MS = 1_000;
 const DEFAULT_MAX_KEYS = 2_048;
 const SIGNING_KEYS_EACH = 8;
 
 /**
- * Keys in use with the rights of their makers, with bounded age and number. A key that was revoked here is gone at once;
- * what changes elsewhere is seen within the age.
+ * Caches keys in use with their creators' rights, bounded in age and number. A key revoked in this process is gone at
+ * once; changes made elsewhere take effect within the maximum age.
  */
 export class CredentialCache {
   readonly #options: CredentialCacheOptions;
@@ -53,7 +53,7 @@ export class CredentialCache {
     this.#options = options;
   }
 
-  /** Null for a key that is unknown, expired, or suspended because its maker may do nothing here any more. */
+  /** Null for a key that is unknown, expired, or suspended because its creator no longer has any rights here. */
   async find(accessKeyId: string): Promise<Credential | null> {
     const { now, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
     const known = this.#entries.get(accessKeyId);
@@ -61,7 +61,7 @@ export class CredentialCache {
     return entry === null ? null : this.#inForce(entry.credential);
   }
 
-  /** Throws `InvalidAccessKeyId` or `AccessDenied` once the key of a running request no longer gives it the right. */
+  /** Throws `InvalidAccessKeyId` or `AccessDenied` if the key of a running request no longer allows the action. */
   async assertStillValid({ accessKeyId }: Caller, needed: StoreAction, bucketName: string | null): Promise<void> {
     if (accessKeyId === null) return;
     const credential = await this.find(accessKeyId);
@@ -71,7 +71,7 @@ export class CredentialCache {
 
   forget(accessKeyId: string): void {
     this.#entries.delete(accessKeyId);
-    this.#loads.delete(accessKeyId); // what is being read may be from before
+    this.#loads.delete(accessKeyId); // a load in progress may be outdated
   }
 
   async #reload(accessKeyId: string): Promise<Entry | null> {
@@ -84,7 +84,7 @@ export class CredentialCache {
     }
   }
 
-  /** Requests that miss the same key wait for one query. */
+  /** Concurrent misses of one key share a query. */
   #startLoad(accessKeyId: string): Promise<Entry | null> {
     const isCurrent = (): boolean => this.#loads.get(accessKeyId) === load;
     const load = this.#load(accessKeyId)
@@ -118,7 +118,7 @@ export class CredentialCache {
     this.#usedAtMs.set(accessKeyId, this.#options.now());
   }
 
-  /** When each key was last used, since the last time this was asked. */
+  /** Last use of each key since the previous call. */
   takeUses(): Readonly<Record<string, number>> {
     const uses = Object.fromEntries(this.#usedAtMs);
     this.#usedAtMs.clear();
@@ -132,7 +132,7 @@ export class CredentialCache {
   }
 
   #remember(accessKeyId: string, entry: Entry): void {
-    this.#entries.delete(accessKeyId); // inserted last: the map's order is the order of use
+    this.#entries.delete(accessKeyId); // reinserted at the end: map order is order of use
     this.#entries.set(accessKeyId, entry);
     if (this.#entries.size <= (this.#options.maxKeys ?? DEFAULT_MAX_KEYS)) return;
     const oldest = this.#entries.keys().next();

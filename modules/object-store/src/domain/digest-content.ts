@@ -14,11 +14,11 @@ export interface StoredContent {
 }
 
 export interface ContentToDigest extends StoredContent {
-  /** Who asks: its turns are taken. */
+  /** Workspace whose turns the hashing takes. */
   workspaceUuid: string;
 }
 
-/** Digests of stored bytes that nothing knows yet; they are read, but not written again. */
+/** Computes digests of stored bytes that are not known yet. Reads the bytes, but does not rewrite them. */
 export async function digestContent(
   parts: StoreParts,
   { source, sourceKey, range, workspaceUuid }: ContentToDigest,
@@ -31,7 +31,7 @@ export async function digestContent(
   try {
     for await (const chunk of readContent(parts, source, range, sourceKey)) {
       seen += chunk.length;
-      await hasher.update(Buffer.from(chunk)); // a copy: the chunk's memory is used again, and hashing is not at once
+      await hasher.update(Buffer.from(chunk)); // copied, since the chunk's memory is reused and hashing is asynchronous
     }
     if (seen !== sizeBytes) throw storeErrors.DataLost();
     return await hasher.finish();

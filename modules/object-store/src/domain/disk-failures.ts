@@ -1,4 +1,4 @@
-/** `ENOSPC` and `EDQUOT` of the file system; those of databases are told by `packages/sql`. */
+/** `ENOSPC` and `EDQUOT` of the file system. `packages/sql` detects those of databases. */
 export function isDiskFull(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT';
@@ -6,7 +6,7 @@ export function isDiskFull(error: unknown): boolean {
 
 const FAULTS: ReadonlySet<unknown> = new Set(['EIO', 'EROFS', 'ENXIO', 'EUCLEAN']);
 
-/** The disk cannot read or write, or takes nothing more because it could not before. */
+/** The disk cannot read or write, or was remounted read-only after a fault. */
 export function isDiskFault(error: unknown): boolean {
   return FAULTS.has(codeOf(error));
 }

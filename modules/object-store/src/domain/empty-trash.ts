@@ -2,7 +2,7 @@ import type { StoreParts } from './store-parts.ts';
 
 const BATCH = 1_000;
 
-/** Lets the janitor remove now what of a workspace waits for its grace. Answers how much that is. */
+/** Makes a workspace's trash due now, so that the janitor removes it. Returns how much that is. */
 export async function emptyTrash(
   { metadata, now }: Pick<StoreParts, 'metadata' | 'now'>,
   workspaceUuid: string,

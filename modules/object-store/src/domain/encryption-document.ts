@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** The bucket's default encryption, for uploads that do not ask for one: the document `encryption`. */
+/** The document `encryption`: the bucket's default for uploads that do not request encryption. */
 export const encryptionDocumentSchema = Type.Object(
   {
     algorithm: Type.Union([Type.Literal('AES256'), Type.Literal('aws:kms')]),
@@ -13,5 +13,5 @@ export const encryptionDocumentSchema = Type.Object(
 export type EncryptionDocument = Static<typeof encryptionDocumentSchema>;
 
 export function parseEncryptionDocument(document: string): EncryptionDocument {
-  return JSON.parse(document) as EncryptionDocument; // checked by its schema before it was kept
+  return JSON.parse(document) as EncryptionDocument; // validated by its schema before it was stored
 }

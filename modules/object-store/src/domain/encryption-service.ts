@@ -12,7 +12,7 @@ import type { BucketConfigurations } from './bucket-configurations.ts';
 import { parseEncryptionDocument, type EncryptionDocument } from './encryption-document.ts';
 import type { StoreParts } from './store-parts.ts';
 
-/** What an upload asks for. Nothing at all: what the bucket does by itself. */
+/** The encryption that an upload requests. Empty for the bucket's default. */
 export interface EncryptionRequest {
   algorithm?: 'AES256' | 'aws:kms';
   /** With `aws:kms`. */
@@ -22,30 +22,32 @@ export interface EncryptionRequest {
 
 export interface WriteEncryption {
   key: ContentKey;
-  /** To be kept with the object. */
+  /** Stored with the object. */
   encryption: ObjectEncryption;
 }
 
 export interface EncryptionService {
-  /** A new data key for a new object; null: it is stored in the clear. Throws `InvalidArgument` for an unknown key id. */
+  /**
+   * Creates the data key of a new object. Null to store it unencrypted. Throws `InvalidArgument` for an unknown key id.
+   */
   forWrite(bucket: BucketRecord, request: EncryptionRequest): Promise<WriteEncryption | null>;
   /**
-   * The data key of what is stored; null where it is in the clear. Throws `InvalidRequest` where a customer's key is
-   * missing, wrong, or given for something that has none.
+   * Opens the data key of stored content. Null if it is unencrypted. Throws `InvalidRequest` for a customer key that is
+   * missing, wrong or superfluous.
    */
   open(encryption: ObjectEncryption | undefined, customerKey: CustomerKey | null): Promise<ContentKey | null>;
   /**
-   * For a copy whose source and target are both encrypted: the same data key for another reader, so that the copy can
-   * share the bytes. Null where they must be written anew.
+   * For copies whose source and target are both encrypted: seals the same data key for the new reader, so that the copy
+   * can share the bytes. Null if they must be rewritten.
    */
   forCopy(
     source: { encryption: ObjectEncryption | undefined; customerKey: CustomerKey | null },
     bucket: BucketRecord,
     request: EncryptionRequest,
   ): Promise<{ encryption: ObjectEncryption | undefined } | null>;
-  /** The bucket's own default; null: none. */
+  /** The bucket's default encryption. Null if it has none. */
   defaultOf(bucket: BucketRecord): Promise<EncryptionDocument | null>;
-  /** Null removes it. Throws `InvalidArgument` for an unknown key id. */
+  /** Null removes the default. Throws `InvalidArgument` for an unknown key id. */
   setDefault(bucket: BucketRecord, document: EncryptionDocument | null): Promise<void>;
 }
 
@@ -56,7 +58,7 @@ export function createEncryptionService(
   configurations: BucketConfigurations,
 ): EncryptionService {
   const defaultOf = async (bucket: BucketRecord): Promise<EncryptionDocument | null> => {
-    if (bucket.encryptionMode === 'none') return null; // the row says so, and most buckets need no more
+    if (bucket.encryptionMode === 'none') return null; // the row is enough for most buckets
     const configuration = await configurations.of(bucket);
     return configuration.parsed('encryption', parseEncryptionDocument) ?? { algorithm: 'AES256' };
   };
@@ -97,7 +99,8 @@ export function createEncryptionService(
       const target = await targetOf(bucket, request);
       if (key === null) return target === null ? { encryption: undefined } : null;
       if (target === null) return null;
-      // Where the entity tag may show the digest and where it may not, it is another one, made while the bytes pass.
+      // ETags differ between modes that show the digest and modes that hide it, and are computed while the bytes are
+      // rewritten.
       const shown = source.encryption?.mode === 'sse-s3';
       if (shown !== (target.mode === 'sse-s3')) return null;
       return { encryption: await sealContentKey(parts, key, target) };
@@ -114,7 +117,7 @@ export function createEncryptionService(
   };
 }
 
-/** For the name of an algorithm in a header or document; null for one that S3 does not have. */
+/** Whether a header or document names an algorithm that S3 has. */
 export function isEncryptionAlgorithm(name: string): name is keyof typeof KEY_ALGORITHMS {
   return Object.hasOwn(KEY_ALGORITHMS, name);
 }

@@ -6,15 +6,15 @@ import type { StoreParts } from './store-parts.ts';
 export interface FsckReport {
   blobsNeeded: number;
   blobsFound: number;
-  /** Needed by a row, but not there: data that is lost. At most `maxFindings` of each kind are listed. */
+  /** Needed by a row but missing: lost data. At most `maxFindings` of each kind are listed. */
   missing: readonly string[];
-  /** There with another length than its row says. */
+  /** Present, but not with the length in the row. */
   wrongSize: readonly string[];
-  /** Needed by a row, but set aside by a scrub because its bytes were not those that were written. */
+  /** Needed by a row, but quarantined by a scrub because its bytes had changed. */
   quarantined: readonly string[];
-  /** There, but known to no row: space, not damage; the sweep removes it. */
+  /** Present but unknown to any row: wasted space, not damage. The sweep removes it. */
   unknown: readonly string[];
-  /** As `unknown`, but so young that a write may just be ending. */
+  /** Like `unknown`, but so recent that a write may still be finishing. */
   unsettled: number;
   usageDrift: readonly UsageDrift[];
   clean: boolean;
@@ -22,7 +22,7 @@ export interface FsckReport {
 
 export interface FsckOptions {
   maxFindings?: number;
-  /** A blob that no row knows counts as unsettled until it is this old: for a store that is being written. 0. */
+  /** Blobs younger than this that no row knows count as unsettled, for a store in use. Defaults to 0. */
   settleMs?: number;
 }
 
@@ -30,7 +30,9 @@ type FsckParts = Pick<StoreParts, 'metadata' | 'blobs' | 'now'>;
 
 const BATCH = 1_000;
 
-/** Proves that blobs and rows agree, both ways, and that counters are what they count. Reads only, in bounded memory. */
+/**
+ * Verifies that blobs and rows agree in both directions, and that counters are correct. Read-only, in bounded memory.
+ */
 export async function fsck(parts: FsckParts, options: FsckOptions = {}): Promise<FsckReport> {
   const found = await checkBlobs(parts, options);
   const needed = await checkRows(parts, options.maxFindings ?? 1_000);
@@ -39,7 +41,7 @@ export async function fsck(parts: FsckParts, options: FsckOptions = {}): Promise
   return { ...found, ...needed, usageDrift, clean: lists.every((list) => list.length === 0) };
 }
 
-/** Each blob that is there is known to a row. */
+/** Every stored blob must be known to a row. */
 async function checkBlobs({ metadata, blobs, now }: FsckParts, { maxFindings = 1_000, settleMs = 0 }: FsckOptions) {
   const report = { blobsFound: 0, unknown: [] as string[], unsettled: 0 };
   const isSettled = ({ modifiedAtMs }: BlobEntry) => settleMs === 0 || modifiedAtMs < now() - settleMs;
@@ -52,7 +54,7 @@ async function checkBlobs({ metadata, blobs, now }: FsckParts, { maxFindings = 1
   return report;
 }
 
-/** Each blob that a row needs is there, whole. */
+/** Every blob that a row needs must be present in full. */
 async function checkRows({ metadata, blobs }: FsckParts, maxFindings: number) {
   const report = {
     blobsNeeded: 0,
@@ -68,7 +70,7 @@ async function checkRows({ metadata, blobs }: FsckParts, maxFindings: number) {
       if (found === storedBytes) continue;
       let list = found === null ? report.missing : report.wrongSize;
       if ((await metadata.findBlob({ blobId }))?.state === 'damaged') list = report.quarantined;
-      // Deleted since the page was read, it is needed no more.
+      // Skip rows that were deleted after the page was read.
       if (list.length < maxFindings && (await metadata.isContentNeeded({ kind: 'blob', contentId: blobId }))) {
         list.push(blobId);
       }

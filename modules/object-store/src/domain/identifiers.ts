@@ -1,9 +1,9 @@
-/** Everything random that the store names. `random` is an argument so that a test can know the names. */
+/** Generates the store's random identifiers. `random` is a parameter so that tests can be deterministic. */
 export interface Identifiers {
   bucketId(): number;
   accessKeyId(): string;
   secretAccessKey(): string;
-  /** Sorts by the time it was made. */
+  /** Sorts by creation time. */
   uploadId(nowMs: number): string;
   versionToken(): string;
 }
@@ -20,7 +20,7 @@ export function createIdentifiers(random: (size: number) => Buffer): Identifiers
   };
 }
 
-/** Each digit equally likely: bytes that would favour the first digits are thrown away. */
+/** Every digit is equally likely: bytes that would favor the first digits are discarded. */
 function base62(random: (size: number) => Buffer, length: number): string {
   let text = '';
   while (text.length < length) {

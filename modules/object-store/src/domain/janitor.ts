@@ -6,12 +6,12 @@ import type { StoreParts } from './store-parts.ts';
 const ROUND_MS = 15_000;
 const SWEEP_MS = 6 * 3_600_000;
 const BATCH = 256;
-/** A repeated completion gets its first answer for this long. */
+/** How long a repeated completion returns the first response. */
 const REMEMBER_COMPLETED_MS = 24 * 3_600_000;
-/** Beyond the life of its longest URL, a presigning key is kept for this long after its last use. */
+/** A presigning key is kept this long after its last use, plus the maximum lifetime of a URL. */
 const PRESIGN_MARGIN_MS = 24 * 3_600_000;
 
-/** The work behind the requests: removes what nothing shows, after its grace. One round at a time. */
+/** Background maintenance: removes unreferenced content after its grace period. One round at a time. */
 export class Janitor {
   readonly #parts: StoreParts;
   readonly #credentials: CredentialCache;
@@ -21,7 +21,7 @@ export class Janitor {
     this.#credentials = credentials;
   }
 
-  /** Runs until the signal. A round that fails is logged, and the next one tries again. */
+  /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
     let nextSweepAtMs = this.#parts.now();
     while (!signal.aborted) {
@@ -45,7 +45,10 @@ export class Janitor {
     await metadata.forgetPresignKeys({ unusedSinceMs, limit: 1_000 });
   }
 
-  /** Unlinks what is due and then forgets it; a crash in between only repeats an unlink. Answers how many entries went. */
+  /**
+   * Unlinks due entries, then forgets them; a crash in between only repeats an unlink. Returns the number of entries
+   * removed.
+   */
   async emptyTrash(signal?: AbortSignal): Promise<number> {
     const { metadata, now, activeReads } = this.#parts;
     let removed = 0;
@@ -65,9 +68,9 @@ export class Janitor {
   }
 
   /**
-   * What crashed writers left: unsealed files, and sealed blobs that no row ever came to know. Answers how many. A crash
-   * leaves no more of these than uploads can run at once; where there are more, the rows are what is missing (an older
-   * database was brought back), and no blob is touched.
+   * Removes what crashed writers left behind: unsealed files, and sealed blobs that no row refers to. Returns the
+   * number removed. A crash leaves no more of these than uploads can run at once; if there are more, rows are missing
+   * (an older database was restored), and no blob is touched.
    */
   async sweep(signal?: AbortSignal): Promise<number> {
     const { blobs, metadata, config, now, log } = this.#parts;
@@ -84,7 +87,7 @@ export class Janitor {
       }
     }
     for (const blobId of unknown) {
-      if (await metadata.isBlobKnown({ blobId })) continue; // committed meanwhile, after a very long wait
+      if (await metadata.isBlobKnown({ blobId })) continue; // committed in the meantime, after a very long wait
       await blobs.remove(blobId);
       removed += 1;
     }
@@ -92,7 +95,7 @@ export class Janitor {
     return removed;
   }
 
-  /** False when a row still needs it, which would be a fault of ours: then it is kept, and said loudly. */
+  /** False if a row still needs the content, which would be a bug. It is then kept and logged as an error. */
   async #remove(entry: TrashEntry): Promise<boolean> {
     const { metadata, blobs, log } = this.#parts;
     if (await metadata.isContentNeeded(entry)) {

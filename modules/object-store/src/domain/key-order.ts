@@ -1,6 +1,6 @@
 /**
- * Keys are ordered by the bytes of their UTF-8, which is the order of code points. JavaScript compares UTF-16 units,
- * which differs where surrogates (above U+FFFF) meet U+E000 to U+FFFF.
+ * Keys are ordered by their UTF-8 bytes, which is code point order. JavaScript compares UTF-16 units, which differs
+ * where surrogates (above U+FFFF) meet U+E000 to U+FFFF.
  */
 export function compareKeys(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
@@ -14,22 +14,22 @@ export function compareKeys(left: string, right: string): number {
 
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800; // surrogates come after everything else
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800; // surrogates sort after everything else
 }
 
-/** The least text that is greater than every text which starts with `prefix`; null when there is none. */
+/** The smallest text greater than every text that starts with `prefix`. Null if there is none. */
 export function afterPrefix(prefix: string): string | null {
   const points = [...prefix];
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     const code = last.codePointAt(0) ?? 0;
     if (code === 0x10ffff) continue;
-    const next = code === 0xd7ff ? 0xe000 : code + 1; // the surrogates between are not characters
+    const next = code === 0xd7ff ? 0xe000 : code + 1; // skip the surrogates, which are not characters
     return points.join('') + String.fromCodePoint(next);
   }
   return null;
 }
 
-/** What a delimiter rolls the key up to, or null when it shows as itself. */
+/** The common prefix of the key under a delimiter. Null if the key is listed itself. */
 export function commonPrefixOf(key: string, prefix: string, delimiter: string): string | null {
   if (delimiter === '') return null;
   const at = key.indexOf(delimiter, prefix.length);

@@ -8,13 +8,13 @@ export interface NewAccessKey {
   workspaceUuid: string;
   label: string;
   permissions: readonly KeyPermission[];
-  /** Empty: all buckets. */
+  /** Empty for all buckets. */
   buckets: readonly string[];
   createdBy: KeyMaker;
   expiresAtMs: number | null;
 }
 
-/** How often the use of a presigning key is written down, as far as its URLs are asked for and not used. */
+/** How often the use of a presigning key is recorded. */
 const PRESIGN_TOUCH_MS = 3_600_000;
 
 export type KeyRole = 'ReadOnly' | 'Editor' | 'NamespaceAdmin';
@@ -25,15 +25,17 @@ export interface ListedKey {
 }
 
 export interface KeyService {
-  /** The secret is in this answer and never again. */
+  /** The secret is returned only here. */
   create(key: NewAccessKey): Promise<{ key: AccessKeyRecord; secretAccessKey: string }>;
-  /** `createdBy`: only those that this principal made. Before the first bucket there are none: `TenantNotProvisioned`. */
+  /** `createdBy` limits the list to that principal's keys. Throws `TenantNotProvisioned` before the first bucket. */
   list(workspaceUuid: string, createdBy?: string): Promise<readonly ListedKey[]>;
-  /** From then on signatures of it fail. `createdBy`: only a key that this principal made. `NoSuchAccessKey`. */
+  /**
+   * Signatures of the key fail from now on. `createdBy` limits it to that principal's keys. Throws `NoSuchAccessKey`.
+   */
   revoke(key: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<void>;
   /**
-   * What the URLs of a maker are signed with: they give no more than the maker may do, and end with its rights or its
-   * token. Revoking this key, whose id stands in every URL, ends them too, and the next URL is signed with a new one.
+   * The key that signs a creator's URLs: they grant no more than the creator may do, and end with its rights or its
+   * token. Revoking this key, whose id is in every URL, invalidates them; the next URL is signed with a new key.
    */
   presigning(workspaceUuid: string, maker: KeyMaker): Promise<Credential>;
 }
@@ -65,11 +67,11 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
       const known = await metadata.findPresignKey({ workspaceUuid, maker });
       const key = known ?? (await metadata.createPresignKey({ key: await newPresignKey(parts, workspaceUuid, maker) }));
       const { accessKeyId } = key;
-      // Before the first URL is out: an unused key is forgotten once no URL of it can be valid.
+      // Record the use before issuing the URL: an unused key is removed once none of its URLs can be valid.
       const isUnused = now() - (key.lastUsedAtMs ?? key.createdAtMs) > PRESIGN_TOUCH_MS;
       if (isUnused) await metadata.touchAccessKeys({ usedAtMs: { [accessKeyId]: now() } });
       const credential = await credentials.find(accessKeyId);
-      if (credential === null) throw storeErrors.OperationAborted(); // revoked a moment ago
+      if (credential === null) throw storeErrors.OperationAborted(); // just revoked
       return credential;
     },
     list: async (workspaceUuid, createdBy) => {
@@ -92,7 +94,7 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
   };
 }
 
-/** Good for objects of all buckets of the workspace, never for the buckets themselves. */
+/** A presigning key covers objects in all buckets of the workspace, but never the buckets themselves. */
 async function newPresignKey(
   { identifiers, secrets, now }: StoreParts,
   workspaceUuid: string,
@@ -114,8 +116,8 @@ async function newPresignKey(
 }
 
 /**
- * The contract's mapping: on named buckets anything with `write` or `admin` is an Editor of them, so that asking for
- * admin there succeeds; `admin` itself is only for all buckets.
+ * Maps permissions as the API contract says: on named buckets anything with `write` or `admin` is an Editor, so
+ * requesting admin there succeeds; `admin` itself applies to all buckets only.
  */
 export function effectiveScope(
   permissions: readonly KeyPermission[],

@@ -2,26 +2,26 @@ import type { MakerRights, StoreAction } from './ports/maker-rights.ts';
 import type { AccessKeyRecord, KeyMaker, KeyPermission } from './ports/records.ts';
 import { keyActions } from './caller.ts';
 
-/** `limited`: its maker may do only some of what the key is good for. `suspended`: nothing of it. */
+/** `limited`: the creator may do only part of what the key allows. `suspended`: none of it. */
 export type KeyStatus = 'active' | 'limited' | 'suspended' | 'expired';
 
-/** What a key is worth now. */
+/** What a key currently allows. */
 export interface KeyStanding {
   status: KeyStatus;
-  /** The permissions that its maker still backs. */
+  /** Permissions that the key's creator still has. */
   effectivePermissions: readonly KeyPermission[];
-  /** Why the key is not active; null when it is. */
+  /** Why the key is not active. Null if it is. */
   reason: string | null;
 }
 
-/** What each permission needs its maker to be allowed. */
+/** The action that the creator must be allowed, by permission. */
 const BACKED_BY: Readonly<Record<KeyPermission, StoreAction>> = {
   read: 'object:read',
   write: 'object:write',
   admin: 'bucket:update',
 };
 
-/** One question for each maker, however many keys it created. */
+/** Checks each creator's rights once, however many keys it created. */
 export async function findStandings(
   keys: readonly AccessKeyRecord[],
   { rights, nowMs }: { rights: MakerRights; nowMs: number },

@@ -67,7 +67,7 @@ export interface MultipartService {
   /** Throws `NoSuchUpload`. */
   get(name: UploadName): Promise<UploadRecord>;
   putPart(part: NewPart): Promise<void>;
-  /** A part that is a range of what is stored already. */
+  /** Adds a part that is a range of stored content. */
   putPartReference(part: NewPartReference): Promise<void>;
   complete(completion: Completion): Promise<StoredVersion>;
   abort(name: UploadName): Promise<void>;
@@ -156,8 +156,8 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
 }
 
 /**
- * An upload that wants a checksum of checksums needs that of each part. A client that does not repeat them means those that
- * it sent: they are read here, and held against the parts once more when the upload ends.
+ * An upload with a composite checksum needs the checksum of each part. If the client does not repeat them, the stored
+ * ones are used, and verified against the parts again on completion.
  */
 async function withChecksums(
   metadata: StoreParts['metadata'],
@@ -181,7 +181,7 @@ async function withChecksums(
   });
 }
 
-/** Made of what the client confirms of the parts, each of which the store holds against what it has. */
+/** Computed from the checksums that the client confirmed, each of which the store verifies against its own. */
 async function compositeOf(
   kernels: HashKernels,
   named: readonly CompletedPart[],

@@ -4,13 +4,13 @@ import { defaultRetentionOf, parseObjectLockDocument } from './object-lock.ts';
 import type { StoreServices } from './services.ts';
 
 export interface NewObjectProtection {
-  /** Null: stored in the clear. */
+  /** Null to store it unencrypted. */
   key: ContentKey | null;
-  /** To be kept with the object. */
+  /** Stored with the object. */
   attributes: Pick<ObjectAttributes, 'encryption' | 'retention'>;
 }
 
-/** What a bucket does by itself for an object that is uploaded without a word about it: encryption, and retention. */
+/** The bucket's default protection for a new object: encryption and retention. */
 export async function defaultProtection(services: StoreServices, bucket: BucketRecord): Promise<NewObjectProtection> {
   const sealed = await services.encryption.forWrite(bucket, {});
   const lock = (await services.configurations.of(bucket)).parsed('object-lock', parseObjectLockDocument);

@@ -2,7 +2,7 @@ import { storeErrors } from '../errors.ts';
 
 const MAX_KEY_BYTES = 1_024;
 
-/** Any UTF-8 up to 1,024 bytes; only U+0000 is refused, which PostgreSQL's text cannot hold. */
+/** Accepts any UTF-8 up to 1,024 bytes, except U+0000, which PostgreSQL text cannot hold. */
 export function assertObjectKey(key: string): void {
   if (key.length > MAX_KEY_BYTES || Buffer.byteLength(key) > MAX_KEY_BYTES) {
     throw storeErrors.KeyTooLongError({ details: { size: Buffer.byteLength(key), maxSizeAllowed: MAX_KEY_BYTES } });

@@ -3,27 +3,27 @@ import type { ObjectAttributes, ObjectRetention } from './ports/records.ts';
 
 export const RETENTION_MODES = ['GOVERNANCE', 'COMPLIANCE'] as const;
 
-/** The document `object-lock`. A bucket that has it keeps versions for ever, and may lock them. */
+/** The document `object-lock`. A bucket that has it is always versioned, and its versions can be locked. */
 export interface ObjectLockDocument {
-  /** For versions that come without a retention of their own; one of days and years is given. */
+  /** For versions without their own retention. Has either days or years. */
   defaultRetention: { mode: ObjectRetention['mode']; days?: number; years?: number } | null;
 }
 
 type Locks = Pick<ObjectAttributes, 'retention' | 'legalHold'>;
 
 const DAY_MS = 86_400_000;
-/** What a legal hold counts as where a time is needed: it has no end. */
+/** End of a legal hold, which has none. */
 const NO_END_MS = Number.MAX_SAFE_INTEGER;
 
 export function parseObjectLockDocument(document: string): ObjectLockDocument {
-  return JSON.parse(document) as ObjectLockDocument; // written by `JSON.stringify` of the same shape
+  return JSON.parse(document) as ObjectLockDocument; // written by `JSON.stringify` of the same type
 }
 
 export function isRetentionMode(text: string): text is ObjectRetention['mode'] {
-  return (RETENTION_MODES as readonly string[]).includes(text); // widened only to be asked
+  return (RETENTION_MODES as readonly string[]).includes(text); // widened for the lookup
 }
 
-/** What the bucket gives a new version; a year has 365 days, as at AWS. */
+/** The bucket's default retention for a new version. A year has 365 days, as at AWS. */
 export function defaultRetentionOf(document: ObjectLockDocument, nowMs: number): ObjectRetention | null {
   const { defaultRetention } = document;
   if (defaultRetention === null) return null;
@@ -31,13 +31,13 @@ export function defaultRetentionOf(document: ObjectLockDocument, nowMs: number):
   return { mode: defaultRetention.mode, untilMs: nowMs + days * DAY_MS };
 }
 
-/** The time before which no ordinary delete removes the version; null: it is not locked at all. */
+/** Until when ordinary deletes cannot remove the version. Null if it is not locked. */
 export function lockedUntilMs({ retention, legalHold }: Locks): number | null {
   if (legalHold === true) return NO_END_MS;
   return retention?.untilMs ?? null;
 }
 
-/** Throws `AccessDenied` for a version that may not go now. A legal hold and compliance know no bypass. */
+/** Throws `AccessDenied` for a locked version. Legal holds and compliance mode cannot be bypassed. */
 export function assertRemovable({ retention, legalHold }: Locks, nowMs: number, bypassGovernance: boolean): void {
   const held = legalHold === true;
   const retained = retention !== undefined && retention.untilMs > nowMs;
@@ -45,7 +45,7 @@ export function assertRemovable({ retention, legalHold }: Locks, nowMs: number, 
   if (held || (retained && !bypassed)) throw locked();
 }
 
-/** A retention that holds can be made longer; all else needs the bypass, and compliance never gets weaker. */
+/** An active retention can be extended. Other changes need the bypass, and compliance mode is never weakened. */
 export function assertRetentionChange(
   current: ObjectRetention | undefined,
   next: ObjectRetention | null,

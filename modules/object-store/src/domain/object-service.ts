@@ -23,14 +23,14 @@ import { writeSealed } from './write-sealed.ts';
 export interface NewObject {
   bucket: BucketRecord;
   key: string;
-  /** Sealed; when the commit is refused it is let go of here. */
+  /** Sealed. Removed if the commit is refused. */
   content: NewContent;
   sizeBytes: number;
   etag: string;
   attributes: ObjectAttributes;
   checksum: ObjectChecksum | null;
   conditions?: WriteConditions;
-  /** For notifications; default: nobody, and `ObjectCreated:Put`. */
+  /** For notifications. Defaults to an empty origin and `ObjectCreated:Put`. */
   origin?: EventOrigin;
   eventName?: EventName;
 }
@@ -42,17 +42,19 @@ export interface ObjectName {
 }
 
 export interface DeleteOptions {
-  /** Also a version that is retained under governance. */
+  /** Also deletes a version retained in governance mode. */
   bypassGovernance?: boolean;
   origin?: EventOrigin;
-  /** Lifecycle removes it. */
+  /** Deleted by a lifecycle rule. */
   expires?: boolean;
 }
 
 export interface ObjectService {
-  /** Resolves when bytes and row are on stable storage. `QuotaExceeded`, and what the bucket's settings do not let in. */
+  /**
+   * Resolves once bytes and row are on stable storage. Throws `QuotaExceeded`, and the errors of the bucket's settings.
+   */
   put(object: NewObject): Promise<StoredVersion>;
-  /** Throws `NoSuchKey` or `NoSuchVersion`; with `deleteMarker` among the details where one covers the key. */
+  /** Throws `NoSuchKey` or `NoSuchVersion`. The details include `deleteMarker` if one hides the key. */
   find(name: ObjectName): Promise<FoundObject>;
   /** Throws `AccessDenied` for a version that object lock protects. */
   delete(name: ObjectName, conditions?: DeleteConditions, options?: DeleteOptions): Promise<DeletedObject>;
@@ -117,8 +119,8 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
 }
 
 /**
- * After a refusal nothing refers to the bytes. After any other failure the row may have been committed without our
- * hearing of it: then the blob must stay, and the sweep finds it if nothing needs it.
+ * After a refusal nothing refers to the bytes. After any other failure the row may have been committed anyway, so the
+ * blob must stay; the sweep removes it if nothing needs it.
  */
 export async function discardRefused(parts: StoreParts, content: NewContent, error: unknown): Promise<void> {
   if (!isAppError(error) || error.status >= 500) return;

@@ -9,12 +9,12 @@ export interface ReadConditions {
 
 export type ConditionResult = 'send' | 'not-modified' | 'failed';
 
-/** RFC 9110 section 13.2.2: tags go before dates, and a date counts only where its tag is not given. */
+/** RFC 9110 section 13.2.2: ETags take precedence over dates; a date counts only if its ETag condition is absent. */
 export function evaluateReadConditions(
   conditions: ReadConditions,
   object: { etag: string; modifiedAtMs: number },
 ): ConditionResult {
-  // Dates on the wire have whole seconds.
+  // HTTP dates have whole seconds.
   const modifiedAtMs = Math.floor(object.modifiedAtMs / 1_000) * 1_000;
   if (conditions.ifMatch !== undefined) {
     if (!matchesTag(conditions.ifMatch, object.etag)) return 'failed';
@@ -29,7 +29,7 @@ export function evaluateReadConditions(
   return since !== null && modifiedAtMs <= since ? 'not-modified' : 'send';
 }
 
-/** Tags of a list, with or without quotes and the mark of a weak one; `*` is any. */
+/** Parses a list of ETags, with or without quotes and the weak prefix. `*` matches any. */
 export function parseTags(header: string): readonly string[] {
   return header
     .split(',')

@@ -5,14 +5,14 @@ import type { ReadRange } from './ports/blob-store.ts';
 import type { FoundObject } from './ports/metadata-store.ts';
 import type { StoreParts } from './store-parts.ts';
 
-/** Part rows that are read ahead of their bytes. */
+/** Part rows read ahead of their bytes. */
 const PARTS_AT_A_TIME = 256;
 
 type ReadingParts = Pick<StoreParts, 'metadata' | 'blobs' | 'activeReads'>;
 
 /**
- * The bytes of an object, wherever they are. A chunk is valid until the next one is asked for. `key` is what
- * `services.encryption.open` gave for this object: null for one that is stored in the clear.
+ * Reads the bytes of an object, wherever they are stored. A chunk is valid until the next one is requested. `key` comes
+ * from `services.encryption.open`; null for an unencrypted object.
  */
 export async function* readContent(
   parts: ReadingParts,
@@ -38,7 +38,7 @@ export async function* readContent(
   }
 }
 
-/** All of an object that is stored with its row; null for any other. */
+/** The complete content of an inline object. Null for any other. */
 export function inlineContent(found: FoundObject, key: ContentKey | null): Uint8Array | null {
   if (found.inline === null) return null;
   assertKey(found, key);
@@ -80,7 +80,7 @@ function readBlob(
   return openRange({ key, sizeBytes }, range, (wanted) => blobs.read(blobId, wanted));
 }
 
-/** A caller that did not ask for the key must not give sealed bytes out as content. */
+/** Guards against returning encrypted bytes as content if a caller did not open the key. */
 function assertKey(found: FoundObject, key: ContentKey | null): void {
   if ((found.version.attributes.encryption !== undefined) === (key !== null)) return;
   throw storeErrors.InternalError({

@@ -12,12 +12,12 @@ export interface ContentToRewrite {
   source: FoundObject;
   sourceKey: ContentKey | null;
   range: ReadRange;
-  /** Null: in the clear. */
+  /** Null to store it unencrypted. */
   targetKey: ContentKey | null;
-  /** Of the checksum that is kept. */
+  /** Algorithm of the stored checksum. */
   algorithm: ChecksumAlgorithm;
   inline: boolean;
-  /** Where the copy goes. */
+  /** Where the copy is stored. */
   place: BlobPlace;
 }
 
@@ -28,7 +28,7 @@ export interface RewrittenContent {
   checksum: ObjectChecksum;
 }
 
-/** Stored bytes once more, as a blob or inline content of their own. Throws `EntityTooLarge` above the limit of a single write. */
+/** Rewrites stored bytes as a new blob or inline content. Throws `EntityTooLarge` above the limit of a single write. */
 export async function rewriteContent(
   { parts, contentParts }: { parts: StoreParts; contentParts: ContentParts },
   { source, sourceKey, range, targetKey, algorithm, inline, place }: ContentToRewrite,
@@ -41,7 +41,7 @@ export async function rewriteContent(
   const names = new Set(['MD5', algorithm] as const);
   const writer = await ContentWriter.open(contentParts, names, sizeBytes, { inline, key: targetKey, place });
   try {
-    // Copies: the memory of a chunk is used again for the next, while digests and disk are still at work.
+    // Copy each chunk: its memory is reused while hashing and writing are still in progress.
     for await (const chunk of readContent(parts, source, range, sourceKey)) await writer.write(Buffer.from(chunk));
     const digests = await writer.digest();
     const md5 = digests.MD5 ?? Buffer.alloc(0);

@@ -13,7 +13,7 @@ import { NotificationService } from './notifications/notification-service.ts';
 import type { StoreParts } from './store-parts.ts';
 import { TrafficCounters } from './usage/traffic-counters.ts';
 
-/** What both planes work with. */
+/** The services that both planes use. */
 export interface StoreServices {
   readonly parts: StoreParts;
   readonly contentParts: ContentParts;

@@ -1,21 +1,21 @@
 import { createHmac, hash } from 'node:crypto';
 
-/** Of SHA-256, in bytes: FIPS 180-4. */
+/** Block size of SHA-256 in bytes (FIPS 180-4). */
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
-/** In UTF-8 three times as long at most. What is signed of a request has some two hundred characters. */
+/** In characters; up to three times as many bytes in UTF-8. A string to sign has about two hundred. */
 const SHORT_TEXT = 680;
 
 /**
- * A key of HMAC-SHA256 (RFC 2104) that signs many short texts: the two padded blocks are made once, and each signature is
- * two one-shot hashes, half the time of an `Hmac` object.
+ * An HMAC-SHA256 key (RFC 2104) that signs many short texts. The two padded blocks are computed once; each signature
+ * takes two one-shot hashes, half the time of an `Hmac` object.
  */
 export class SigningKey {
   readonly #key: Uint8Array;
   readonly #inner = Buffer.alloc(BLOCK_BYTES + 3 * SHORT_TEXT);
   readonly #outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES);
 
-  /** `key`: at most a block long. */
+  /** `key` is at most one block long. */
   constructor(key: Uint8Array) {
     if (key.length > BLOCK_BYTES) throw new Error('the key of an HMAC is longer than a block');
     this.#key = key;
@@ -25,7 +25,7 @@ export class SigningKey {
     }
   }
 
-  /** In hexadecimal. */
+  /** Returns hexadecimal. */
   sign(text: string): string {
     if (text.length > SHORT_TEXT) return createHmac('sha256', this.#key).update(text).digest('hex');
     const end = BLOCK_BYTES + this.#inner.write(text, BLOCK_BYTES);

@@ -13,23 +13,23 @@ import type { KeyRing } from './secrets/key-ring.ts';
 import type { ActiveReads } from './active-reads.ts';
 import type { Identifiers } from './identifiers.ts';
 
-/** What the services of the store are made of. */
+/** The dependencies of the store's services. */
 export interface StoreParts {
   metadata: MetadataStore;
   blobs: BlobStore;
   hashing: HashingParts;
   owners: OwnerDirectory;
   rights: MakerRights;
-  /** What is kept sealed: data keys of objects, and secrets. */
+  /** Seals object data keys and secrets. */
   secrets: KeyRing;
   webhooks: WebhookSender;
   identifiers: Identifiers;
   activeReads: ActiveReads;
   /** The limits of each workspace and its owner. */
   quotaLimits: QuotaLimits;
-  /** What workspaces may ask of the listeners. */
+  /** Request limits of workspaces. */
   workspaceTraffic: WorkspaceTraffic;
-  /** The disk of the data folder, without its reserve. */
+  /** The data folder's disk, without its reserve. */
   disk: DiskSpace;
   config: ObjectStoreConfig;
   log: Logger;
@@ -38,7 +38,7 @@ export interface StoreParts {
   now: () => number;
 }
 
-/** When bytes that are let go of now may be removed. */
+/** When bytes that become unreferenced now may be removed. */
 export function trashDueAt(parts: StoreParts): number {
   return parts.now() + parts.config.trash_grace_seconds * 1_000;
 }

@@ -2,16 +2,16 @@ import { storeErrors } from '../errors.ts';
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** Object tags: at most 10; of a bucket: at most 50 (API reference, PutObjectTagging and PutBucketTagging). */
+/** At most 10 tags per object and 50 per bucket (API reference, PutObjectTagging and PutBucketTagging). */
 export const MAX_OBJECT_TAGS = 10;
 export const MAX_BUCKET_TAGS = 50;
 const MAX_KEY_LENGTH = 128;
 const MAX_VALUE_LENGTH = 256;
 
-/** Letters, digits and spaces of any script, and these: what AWS takes. */
+/** Letters, digits and spaces of any script, and these characters, as at AWS. */
 const ALLOWED = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
-/** Throws `InvalidTag` or `BadRequest`: for too many, a key that comes twice, and what does not fit. */
+/** Throws `InvalidTag` or `BadRequest` for too many tags, a repeated key, or invalid text. */
 export function assertTags(pairs: readonly (readonly [key: string, value: string])[], limit: number): Tags {
   if (pairs.length > limit) {
     if (limit === MAX_OBJECT_TAGS) throw invalid(`Object tags cannot be greater than ${limit}`);
@@ -32,7 +32,7 @@ export function assertTags(pairs: readonly (readonly [key: string, value: string
   return Object.fromEntries(tags);
 }
 
-/** The query-string form of the header `x-amz-tagging`. */
+/** Parses the query-string form of the header `x-amz-tagging`. */
 export function parseTagQuery(text: string): Tags {
   const pieces = text.split('&').filter((piece) => piece !== '');
   const pairs = pieces.map((piece): readonly [string, string] => {

@@ -11,20 +11,20 @@ export interface UnsizedObject {
   bucket: BucketRecord;
   key: string;
   attributes: ObjectAttributes;
-  /** That of `attributes.encryption`; null: stored in the clear. */
+  /** The key of `attributes.encryption`. Null to store it unencrypted. */
   contentKey: ContentKey | null;
-  /** Who brings it. */
+  /** Origin of the upload. */
   origin: EventOrigin;
   maxBytes: number;
   conditions?: WriteConditions;
 }
 
-/** Held in memory at most, and the size of the parts of what is larger. */
+/** Maximum held in memory, and the part size of larger objects. */
 const PART_BYTES = 8 * 1024 * 1024;
 
 /**
- * An object whose size nobody knows before its end. Up to one part it is written as if it had been announced; beyond that
- * it becomes an upload in parts, whose rows know every byte that is on the disk. Nothing shows before `commit`.
+ * An upload of unknown size. Up to one part it is written like a sized upload; beyond that it becomes a multipart
+ * upload, so that rows account for every byte on disk. Nothing is visible before `commit`.
  */
 export class UnsizedUpload {
   readonly #services: StoreServices;
@@ -45,7 +45,7 @@ export class UnsizedUpload {
     return this.#totalBytes;
   }
 
-  /** The chunk is taken over. */
+  /** Takes ownership of the chunk. */
   async write(chunk: Buffer): Promise<void> {
     this.#totalBytes += chunk.length;
     if (this.#totalBytes > this.#object.maxBytes) {
@@ -56,7 +56,7 @@ export class UnsizedUpload {
     if (this.#gatheredBytes > PART_BYTES) await this.#writePart();
   }
 
-  /** All bytes have come, and are on stable storage after this. */
+  /** Ends the content. All bytes are on stable storage when it resolves. */
   async end(): Promise<void> {
     if (this.#uploadId !== null) {
       if (this.#gatheredBytes > 0) await this.#writePart();
@@ -84,7 +84,7 @@ export class UnsizedUpload {
     }
     const { written, atMs } = this.#whole;
     const { now, config } = this.#services.parts;
-    // No row knows the bytes yet: well before the sweep may take them, they are given up here.
+    // No row refers to the bytes yet. Give up well before the sweep may remove them.
     if (now() - atMs > (config.sweep_grace_seconds * 1_000) / 2) throw storeErrors.RequestTimeout();
     this.#whole = null;
     const { content, sizeBytes, etag, checksum } = written;
@@ -101,7 +101,7 @@ export class UnsizedUpload {
     });
   }
 
-  /** Leaves nothing behind of what was not committed. */
+  /** Removes everything that was not committed. */
   async discard(): Promise<void> {
     this.#gathered = [];
     const whole = this.#whole;

@@ -1,7 +1,7 @@
-/** The version of an object that was stored while its bucket kept no versions. */
+/** The version of an object stored while its bucket was not versioned. */
 export const NULL_VERSION = 'null';
 
-/** True for what can be the id of a version here. Anything else is a mistake, not a version that is gone. */
+/** Whether the text can be a version id. Anything else is invalid, rather than a version that no longer exists. */
 export function isVersionId(text: string): boolean {
   return text === NULL_VERSION || VERSION_ID.test(text);
 }

@@ -9,26 +9,26 @@ export interface WrittenObject {
   /** Sealed, but not committed. */
   content: NewContent;
   sizeBytes: number;
-  /** Hexadecimal: the MD5 of the content, or what stands for it where that must not show. */
+  /** Hexadecimal: the MD5 of the content, or a substitute if encryption must hide it. */
   etag: string;
   checksum: ObjectChecksum;
 }
 
-/** Takes a chunk; a promise is the backpressure. */
+/** Consumes a chunk. A returned promise applies backpressure. */
 export type ContentConsumer = (chunk: Buffer) => Promise<unknown> | undefined;
 
 export interface ContentSource {
   sizeBytes: number;
   bucket: BucketRecord;
-  /** Null: stored in the clear. */
+  /** Null to store it unencrypted. */
   key: ContentKey | null;
-  /** False for parts, which are blobs however small. */
+  /** False for parts, which are blobs regardless of size. */
   inline: boolean;
-  /** Resolves when all bytes were consumed. */
+  /** Resolves once all bytes are consumed. */
   pump: (consume: ContentConsumer) => Promise<void>;
 }
 
-/** Takes in content of a known size that nobody made a promise about; what fails leaves nothing behind. */
+/** Writes content of a known size without declared digests. A failed write leaves nothing behind. */
 export async function writeContent(
   services: Pick<StoreServices, 'contentParts' | 'parts'>,
   { sizeBytes, bucket, key, inline, pump }: ContentSource,

@@ -7,7 +7,7 @@ import type { BucketConfigurations } from './bucket-configurations.ts';
 import { allowsContentType, storedSettingsOf } from './settings/bucket-settings.ts';
 import { parseNotificationDocument, type NotificationRule } from './notifications/notification-document.ts';
 
-/** What the configuration of a bucket means for one change of an object. */
+/** What a bucket's configuration requires of an object write. */
 export interface WriteRules {
   quota: WriteQuota;
   notify?: NotifyRule;
@@ -44,7 +44,7 @@ function rulesFor(key: string, rules: readonly NotificationRule[]): NotifyRule['
     .map(({ id, events }) => ({ destination: id, patterns: events }));
 }
 
-/** Throws `EntityTooLarge` and `InvalidRequest` for what the bucket's settings do not let in. */
+/** Throws `EntityTooLarge` or `InvalidRequest` if the bucket's settings forbid the object. */
 export async function assertSettings(
   configurations: BucketConfigurations,
   bucket: BucketRecord,
@@ -63,7 +63,7 @@ export async function assertSettings(
   });
 }
 
-/** The largest object that may come of an upload in parts. */
+/** Maximum size of an object from a multipart upload. */
 export async function maxObjectBytes(
   configurations: BucketConfigurations,
   bucket: BucketRecord,

@@ -4,8 +4,8 @@ import type { ObjectAttributes } from './ports/records.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 
 /**
- * Writes attributes that hold a data key. Where a rotation closed the key that it is sealed under while the bytes came,
- * the data key is sealed again and written once more: a long upload does not fail for it.
+ * Writes attributes that contain a data key. If a rotation closed its sealing key during the upload, reseals the data
+ * key and writes again, so that a long upload does not fail.
  */
 export async function writeSealed<Result>(
   secrets: Pick<KeyRing, 'refresh' | 'reseal'>,

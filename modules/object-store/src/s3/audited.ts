@@ -6,8 +6,9 @@ import type { S3Context } from './s3-context.ts';
 type Audited = Pick<S3Context, 'request' | 'response' | 'caller' | 'oversight'> & Pick<AuditedRequest, 'bucket'>;
 
 /**
- * Runs a request and writes its line before its answer: a change that the caller knows of is in the log, whatever happens
- * to the process after it. Requests without a line just run. `run` says whose bucket it found where that is not known yet.
+ * Runs a request and writes its audit entry before its response is sent, so that every change a client knows about is
+ * in the log even if the process dies right after. Requests without a change just run. `run` reports the bucket if it
+ * is not known yet.
  */
 export async function audited(
   change: AuditedChange | null,
@@ -30,8 +31,8 @@ export async function audited(
 }
 
 /**
- * Keeps the end of an answer back until the returned function is called. Only for answers of one piece: nothing of them
- * leaves before their end.
+ * Holds back the end of a response until the returned function is called. Only for responses sent in one piece: nothing
+ * of them is sent before the end.
  */
 function holdAnswer(response: ServerResponse): () => void {
   const end = response.end;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Requests sent on before an answer came; no client of S3 does it at all. */
+/** Limit on pipelined requests; no S3 client pipelines at all. */
 const MAX_WAITING = 64;
 
 interface Turn {
@@ -16,8 +16,8 @@ interface Turns {
 }
 
 /**
- * Requests of one connection one after another: what a client sends on before it has its answer is about the store as that
- * request leaves it (RFC 9112 section 9.3.2), and is not done at all after an answer that ends the connection (9.6).
+ * Runs the requests of one connection in order: a pipelined request sees the store as the previous one leaves it (RFC
+ * 9112 section 9.3.2), and is dropped after a response that closes the connection (section 9.6).
  */
 export class ConnectionTurns {
   readonly #turns = new WeakMap<Duplex, Turns>();
@@ -37,7 +37,7 @@ export class ConnectionTurns {
     }
   }
 
-  /** The request that is being answered on a connection. */
+  /** The exchange in progress on a connection. */
   running(socket: Duplex): { incoming: IncomingMessage; response: ServerResponse } | null {
     return this.#turns.get(socket)?.running ?? null;
   }

@@ -12,9 +12,11 @@ import { assertVersionId } from './query.ts';
 import type { RequestHeaders } from './request-headers.ts';
 import type { BucketContext } from './s3-context.ts';
 
-/** `x-amz-copy-source`: `/bucket/key` or `bucket/key`, percent-encoded, and `?versionId=` that is not. */
+/**
+ * Parses `x-amz-copy-source`: `/bucket/key` or `bucket/key`, percent-encoded, with an optional unencoded `?versionId=`.
+ */
 export function readCopySource(headers: RequestHeaders): CopySource {
-  // Header bytes are UTF-8 where a client did not encode them.
+  // Header bytes are UTF-8 if the client did not encode them.
   const raw = Buffer.from(headers.get('x-amz-copy-source') ?? '', 'latin1').toString();
   const [path = '', versionId] = splitVersion(raw);
   const decoded = decode(path).replace(/^\//, '');
@@ -36,7 +38,7 @@ export interface FoundSource {
   named: CopySource;
 }
 
-/** The source, which the caller may read and whose conditions hold. Throws `PreconditionFailed` where they do not. */
+/** Finds the source, which the caller must be allowed to read. Throws `PreconditionFailed` if its conditions fail. */
 export async function findSource(context: BucketContext): Promise<FoundSource> {
   const { headers } = context.request;
   const named = readCopySource(headers);
@@ -69,7 +71,7 @@ export function replaces(headers: RequestHeaders, what: 'metadata' | 'tagging'):
   return directive === 'REPLACE';
 }
 
-/** What the copy keeps: of the source, of the request, or of both, as the directives say. */
+/** The attributes of the copy, taken from the source or the request as the directives say. */
 export function attributesOfCopy(
   headers: RequestHeaders,
   source: ObjectAttributes,
@@ -97,7 +99,7 @@ export function readCopyChecksum(headers: RequestHeaders): ChecksumAlgorithm | n
 
 const ATTEMPTS = 5;
 
-/** A source that is written while it is copied is read again, some times. */
+/** Copies again, up to five attempts, if the source changes while it is copied. */
 export async function retryWhileChanging<Result>(copy: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -8,11 +8,11 @@ import type { RequestHeaders } from './request-headers.ts';
 import { respondEmpty, setHeaders } from './respond.ts';
 import type { S3Request } from './s3-request.ts';
 
-/** Of which a rule can speak. */
+/** Methods that a CORS rule can allow. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'HEAD']);
 const VARY = 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method';
 
-/** Puts what browsers need to hear into the answer, whatever the answer will be. Costs nothing without an `Origin`. */
+/** Adds CORS headers to any response, including errors. Does nothing without an `Origin`. */
 export async function applyCors(request: S3Request, response: ServerResponse, services: StoreServices): Promise<void> {
   const origin = request.headers.get('origin');
   if (origin === undefined || request.bucketName === null) return;
@@ -24,7 +24,7 @@ export async function applyCors(request: S3Request, response: ServerResponse, se
   if (match !== null) setHeaders(response, headersOf(match));
 }
 
-/** A browser asks before it sends. Nobody has to sign that. */
+/** Answers a preflight request. Preflights are never signed. */
 export async function answerPreflight(
   request: S3Request,
   response: ServerResponse,
@@ -59,7 +59,7 @@ function readQuestion(headers: RequestHeaders): CorsQuestion {
     .split(',')
     .find((name) => name.trim() !== '' && !/^[\w!#$%&'*+.^`|~-]+$/.test(name.trim()));
   if (wrong !== undefined) {
-    const shown = Buffer.from(wrong.slice(0, 100), 'latin1').toString(); // as the bytes of a header came
+    const shown = Buffer.from(wrong.slice(0, 100), 'latin1').toString(); // header bytes, decoded as UTF-8
     const reason = `Access-Control-Request-Headers "${shown}" contains invalid character.`;
     throw storeErrors.BadRequest({ details: { reason } });
   }
@@ -89,7 +89,7 @@ async function rulesOf(bucketName: string, { buckets, configurations }: StoreSer
   return configuration.parsed('cors', parseCorsDocument)?.rules ?? [];
 }
 
-/** That a bucket is not there is for the operation itself to say. */
+/** The operation itself reports a missing bucket. */
 async function rulesOrNone(bucketName: string, services: StoreServices): Promise<readonly CorsRule[]> {
   try {
     return await rulesOf(bucketName, services);

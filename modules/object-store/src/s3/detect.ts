@@ -4,25 +4,25 @@ import { absentOperations } from './operations/absent.ts';
 import { operations, type OperationName } from './operations/index.ts';
 import type { S3Request } from './s3-request.ts';
 
-/** A question of a browser about a request that it has not sent; not an operation, and never signed. */
+/** A browser's preflight. It is not an S3 operation and is never signed. */
 export type Preflight = 'CorsPreflight';
 
 type Implemented = (typeof operations)[number];
 type Absent = (typeof absentOperations)[number];
-/** What a request asks for. */
+/** The operation that a request asks for. */
 export type Detected = Implemented | Absent;
 
-/** Selects the operations of a multipart upload, unless another parameter selects one of its own. */
+/** Selects the multipart operations, unless another parameter selects an operation of its own. */
 const UPLOAD_ID = 'uploadId';
 const PLAIN = '';
 
 type ByMethod = ReadonlyMap<string, readonly Detected[]>;
-/** Place of the URL, subresource, method; of candidates the one that matches comes before the one that always does. */
+/** By URL level, subresource and method. Candidates with `matches` come before the one without. */
 type Index = Readonly<Record<'service' | 'bucket' | 'object', ReadonlyMap<string, ByMethod>>>;
 
 const index: Index = indexOperations([...operations, ...absentOperations]);
 
-/** Which operation of S3 a request asks for. Throws `MethodNotAllowed` where S3 has none. */
+/** Detects the S3 operation of a request. Throws `MethodNotAllowed` if S3 has none. */
 export function detectOperation(request: S3Request): Detected | Preflight {
   const { method, bucketName, key } = request;
   if (method === 'OPTIONS') return 'CorsPreflight';
@@ -65,7 +65,7 @@ function indexOperations(declared: readonly Detected[]): Index {
   return built;
 }
 
-/** Questions that no operation answers, which S3 says more about than that they are not allowed. */
+/** Rejects requests that match no operation, but for which S3 has a more specific error than `MethodNotAllowed`. */
 function assertSensible({ method, key, query, headers }: S3Request): void {
   const copySource = headers.get('x-amz-copy-source');
   if (copySource !== undefined && method !== 'PUT' && (method !== 'POST' || query.has('uploadId'))) {

@@ -17,10 +17,10 @@ import type { S3Context, S3Oversight } from './s3-context.ts';
 import type { S3Request } from './s3-request.ts';
 import { watchKey } from './watch-key.ts';
 
-/** S3's sentence; the name of the operation stands beside it. */
+/** S3's message; the operation name is a separate element. */
 const NOT_IMPLEMENTED = 'A header you provided implies functionality that is not implemented.';
 
-/** From a request to its operation: who calls, what is asked, does the bucket exist, may they, then the handler. */
+/** Authenticates a request, authorizes it, finds its bucket and runs the operation's handler. */
 export async function dispatch(
   detected: Detected,
   request: S3Request,
@@ -62,7 +62,7 @@ export async function dispatch(
   });
 }
 
-/** Null for a request without any signature: then only what is public is left. */
+/** Null for an unsigned request, which can access public content only. */
 function authenticateRequest(
   request: S3Request,
   { parts, credentials }: StoreServices,
@@ -75,7 +75,7 @@ function authenticateRequest(
   });
 }
 
-/** Decides before the body is read. Throws `AccessDenied`, `NoSuchBucket`, or what an absent object is answered with. */
+/** Authorizes before the body is read. Throws `AccessDenied`, `NoSuchBucket`, or the error for a missing object. */
 async function prepare(
   operation: Operation,
   context: S3Context,

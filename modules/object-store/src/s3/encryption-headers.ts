@@ -16,7 +16,7 @@ const CUSTOMER_KEY_BYTES = 32;
 
 type HeaderContext = Pick<S3Context, 'request' | 'services'>;
 
-/** How an upload wants its object to be encrypted. Every rule of the headers is checked here. */
+/** Reads the encryption headers of an upload. Checks every rule about them. */
 export function readEncryptionRequest(context: HeaderContext): EncryptionRequest {
   const { headers } = context.request;
   const customerKey = readCustomerKey(context);
@@ -36,7 +36,7 @@ export function readEncryptionRequest(context: HeaderContext): EncryptionRequest
   return { algorithm, ...(keyId === undefined || keyId === '' ? {} : { keyId }) };
 }
 
-/** The customer's key for reading an object; one that was not needed is refused with the object. */
+/** The customer's key for reading an object. A superfluous key is rejected when the object is read. */
 export function readCustomerKey(context: HeaderContext): CustomerKey | null {
   return readKey(context, CUSTOMER);
 }
@@ -45,14 +45,14 @@ export function readCopySourceCustomerKey(context: HeaderContext): CustomerKey |
   return readKey(context, COPY_SOURCE_CUSTOMER);
 }
 
-/** Reads say nothing about how to encrypt. */
+/** Reads must not have encryption headers. */
 export function assertNoEncryptionRequest(headers: RequestHeaders): void {
   for (const name of [ALGORITHM, KMS_KEY_ID]) {
     if (headers.has(name)) throw invalid(`${name} header is not supported for this operation.`);
   }
 }
 
-/** What an answer says about the encryption of an object; the customer's key is known by the digest it came with. */
+/** Response headers for the encryption of an object. A customer's key is identified by the MD5 it was sent with. */
 export function encryptionHeaders(
   encryption: ObjectEncryption | undefined,
   customerKey: CustomerKey | null | undefined,

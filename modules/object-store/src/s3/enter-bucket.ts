@@ -6,8 +6,9 @@ import { isExpectedOwner } from './access/request-conditions.ts';
 import type { S3Context } from './s3-context.ts';
 
 /**
- * From here on the request counts as the bucket's traffic; that of strangers takes a turn of its workspace. Throws
- * `SlowDown` when that has too much of it, and `AccessDenied` when the request expects another owner.
+ * From here on the request counts toward the bucket's traffic. An anonymous request takes a turn of the bucket's
+ * workspace. Throws `SlowDown` if that workspace is over its rate, and `AccessDenied` if the request expects another
+ * owner.
  */
 export async function enterBucket(
   { request, response, services, caller }: Pick<S3Context, 'request' | 'response' | 'services' | 'caller'>,

@@ -1,7 +1,7 @@
 import type { AppError } from '@svc/errors';
 import { xmlDocument, type XmlNode } from './xml-writer.ts';
 
-/** Details of ours that AWS puts into the error document too, under its names. */
+/** Error details that AWS also puts into the error document, and their element names. */
 const ELEMENTS: Readonly<Record<string, string>> = {
   accessKeyId: 'AWSAccessKeyId',
   argumentName: 'ArgumentName',
@@ -39,7 +39,7 @@ const ELEMENTS: Readonly<Record<string, string>> = {
 
 const AS_BYTES: ReadonlySet<string> = new Set(['StringToSign', 'CanonicalRequest']);
 
-/** Codes whose sentence S3 replaces by what was found. */
+/** Codes for which S3 replaces the default message with the specific reason. */
 const WITH_REASON: ReadonlySet<string> = new Set([
   'AccessDenied',
   'BadDigest',
@@ -50,25 +50,25 @@ const WITH_REASON: ReadonlySet<string> = new Set([
 
 export interface ErrorPlace {
   requestId: string;
-  /** The path of the request, without the query. */
+  /** Path of the request, without the query. */
   resource: string;
 }
 
-/** An error as S3 writes it: `<Error>` with Code, Message, what it is about, Resource and RequestId. */
+/** Renders an error as S3 does: `<Error>` with Code, Message, details, Resource and RequestId. */
 export function errorDocument(error: AppError, place: ErrorPlace): string {
   const known = codeAndMessage(error);
   const details: Record<string, string | number> = {};
   for (const [name, element] of Object.entries(ELEMENTS)) {
     const value = error.details[name];
     if (typeof value === 'string' || typeof value === 'number') details[element] = value;
-    // What was signed is told byte by byte as well: a difference there may not show.
+    // Signed strings are also listed byte by byte: a difference may be invisible in the text.
     if (typeof value === 'string' && AS_BYTES.has(element)) details[`${element}Bytes`] = spelled(value);
   }
   const content: XmlNode = { ...known, ...details, Resource: place.resource, RequestId: place.requestId };
   return xmlDocument('Error', content, { namespace: false });
 }
 
-/** What is not of the catalogue is a fault of ours and says nothing about itself. */
+/** Errors outside the catalogue are internal and reveal no details. */
 function codeAndMessage(error: AppError): { Code: string; Message: string } {
   if (error.code === 'internal_error') {
     return { Code: 'InternalError', Message: 'We encountered an internal error. Please try again.' };
@@ -78,7 +78,7 @@ function codeAndMessage(error: AppError): { Code: string; Message: string } {
   return { Code: error.code, Message };
 }
 
-/** `61 62`. */
+/** Hex bytes separated by spaces, such as `61 62`. */
 function spelled(text: string): string {
   return Buffer.from(text)
     .toString('hex')

@@ -5,7 +5,7 @@ import { DAY_MS, expiryOf, type Matchable } from '../domain/lifecycle/rule-match
 import type { StoreServices } from '../domain/services.ts';
 import type { BucketRecord, ObjectAttributes } from '../domain/ports/records.ts';
 
-/** `x-amz-expiration` of the newest version, in days of the calendar; nothing where no rule will take it. */
+/** `x-amz-expiration` of the current version, in calendar days. Empty if no rule will expire it. */
 export async function expirationHeaders(
   { configurations }: StoreServices,
   bucket: BucketRecord,

@@ -1,10 +1,12 @@
 /**
  * The S3 data plane: one handler for a raw `node:http` server. A request goes through `readS3Request` (raw URL and
  * headers), `detectOperation` (method and query -> an operation), `dispatch` (signature, permission, bucket) and the
- * operation's handler. Each operation is declared once, in `operations/`; detection, rights and documentation are derived.
+ * operation's handler. Each operation is declared once, in `operations/`; detection, rights and documentation are
+ * derived.
  *
- * Operations in `operations/absent.ts` are recognized and answered 501 by name. Intended differences from AWS: one region under several names; a bucket's owner is its workspace; access keys carry their permissions,
- * so there are no IAM policies; Signature Version 2 is refused.
+ * Operations in `operations/absent.ts` are recognized and answered with 501 and their name. Intended differences from
+ * AWS: one region under several names; a bucket's owner is its workspace; access keys carry their permissions, so there
+ * are no IAM policies; Signature Version 2 is rejected.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -28,19 +30,22 @@ import { isBrowsing, serveWebsite, websiteOf } from './website/serve-website.ts'
 import { bucketOfHost, readS3Request, type S3Request } from './s3-request.ts';
 
 export interface S3Plane {
-  /** For the listener's requests. */
+  /** Handles a request of the listener. */
   handle(incoming: IncomingMessage, response: ServerResponse): void;
-  /** Hooks of a server that `handle` needs: bodies are asked for only when they are wanted, and what is no HTTP is refused. */
+  /**
+   * Installs the server hooks that `handle` needs: sends `100 Continue` only when a body is wanted, and answers
+   * malformed HTTP.
+   */
   configure(server: Server): void;
-  /** For a request whose body has stopped coming. */
+  /** Answers a request whose body stopped arriving. */
   onSlowBody(exchange: { request: IncomingMessage; response: ServerResponse }): void;
-  /** Requests that are running. */
+  /** Number of requests in progress. */
   activeRequests(): number;
 }
 
 export interface S3PlaneOptions {
   services: StoreServices;
-  /** Which bucket a custom domain serves. */
+  /** Finds the bucket that a custom domain serves. */
   directory: Pick<DomainDirectory, 'bucketOf'>;
   oversight: S3Oversight;
   clientOf: ClientOfRequest;
@@ -49,8 +54,8 @@ export interface S3PlaneOptions {
 }
 
 /**
- * Of every answer on hosts of the platform, errors and listings too: their text is partly the client's. Cookies ignore
- * ports, so a page of this listener must not become one of the console's host.
+ * Set on every response on platform hosts, including errors and listings, since their text is partly the client's.
+ * Cookies ignore ports, so a page of this listener must not act as one on the console's host.
  */
 const ISOLATED = { 'content-security-policy': SANDBOX, 'x-content-type-options': 'nosniff' };
 
@@ -91,7 +96,7 @@ export function createS3Plane(options: S3PlaneOptions): S3Plane {
 
   const turns = new ConnectionTurns();
   const start = (incoming: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    response.on('error', () => undefined); // the client went away; whoever writes hears of it
+    response.on('error', () => undefined); // the client disconnected; the writer handles it
     turns.take(incoming, response, () => {
       serve(incoming, response, expectsContinue).catch((error: unknown) => {
         log.error({ err: error }, 's3 answer failed');
@@ -116,7 +121,7 @@ export function createS3Plane(options: S3PlaneOptions): S3Plane {
   };
 }
 
-/** What the client did wrong is no news to the operator. */
+/** Client errors are not logged as errors. */
 function logFault(log: Logger, incoming: IncomingMessage, error: AppError, requestId: string): void {
   if (error.status < 500 || error.status === 501) return;
   const url = redactText(incoming.url ?? '');
@@ -130,7 +135,7 @@ interface RequestParts {
   expectsContinue: boolean;
 }
 
-/** From the raw request to its answer; tells what it is as soon as that is known. */
+/** Answers a raw request. Calls `tell` with the operation's name as soon as it is known. */
 async function answerRequest(
   { services, directory, oversight, clientOf }: S3PlaneOptions,
   { incoming, response, requestId, expectsContinue }: RequestParts,
@@ -157,8 +162,8 @@ async function answerRequest(
 }
 
 /**
- * A host of a website shows nothing but it. A custom domain does to those who browse where the bucket is a website; to all
- * others it is the bucket.
+ * A website host serves only the website. A custom domain of a website bucket serves the website to anonymous readers,
+ * and the bucket to all other requests.
  */
 async function showsWebsite(
   request: S3Request,

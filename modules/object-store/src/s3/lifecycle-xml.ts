@@ -8,10 +8,10 @@ import type { XmlNode } from './xml-writer.ts';
 const MAX_RULES = 1_000;
 const MAX_ID_LENGTH = 255;
 
-/** What has no meaning here: there is one class of storage. Refused, so that nobody waits for a move that never comes. */
+/** Storage has a single class, so transitions are rejected rather than silently ignored. */
 const TRANSITIONS = ['Transition', 'NoncurrentVersionTransition'];
 
-/** `<LifecycleConfiguration>`, or `MalformedXML`, `InvalidArgument` and `NotImplemented` as AWS has them. */
+/** Parses `<LifecycleConfiguration>`. Throws `MalformedXML`, `InvalidArgument` or `NotImplemented`, as AWS does. */
 export function parseLifecycleXml(document: string): LifecycleDocument {
   const root = parseXml(document, 'LifecycleConfiguration');
   const elements = children(root, 'Rule');
@@ -89,7 +89,7 @@ function readExpiration(element: XmlElement | undefined): LifecycleExpiration | 
   return { expiredObjectDeleteMarker: true };
 }
 
-/** With or without a time; whether that is midnight is for the rules to say. */
+/** With or without a time. `checkLifecycle` requires midnight. */
 function readDate(text: string): string {
   const timeMs = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(timeMs)) throw storeErrors.MalformedXML();

@@ -20,7 +20,7 @@ const STORAGE_CLASSES: ReadonlySet<string> = new Set([
   'GLACIER_IR',
 ]);
 
-/** What a client wants kept with an object. Header bytes are kept as they came, whatever encoding they are in. */
+/** Reads the attributes to store with an object. Header bytes are kept as sent, whatever their encoding. */
 export function readAttributes(headers: RequestHeaders, metadataLimitBytes: number): ObjectAttributes {
   const kept: Record<string, string> = {};
   for (const name of KEPT_HEADERS) {
@@ -44,7 +44,7 @@ export function readAttributes(headers: RequestHeaders, metadataLimitBytes: numb
   };
 }
 
-/** Where a website sends those who ask for this object. */
+/** Where a website redirects requests for this object. */
 function redirectLocation(headers: RequestHeaders): Pick<ObjectAttributes, 'websiteRedirectLocation'> {
   const location = headers.get('x-amz-website-redirect-location');
   if (location === undefined) return {};
@@ -66,13 +66,13 @@ function readMetadata(headers: RequestHeaders, limitBytes: number): Record<strin
     if (!name.startsWith(METADATA_PREFIX)) continue;
     const value = headers.get(name) ?? '';
     metadata[name.slice(METADATA_PREFIX.length)] = value;
-    bytes += name.length - METADATA_PREFIX.length + value.length; // one character of a header is one byte
+    bytes += name.length - METADATA_PREFIX.length + value.length; // one header character is one byte
   }
   if (bytes > limitBytes) throw storeErrors.MetadataTooLarge({ details: { maxSizeAllowed: limitBytes } });
   return metadata;
 }
 
-/** `aws-chunked` tells of the transfer, not of the object. */
+/** `aws-chunked` describes the transfer, not the object. */
 function contentEncoding(headers: RequestHeaders): string | undefined {
   const codings = (headers.get('content-encoding') ?? '').split(',').map((coding) => coding.trim());
   return codings.filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked').join(', ');

@@ -4,7 +4,7 @@ import { toHttpDate } from '../domain/http-date.ts';
 import { objectLockHeaders } from './object-lock-headers.ts';
 import type { BucketRecord, ObjectChecksum, ObjectVersion } from '../domain/ports/records.ts';
 
-/** The headers that GET and HEAD share, but for the length. */
+/** The headers that GET and HEAD share, except the length. */
 export function objectHeaders(version: ObjectVersion, bucket: BucketRecord): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     'accept-ranges': 'bytes',
@@ -24,12 +24,12 @@ export function objectHeaders(version: ObjectVersion, bucket: BucketRecord): Out
   return headers;
 }
 
-/** Only a bucket that keeps versions, or did, names them. */
+/** Only buckets that have or had versioning enabled return version ids. */
 export function versionHeaders(bucket: BucketRecord, versionId: string): OutgoingHttpHeaders {
   return bucket.versioning === 'unversioned' ? {} : { 'x-amz-version-id': versionId };
 }
 
-/** Of what was just written: where versions are suspended it has no name of its own yet. */
+/** Headers for a version just written. With versioning suspended, it has no id of its own. */
 export function newVersionHeaders(versionId: string): OutgoingHttpHeaders {
   return versionId === 'null' ? {} : { 'x-amz-version-id': versionId };
 }
@@ -39,7 +39,7 @@ export function checksumHeaders(checksum: ObjectChecksum | null): OutgoingHttpHe
   return { [checksumHeaderName(checksum.algorithm)]: checksum.value, 'x-amz-checksum-type': checksum.type };
 }
 
-/** The same in an answer's document. */
+/** The same as elements of a response document. */
 export function checksumElements(checksum: ObjectChecksum | null): Record<string, string> {
   if (checksum === null) return {};
   return { [`Checksum${checksum.algorithm}`]: checksum.value, ChecksumType: checksum.type };

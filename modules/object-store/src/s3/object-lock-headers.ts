@@ -13,8 +13,8 @@ const HOLD = 'x-amz-object-lock-legal-hold';
 type Locks = Pick<ObjectAttributes, 'retention' | 'legalHold'>;
 
 /**
- * How a new version is locked: as its headers say, else as the bucket does by itself. Throws `AccessDenied` for headers of
- * those who may not configure the bucket: they could lock for ever, or for less than the bucket wants.
+ * The lock of a new version: from its headers, else the bucket's default. Throws `AccessDenied` if the caller sends
+ * lock headers but may not configure the bucket: they could lock forever, or for less than the bucket requires.
  */
 export async function readObjectLock(context: ObjectContext): Promise<Locks> {
   const { headers } = context.request;
@@ -48,7 +48,7 @@ function assertMayLock(context: ObjectContext, action: string): void {
   throw storeErrors.AccessDenied({ details: { reason } });
 }
 
-/** Whether a write says by itself how its object is locked. */
+/** Whether a write sets its object's lock itself. */
 export function asksForLock(headers: RequestHeaders): boolean {
   return [MODE, UNTIL, HOLD].some((name) => headers.has(name));
 }
@@ -64,13 +64,13 @@ export function asksForBypass(headers: RequestHeaders): boolean {
   return headers.get('x-amz-bypass-governance-retention')?.toLowerCase() === 'true';
 }
 
-/** Only what an administrator's key may do: asked for by the header, and allowed. */
+/** Whether the header asks to bypass governance and the caller may. Requires an admin key. */
 export function mayBypassGovernance(context: BucketContext, name: { key: string; versionId?: string }): boolean {
   const asked = asksForBypass(context.request.headers);
   return asked && mayAlso(context.access, 's3:BypassGovernanceRetention', 'bucket:update', name);
 }
 
-/** Throws `InvalidRequest` for a bucket that was not made for locks. */
+/** Throws `InvalidRequest` for a bucket without Object Lock. */
 export async function assertLockable(context: BucketContext, bucket: BucketRecord): Promise<void> {
   const configuration = await context.services.configurations.of(bucket);
   if (configuration.text('object-lock') === null) throw notLockable();
@@ -88,7 +88,7 @@ function readRetention(mode: string | undefined, until: string | undefined, nowM
   return { mode, untilMs };
 }
 
-/** A date of ISO 8601 with its time zone; null for anything else. */
+/** Parses an ISO 8601 date with time zone. Null for anything else. */
 export function parseRetainUntil(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/.test(text)) return null;
   const timeMs = Date.parse(text);

@@ -3,7 +3,7 @@ import type { OperationRule } from './access/rules.ts';
 import type { BucketContext, ObjectContext, S3Context } from './s3-context.ts';
 import type { S3Request } from './s3-request.ts';
 
-/** What an operation acts on, and so what its handler is given. */
+/** What an operation acts on, which determines its handler's context. */
 export type OperationTarget = 'service' | 'bucket' | 'object';
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
 
@@ -15,13 +15,13 @@ export type ObjectHandler = (context: ObjectContext) => Promise<void>;
 export interface OperationRoute<Name extends string = string> {
   readonly name: Name;
   readonly on: OperationTarget;
-  /** Where the URL points when that differs from `on`: a bucket that is about to be created has no record yet. */
+  /** URL level if it differs from `on`: a bucket being created has no record yet. */
   readonly at?: 'bucket';
-  /** Several methods for what S3 documents as several operations that differ in nothing else here. */
+  /** Several methods if S3 documents several operations that are otherwise the same here. */
   readonly method: Method | readonly Method[];
-  /** The query parameter that selects the operation, such as `tagging`. Plain requests have none. */
+  /** Query parameter that selects the operation, such as `tagging`. Absent for plain requests. */
   readonly subresource?: string;
-  /** Tells an operation from the one that shares its method and subresource and has no `matches`. */
+  /** Distinguishes an operation from the one with the same method and subresource and without `matches`. */
   readonly matches?: (request: S3Request) => boolean;
 }
 
@@ -29,7 +29,7 @@ export interface ServiceOperation<Name extends string = string> extends Operatio
   readonly on: 'service';
   readonly action: string;
   readonly needs: StoreAction;
-  /** `form`: the signature is in the fields of the body, which the handler reads. */
+  /** `form`: the signature is in the body's fields, which the handler reads. */
   readonly authentication?: 'form';
   readonly handle: ServiceHandler;
 }
@@ -50,8 +50,8 @@ export type Operation<Name extends string = string> =
   | ObjectOperation<Name>;
 
 /**
- * Declares an operation of S3: how it is recognized, what right it needs, and what handles it. Everything else that lists
- * operations is derived from these declarations.
+ * Declares an S3 operation: how it is recognized, the right it needs, and its handler. Every other list of operations
+ * is derived from these declarations.
  */
 export function defineOperation<const Name extends string>(declared: ServiceOperation<Name>): ServiceOperation<Name>;
 export function defineOperation<const Name extends string>(
@@ -64,7 +64,7 @@ export function defineOperation<Name extends string>(
   return declared.on === 'bucket' ? { asks: 'bucket', ...declared } : declared;
 }
 
-/** Whether a PUT copies what is stored already. */
+/** Whether a PUT copies an existing object. */
 export function isCopy({ headers }: S3Request): boolean {
   return headers.has('x-amz-copy-source');
 }

@@ -3,12 +3,14 @@ import type { RequestQuery } from './query.ts';
 
 const MAX_INTEGER = 2_147_483_647;
 
-/** `max-keys` and its siblings: absent is the limit, more is cut to it, anything else is refused. */
+/**
+ * Reads `max-keys` and similar parameters. Defaults to the limit; larger values are reduced to it, invalid ones throw.
+ */
 export function readLimit(query: RequestQuery, name: string, limit: number): number {
   return readLimitText(query.get(name), name, limit);
 }
 
-/** The same of a header's text. */
+/** The same for the text of a header. */
 export function readLimitText(text: string | undefined, name: string, limit: number): number {
   if (text === undefined || text === '') return limit;
   if (!/^\d{1,10}$/.test(text) || Number(text) > MAX_INTEGER) {
@@ -21,7 +23,7 @@ export function readLimitText(text: string | undefined, name: string, limit: num
   return Math.min(Number(text), limit);
 }
 
-/** How keys are written in an answer: as they are, or percent-encoded where the client asked for it. */
+/** How to write keys in a response: unchanged, or percent-encoded if the client asked for it. */
 export function readEncoding(query: RequestQuery): (key: string) => string {
   const type = query.get('encoding-type');
   if (type === undefined || type === '') return (key) => key;
@@ -31,7 +33,7 @@ export function readEncoding(query: RequestQuery): (key: string) => string {
   return (key) => key.split('/').map(encodeURIComponent).join('/');
 }
 
-/** Tokens say where to go on; opaque to clients, and only theirs to give back. */
+/** Encodes a position as an opaque continuation token. */
 export function toToken(position: string): string {
   return Buffer.from(position).toString('base64url');
 }

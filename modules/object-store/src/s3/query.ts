@@ -22,12 +22,12 @@ export class RequestQuery {
     });
   }
 
-  /** The first value of the name. */
+  /** The first value of the parameter. */
   get(name: string): string | undefined {
     return this.parameters.find((parameter) => parameter.name === name)?.value;
   }
 
-  /** The version that is asked for; undefined is the newest. */
+  /** The requested version. Undefined for the current one. */
   versionId(): string | undefined {
     const versionId = this.get('versionId');
     if (versionId !== undefined) assertVersionId(versionId);
@@ -39,7 +39,7 @@ export class RequestQuery {
   }
 }
 
-/** Throws `InvalidArgument` for what no version is called by. */
+/** Throws `InvalidArgument` for an invalid version id. */
 export function assertVersionId(versionId: string): void {
   if (isVersionId(versionId)) return;
   const reason = versionId === '' ? 'Version id cannot be the empty string' : 'Invalid version id specified';

@@ -7,8 +7,8 @@ import type { ConnectionTurns } from './connection-turns.ts';
 import { errorDocument } from './error-document.ts';
 
 /**
- * Answers what the HTTP parser gave up: a request that is none, a head that is too large or too late, a body that ended
- * early. In the midst of an answer there is no place for another one; then, and where nobody listens, the socket is cut.
+ * Answers what the HTTP parser rejected: malformed requests, headers that are too large or too late, bodies that end
+ * early. Destroys the socket if a response is already under way or the error is not about HTTP.
  */
 export function refuseBrokenRequest(error: Error, socket: Duplex, turns: ConnectionTurns): void {
   const code = 'code' in error ? String(error.code) : '';
@@ -22,7 +22,7 @@ export function refuseBrokenRequest(error: Error, socket: Duplex, turns: Connect
   refuseSocket(socket, endedEarly ? storeErrors.IncompleteBody() : brokenRequest(code));
 }
 
-/** Writes an S3 error where no response object can, and closes the connection. */
+/** Writes an S3 error to a socket that has no response object, and closes the connection. */
 export function refuseSocket(socket: Duplex, error: AppError): void {
   if (socket.destroyed || !socket.writable) {
     socket.destroy();

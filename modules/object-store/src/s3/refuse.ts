@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AppError } from '@svc/errors';
 import { errorDocument, type ErrorPlace } from './error-document.ts';
 
-/** How much of a refused body is read on, so that a client that is still sending gets to read its answer. */
+/** How much of a rejected body is still read, so that a client that is still sending can read its response. */
 const LINGER_BYTES = 4 * 1024 * 1024;
 const LINGER_MS = 2_000;
 
-/** Answers an error. The rest of a body that nobody wanted is read for a while, then the connection is cut. */
+/** Responds with an error. Reads the rest of an unwanted body for a while, then closes the connection. */
 export function respondError(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -14,7 +14,7 @@ export function respondError(
   place: ErrorPlace,
 ): void {
   if (response.headersSent) {
-    response.destroy(); // a cut answer is the only sign left that it is not whole
+    response.destroy(); // truncation is the only way left to signal the failure
     return;
   }
   const { method } = incoming;
@@ -37,7 +37,7 @@ export function respondError(
   linger(incoming, response);
 }
 
-/** Closing a socket with unread bytes resets it, and the reset can overtake the answer. */
+/** Closing a socket with unread bytes resets it, and the reset can overtake the response. */
 function linger(incoming: IncomingMessage, response: ServerResponse): void {
   let left = LINGER_BYTES;
   const finish = (): void => {

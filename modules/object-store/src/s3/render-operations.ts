@@ -18,7 +18,7 @@ const ABSENT_HEAD = `## Not implemented
 These are answered 501 \`NotImplemented\` with the name of the operation. Nothing of them is silently ignored.
 `;
 
-/** The page \`docs/s3-operations.md\`. */
+/** Renders the page `docs/s3-operations.md`. */
 export function renderOperations(): string {
   const implemented = operations
     .toSorted((left, right) => left.name.localeCompare(right.name))

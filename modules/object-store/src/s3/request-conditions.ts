@@ -13,7 +13,7 @@ export function readConditionsOf(headers: RequestHeaders): ReadConditions {
   };
 }
 
-/** Decided in the transaction, against what is there then. */
+/** Evaluated in the transaction, against the version current then. */
 export function writeConditionsOf(headers: RequestHeaders): WriteConditions {
   const ifMatch = headers.get('if-match');
   const ifNoneMatch = headers.get('if-none-match');
@@ -23,7 +23,7 @@ export function writeConditionsOf(headers: RequestHeaders): WriteConditions {
   };
 }
 
-/** Of `DeleteObject`: a tag, and what the newest API adds to it. */
+/** Conditions of `DeleteObject`: an ETag, plus the size and time conditions of the newer API. */
 export function deleteConditionsOf(headers: RequestHeaders): DeleteConditions {
   return readDeleteConditions({
     etag: headers.get('if-match'),
@@ -32,7 +32,7 @@ export function deleteConditionsOf(headers: RequestHeaders): DeleteConditions {
   });
 }
 
-/** The same conditions come in headers and in the document of `DeleteObjects`. */
+/** Shared by headers and the document of `DeleteObjects`. */
 export function readDeleteConditions(texts: {
   etag: string | undefined;
   size: string | undefined;

@@ -1,4 +1,4 @@
-/** The headers as they came: every value of a name, in order. Node joins some and drops others, which signatures notice. */
+/** The raw headers: every value of a name, in order. Node joins some and drops others, which would break signatures. */
 export class RequestHeaders {
   readonly #values = new Map<string, string[]>();
 
@@ -12,7 +12,7 @@ export class RequestHeaders {
     }
   }
 
-  /** All values of the name joined by commas, trimmed; undefined when it was not sent. */
+  /** All values of the name, trimmed and joined by commas. Undefined if it was not sent. */
   get(name: string): string | undefined {
     const values = this.#values.get(name);
     if (values === undefined) return undefined;

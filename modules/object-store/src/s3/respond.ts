@@ -7,12 +7,12 @@ export function respondXml(response: ServerResponse, root: string, content: XmlC
   response.end(body);
 }
 
-/** Headers of an answer whose head is written later. */
+/** Sets headers on a response whose head is written later. */
 export function setHeaders(response: ServerResponse, headers: OutgoingHttpHeaders): void {
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
 }
 
-/** A status without a body. 204 and 304 have no length either (RFC 9110 section 8.6). */
+/** Responds with a status and no body. 204 and 304 have no length either (RFC 9110 section 8.6). */
 export function respondEmpty(response: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
   const length = status === 204 || status === 304 ? {} : { 'content-length': headers['content-length'] ?? 0 };
   response.writeHead(status, { ...headers, ...length });
@@ -20,8 +20,8 @@ export function respondEmpty(response: ServerResponse, status: number, headers: 
 }
 
 /**
- * Sends a body chunk by chunk. Each chunk's buffer is used again afterwards, so the next is asked for only when the
- * kernel has this one; a reader that stops reading stops the disk. Ends early, and quietly, when the client is gone.
+ * Sends a body chunk by chunk. Chunk buffers are reused, so the next chunk is requested only after the kernel has taken
+ * this one; a slow reader slows the disk reads. Ends early, without an error, if the client disconnects.
  */
 export async function respondStream(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   let isGone = false;

@@ -8,7 +8,7 @@ import { asksToShare } from './access/requested-acl.ts';
 import { asksForBypass, asksForLock } from './object-lock-headers.ts';
 import type { S3Request } from './s3-request.ts';
 
-/** What the audit log says that a request did, or was refused to do. */
+/** The audit entry for a request, successful or refused. */
 export interface AuditedChange {
   action: Action;
   resource: string;
@@ -23,22 +23,22 @@ export interface S3AuditOptions {
   now: () => number;
 }
 
-/** How many refusals one key may write. Successes need the right to change something, and are all written. */
+/** Refusals that one key may write. Successes need the right to change something, and are all written. */
 const REFUSALS = { perMinute: 10, burst: 30 };
 const MAX_REMEMBERED_KEYS = 10_000;
 
-/** Who asked for a change, and in whose bucket. */
+/** The caller of a change, and the bucket it affects. */
 export interface AuditedRequest {
   caller: Caller;
   request: S3Request;
-  /** Null where the request was refused before its bucket was found, and for a new bucket. */
+  /** Null if the request was refused before its bucket was found, and for a new bucket. */
   bucket: Pick<BucketRecord, 'workspaceUuid'> | null;
 }
 
 /**
- * Writes what changes through the S3 plane into the audit log of the caller's workspace and, where the bucket is another
- * workspace's, of that one too. Strangers leave no refusals there: they changed nothing, and must not be able to fill the
- * log of a bucket that they only know by name.
+ * Writes changes through the S3 plane to the audit log of the caller's workspace and, if the bucket belongs to another
+ * workspace, to that one's log too. Refusals of outsiders are not written there: they changed nothing, and must not be
+ * able to fill the log of a bucket that they only know by name.
  */
 export class S3Audit {
   readonly #options: S3AuditOptions;
@@ -55,7 +55,7 @@ export class S3Audit {
     );
   }
 
-  /** Never throws: the change is made, and to answer that it failed would be untrue. */
+  /** Never throws: the change has been made, so reporting a failure would be wrong. */
   async record(change: AuditedChange, { caller, request, bucket }: AuditedRequest, status: number): Promise<void> {
     const line = { ...change, ...resultOf(status), remoteAddress: request.remoteAddress, requestId: request.requestId };
     const { workspaceUuid } = caller;
@@ -70,7 +70,10 @@ export class S3Audit {
     });
   }
 
-  /** Before the first answer to a key. Replicas that see the first request at once may each write it. */
+  /**
+   * Records the first use of a key before its first response. Replicas that see the first request at once may each
+   * record it.
+   */
   async noteFirstUse(key: AccessKeyRecord, caller: Caller, request: S3Request): Promise<void> {
     const { accessKeyId, lastUsedAtMs } = key;
     if (lastUsedAtMs !== null) return;
@@ -94,7 +97,7 @@ export class S3Audit {
     }
   }
 
-  /** Successes need the right to change something; refusals are counted for each key. */
+  /** Admits all successes, which need the right to change something. Refusals are limited per key. */
   #admits({ accessKeyId }: Caller, status: number): boolean {
     if (status < 400 || this.#refusals.take(accessKeyId ?? '').allowed) return true;
     this.#suppressed.inc();
@@ -127,19 +130,19 @@ function principalBehind({ maker, accessKeyId }: Caller): Principal | null {
   };
 }
 
-/** Another workspace learns which key of which workspace it was, not the name or e-mail of who made that key. */
+/** Another workspace sees the key and its workspace, but not the name or e-mail of the key's creator. */
 function asOthersSee(principal: Principal | null, { workspaceUuid }: Caller): Principal | null {
   return principal === null ? null : { ...principal, name: `workspace/${workspaceUuid}` };
 }
 
-/** Longer ones name no version; whole, they could fill the line of the audit log. */
+/** Longer ids name no version, and could fill the audit entry. */
 export const MAX_VERSION_ID_LENGTH = 100;
 
 const AUDITED: ReadonlySet<StoreAction> = new Set(['bucket:create', 'bucket:update', 'bucket:delete']);
 
 /**
- * The line of a request that its method, URL and headers make one; null for ordinary reads and writes. Whether a form
- * shares its object, and which versions a list deletes, is in the body: those handlers write their line themselves.
+ * The audit entry for a request, derived from its method, URL and headers; null for ordinary reads and writes. Handlers
+ * of forms and of bulk deletes write their own entries, since the relevant details are in the body.
  */
 export function auditedChange(
   operation: string,

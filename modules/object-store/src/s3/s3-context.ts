@@ -11,13 +11,13 @@ import type { SignatureSeed } from './auth/verify.ts';
 import type { S3Audit } from './s3-audit.ts';
 import type { S3Request } from './s3-request.ts';
 
-/** What watches over requests while they run. */
+/** Oversight of running requests: auditing and revocation. */
 export interface S3Oversight {
   audit: S3Audit;
   rights: HeldRights;
 }
 
-/** What an operation on the service is given: an authenticated request. */
+/** Context of an operation on the service: an authenticated request. */
 export interface S3Context {
   readonly request: S3Request;
   readonly response: ServerResponse;
@@ -26,23 +26,23 @@ export interface S3Context {
   readonly seed: SignatureSeed | null;
   readonly services: StoreServices;
   readonly oversight: S3Oversight;
-  /** Where the content comes from when it is not the whole body, such as the file of a form. */
+  /** Source of the content if it is not the whole body, such as the file of a form. */
   readonly body?: (consume: ChunkConsumer) => Promise<void>;
 }
 
-/** What an operation on a bucket is given: the request was allowed. */
+/** Context of an operation on a bucket: the request was allowed. */
 export interface BucketContext extends S3Context {
   readonly bucket: BucketRecord;
-  /** What was decided about the request, and how to ask further. */
+  /** The authorization outcome, for further checks. */
   readonly access: RequestAccess;
 }
 
-/** What an operation on an object is given. */
+/** Context of an operation on an object. */
 export interface ObjectContext extends BucketContext {
   readonly key: string;
 }
 
-/** Who asked, for notifications. */
+/** The origin of an event, for notifications. */
 export function originOf({ caller, request }: S3Context): EventOrigin {
   return {
     principal: caller.accessKeyId ?? 'anonymous',

@@ -5,34 +5,34 @@ import { storeErrors } from '../errors.ts';
 import { RequestQuery } from './query.ts';
 import { RequestHeaders } from './request-headers.ts';
 
-/** One request to the S3 plane, read but not judged. */
+/** A parsed request to the S3 plane. Not authenticated yet. */
 export interface S3Request {
   readonly method: string;
-  /** As it was sent: signatures are made over exactly this. */
+  /** As sent: signatures cover exactly these bytes. */
   readonly rawPath: string;
   readonly query: RequestQuery;
   readonly headers: RequestHeaders;
   readonly bucketName: string | null;
   readonly key: string | null;
   readonly requestId: string;
-  /** It came to a website host or a custom domain: an origin in which the bucket is at home, and nothing else. */
+  /** Sent to a website host or a custom domain, an origin that serves only this bucket. */
   readonly isSite: boolean;
   readonly incoming: IncomingMessage;
-  /** The client's, also behind trusted proxies. */
+  /** The client's address, also behind trusted proxies. */
   readonly remoteAddress: string;
-  /** Whether the client used TLS, also to a trusted proxy. */
+  /** Whether the client used TLS, also behind trusted proxies. */
   readonly isSecure: boolean;
-  /** Sends `100 Continue` if the client waits for it; called when the body is wanted. */
+  /** Sends `100 Continue` if the client expects it. Call when the body is wanted. */
   readonly wantBody: () => void;
 }
 
 export interface S3RequestOptions {
   requestId: string;
-  /** Host names below which a bucket has one of its own. */
+  /** Domains whose subdomains name buckets. */
   domains: readonly string[];
-  /** The bucket of a custom domain that the request names as its host. */
+  /** Bucket of the custom domain in the request's host. */
   siteBucket: string | null;
-  /** The client sent `Expect: 100-continue` and nobody answered it yet. */
+  /** The client sent `Expect: 100-continue` and still waits for it. */
   expectsContinue: boolean;
   clientOf: ClientOfRequest;
 }
@@ -69,7 +69,10 @@ export function readS3Request(
   };
 }
 
-/** Bucket and key part at the first slash that was sent as one: `%2F` belongs to a name, and no name of ours has it. */
+/**
+ * Splits bucket and key at the first literal slash. `%2F` would be part of a bucket name, and no bucket name contains
+ * it.
+ */
 function splitPath(rawPath: string): { bucketName: string | null; key: string | null } {
   if (rawPath === '/') return { bucketName: null, key: null };
   const slash = rawPath.indexOf('/', 1);
@@ -77,7 +80,7 @@ function splitPath(rawPath: string): { bucketName: string | null; key: string | 
   return { bucketName, key: slash === -1 ? null : rawPath.slice(slash + 1) };
 }
 
-/** The bucket that a host below one of the domains names. */
+/** The bucket that a host names below one of the domains. */
 export function bucketOfHost(host: string, domains: readonly string[]): string | null {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   const domain = domains.find((candidate) => name.endsWith(`.${candidate}`));

@@ -8,8 +8,8 @@ import type { FoundObject } from '../domain/ports/metadata-store.ts';
 import { respondEmpty, respondStream } from './respond.ts';
 
 /**
- * The head of an answer that is about an object's bytes. Its headers were decided by `contentHeaders`, whatever the object
- * or the request said of itself: there is no other way to make one, and `sendContent` takes nothing else.
+ * The response head for an object's bytes. `contentHeaders` decides its headers, overriding the object and the request.
+ * There is no other way to create one, and `sendContent` accepts nothing else.
  */
 export class ContentHead {
   readonly #headers: OutgoingHttpHeaders;
@@ -18,7 +18,7 @@ export class ContentHead {
     this.#headers = headers;
   }
 
-  /** `headers` are the sender's, in lower case; those that decide how a browser reads the bytes are replaced. */
+  /** `headers` are lower case. Headers that decide how a browser interprets the bytes are replaced. */
   static decide(headers: OutgoingHttpHeaders, view: ContentView): ContentHead {
     const disposition = headers['content-disposition'];
     const stored = {
@@ -40,11 +40,11 @@ export interface SentContent {
   readonly status: number;
   readonly head: ContentHead;
   readonly isHead: boolean;
-  /** Called when nothing can be refused any more, right before the head is written. */
+  /** Called right before the head is written, when the request can no longer fail. */
   readonly onStart?: () => void;
 }
 
-/** Answers with the bytes as fast as the reader takes them. The only place from which an object's bytes leave. */
+/** Responds with the bytes as fast as the client reads them. The only place that sends an object's bytes. */
 export async function sendContent(
   parts: StoreParts,
   response: ServerResponse,
@@ -58,7 +58,7 @@ export async function sendContent(
     return;
   }
   if (length === 0 || found.inline !== null) {
-    // Head and body in one write: two small segments would meet Nagle's algorithm and delayed acknowledgements.
+    // Write head and body at once: two small segments would run into Nagle's algorithm and delayed acknowledgements.
     const body = inlineContent(found, key)?.subarray(range.start, range.endExclusive);
     onStart();
     response.writeHead(status, headers);
@@ -66,14 +66,15 @@ export async function sendContent(
     return;
   }
   const content = readContent(parts, found, range, key);
-  // The first chunk before the head: bytes that cannot be read are an error, not a cut connection.
+  // Read the first chunk before writing the head, so that unreadable bytes cause an error response instead of a
+  // truncated one.
   const first = await content.next();
   onStart();
   response.writeHead(status, headers);
   await respondStream(response, startingWith(first, content));
 }
 
-/** The client has these bytes already. What it may do with them is said again: caches update what they keep. */
+/** The client has these bytes already. Headers are repeated because caches update their stored ones. */
 export function sendNotModified(response: ServerResponse, head: ContentHead, onStart?: () => void): void {
   const { 'content-type': _, ...headers } = head.headers;
   onStart?.();

@@ -4,7 +4,7 @@ import { storeErrors } from '../errors.ts';
 import { children, childText, parseXml, type XmlElement } from './xml-reader.ts';
 import type { XmlNode } from './xml-writer.ts';
 
-/** `<Tagging>` as objects, buckets and forms send it. */
+/** Parses `<Tagging>` of objects, buckets and forms. */
 export function parseTagging(document: string, limit: number): Tags {
   const root = parseXml(document, 'Tagging');
   const [set, ...others] = children(root, 'TagSet');
@@ -12,7 +12,7 @@ export function parseTagging(document: string, limit: number): Tags {
   return readTagList(set, limit);
 }
 
-/** The `<Tag>`s of an element. */
+/** Reads the `<Tag>` children of an element. */
 export function readTagList(list: XmlElement, limit: number): Tags {
   const pairs = children(list, 'Tag').map((tag): readonly [string, string] => {
     const [key, value] = [childText(tag, 'Key'), childText(tag, 'Value')];

@@ -13,8 +13,8 @@ export interface WatchedRequest {
 }
 
 /**
- * Cuts a request that is still running when its key is revoked or its maker loses the right: a long upload is not stored,
- * a long download ends. The returned function ends the watch.
+ * Aborts a running request when its key is revoked or the key's creator loses the right: a long upload is not stored, a
+ * long download ends. The returned function ends the watch.
  */
 export function watchKey(
   { request, response, caller, needs }: WatchedRequest,

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
 import { storeErrors } from '../errors.ts';
 
-/** A parsed element: its text, or the elements in it by name. Namespaces and attributes are read over. */
+/** A parsed element: its text, or its child elements by name. Ignores namespaces and attributes. */
 export type XmlElement = string | XmlNode;
 interface XmlNode {
   [name: string]: XmlElement | XmlElement[];
@@ -10,17 +10,23 @@ interface XmlNode {
 interface OpenElement {
   name: string;
   text: string;
-  /** Null until the first: text among others is read over, as is what lays a document out. */
+  /** Null until the first child. Text between children is ignored, as is whitespace for layout. */
   children: XmlNode | null;
 }
 
 const MAX_DEPTH = 20;
-/** Keys may have control characters; a reference to one is XML only since version 1.1 (section 2.2), which nobody declares. */
+/**
+ * Keys may contain control characters, but references to them are legal only since XML 1.1 (section 2.2), which clients
+ * do not declare.
+ */
 const CONTROL_REFERENCE = /&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01])|x0*(?:[1-8bcef]|1[0-9a-f]));/i;
-/** Stand for themselves in version 1.0 only. */
+/** Characters that stand for themselves in XML 1.0 only. */
 const CHANGED_BY_1_1 = /[\u007F-\u009F\u2028]/;
 
-/** Reads a document with the given root. Document types are refused, so that no entities can be declared; any other shape is `MalformedXML`. */
+/**
+ * Parses a document with the given root. Throws `MalformedXML` for any other shape, and for document types, so that
+ * entities cannot be declared.
+ */
 export function parseXml(document: string, root: string): XmlElement {
   const refuse = (cause?: Error): never => {
     throw storeErrors.MalformedXML(cause === undefined ? {} : { cause });
@@ -64,14 +70,14 @@ function localName(name: string): string {
 }
 
 function addChild(parent: OpenElement, name: string, element: XmlElement): void {
-  parent.children ??= Object.create(null) as XmlNode; // no name in a document is one of a prototype's
+  parent.children ??= Object.create(null) as XmlNode; // element names cannot hit a prototype
   const known = parent.children[name];
   if (known === undefined) parent.children[name] = element;
   else if (Array.isArray(known)) known.push(element);
   else parent.children[name] = [known, element];
 }
 
-/** All children of the name, in their order. */
+/** All children with the name, in order. */
 export function children(element: XmlElement, name: string): readonly XmlElement[] {
   if (typeof element === 'string') return [];
   const found = element[name];
@@ -79,14 +85,14 @@ export function children(element: XmlElement, name: string): readonly XmlElement
   return Array.isArray(found) ? found : [found];
 }
 
-/** The text of the one child of the name, or undefined. */
+/** The text of the only child with the name, or undefined. */
 export function childText(element: XmlElement, name: string): string | undefined {
   const found = typeof element === 'string' ? undefined : element[name];
   if (found === undefined || typeof found === 'string') return found;
   throw storeErrors.MalformedXML();
 }
 
-/** The text of an element that has nothing else in it. */
+/** The text of an element without children. */
 export function textOf(element: XmlElement): string {
   if (typeof element === 'string') return element;
   throw storeErrors.MalformedXML();

@@ -1,4 +1,7 @@
-/** An element: its name, with attributes after a space where it has any, and its content; null and undefined leave it out, an array repeats it. */
+/**
+ * Content of an element. Null and undefined omit the element; an array repeats it. Element names may carry attributes
+ * after a space.
+ */
 export type XmlContent = string | number | boolean | null | undefined | XmlNode | readonly XmlNode[];
 export interface XmlNode {
   readonly [name: string]: XmlContent | readonly (string | number)[];
@@ -12,13 +15,15 @@ export function xmlDocument(root: string, content: XmlContent, options: { namesp
   return `${DECLARATION}<${root}${attribute}>${written(content)}</${root}>`;
 }
 
-// Concatenation, not pieces to join: a page of a thousand keys is sixteen thousand pieces, and took twice as long.
+// Concatenates rather than joins: a page of a thousand keys has sixteen thousand pieces, and joining took twice as
+// long.
 function written(content: XmlContent): string {
   if (content === null || content === undefined) return '';
   if (typeof content === 'string') return escapeXml(content);
   if (typeof content !== 'object') return String(content);
   let text = '';
-  for (const name of Object.keys(content)) text += writtenElement(name, (content as XmlNode)[name]); // no array is nested in another
+  // arrays are not nested
+  for (const name of Object.keys(content)) text += writtenElement(name, (content as XmlNode)[name]);
   return text;
 }
 
@@ -26,7 +31,7 @@ function writtenElement(name: string, value: XmlNode[string]): string {
   if (value === null || value === undefined) return '';
   const space = name.indexOf(' ');
   const tag = space === -1 ? name : name.slice(0, space);
-  if (!Array.isArray(value)) return `<${name}>${written(value as XmlContent)}</${tag}>`; // the array case is left
+  if (!Array.isArray(value)) return `<${name}>${written(value as XmlContent)}</${tag}>`; // only the array case is left
   let text = '';
   for (const item of value as readonly XmlContent[]) text += `<${name}>${written(item)}</${tag}>`;
   return text;
@@ -40,7 +45,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-/** Control characters go as references, as AWS sends them: not legal in XML 1.0, but what its clients ask `encoding-type` for. */
+/**
+ * Writes control characters as references, as AWS does: not legal in XML 1.0, but the reason clients use
+ * `encoding-type`.
+ */
 function escapeXml(text: string): string {
   if (!TO_ESCAPE.test(text)) return text;
   return text.replace(
@@ -49,7 +57,7 @@ function escapeXml(text: string): string {
   );
 }
 
-// Units, not code points (no flag `u`): what is looked for is in the basic plane, and a test of a key takes a third.
+// Matches code units (no flag `u`): all targets are in the basic plane, and testing a key takes a third of the time.
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const TO_ESCAPE = /[&<>"'\u0000-\u001F\u007F-\u009F\uFFFE\uFFFF]/;
 const ALL_TO_ESCAPE = new RegExp(TO_ESCAPE, 'g');

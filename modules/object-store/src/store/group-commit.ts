@@ -2,18 +2,21 @@ import { FairQueue } from '@svc/runtime';
 import { slowDown, storeErrors } from '../errors.ts';
 import { toError, type Command, type CommandOutcome } from './outcome.ts';
 
-/** Runs some commands as one transaction with one fsync; resolves when it is on stable storage. */
+/** Runs commands as one transaction with one fsync. Resolves once it is on stable storage. */
 export type BatchRunner = (commands: readonly Command[]) => Promise<readonly CommandOutcome[]>;
 
 export interface GroupCommitLimits {
-  /** Commands that may wait; more are refused with `SlowDown`. */
+  /** Maximum number of waiting commands. Further ones throw `SlowDown`. */
   maxQueued: number;
-  /** Commands of one tenant that may wait. */
+  /** Maximum number of waiting commands per tenant. */
   maxQueuedPerTenant: number;
-  /** Commands of all tenants with the same share that may wait. */
+  /** Maximum number of waiting commands of all tenants with the same share. */
   maxQueuedPerShare: number;
   maxBatch: number;
-  /** Inline bytes of one batch, which all travel to the writer at once; the command that reaches it is the last. */
+  /**
+   * Inline bytes per batch, which are sent to the writer at once. The command that reaches the limit is the last in its
+   * batch.
+   */
   maxBatchBytes: number;
 }
 
@@ -25,7 +28,7 @@ export const DEFAULT_GROUP_COMMIT_LIMITS: GroupCommitLimits = {
   maxBatchBytes: 8 * 1024 * 1024,
 };
 
-/** What a command without content counts for, and what a tenant may add in one turn. */
+/** Weight of a command without content, and what a tenant may add per turn. */
 const COMMAND_BYTES = 4_096;
 const TURN_BYTES = 64 * 1024;
 
@@ -37,9 +40,10 @@ interface Waiting {
 }
 
 /**
- * What waits while a transaction is on its way to the disk shares the next one. No timer: alone, a command goes at once;
- * under load, batches are as large as the disk is slow. Owners, and the tenants of each, take turns in a batch by what
- * their commands carry, so that the burst of one delays another by one batch and its own share of the next.
+ * Commands that arrive while a transaction is being written share the next one. There is no timer: a single command
+ * runs at once; under load, batches grow with the disk's latency. Owners, and the tenants of each, take turns in a
+ * batch by the weight of their commands, so that one owner's burst delays another by at most one batch plus its share
+ * of the next.
  */
 export class GroupCommit {
   readonly #run: BatchRunner;
@@ -48,7 +52,7 @@ export class GroupCommit {
   #running: Promise<void> | null = null;
   #closed = false;
 
-  /** `shareOf`: tenants with the same share take the turns of one. */
+  /** `shareOf`: tenants with the same share take turns as one. */
   constructor(
     run: BatchRunner,
     shareOf: (tenant: string) => string,
@@ -78,14 +82,14 @@ export class GroupCommit {
     });
   }
 
-  /** Takes nothing more and resolves when all that was taken is answered. */
+  /** Rejects new commands, and resolves once the accepted ones are done. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
   }
 
   async #drain(): Promise<void> {
-    await Promise.resolve(); // commands of the same turn go together
+    await Promise.resolve(); // batch commands of the same tick
     while (this.#queue.size > 0) await this.#commit(this.#takeBatch());
     this.#running = null;
   }

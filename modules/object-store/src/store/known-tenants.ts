@@ -2,20 +2,24 @@ import { RecentMap } from '@svc/runtime';
 
 const MOST_KEPT = 16_384;
 
-/** The workspaces of buckets, learnt from every bucket that was found: a bucket never changes its workspace. */
+/** The workspaces of buckets, learned from every bucket that is found. A bucket never changes its workspace. */
 export class KnownTenants {
   readonly #workspaces = new RecentMap<string>(MOST_KEPT);
 
   /** Remembers a bucket and returns it. */
   learn<Found>(found: Found): Found {
-    const { id, workspaceUuid } = (found ?? {}) as { id?: unknown; workspaceUuid?: unknown }; // only looked at
+    const { id, workspaceUuid } = (found ?? {}) as { id?: unknown; workspaceUuid?: unknown }; // only inspected
     if (typeof id === 'number' && typeof workspaceUuid === 'string') this.#workspaces.set(String(id), workspaceUuid);
     return found;
   }
 
-  /** Whose turn a command waits for. A bucket that was not found before stands for itself; the rest is the platform's. */
+  /**
+   * The tenant whose turn a command waits for. A bucket not seen before counts as its own tenant; other commands are
+   * the platform's.
+   */
   of(input: unknown): string {
-    const { workspaceUuid, bucketId } = (input ?? {}) as { workspaceUuid?: unknown; bucketId?: unknown }; // likewise
+    // only inspected
+    const { workspaceUuid, bucketId } = (input ?? {}) as { workspaceUuid?: unknown; bucketId?: unknown };
     if (typeof workspaceUuid === 'string') return workspaceUuid;
     if (typeof bucketId !== 'number') return '';
     return this.#workspaces.get(String(bucketId)) ?? `bucket ${bucketId}`;

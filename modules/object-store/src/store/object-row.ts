@@ -25,8 +25,8 @@ export function toObjectVersion(row: Row): ObjectVersion {
 }
 
 export function toAttributes(json: string): ObjectAttributes {
-  const stored = JSON.parse(json) as ObjectAttributes; // written by us from this very type
-  // Rows from before types were checked may hold any text.
+  const stored = JSON.parse(json) as ObjectAttributes; // written by the store from this type
+  // Rows from before content types were validated may hold any text.
   return { ...stored, contentType: storedMediaType(stored.contentType) };
 }
 

@@ -3,12 +3,12 @@ import { databaseFaultOf } from '@svc/sql/database-fault';
 import { isDiskFault, isDiskFull } from '../domain/disk-failures.ts';
 import { isStoreErrorCode, storeErrors, type StoreErrorCode } from '../errors.ts';
 
-/** How one command of a batch ended, in a form that travels between threads. */
+/** The outcome of one command in a batch. Can be sent between threads. */
 export type CommandOutcome =
   | { kind: 'done'; value: unknown }
-  /** The command said no; nothing of it was written. */
+  /** The command threw a store error. None of it was written. */
   | { kind: 'refused'; code: StoreErrorCode; details: Record<string, unknown> }
-  /** The database failed; nothing of it was written. */
+  /** The database failed. None of it was written. */
   | { kind: 'failed'; message: string; diskFull: boolean; diskFault: boolean; deadlocked: boolean };
 
 export interface Command {
@@ -30,7 +30,7 @@ export function toOutcome(error: unknown): CommandOutcome {
     message,
     diskFull: kind === 'disk-full' || isDiskFull(error),
     diskFault: kind === 'disk' || isDiskFault(error),
-    // The same command may well succeed when it runs again.
+    // Retrying the same command may succeed.
     deadlocked: kind === 'conflict',
   };
 }

@@ -4,20 +4,20 @@ export type SqlValue = string | number | null | Uint8Array;
 export type Row = Readonly<Record<string, SqlValue | undefined>>;
 
 export interface Statement {
-  /** Locks name what must not change meanwhile: PostgreSQL takes them, SQLite has one writer and needs none. */
+  /** Locks name what must not change concurrently. PostgreSQL takes them; SQLite has a single writer and needs none. */
   readonly kind: 'read' | 'write' | 'lock' | 'shared-lock';
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
 /**
- * A piece of a transaction, written once for both databases: it yields statements and is given their rows. SQLite runs
- * it to its end at once, PostgreSQL between round trips. Texts are constants with `?` for each value, so that statements
+ * Part of a transaction, written once for both databases: it yields statements and receives their rows. SQLite runs it
+ * without interruption, PostgreSQL between round trips. Statements are constants with `?` for each value, so that they
  * stay prepared; an index hint for SQLite's planner is written `{index name}`.
  */
 export type Program<Result> = Generator<Statement, Result, readonly Row[]>;
 
-/** For each method of a port, the program that does it. */
+/** The program type for each method of a port. */
 export type ProgramsOf<Port> = {
   readonly [Name in keyof Port]: Port[Name] extends (input: infer Input) => Promise<infer Result>
     ? (input: Input) => Program<Result>
@@ -36,7 +36,7 @@ export function* first(text: string, ...values: SqlValue[]): Program<Row | undef
   return rows[0];
 }
 
-/** A change; its rows are those of `returning`. */
+/** A write. Its rows are those of `returning`. */
 export function* change(text: string, ...values: SqlValue[]): Program<readonly Row[]> {
   return yield { kind: 'write', text, values };
 }

@@ -1,6 +1,6 @@
 import type { Row } from './program.ts';
 
-/** Reads of one column each, checked: a row that does not look as the migration made it is a fault, never a guess. */
+/** Checked reads of single columns: a row that does not match the schema is an error, never a guess. */
 export function text(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== 'string') throw unexpected(column, value);
@@ -16,7 +16,7 @@ export function textOrNull(row: Row, column: string): string | null {
 export function integer(row: Row, column: string): number {
   const value = row[column];
   if (typeof value === 'number') return value;
-  // PostgreSQL's sums are numeric and arrive as text.
+  // PostgreSQL returns sums as numeric, which arrives as text.
   if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value);
   throw unexpected(column, value);
 }

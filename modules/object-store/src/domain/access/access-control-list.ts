@@ -1,7 +1,7 @@
 export const PERMISSIONS = ['FULL_CONTROL', 'READ', 'WRITE', 'READ_ACP', 'WRITE_ACP'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** `all-users`: anybody at all; `authenticated-users`: anybody with a key of this store. */
+/** `all-users`: anyone. `authenticated-users`: anyone with a key of this store. */
 export type GranteeGroup = 'all-users' | 'authenticated-users' | 'log-delivery';
 
 export type Grantee = { workspaceUuid: string } | { group: GranteeGroup };
@@ -13,7 +13,7 @@ export interface Grant {
 
 /** The document `access-control-list` of a bucket, and `attributes.accessControlList` of a version. */
 export interface AccessControlList {
-  /** The workspace that owns the bucket or object. */
+  /** UUID of the workspace that owns the bucket or object. */
   owner: string;
   grants: readonly Grant[];
 }
@@ -31,10 +31,10 @@ export const CANNED_ACLS = [
 export type CannedAcl = (typeof CANNED_ACLS)[number];
 
 export function isCannedAcl(name: string): name is CannedAcl {
-  return (CANNED_ACLS as readonly string[]).includes(name); // widened only to be asked
+  return (CANNED_ACLS as readonly string[]).includes(name); // widened for the lookup
 }
 
-/** What a canned ACL stands for. The two of the bucket's owner say nothing more for an object that is the owner's own. */
+/** Expands a canned ACL. The `bucket-owner-…` ACLs add nothing if the bucket's owner also owns the object. */
 export function cannedAcl(name: CannedAcl, owner: string, bucketOwner: string): AccessControlList {
   const own: Grant = { grantee: { workspaceUuid: owner }, permission: 'FULL_CONTROL' };
   const group = (of: GranteeGroup, permission: Permission): Grant => ({ grantee: { group: of }, permission });
@@ -57,7 +57,7 @@ export function privateAcl(owner: string): AccessControlList {
   return cannedAcl('private', owner, owner);
 }
 
-/** True when only the owner is granted anything, and everything. */
+/** Whether the ACL grants full control to its owner and nothing else. */
 export function isPrivate({ owner, grants }: AccessControlList): boolean {
   const [only] = grants;
   return (
@@ -68,12 +68,12 @@ export function isPrivate({ owner, grants }: AccessControlList): boolean {
   );
 }
 
-/** Whether it grants anything to people whom the owner did not name. */
+/** Whether the ACL grants anything to the public or to all authenticated users. */
 export function isPublicAcl({ grants }: AccessControlList): boolean {
   return grants.some(({ grantee }) => isPublicGrantee(grantee));
 }
 
-/** Whether it lets anyone in besides its owner and the owner of the bucket. */
+/** Whether the ACL grants access beyond its owner and the bucket's owner. */
 export function sharesWithOthers({ owner, grants }: AccessControlList, bucketOwner: string): boolean {
   return grants.some(
     ({ grantee }) => 'group' in grantee || (grantee.workspaceUuid !== owner && grantee.workspaceUuid !== bucketOwner),
@@ -81,13 +81,13 @@ export function sharesWithOthers({ owner, grants }: AccessControlList, bucketOwn
 }
 
 export interface AclReader {
-  /** Null for who did not sign. */
+  /** Null for an anonymous reader. */
   workspaceUuid: string | null;
-  /** Overlooks what is granted to the public. */
+  /** Ignores grants to the public. */
   ignorePublic: boolean;
 }
 
-/** Whether a grant gives the permission. The owner may always read and change the list itself. */
+/** Whether a grant gives the permission. The owner can always read and change the ACL itself. */
 export function grantsPermission(list: AccessControlList, permission: Permission, reader: AclReader): boolean {
   const aboutItself = permission === 'READ_ACP' || permission === 'WRITE_ACP';
   if (aboutItself && reader.workspaceUuid === list.owner) return true;
@@ -106,7 +106,7 @@ function isPublicGrantee(grantee: Grantee): boolean {
   return 'group' in grantee && grantee.group !== 'log-delivery';
 }
 
-/** Of a document that this store wrote. */
+/** Parses a document that this store wrote. */
 export function parseAcl(document: string): AccessControlList {
-  return JSON.parse(document) as AccessControlList; // written by `JSON.stringify` of the same shape
+  return JSON.parse(document) as AccessControlList; // written by `JSON.stringify` of the same type
 }

@@ -6,18 +6,18 @@ import { parsePolicy } from './policy/parse-policy.ts';
 import type { BucketPolicy } from './policy/policy.ts';
 import { NOTHING_BLOCKED, parsePublicAccessBlock, type PublicAccessBlock } from './public-access-block.ts';
 
-/** Everything about a bucket that decides who may do what in it. */
+/** Everything about a bucket that decides access to it. */
 export interface BucketAccess {
   readonly acl: AccessControlList;
   readonly policy: BucketPolicy | null;
   readonly block: PublicAccessBlock;
-  /** Null: the bucket was told nothing. */
+  /** Null if the bucket has no ownership controls. */
   readonly ownership: ObjectOwnership | null;
-  /** The bucket's setting: everybody may read its objects. */
+  /** The bucket's setting that makes its objects publicly readable. */
   readonly publicDefault: boolean;
 }
 
-/** Parsed once for each version of the bucket's documents. */
+/** Parsed once per version of the bucket's documents. */
 export function bucketAccessOf(bucket: BucketRecord, configuration: BucketConfiguration): BucketAccess {
   if (bucket.configurationVersion === 0) return untouched(bucket);
   return configuration.derived('access', () => {
@@ -42,6 +42,6 @@ function untouched({ workspaceUuid }: BucketRecord): BucketAccess {
 
 function isPublicByDefault(settings: string | null): boolean {
   if (settings === null) return false;
-  const { publicDefault } = JSON.parse(settings) as { publicDefault?: unknown }; // only looked at
+  const { publicDefault } = JSON.parse(settings) as { publicDefault?: unknown }; // only inspected
   return publicDefault === true;
 }

@@ -6,7 +6,7 @@ import type { BucketAccess } from './bucket-access.ts';
 import type { ConditionValues } from './policy/conditions.ts';
 import { evaluatePolicy, type PolicyAnswer } from './policy/evaluate.ts';
 
-/** What an ACL can allow: a permission on the bucket or on the object. */
+/** An ACL permission that can allow an operation, on the bucket or on the object. */
 export interface AclNeed {
   on: 'bucket' | 'object';
   permission: Permission;
@@ -16,20 +16,20 @@ export interface AccessQuestion {
   caller: Caller;
   bucket: BucketRecord;
   access: BucketAccess;
-  /** What the caller's own key must be good for. */
+  /** Action that the caller's key must allow. */
   needs: StoreAction;
-  /** Such as `s3:GetObject`. */
+  /** Policy action, such as `s3:GetObject`. */
   action: string;
-  /** Null when the bucket itself is meant. */
+  /** Null for the bucket itself. */
   key: string | null;
-  /** Null where no ACL helps: such things are the bucket owner's, or allowed by policy. */
+  /** Null if no ACL can allow the action: only the bucket's owner or a policy can. */
   acl: AclNeed | null;
-  /** The object's list; null when it is private to the bucket's owner, or there is no object in question. */
+  /** The object's ACL. Null if it is private to the bucket's owner, or the action is not about an object. */
   objectAcl: AccessControlList | null;
   conditions: ConditionValues;
 }
 
-/** Not even an owner who denied it to everybody is locked out of the policy itself. */
+/** The bucket's owner can always manage the policy, even if it denies everyone. */
 const POLICY_ACTIONS: ReadonlySet<string> = new Set([
   's3:GetBucketPolicy',
   's3:PutBucketPolicy',
@@ -38,8 +38,8 @@ const POLICY_ACTIONS: ReadonlySet<string> = new Set([
 const READ_ACTIONS: ReadonlySet<string> = new Set(['s3:GetObject', 's3:GetObjectVersion']);
 
 /**
- * The one place where the S3 plane decides: what the caller's key is good for AND no deny of the policy AND (owner OR the
- * policy allows OR an ACL grants OR the bucket is public by its setting).
+ * The single access decision of the S3 plane: the caller's key allows the action AND the policy does not deny it AND
+ * (owner OR the policy allows it OR an ACL grants it OR the bucket's setting makes it public).
  */
 export function isAllowed(question: AccessQuestion): boolean {
   const { caller, bucket, access, needs, key } = question;
@@ -50,19 +50,19 @@ export function isAllowed(question: AccessQuestion): boolean {
   const objectOwner = objectOwnerOf(question);
   const ownsObject = key === null || objectOwner === bucket.workspaceUuid;
   if (isBucketOwner && (ownsObject || question.acl?.on !== 'object')) return true;
-  // Whatever else would let others in: a public bucket that is restricted is its owner's alone.
+  // `restrictPublicBuckets` overrides everything below: a bucket with a public policy is open to its owner only.
   if (!isBucketOwner && access.block.restrictPublicBuckets && access.policy?.isPublic === true) return false;
-  // A policy speaks for the bucket's owner, so only about what is the owner's.
+  // A policy speaks for the bucket's owner, so it applies only to objects of that owner.
   if (answer === 'allow' && ownsObject) return true;
   return isGranted(question) || isPublicByDefault(question);
 }
 
-/** For what an operation does besides: only a deny of the policy stands against it. */
+/** For implied actions of an operation, which only a policy deny can block. */
 export function isDenied(question: AccessQuestion): boolean {
   return askPolicy(question) === 'deny';
 }
 
-/** Whose the object in question is: the list says it, unless the bucket's owner owns everything. */
+/** The object's owner according to its ACL, unless the bucket's owner owns everything. */
 export function objectOwnerOf({
   access,
   bucket,

@@ -3,7 +3,7 @@ import type { BucketRecord } from '../ports/records.ts';
 import { cannedAcl, parseAcl } from './access-control-list.ts';
 import type { BucketAccess } from './bucket-access.ts';
 
-/** Whether the list of an object lets anybody read it; whether the bucket lets lists count is another question. */
+/** Whether an object's ACL lets anyone read it. Does not check whether the bucket honors ACLs. */
 export function isPublicRead(accessControlList: string | undefined): boolean {
   if (accessControlList === undefined) return false;
   return parseAcl(accessControlList).grants.some(
@@ -14,13 +14,13 @@ export function isPublicRead(accessControlList: string | undefined): boolean {
 
 export interface Visibility {
   isPublic: boolean;
-  /** Whether the caller may configure the bucket, which making an object public needs. */
+  /** Whether the caller may configure the bucket, which publishing an object requires. */
   mayPublish: boolean;
 }
 
 /**
- * The list of an object of the bucket's own workspace, as `ObjectAttributes` keep it. Throws `AccessDenied` where the
- * caller may not publish, and this or `AccessControlListNotSupported` where the bucket does not let its objects be public.
+ * The ACL attribute of an object in the bucket's own workspace. Throws `AccessDenied` if the caller may not publish,
+ * and `AccessDenied` or `AccessControlListNotSupported` if the bucket does not allow public objects.
  */
 export function visibilityAttributes(
   { isPublic, mayPublish }: Visibility,

@@ -1,8 +1,9 @@
 export const OBJECT_OWNERSHIPS = ['BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter'] as const;
 
 /**
- * Who owns what others write. Enforced: the bucket's owner, and ACLs mean nothing. Preferred: the bucket's owner when the
- * writer says `bucket-owner-full-control`. A bucket that was told nothing works as `ObjectWriter`.
+ * Who owns objects that other workspaces write. Enforced: the bucket's owner, and ACLs have no effect. Preferred: the
+ * bucket's owner if the writer sends `bucket-owner-full-control`. Without ownership controls, a bucket works as
+ * `ObjectWriter`.
  */
 export type ObjectOwnership = (typeof OBJECT_OWNERSHIPS)[number];
 
@@ -12,9 +13,9 @@ export interface OwnershipControls {
 }
 
 export function isObjectOwnership(text: string): text is ObjectOwnership {
-  return (OBJECT_OWNERSHIPS as readonly string[]).includes(text); // widened only to be asked
+  return (OBJECT_OWNERSHIPS as readonly string[]).includes(text); // widened for the lookup
 }
 
 export function parseOwnershipControls(document: string): OwnershipControls {
-  return JSON.parse(document) as OwnershipControls; // written by `JSON.stringify` of the same shape
+  return JSON.parse(document) as OwnershipControls; // written by `JSON.stringify` of the same type
 }

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 
-/** Who a bucket or an object belongs to, as S3 shows it: always a workspace. */
+/** The owner of a bucket or object, as S3 shows it. Always a workspace. */
 export interface Owner {
-  /** The canonical user id: 64 hexadecimal digits, the same for ever. */
+  /** Canonical user id: 64 hexadecimal digits that never change. */
   id: string;
-  /** The uuid of the workspace. Its name is not told: anybody who may list a bucket sees this. */
+  /** UUID of the workspace. Its name stays private, since anyone who can list a bucket sees this. */
   displayName: string;
 }
 
 /**
- * The workspace's uuid without its dashes, then as many digits of its hash. So an id is known to be one of ours without
- * asking anybody, and says which workspace it is.
+ * Builds the id from the workspace's uuid without dashes and as many digits of its hash, so that an id can be validated
+ * and mapped to its workspace without a lookup.
  */
 export function ownerOf(workspaceUuid: string): Owner {
   const digits = workspaceUuid.replaceAll('-', '').toLowerCase();
   return { id: digits + proofOf(digits), displayName: workspaceUuid };
 }
 
-/** Null for what cannot be the id of a workspace. Whether there is such a workspace, the directory knows. */
+/** Null for an invalid id. Does not check that the workspace exists. */
 export function workspaceOfOwnerId(id: string): string | null {
   if (!/^[0-9a-f]{64}$/.test(id)) return null;
   const digits = id.slice(0, 32);

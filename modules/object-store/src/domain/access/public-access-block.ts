@@ -1,12 +1,12 @@
 /** The document `public-access-block`. */
 export interface PublicAccessBlock {
-  /** Refuses new ACLs that are public. */
+  /** Rejects new public ACLs. */
   blockPublicAcls: boolean;
-  /** Treats what ACLs grant to the public as not granted. */
+  /** Ignores ACL grants to the public. */
   ignorePublicAcls: boolean;
-  /** Refuses new policies that are public. */
+  /** Rejects new public policies. */
   blockPublicPolicy: boolean;
-  /** With a public policy, lets only the bucket's own workspace in. */
+  /** If the policy is public, limits access to the bucket's own workspace. */
   restrictPublicBuckets: boolean;
 }
 
@@ -18,5 +18,5 @@ export const NOTHING_BLOCKED: PublicAccessBlock = {
 };
 
 export function parsePublicAccessBlock(document: string): PublicAccessBlock {
-  return JSON.parse(document) as PublicAccessBlock; // written by `JSON.stringify` of the same shape
+  return JSON.parse(document) as PublicAccessBlock; // written by `JSON.stringify` of the same type
 }

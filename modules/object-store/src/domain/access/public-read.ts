@@ -10,13 +10,13 @@ export interface PublicRead {
   /** From `bucketAccessOf(bucket, await configurations.of(bucket))`. */
   access: BucketAccess;
   version: ObjectVersion;
-  /** Whether the reader names the version. */
+  /** Whether the request names a version. */
   byVersion?: boolean;
-  /** What is known about the request, for policies with conditions; default: nothing. */
+  /** The request's condition values. Defaults to none. */
   conditions?: ConditionValues;
 }
 
-/** Whether anybody may read this version without a key: by ACL, by policy or by the bucket's setting. */
+/** Whether anyone can read this version without a key: by ACL, by policy or by the bucket's setting. */
 export function mayReadAnonymously({ bucket, access, version, byVersion = false, conditions }: PublicRead): boolean {
   const list = version.attributes.accessControlList;
   return isAllowed({
@@ -32,7 +32,7 @@ export function mayReadAnonymously({ bucket, access, version, byVersion = false,
   });
 }
 
-/** The conditions that speak of the tags of the object itself. */
+/** Adds the conditions about the object's own tags. */
 export function withObjectTags(
   conditions: ConditionValues,
   tags: Readonly<Record<string, string>> | undefined,

@@ -4,17 +4,17 @@ import type { MetadataQueries } from '../ports/metadata-store.ts';
 import { isAppError } from '@svc/errors';
 
 export interface CopyReport {
-  /** That the rows need. */
+  /** Number of blobs that rows need. */
   blobs: number;
-  /** Of them were not there yet. */
+  /** Blobs that were missing from the target. */
   copied: number;
   copiedBytes: number;
-  /** Could not be copied as they were written: lost or damaged at the source. At most 1,000 are named. */
+  /** Blobs that are lost or damaged at the source. At most 1,000 are listed. */
   bad: readonly string[];
 }
 
 export interface CopyParts {
-  /** Which blobs there are to copy. */
+  /** The blobs to copy. */
   rows: Pick<MetadataQueries, 'neededBlobs' | 'findBlob'>;
   source: BlobStore;
   target: BlobStore;
@@ -25,7 +25,9 @@ export interface CopyParts {
 const BATCH = 1_000;
 const MOST_BAD = 1_000;
 
-/** Brings every blob that the rows need to the target; what is there whole stays. Each is verified on its way. */
+/**
+ * Copies every blob that rows need to the target, and verifies each. Skips blobs that the target already has in full.
+ */
 export async function copyBlobs(parts: CopyParts): Promise<CopyReport> {
   const { rows, target, signal } = parts;
   const bad: string[] = [];
@@ -47,7 +49,7 @@ export async function copyBlobs(parts: CopyParts): Promise<CopyReport> {
   }
 }
 
-/** False where the source does not have the bytes that were written. */
+/** False if the source does not have the original bytes. */
 async function copyBlob(
   { rows, source, target, kernel }: CopyParts,
   blobId: string,
@@ -59,7 +61,7 @@ async function copyBlob(
     let register = initialRegister('CRC64NVME');
     for await (const chunk of source.read(blobId, { start: 0, endExclusive: sizeBytes })) {
       register = kernel.update('CRC64NVME', register, chunk);
-      await writer.write(Buffer.from(chunk)); // the source uses its buffer again
+      await writer.write(Buffer.from(chunk)); // the source reuses its buffer
     }
     if (expected !== null && expected !== finishRegister('CRC64NVME', register).toString('hex')) {
       await writer.abort();

@@ -1,7 +1,7 @@
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { MetadataQueries } from '../ports/metadata-store.ts';
 
-/** Removes the blobs that none of the kept snapshots knows; answers how many. */
+/** Removes blobs that none of the kept snapshots needs. Returns the number removed. */
 export async function pruneBlobs(
   target: BlobStore,
   kept: readonly Pick<MetadataQueries, 'isContentNeeded'>[],

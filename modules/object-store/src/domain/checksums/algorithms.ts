@@ -1,4 +1,4 @@
-/** The checksums of the S3 API, by the names that its XML uses. */
+/** The checksums of the S3 API, as named in its XML. */
 export const CHECKSUM_ALGORITHMS = [
   'CRC32',
   'CRC32C',
@@ -16,7 +16,7 @@ export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 /** Over the whole object, or over the checksums of its parts. */
 export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE';
 
-/** What a body can be hashed with: the checksums, of which MD5 is in ETags and `Content-MD5` too. */
+/** Digests that can be computed over a body. MD5 is also used for ETags and `Content-MD5`. */
 export type DigestName = ChecksumAlgorithm;
 
 export type DigestResults = Partial<Record<DigestName, Buffer>>;
@@ -26,20 +26,17 @@ export function parseChecksumAlgorithm(name: string): ChecksumAlgorithm | null {
   return CHECKSUM_ALGORITHMS.find((algorithm) => algorithm === upper) ?? null;
 }
 
-/**
- * Whether this is text of base64 at all. One of another length than the algorithm's is a digest like any other, that does
- * not match.
- */
+/** Whether a value is base64. A value of the wrong length for its algorithm counts as a digest that does not match. */
 export function isBase64(value: string): boolean {
   return /^[A-Za-z0-9+/]{1,128}={0,2}$/.test(value);
 }
 
-/** `x-amz-checksum-crc32` and its siblings. */
+/** Header name, such as `x-amz-checksum-crc32`. */
 export function checksumHeaderName(algorithm: ChecksumAlgorithm): string {
   return `x-amz-checksum-${algorithm.toLowerCase()}`;
 }
 
-/** CRCs of parts can be joined to the CRC of the whole; hashes cannot. */
+/** Part CRCs can be combined into the CRC of the whole; hashes cannot. */
 export function canBeFullObject(algorithm: ChecksumAlgorithm): boolean {
   return algorithm.startsWith('CRC');
 }

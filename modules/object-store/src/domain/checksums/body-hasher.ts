@@ -2,15 +2,18 @@ import type { DigestName, DigestResults } from './algorithms.ts';
 import type { DigestThread } from './digest-thread.ts';
 import { MultiHasher, type HashKernels } from './hasher.ts';
 
-/** Takes a body of any length. A promise from `update` is the backpressure; `release` says that a chunk is needed no more. */
+/**
+ * Hashes a body of any length. A promise from `update` applies backpressure; `release` is called when the chunk is no
+ * longer needed.
+ */
 export interface BodyHasher {
   update(chunk: Uint8Array, release?: () => void): Promise<void> | undefined;
   finish(): Promise<DigestResults>;
-  /** Ends it without a result; safe after `finish`. */
+  /** Ends the hasher without a result. Safe after `finish`. */
   cancel(): void;
 }
 
-/** Up to here hashing at once is cheaper than handing over, and short enough not to hold others up. */
+/** Up to this size, hashing inline is cheaper than a handover, and too short to delay other requests. */
 const SMALL_BODY_BYTES = 256 * 1024;
 
 export interface HashingParts {
@@ -18,7 +21,10 @@ export interface HashingParts {
   thread: DigestThread;
 }
 
-/** `key`: whose turn it is when many bodies wait for the thread. Large bodies: SHA-256, which the processor has instructions for, stays here; the rest goes to the digest thread. */
+/**
+ * `key` groups bodies that take turns on the digest thread. For large bodies, SHA-256 stays on this thread, since the
+ * processor has instructions for it; all other digests go to the digest thread.
+ */
 export function createBodyHasher(
   { kernels, thread }: HashingParts,
   names: ReadonlySet<DigestName>,
@@ -51,7 +57,7 @@ class ThreadedHasher implements BodyHasher {
   readonly #key: string;
   #gathered: Uint8Array[] = [];
   #gatheredBytes = 0;
-  /** To be called when the gathered chunks are copied. */
+  /** Called when the gathered chunks have been copied. */
   #releases: (() => void)[] = [];
   #tail: Promise<void> = Promise.resolve();
   #ended = false;
@@ -88,7 +94,7 @@ class ThreadedHasher implements BodyHasher {
     if (this.#ended) return;
     this.#ended = true;
     this.#gathered = [];
-    // After what is on its way, so that the thread never meets a stream that it has forgotten.
+    // Cancel after pending updates, so that the thread never receives one for an unknown stream.
     const cancel = () => this.#thread.cancel(this.#stream);
     this.#tail.then(cancel, cancel);
   }
@@ -103,7 +109,7 @@ class ThreadedHasher implements BodyHasher {
       await this.#thread.update(this.#stream, chunks, this.#key);
       for (const release of releases) release();
     });
-    this.#tail.catch(() => undefined); // `finish` or the next `update` hears of it
+    this.#tail.catch(() => undefined); // `finish` or the next `update` reports the error
     return this.#tail;
   }
 }

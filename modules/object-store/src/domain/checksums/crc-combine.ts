@@ -2,16 +2,19 @@ import { CRC_POLYNOMIALS } from './crc-kernel.ts';
 
 export type CombinableCrc = keyof typeof CRC_POLYNOMIALS;
 
-/** A polynomial of up to 64 bits, reflected: the highest bit of its width is x^0. Numbers take a tenth of a bigint's time. */
+/**
+ * A polynomial of up to 64 bits, reflected: the highest bit of its width is x^0. Numbers take a tenth of the time of
+ * bigints.
+ */
 interface Polynomial {
   high: number;
   low: number;
 }
 
 /**
- * CRC of two texts put together, from the CRC of each and the length of the second: the first one's register is moved
- * on by that many zero bytes, which is a multiplication by x^(8 n) modulo the polynomial. The powers are kept, since the
- * parts of an upload mostly have one length.
+ * Combines the CRCs of two consecutive texts, given the length of the second. Advances the first register by that many
+ * zero bytes, which is a multiplication by x^(8 n) modulo the polynomial. Caches the powers, since the parts of an
+ * upload mostly have one length.
  */
 export class CrcCombiner {
   readonly #modulus: Polynomial;

@@ -1,6 +1,6 @@
 import { crcModuleBytes, INPUT_BYTES, INPUT_OFFSET, LANE_BYTES } from './crc-module.ts';
 
-/** Reflected polynomials; every register starts as ones and is inverted at the end. */
+/** Reflected polynomials. Every register starts as all ones and is inverted at the end. */
 export const CRC_POLYNOMIALS = {
   CRC32: { width: 32, reflected: 0xedb88320n },
   CRC32C: { width: 32, reflected: 0x82f63b78n },
@@ -13,7 +13,7 @@ const KERNEL_CRCS: readonly KernelCrc[] = ['CRC32C', 'CRC64NVME'];
 const TABLE_ENTRIES = 256;
 const TABLES = 8;
 
-/** The part of the language's own library that is used; TypeScript has its types only together with the browser's. */
+/** The part of the WebAssembly API that is used. TypeScript declares its types only with the DOM's. */
 interface WebAssemblyRuntime {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object) => { exports: unknown };
@@ -25,19 +25,19 @@ interface KernelExports {
   crcOfAll(register: bigint, table: number, shift: number): bigint;
 }
 
-/** CRC32C and CRC64NVME at gigabytes per second, which Node has no native function for. One kernel for each thread. */
+/** CRC32C and CRC64NVME at gigabytes per second; Node has no native functions for them. Use one kernel per thread. */
 export class CrcKernel {
   readonly #run: KernelExports['crc'];
   readonly #runAll: KernelExports['crcOfAll'];
   readonly #memory: ArrayBuffer;
   readonly #input: Uint8Array;
-  /** Those whose shift tables are made. */
+  /** CRCs whose shift tables have been computed. */
   readonly #shifted = new Set<KernelCrc>();
 
   constructor() {
     const { WebAssembly: runtime } = globalThis as unknown as { WebAssembly: WebAssemblyRuntime }; // see above
     const instance = new runtime.Instance(new runtime.Module(crcModuleBytes()));
-    const exports = instance.exports as KernelExports; // the module exports exactly these two
+    const exports = instance.exports as KernelExports; // the module exports exactly these
     this.#run = exports.crc;
     this.#runAll = exports.crcOfAll;
     this.#memory = exports.memory.buffer;
@@ -47,7 +47,7 @@ export class CrcKernel {
     }
   }
 
-  /** Goes on with a register; `initialRegister` starts one, `finishRegister` ends it. */
+  /** Continues from a register. Start with `initialRegister`, end with `finishRegister`. */
   update(crc: KernelCrc, register: bigint, chunk: Uint8Array): bigint {
     const table = tableOffset(crc);
     if (chunk.length >= INPUT_BYTES) this.#makeShift(crc);
@@ -61,7 +61,10 @@ export class CrcKernel {
     return current;
   }
 
-  /** What a lane of zeros makes of each register: it is linear, so that each bit's is enough to know all. */
+  /**
+   * Builds the tables that advance a register over a lane of zeros. This is linear, so the results for single bits are
+   * enough.
+   */
   #makeShift(crc: KernelCrc): void {
     if (this.#shifted.has(crc)) return;
     this.#shifted.add(crc);
@@ -81,7 +84,7 @@ export function initialRegister(crc: KernelCrc): bigint {
   return (1n << BigInt(CRC_POLYNOMIALS[crc].width)) - 1n;
 }
 
-/** Big-endian bytes, as S3 puts them into base64. */
+/** Big-endian bytes, which S3 encodes as base64. */
 export function finishRegister(crc: KernelCrc, register: bigint): Buffer {
   const width = CRC_POLYNOMIALS[crc].width;
   const value = BigInt.asUintN(width, ~register);

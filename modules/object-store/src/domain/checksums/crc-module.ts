@@ -1,13 +1,14 @@
 /**
- * The few bytes of WebAssembly behind `CrcKernel`, put together here instead of shipped as a binary:
+ * The WebAssembly module behind `CrcKernel`, assembled here rather than shipped as a binary:
  *
- *     crc(register: i64, length: i32, table: i32) -> i64
- *     crcOfAll(register: i64, table: i32, shift: i32) -> i64
+ * crc(register: i64, length: i32, table: i32) -> i64
+ * crcOfAll(register: i64, table: i32, shift: i32) -> i64
  *
- * The first runs over `length` bytes at `INPUT_OFFSET`, eight at a time (slicing-by-8, Kounavis and Berry 2005) with the
- * eight tables of 256 64-bit entries at `table`. Each step needs the one before, and the processor waits for memory. So
- * the second runs over all `INPUT_BYTES` in four lanes at once, the latter three from nothing, and joins them: the
- * tables at `shift` take a register over `LANE_BYTES` of zeros. The same code serves every reflected CRC up to 64 bits.
+ * `crc` processes `length` bytes at `INPUT_OFFSET`, eight at a time (slicing-by-8, Kounavis and Berry 2005), with the
+ * eight tables of 256 64-bit entries at `table`. Each step depends on the previous one, so the processor waits for
+ * memory. Therefore `crcOfAll` processes all `INPUT_BYTES` in four lanes at once, with the last three starting from
+ * zero, and combines them: the tables at `shift` advance a register over `LANE_BYTES` of zeros. The same code serves
+ * every reflected CRC up to 64 bits.
  */
 export const INPUT_OFFSET = 65_536;
 export const INPUT_BYTES = 65_536;
@@ -40,7 +41,7 @@ const Op = {
   wrap: 0xa7,
 } as const;
 
-/** Locals, parameters first; the pointer is the fourth of both functions. */
+/** Locals, parameters first. The pointer is local 3 in both functions. */
 const REGISTER = 0;
 const LENGTH = 1;
 const TABLE = 2;
@@ -66,7 +67,7 @@ export function crcModuleBytes(): Uint8Array<ArrayBuffer> {
   return new Uint8Array([0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...type, ...functions, ...memory, ...exports, ...codes]);
 }
 
-/** With so many locals of 32 bits, and then of 64. */
+/** A function with the given numbers of 32-bit and 64-bit locals. */
 function functionBody(words: number, longWords: number, instructions: number[]): number[] {
   const locals = vector([
     [...unsigned(words), I32],
@@ -107,16 +108,16 @@ function codeOfAll(): number[] {
   ].flat();
 }
 
-/** Eight bytes behind the pointer, with the register in them. */
+/** Loads the eight bytes at the pointer and XORs the register into them. */
 function nextWord(register: number, offset: number, word: number): number[] {
   return [Op.get, POINTER, Op.i64Load, 0, ...unsigned(offset), Op.get, register, Op.i64Xor, Op.set, word];
 }
 
-/** The eight bytes of a word, each through its own table. */
+/** Looks up each of the eight bytes of a word in its own table. */
 function lookups(word: number, table: number): number[] {
   const instructions: number[] = [];
   for (let byte = 0; byte < 8; byte += 1) {
-    // The entry's address: the byte at its place, times eight.
+    // The entry's offset: the byte, shifted down, times eight.
     const shift = byte === 0 ? [Op.i64Const, 3, Op.i64Shl] : [Op.i64Const, ...signed(8 * byte - 3), Op.i64ShrU];
     instructions.push(Op.get, word, ...shift, ...lookup(table, 7 - byte));
     if (byte > 0) instructions.push(Op.i64Xor);
@@ -158,7 +159,7 @@ function name(text: string): number[] {
   return vector([...Buffer.from(text)].map((byte) => [byte]));
 }
 
-/** LEB128, as the WebAssembly binary format writes integers. */
+/** LEB128, the integer encoding of the WebAssembly binary format. */
 function unsigned(value: number): number[] {
   const bytes: number[] = [];
   let rest = value;

@@ -1,6 +1,6 @@
 import type { DigestName } from './algorithms.ts';
 
-/** Bodies are handed over in slots of shared memory: copied once, hashed there, never cloned. */
+/** Bodies are passed in slots of shared memory: copied once, hashed there, never cloned. */
 export interface DigestWorkerSettings {
   memory: SharedArrayBuffer;
   slotBytes: number;

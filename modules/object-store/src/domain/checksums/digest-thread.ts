@@ -4,11 +4,11 @@ import type { DigestName, DigestResults } from './algorithms.ts';
 import type { DigestReply, DigestRequest, DigestWorkerSettings } from './digest-protocol.ts';
 
 const SLOT_BYTES = 1024 * 1024;
-/** Enough to keep the thread busy; what is on its way to it is in the order of arrival. */
+/** Enough to keep the thread busy. Bodies in slots are processed in order of arrival. */
 const SLOTS = 4;
-/** Uploads in flight are bounded before, and each waits for one slot at a time. */
+/** Uploads in flight are limited separately, and each waits for one slot at a time. */
 const MAX_WAITING = 16_384;
-/** Nearly all that it handles is shared memory. */
+/** Nearly everything it handles is shared memory. */
 const YOUNG_GENERATION_MIB = 2;
 
 interface Waiter<Value> {
@@ -16,7 +16,7 @@ interface Waiter<Value> {
   reject(error: Error): void;
 }
 
-/** One thread for the digests of large bodies, started with the first one. */
+/** One thread for the digests of large bodies, started on first use. */
 export class DigestThread {
   readonly slotBytes = SLOT_BYTES;
   #worker: Worker | null = null;
@@ -27,7 +27,7 @@ export class DigestThread {
   #lastStream = 0;
   #failure: Error | null = null;
 
-  /** `shareOf`: keys with the same share take turns as one; by default each has its own. */
+  /** `shareOf`: keys with the same share take turns as one. By default each key has its own. */
   constructor(shareOf: (key: string) => string = (key) => key) {
     this.#slotWaiters = new FairQueue({ maxItems: MAX_WAITING, groupOf: shareOf });
   }
@@ -38,7 +38,7 @@ export class DigestThread {
     return this.#lastStream;
   }
 
-  /** Copies the chunks (together at most `slotBytes`) and returns when they are on their way, in the turn of the key. */
+  /** Copies the chunks (at most `slotBytes` in total) and resolves once they are sent, in the key's turn. */
   async update(stream: number, chunks: readonly Uint8Array[], key: string): Promise<void> {
     const slot = await this.#takeSlot(key);
     let offset = slot * SLOT_BYTES;
@@ -111,7 +111,8 @@ export class DigestThread {
       return;
     }
     const results: DigestResults = {};
-    for (const [name, bytes] of Object.entries(reply.results)) results[name as DigestName] = Buffer.from(bytes); // its own names
+    // names that this class sent
+    for (const [name, bytes] of Object.entries(reply.results)) results[name as DigestName] = Buffer.from(bytes);
     this.#settle(reply.stream)?.resolve(results);
   }
 

@@ -3,7 +3,7 @@ import type { DigestReply, DigestRequest, DigestWorkerSettings } from './digest-
 import { HashKernels, MultiHasher } from './hasher.ts';
 import { XX_HASHES } from './xx-hashes.ts';
 
-/** Hashes what is too large to hold up the thread that serves requests. */
+/** Hashes bodies that are too large to hash on the thread that serves requests. */
 function serve(
   kernels: HashKernels,
   settings: DigestWorkerSettings,
@@ -36,9 +36,9 @@ function serve(
 
 if (parentPort !== null) {
   const port = parentPort;
-  const settings = workerData as DigestWorkerSettings; // given by DigestThread
+  const settings = workerData as DigestWorkerSettings; // set by DigestThread
   const kernels = new HashKernels();
-  await kernels.prepare(XX_HASHES); // what begins here cannot wait, and this thread starts with the first large body
+  await kernels.prepare(XX_HASHES); // streams cannot wait for loading, and this thread starts with the first large body
   const handle = serve(kernels, settings, (reply) => port.postMessage(reply));
   port.on('message', (request: DigestRequest) => {
     handle(request);

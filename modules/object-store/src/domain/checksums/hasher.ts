@@ -4,18 +4,20 @@ import type { DigestName, DigestResults } from './algorithms.ts';
 import { CrcKernel, finishRegister, initialRegister, type KernelCrc } from './crc-kernel.ts';
 import type { XxHash, XxHashes } from './xx-hashes.ts';
 
-/** Takes a body chunk by chunk; synchronous, for one thread. */
+/** Hashes a body chunk by chunk, synchronously on one thread. */
 export interface Hasher {
   update(chunk: Uint8Array): void;
   digest(): Buffer;
 }
 
-/** What Node has no native functions for; one of each for a thread. */
+/** The hashes that Node has no native functions for. Use one instance per thread. */
 export class HashKernels {
   readonly crc = new CrcKernel();
   #xx: XxHashes | null = null;
 
-  /** Before any of these is made. Few clients want XXH: its five megabytes are loaded for the first that does. */
+  /**
+   * Must be called before creating hashers with these names. Few clients use XXH, so its 5 MB are loaded on first use.
+   */
   async prepare(names: Iterable<DigestName>): Promise<void> {
     if (this.#xx !== null || ![...names].some((name) => name.startsWith('XXHASH'))) return;
     const { XxHashes: hashes } = await import('./xx-hashes.ts');
@@ -47,7 +49,7 @@ export function createHasher(kernels: HashKernels, name: DigestName): Hasher {
   }
 }
 
-/** Several digests of the same bytes. */
+/** Computes several digests of the same bytes. */
 export class MultiHasher {
   readonly #hashers: readonly (readonly [DigestName, Hasher])[];
 

@@ -13,7 +13,7 @@ export interface WholeChecksum {
   value: string;
 }
 
-/** The checksum of checksums, with how many they are: for what cannot be joined. */
+/** Checksum of the part checksums, with the number of parts, for algorithms that cannot be combined. */
 export function compositeChecksum(
   kernels: HashKernels,
   algorithm: ChecksumAlgorithm,
@@ -25,8 +25,8 @@ export function compositeChecksum(
 }
 
 /**
- * The CRC of a multipart object from those of its parts, without a look at the bytes; without a wish it is CRC64NVME. Null
- * when a part lacks the one that is needed.
+ * Combines the CRCs of parts into that of the object, without reading the bytes. Defaults to CRC64NVME. Null if a part
+ * lacks the required checksum.
  */
 export function joinedChecksum(
   algorithm: ChecksumAlgorithm | null,

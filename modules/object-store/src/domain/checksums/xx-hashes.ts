@@ -6,8 +6,8 @@ export type XxHash = (typeof XX_HASHES)[number];
 type Instance = Awaited<ReturnType<typeof createXXHash64>>;
 
 /**
- * XXH64, XXH3 and XXH3-128 with seed 0, each one instance for all streams of a thread: a stream's state is put in before
- * its bytes and taken out after them. What such a state is made of is nobody else's matter.
+ * XXH64, XXH3 and XXH3-128 with seed 0. One instance of each serves all streams of a thread: a stream's state is loaded
+ * before each update and saved after it. The state is opaque.
  */
 export class XxHashes {
   readonly #instances: Readonly<Record<XxHash, Instance>>;
@@ -16,7 +16,7 @@ export class XxHashes {
     this.#instances = instances;
   }
 
-  /** WebAssembly that is compiled without holding up the thread. */
+  /** Compiles the WebAssembly without blocking the thread. */
   static async load(): Promise<XxHashes> {
     const [XXHASH64, XXHASH3, XXHASH128] = await Promise.all([createXXHash64(), createXXHash3(), createXXHash128()]);
     return new XxHashes({ XXHASH64, XXHASH3, XXHASH128 });

@@ -1,6 +1,6 @@
 import { OPAQUE_TYPE, parseMediaType, readParameters, type MediaType } from './media-type.ts';
 
-/** Shown by browsers without running anything of it, under the policy beside it. Every other type is saved, not shown. */
+/** Types that browsers can display without running code, under the policy below. All other types are downloaded. */
 type Display = 'image' | 'text' | 'document' | 'media';
 
 const INLINE_TYPES: ReadonlyMap<string, Display> = new Map([
@@ -29,12 +29,12 @@ const INLINE_TYPES: ReadonlyMap<string, Display> = new Map([
   ]),
 ]);
 
-/** A document of an object has an origin that is nobody's, runs nothing and loads nothing. */
+/** An object's document gets an opaque origin, and can neither run nor load anything. */
 export const SANDBOX = "sandbox; default-src 'none'";
 
 /**
- * A browser's viewer is a page with styles of its own. That of media loads the address once more, as its own origin: from
- * nowhere it would be a foreign one without the cookie. Without `allow-scripts` that origin is of no use to anything.
+ * A browser's viewer is a page with its own styles. The media viewer loads the URL again from its own origin; from an
+ * opaque origin that would be cross-origin, without the cookie. Without `allow-scripts` the origin cannot be abused.
  */
 const POLICIES: Readonly<Record<Display, string>> = {
   image: `${SANDBOX}; img-src 'self'; style-src 'unsafe-inline'`,
@@ -45,30 +45,30 @@ const POLICIES: Readonly<Record<Display, string>> = {
 
 /**
  * Who reads the bytes, and in which origin:
- * - `site`: a website host or a custom domain, which is the bucket's own origin; its pages are shown as they are;
- * - `client`: an S3 client that signs with the `Authorization` header, which no page load can send; it reads back what was
- *   stored;
+ * - `site`: a website host or a custom domain, which is the bucket's own origin; its pages are shown unchanged;
+ * - `client`: an S3 client that signs with the `Authorization` header, which a page load cannot send; it reads back
+ * what was stored;
  * - `browser`: anything else that may be a browser, on an origin of the platform;
- * - `console`: a browser that is at home in the console's origin. It also gets no type that a page of the console could run.
+ * - `console`: a browser in the console's origin. It also gets no type that a page of the console could run.
  */
 export type ContentReader = 'site' | 'client' | 'browser' | 'console';
 
 export interface ContentView {
   readonly reader: ContentReader;
-  /** The name under which the object is saved comes from it. */
+  /** Determines the name of the downloaded file. */
   readonly key: string;
-  /** What the sender would like; a type that is not shown is an attachment all the same. */
+  /** The preferred disposition. Types that are not displayed are always attachments. */
   readonly disposition: 'inline' | 'attachment';
   /** Which pages may embed the bytes. */
   readonly embedders: 'same-origin' | 'cross-origin';
 }
 
-/** What is decided about an answer with an object's bytes: headers to set, in lower case. */
+/** Headers to set on a response with an object's bytes, in lower case. */
 export type ContentHeaders = Readonly<Record<string, string>>;
 
 /**
- * The one decision how bytes of an object may be read by a browser. `contentType` and `contentDisposition` are what the
- * object or the request asks for.
+ * The single decision on how browsers may interpret an object's bytes. `contentType` and `contentDisposition` come from
+ * the object or the request.
  */
 export function contentHeaders(
   stored: { contentType: string; contentDisposition: string | null },
@@ -116,23 +116,24 @@ function typeFor(
   { display, inline, reader }: { display: Display | null; inline: boolean; reader: ContentReader },
 ): string {
   if (inline && display === 'text') return 'text/plain; charset=utf-8';
-  // A part of it would bring a type of its own, past what is decided here.
+  // A body part would bring its own type, bypassing this decision.
   if (type === null || /^(multipart|message)\//.test(type.essence)) return OPAQUE_TYPE;
-  // With nosniff, a script, style or worker needs its type: without one, a page of the console cannot load it as such.
+  // With nosniff, scripts, styles and workers need a matching type; without one, a console page cannot load the object
+  // as such.
   if (reader === 'console' && display === null && !type.essence.startsWith('image/')) return OPAQUE_TYPE;
   return valid;
 }
 
 const DISPOSITION = /^(inline|attachment)(?=[ \t;]|$)/i;
 
-/** RFC 6266. Null for a text that browsers would read differently, or not at all. */
+/** RFC 6266. Null for text that browsers would interpret differently or not at all. */
 function parseDisposition(text: string): { kind: string; parameters: string } | null {
   const kind = DISPOSITION.exec(text)?.[0];
   if (kind === undefined || readParameters(text, kind.length) === null) return null;
   return { kind: kind.toLowerCase(), parameters: text.slice(kind.length) };
 }
 
-/** RFC 6266: the plain name for old clients, the encoded one for the rest. */
+/** RFC 6266: a plain name for old clients, an encoded name for the rest. */
 function fileNameParameters(key: string): string {
   const name = key.split('/').findLast((segment) => segment !== '') ?? 'download';
   const ascii = name.replace(/[^ -~]|["\\%]/g, '_');

@@ -1,14 +1,14 @@
 import { storeErrors } from '../../errors.ts';
 
-/** A media type, read. */
+/** A parsed media type. */
 export interface MediaType {
   /** `type/subtype` in lower case. */
   readonly essence: string;
-  /** Names in lower case, values without their quotes. */
+  /** Names in lower case, values without quotes. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The type of bytes of which nothing else is known. */
+/** The type for bytes of unknown type. */
 export const OPAQUE_TYPE = 'application/octet-stream';
 /** Longer than any registered type with its parameters. */
 const MAX_LENGTH = 1_024;
@@ -17,12 +17,12 @@ const ESSENCE = new RegExp(`${TOKEN}/${TOKEN}`, 'y');
 const SEPARATOR = /[ \t]*;[ \t]*/y;
 const PARAMETER_NAME = new RegExp(`(${TOKEN})=`, 'y');
 const PARAMETER_TOKEN = new RegExp(TOKEN, 'y');
-/** Header bytes stand for themselves here, so obs-text is U+0080 to U+00FF. */
+/** Header bytes map to the same code points here, so obs-text is U+0080 to U+00FF. */
 const QUOTED = /"((?:[\t !#-[\]-~\u0080-\u00ff]|\\[\t -~\u0080-\u00ff])*)"/y;
 
 /**
- * One media type by RFC 9110, section 8.3.1, and nothing else: no list, no second type, no parameter twice. Null for every
- * other text. Browsers disagree about such text, which is how a picture becomes a page.
+ * Parses exactly one media type as in RFC 9110 section 8.3.1: no list, no second type, no repeated parameter. Null for
+ * any other text, since browsers disagree on it, which is how an image becomes a page.
  */
 export function parseMediaType(text: string): MediaType | null {
   if (text.length > MAX_LENGTH) return null;
@@ -33,8 +33,8 @@ export function parseMediaType(text: string): MediaType | null {
 }
 
 /**
- * The parameters from `start` to the end of the text, as media types and `Content-Disposition` write them; null where the
- * text breaks the grammar or names one twice.
+ * Parses the parameters from `start` to the end of the text, as used by media types and `Content-Disposition`. Null if
+ * the text is malformed or repeats a parameter.
  */
 export function readParameters(text: string, start: number): ReadonlyMap<string, string> | null {
   const parameters = new Map<string, string>();
@@ -44,7 +44,7 @@ export function readParameters(text: string, start: number): ReadonlyMap<string,
     if (separator === null) return /^[ \t]*$/.test(text.slice(at)) ? parameters : null;
     at += separator[0].length;
     const named = matchAt(PARAMETER_NAME, text, at);
-    if (named === null) continue; // an empty parameter, or a fault that the next separator finds
+    if (named === null) continue; // an empty parameter, or an error that the next separator detects
     at += named[0].length;
     const name = (named[1] ?? '').toLowerCase();
     const value = matchAt(QUOTED, text, at) ?? matchAt(PARAMETER_TOKEN, text, at);
@@ -60,7 +60,7 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text);
 }
 
-/** Throws `InvalidArgument` that names the field, for a text that is not one media type. */
+/** Throws `InvalidArgument` naming the field if the text is not one media type. */
 export function assertMediaType(text: string, field: string): void {
   if (parseMediaType(text) !== null) return;
   const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
@@ -68,7 +68,7 @@ export function assertMediaType(text: string, field: string): void {
   throw storeErrors.InvalidArgument({ details: { reason, field, argumentName: field, argumentValue: shown } });
 }
 
-/** What a stored text stands for: itself, or the type of unknown bytes. Delete markers have none. */
+/** Returns a stored type, or the opaque type if it is invalid. Delete markers have none. */
 export function storedMediaType(text: string): string {
   return text === '' || parseMediaType(text) !== null ? text : OPAQUE_TYPE;
 }

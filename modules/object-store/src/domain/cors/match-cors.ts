@@ -3,7 +3,7 @@ import type { CorsRule } from '../settings/shared-documents.ts';
 export interface CorsQuestion {
   origin: string;
   method: string;
-  /** Lower-case names; what a preflight says the request will send. */
+  /** Lower-case names of the request headers that a preflight announces. */
   headers: readonly string[];
 }
 
@@ -13,7 +13,7 @@ export interface CorsMatch {
   rule: CorsRule;
 }
 
-/** The first rule that allows the origin, the method and every header; null: the browser must not. */
+/** Returns the first rule that allows the origin, the method and every header. Null if none does. */
 export function matchCors(rules: readonly CorsRule[], { origin, method, headers }: CorsQuestion): CorsMatch | null {
   for (const rule of rules) {
     const pattern = rule.allowedOrigins.find((candidate) => matchesPattern(candidate, origin));
@@ -28,7 +28,7 @@ function allowsHeader(rule: CorsRule, name: string): boolean {
   return rule.allowedHeaders.some((pattern) => matchesPattern(pattern.toLowerCase(), name));
 }
 
-/** One `*` stands for any text, nothing too. */
+/** One `*` matches any text, including none. */
 function matchesPattern(pattern: string, text: string): boolean {
   const star = pattern.indexOf('*');
   if (star === -1) return pattern === text;

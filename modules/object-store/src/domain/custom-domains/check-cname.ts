@@ -1,15 +1,15 @@
 import { isIP, type BlockList } from 'node:net';
 import type { DnsStatus, DomainResolver } from '../ports/custom-domains.ts';
 
-/** `unanswered`: the name servers said nothing that counts, so nothing is known. */
+/** `unanswered`: the name servers gave no conclusive answer. */
 export type DnsFinding = { kind: 'answered'; status: DnsStatus; observed: readonly string[] } | { kind: 'unanswered' };
 
 const MOST_HOPS = 8;
 const MOST_OBSERVED = 8;
 
 /**
- * Follows the CNAMEs of a host until one is the target. An address alone proves nothing: every bucket is behind the same
- * ones, and only the name of the target says which bucket its owner means.
+ * Follows the CNAMEs of a host to the target. An address alone proves nothing: all buckets share the same addresses,
+ * and only the target's name identifies the bucket.
  */
 export async function checkCname(
   hostname: string,
@@ -26,7 +26,7 @@ export async function checkCname(
     if (isProxied) return { kind: 'answered', status: 'proxied', observed };
     return { kind: 'answered', status: observed.length === 0 ? 'missing' : 'mismatch', observed };
   } catch {
-    return { kind: 'unanswered' }; // silence, SERVFAIL, a broken zone: it may be right, it may be wrong
+    return { kind: 'unanswered' }; // timeouts, SERVFAIL and broken zones are inconclusive
   }
 }
 
@@ -37,7 +37,7 @@ async function followChain(hostname: string, target: string, resolver: DomainRes
     const next = await resolver.cname(name);
     if (next === null) break;
     chain.push(next);
-    if (next === target || chain.indexOf(next) < chain.length - 1) break; // found, or going round
+    if (next === target || chain.indexOf(next) < chain.length - 1) break; // found, or a loop
     name = next;
   }
   return chain;

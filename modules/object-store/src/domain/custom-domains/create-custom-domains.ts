@@ -28,7 +28,7 @@ export interface CustomDomains {
   readonly service: CustomDomainService;
   readonly directory: DomainDirectory;
   readonly worker: DomainWorker;
-  /** What the CNAMEs of a bucket's domains must lead to. */
+  /** CNAME target for the domains of a bucket. */
   targetOf(bucketId: number): string;
 }
 

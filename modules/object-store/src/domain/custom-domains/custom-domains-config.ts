@@ -46,7 +46,7 @@ const acmeSchema = Type.Object(
   { default: {}, additionalProperties: false, description: 'Certificates of custom domains.' },
 );
 
-/** The slice `object_store.custom_domains` of the configuration. */
+/** The `object_store.custom_domains` section of the configuration. */
 export const customDomainsConfigSchema = Type.Object(
   {
     cname_domain: Type.Optional(

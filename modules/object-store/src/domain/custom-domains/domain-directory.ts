@@ -6,9 +6,9 @@ import { hostnameOf, isBelow } from './hostname.ts';
 export interface DomainDirectoryOptions {
   metadata: Pick<MetadataStore, 'findServedBucket'>;
   now: () => number;
-  /** Names at or below which no custom domain can be: the look-up is spared. */
+  /** Names at or below these cannot be custom domains, so they skip the lookup. */
   ownSuffixes: () => readonly string[];
-  /** How long a change made by another process can go unseen. */
+  /** How long a change made by another process can go unnoticed. */
   maxAgeMs?: number;
 }
 
@@ -20,7 +20,10 @@ interface Entry {
 const DEFAULT_MAX_AGE_MS = 500;
 const MOST_KEPT = 4_096;
 
-/** Which bucket a host name serves now. What is removed here is gone at once, elsewhere within the age. */
+/**
+ * Finds the bucket that a host name serves. Removals in this process take effect at once, others within the maximum
+ * age.
+ */
 export class DomainDirectory {
   readonly #options: DomainDirectoryOptions;
   readonly #entries = new Map<string, Entry>();
@@ -29,13 +32,13 @@ export class DomainDirectory {
     this.#options = options;
   }
 
-  /** For the value of a `Host` header. */
+  /** Takes the value of a `Host` header. */
   async bucketOf(hostHeader: string): Promise<BucketRecord | null> {
     const hostname = this.nameOf(hostHeader);
     return hostname === null ? null : await this.find(hostname);
   }
 
-  /** Null for what can be no custom domain: addresses, single labels, the platform's own names. */
+  /** Null for names that cannot be custom domains: addresses, single labels, the platform's own names. */
   nameOf(hostHeader: string): string | null {
     const hostname = hostnameOf(hostHeader);
     if (hostname === null || !hostname.includes('.') || isIP(hostname) !== 0) return null;
@@ -48,7 +51,7 @@ export class DomainDirectory {
     const nowMs = now();
     if (known !== undefined && nowMs - known.loadedAtMs < maxAgeMs) return known.bucket;
     const entry = { bucket: metadata.findServedBucket({ hostname, nowMs }), loadedAtMs: nowMs };
-    entry.bucket.catch(() => this.#entries.delete(hostname)); // whoever asked hears of it; the next one asks again
+    entry.bucket.catch(() => this.#entries.delete(hostname)); // the caller gets the error; the next call retries
     this.#entries.delete(hostname);
     this.#entries.set(hostname, entry);
     const oldest = this.#entries.size > MOST_KEPT ? this.#entries.keys().next() : null;
@@ -60,7 +63,7 @@ export class DomainDirectory {
     this.#entries.delete(hostname);
   }
 
-  /** A bucket went or came back: few events, so all is looked up anew. */
+  /** Clears the cache when a bucket is deleted or restored, which is rare. */
   forgetAll(): void {
     this.#entries.clear();
   }

@@ -9,7 +9,7 @@ import { newDomainState, scheduleOf } from './domain-state.ts';
 import type { DomainWorker } from './domain-worker.ts';
 import { normalizeHostname } from './hostname.ts';
 
-/** A person's question makes us look, but not more often than this. */
+/** Minimum interval between checks that users trigger. */
 const ASKED_CHECK_EVERY_MS = 10_000;
 
 export interface DomainServiceOptions {
@@ -17,31 +17,32 @@ export interface DomainServiceOptions {
   directory: DomainDirectory;
   worker: DomainWorker;
   now: () => number;
-  /** Names that no custom domain may be at or below. */
+  /** Custom domains may not be at or below these names. */
   ownSuffixes: () => readonly string[];
   maxDomainsPerBucket: number;
 }
 
 export interface CustomDomainService {
   /**
-   * The same name again is what is there. Of two that claim a name the one to whom its CNAME leads has it, so that nobody
-   * can keep a name from its owner. `InvalidHostname`, `DomainTaken`, `TooManyDomains`.
+   * Registering a name again returns the existing domain. If two buckets claim a name, the one that its CNAME points to
+   * wins, so that a name cannot be withheld from its owner. Throws `InvalidHostname`, `DomainTaken` or
+   * `TooManyDomains`.
    */
   register(
     bucket: BucketRecord,
     hostname: string,
     options?: { replaceOthers?: boolean },
   ): Promise<{ domain: DomainRecord; created: boolean }>;
-  /** `NoSuchDomain`. */
+  /** Throws `NoSuchDomain`. */
   find(hostname: string, workspaceUuid: string): Promise<DomainRecord>;
-  /** Looks at the name servers first, unless that was done just now. `NoSuchDomain`. */
+  /** Queries the name servers first, unless that was done recently. Throws `NoSuchDomain`. */
   check(hostname: string, workspaceUuid: string): Promise<DomainRecord>;
   list(workspaceUuid: string, bucket: Pick<BucketRecord, 'id'> | null): Promise<readonly DomainRecord[]>;
-  /** It stops serving at once. `NoSuchDomain`. */
+  /** The domain stops serving at once. Throws `NoSuchDomain`. */
   remove(hostname: string, workspaceUuid: string): Promise<void>;
 }
 
-/** Most domains of one answer: buckets and domains of a workspace are bounded, and so is this. */
+/** Maximum number of domains in one response. Buckets and domains per workspace are limited, and so is this. */
 const MOST_LISTED = 10_000;
 
 export function createDomainService(options: DomainServiceOptions): CustomDomainService {
@@ -98,8 +99,8 @@ function isTaken(error: unknown): boolean {
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
- * The name that a bucket's CNAMEs must lead to. Only who may see the bucket's domains learns it, so a CNAME to it proves
- * that its maker means this bucket; and a forgotten CNAME leads to no bucket of anybody else.
+ * The CNAME target of a bucket. Only users who can see the bucket's domains learn it, so a CNAME to it proves that its
+ * author means this bucket; and a leftover CNAME never points to someone else's bucket.
  */
 export function cnameTarget(bucketId: number, cnameDomain: string, installationKey: KeyObject): string {
   const digest = createHmac('sha256', installationKey).update(`custom-domain/${bucketId}`).digest();

@@ -14,20 +14,20 @@ const DAY_MS = 24 * HOUR_MS;
 const FIRST_CHECK_MS = 15 * SECOND_MS;
 const SLOWEST_CHECK_MS = HOUR_MS;
 const GIVE_UP_MS = 7 * DAY_MS;
-/** A domain that served goes on for this long after its CNAME went: name servers are mended in that time. */
+/** How long a domain keeps serving after its CNAME disappears, to allow for repairs of name servers. */
 const KEEP_SERVING_MS = 72 * HOUR_MS;
 const FIRST_ORDER_RETRY_MS = 60 * SECOND_MS;
 const SLOWEST_ORDER_RETRY_MS = DAY_MS;
-/** A certificate is not replaced more often, whatever its dates say. */
+/** Minimum interval between renewals, whatever the certificate's dates. */
 const RENEW_AT_MOST_EVERY_MS = DAY_MS;
 const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** What a domain is judged by beside its own state. */
+/** Facts that decide a domain's state, besides its current state. */
 export interface DomainFacts {
   createdAtMs: number;
   nowMs: number;
   certificate: CertificateFacts | null;
-  /** False where the platform gives no certificates: then the CNAME is all that a domain needs. */
+  /** False if the platform issues no certificates: then a domain needs only its CNAME. */
   needsCertificate: boolean;
 }
 
@@ -51,7 +51,7 @@ export function factsOf(record: DomainRecord, nowMs: number, needsCertificate: b
   return { createdAtMs: record.createdAtMs, certificate: record.certificate, nowMs, needsCertificate };
 }
 
-/** What a look at the name servers makes of a domain. */
+/** The state after a DNS check. */
 export function afterCheck(state: DomainState, finding: DnsFinding, facts: DomainFacts): DomainState {
   const checked = { ...state, lastCheckedAtMs: facts.nowMs };
   if (finding.kind === 'unanswered') return { ...checked, checkFailures: state.checkFailures + 1 };
@@ -61,12 +61,12 @@ export function afterCheck(state: DomainState, finding: DnsFinding, facts: Domai
     : withoutCname({ ...checked, dns }, finding.status, facts);
 }
 
-/** A certificate was issued. */
+/** The state after a certificate was issued. */
 export function afterIssue(state: DomainState, facts: DomainFacts): DomainState {
   return { ...activated(state, facts), ssl: 'active', orderFailures: 0, orderAfterMs: 0, error: null };
 }
 
-/** No certificate was issued. One that is still good goes on serving. */
+/** The state after a failed order. A certificate that is still valid keeps serving. */
 export function afterRefusal(
   state: DomainState,
   error: { code: string; message: string },
@@ -78,7 +78,7 @@ export function afterRefusal(
   return hasGoodCertificate(facts) ? failed : { ...failed, status: 'error', ssl: 'error' };
 }
 
-/** Whether a certificate should be asked for now. */
+/** Whether to order a certificate now. */
 export function wantsCertificate(state: DomainState, facts: DomainFacts): boolean {
   if (!facts.needsCertificate || state.dns.status !== 'ok' || facts.nowMs < state.orderAfterMs) return false;
   return facts.certificate === null || facts.nowMs >= renewalAt(facts.certificate);
@@ -96,7 +96,7 @@ function withGoodCname(state: DomainState, facts: DomainFacts): DomainState {
   const found = { ...state, verifiedAtMs: state.verifiedAtMs ?? facts.nowMs, lostAtMs: null, checkFailures: 0 };
   if (!facts.needsCertificate) return { ...activated(found, facts), ssl: 'deactivated', error: null };
   if (hasGoodCertificate(facts)) {
-    const error = found.orderFailures > 0 ? found.error : null; // a renewal that failed stays to be seen
+    const error = found.orderFailures > 0 ? found.error : null; // keep showing a failed renewal
     return { ...activated(found, facts), ssl: 'active', error };
   }
   if (found.orderFailures > 0 && facts.nowMs < found.orderAfterMs) {
@@ -141,7 +141,7 @@ function hasGoodCertificate({ certificate, nowMs }: DomainFacts): boolean {
   return certificate !== null && nowMs < certificate.notAfterMs;
 }
 
-/** At two thirds of its life, as Let's Encrypt advises. */
+/** At two thirds of its lifetime, as Let's Encrypt recommends. */
 function renewalAt({ notBeforeMs, notAfterMs, issuedAtMs }: CertificateFacts): number {
   const lifeMs = notAfterMs - notBeforeMs;
   return Math.max(notBeforeMs + (lifeMs * 2) / 3, issuedAtMs + Math.min(RENEW_AT_MOST_EVERY_MS, lifeMs / 2));

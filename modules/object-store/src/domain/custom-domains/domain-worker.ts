@@ -18,7 +18,7 @@ import { afterCheck, afterIssue, afterRefusal, factsOf, scheduleOf, wantsCertifi
 export interface DomainWorkerOptions {
   metadata: MetadataStore;
   resolver: DomainResolver;
-  /** Null: the platform gives no certificates, TLS ends before it. */
+  /** Null if the platform issues no certificates and TLS ends before it. */
   authority: CertificateAuthority | null;
   secrets: Pick<KeyRing, 'seal'>;
   directory: DomainDirectory;
@@ -34,10 +34,10 @@ const BATCH = 8;
 /** Longer than a check and an order can take together. */
 const LEASE_MS = 300_000;
 const ORDER_TIMEOUT_MS = 180_000;
-/** What has to wait because as many orders as are allowed were placed. */
+/** Delay for an order that exceeds the hourly limit. */
 const ORDER_LATER_MS = 60_000;
 
-/** Makes the moves of domains when they are due. A lease keeps other replicas off while one is worked on. */
+/** Advances domains when they are due. A lease keeps other replicas away from a domain in progress. */
 export class DomainWorker {
   readonly #options: DomainWorkerOptions;
   readonly #orders: RateLimiter;
@@ -53,12 +53,12 @@ export class DomainWorker {
     return this.#options.authority !== null;
   }
 
-  /** Something is due sooner than the next look. */
+  /** Starts the next round now. */
   wake(): void {
     this.#wake();
   }
 
-  /** Runs until the signal. A round that fails is logged, and the next one tries again. */
+  /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const woken = this.#sleep(signal);
@@ -71,7 +71,7 @@ export class DomainWorker {
     }
   }
 
-  /** Works on all that is due now. */
+  /** Processes everything that is due. */
   async round(signal: AbortSignal): Promise<void> {
     const { metadata, now } = this.#options;
     while (!signal.aborted) {
@@ -82,7 +82,7 @@ export class DomainWorker {
     }
   }
 
-  /** Looks at the name servers now; what the answer makes due is left to the next round, which begins at once. */
+  /** Checks DNS now. Any resulting work is left to the next round, which starts at once. */
   async checkNow(hostname: string, checkedBeforeMs: number): Promise<void> {
     const { metadata, now } = this.#options;
     const nowMs = now();
@@ -93,7 +93,7 @@ export class DomainWorker {
     this.wake();
   }
 
-  /** Whether the CNAME of a host leads to this bucket now. */
+  /** Whether the CNAME of a host points to this bucket. */
   async leadsTo(hostname: string, bucketId: number): Promise<boolean> {
     const { resolver, proxies, targetOf } = this.#options;
     const finding = await checkCname(hostname, targetOf(bucketId), resolver, proxies);
@@ -104,7 +104,7 @@ export class DomainWorker {
     try {
       await this.#advance(record, signal);
     } catch (error) {
-      // The lease runs out and the domain is taken up again.
+      // The lease expires and the domain is retried.
       if (!signal.aborted) this.#options.log.error({ err: error, hostname: record.hostname }, 'a domain check failed');
     }
   }
@@ -141,7 +141,7 @@ export class DomainWorker {
       await this.#save(holding, afterIssue(record.state, this.#factsOf(holding)), 0);
       log.info({ hostname, not_after: new Date(dates.notAfterMs).toISOString() }, 'certificate issued');
     } catch (error) {
-      if (signal.aborted) throw error; // the platform stops; nobody refused anything
+      if (signal.aborted) throw error; // the platform is stopping; the order did not fail
       log.warn({ err: error, hostname }, 'no certificate was issued');
       await this.#save(record, afterRefusal(record.state, refusalOf(error), this.#factsOf(record)), 0);
     }

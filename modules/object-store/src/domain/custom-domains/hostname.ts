@@ -6,7 +6,7 @@ const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NOT_IN_A_NAME = /[\s/:@?#*\\%[\]]/;
 
 /**
- * A host name as it is kept: lower case, A-labels (RFC 5890), no dot at the end. Throws `InvalidHostname` for wildcards,
+ * Normalizes a host name: lower case, A-labels (RFC 5890), no trailing dot. Throws `InvalidHostname` for wildcards,
  * addresses, single labels, and names at or below one of `ownSuffixes`.
  */
 export function normalizeHostname(input: string, ownSuffixes: readonly string[]): string {
@@ -19,12 +19,12 @@ export function normalizeHostname(input: string, ownSuffixes: readonly string[])
   return name;
 }
 
-/** Whether a name is one of `suffixes` or below it. */
+/** Whether a name is one of `suffixes` or below one. */
 export function isBelow(name: string, suffixes: readonly string[]): boolean {
   return suffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 }
 
-/** The name that a request or a TLS handshake gives, for a look-up: nothing is judged, what cannot be a name is null. */
+/** The name in a request or TLS handshake, for lookups. Null if it cannot be a host name; not validated further. */
 export function hostnameOf(hostHeader: string): string | null {
   const name = hostHeader.replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
   return name.length > 253 || !name.split('.').every((label) => LABEL.test(label)) ? null : name;

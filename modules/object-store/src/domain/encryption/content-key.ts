@@ -2,23 +2,23 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:cryp
 
 export const CONTENT_KEY_BYTES = 32;
 
-/** The data key of one object. What its blobs are sealed under is derived from it and from each blob's own salt. */
+/** The data key of one object. Blob keys are derived from it and each blob's own salt. */
 export class ContentKey {
   readonly #key: KeyObject;
   readonly #hidesDigest: boolean;
 
-  /** `hidesDigest`: entity tags must not tell the MD5 of the content, as with SSE-C and SSE-KMS. */
+  /** `hidesDigest`: ETags must not reveal the MD5 of the content, as with SSE-C and SSE-KMS. */
   constructor(bytes: Uint8Array, options: { hidesDigest: boolean }) {
     this.#key = createSecretKey(bytes);
     this.#hidesDigest = options.hidesDigest;
   }
 
-  /** RFC 5869. Parts that are sent again, and copies of parts, have a new salt and therefore another key. */
+  /** RFC 5869. Re-uploaded parts and copies of parts have a new salt and therefore another key. */
   blobKey(salt: Uint8Array): KeyObject {
     return createSecretKey(Buffer.from(hkdfSync('sha256', this.#key, salt, 'svc sealed blob', CONTENT_KEY_BYTES)));
   }
 
-  /** Hexadecimal and of the length of an MD5, as clients expect, but made under the key where the MD5 must not show. */
+  /** Hexadecimal, as long as an MD5, as clients expect. Keyed if the MD5 must stay hidden. */
   entityTag(md5: Uint8Array): string {
     if (!this.#hidesDigest) return Buffer.from(md5).toString('hex');
     return createHmac('sha256', this.#key)
@@ -29,7 +29,7 @@ export class ContentKey {
       .toString('hex');
   }
 
-  /** For the envelope alone. */
+  /** Only for sealing the key itself. */
   bytes(): Buffer {
     return this.#key.export();
   }

@@ -15,13 +15,13 @@ import {
 
 export interface SealedContent {
   key: ContentKey;
-  /** Of the content, not of the blob. */
+  /** Size of the content, not of the blob. */
   sizeBytes: number;
 }
 
 /**
- * A range of sealed content. `read` gives a range of the blob. Only the chunks that hold something of the range are read,
- * and nothing of a chunk goes out before its tag was found right; `DataLost` for one that is not what was written.
+ * Opens a range of sealed content. `read` reads a range of the blob. Reads only the chunks that overlap the range, and
+ * yields a chunk only after verifying its tag. Throws `DataLost` if a chunk is damaged.
  */
 export async function* openRange(
   content: SealedContent,
@@ -48,7 +48,7 @@ export async function* openRange(
   }
 }
 
-/** All of sealed content that is in memory. */
+/** Opens sealed content that is entirely in memory. */
 export function openWhole(content: SealedContent, sealed: Uint8Array): Buffer {
   const { sizeBytes, key } = content;
   if (sealed.length !== sealedBytes(sizeBytes)) throw damaged();
@@ -106,7 +106,7 @@ async function gather(source: AsyncIterable<Uint8Array>, lengthBytes: number): P
   }
 }
 
-/** Cuts a stream into pieces of wanted lengths. A piece is valid until the next one is asked for. */
+/** Cuts a stream into pieces of given lengths. A piece is valid until the next one is requested. */
 class ExactPieces {
   readonly #source: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array(0);

@@ -2,7 +2,7 @@ import { createCipheriv, type CipherGCM, type KeyObject } from 'node:crypto';
 import type { ContentKey } from './content-key.ts';
 import { chunkCount, CHUNK_BYTES, chunkNonce, SALT_BYTES, SEALED_VERSION } from './sealed-layout.ts';
 
-/** Seals content of a known length as it comes, in pieces of any size. Nothing is held back but a cipher's state. */
+/** Seals content of a known length incrementally, in pieces of any size. Buffers nothing but the cipher's state. */
 export class ContentSealer {
   readonly #key: KeyObject;
   readonly #header: Buffer;
@@ -19,7 +19,7 @@ export class ContentSealer {
     this.#chunks = chunkCount(sizeBytes);
   }
 
-  /** What to store for this piece; the piece itself is not kept. */
+  /** Returns the sealed bytes of this piece. Does not keep the piece. */
   update(piece: Uint8Array): Buffer[] {
     const sealed = this.#begin();
     let position = 0;
@@ -33,7 +33,7 @@ export class ContentSealer {
     return sealed;
   }
 
-  /** The end of the last chunk. */
+  /** Ends the last chunk. */
   final(): Buffer[] {
     return [...this.#begin(), this.#close()];
   }

@@ -9,17 +9,17 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CUSTOMER_ENVELOPE_BYTES = SALT_BYTES + NONCE_BYTES + CONTENT_KEY_BYTES + TAG_BYTES;
 
-/** A key that a client gave for one request. It is kept nowhere. */
+/** A key that a client sent with one request. Never stored. */
 export interface CustomerKey {
   key: KeyObject;
-  /** Base64, to be said back. */
+  /** Base64, for the response header. */
   md5: string;
 }
 
-/** Who a data key is kept for. */
+/** Which key protects a data key. */
 export type EnvelopeTarget =
   | { mode: 'sse-s3' }
-  /** A key of the store's own with a name: the ring's, bound to that name. */
+  /** A named key of the store: the key ring's, bound to the name. */
   | { mode: 'sse-kms'; keyId: string }
   | { mode: 'sse-c'; customerKey: CustomerKey };
 
@@ -32,7 +32,7 @@ export function createContentKey(parts: EnvelopeParts, mode: ObjectEncryption['m
   return new ContentKey(parts.random(CONTENT_KEY_BYTES), { hidesDigest: mode !== 'sse-s3' });
 }
 
-/** What is stored beside an object, so that its bytes can be read again. */
+/** Seals a data key for storage with its object. */
 export async function sealContentKey(
   parts: EnvelopeParts,
   key: ContentKey,
@@ -51,7 +51,7 @@ export async function sealContentKey(
   }
 }
 
-/** Null when the customer's key is not the one that it was sealed under. Other modes need none. */
+/** Null if the customer's key is not the right one. Other modes need none. */
 export async function openContentKey(
   parts: EnvelopeParts,
   encryption: ObjectEncryption,
@@ -66,17 +66,17 @@ export async function openContentKey(
   return new ContentKey(Buffer.from(text, 'base64'), { hidesDigest });
 }
 
-/** What a data key is bound to in the ring; of SSE-C it is not there. */
+/** The context that binds a data key in the key ring. Not used with SSE-C. */
 export function ringContext({ mode, keyId }: Pick<ObjectEncryption, 'mode' | 'keyId'>): string {
   return mode === 'sse-kms' ? `${OBJECT_KEY}/${keyId ?? ''}` : OBJECT_KEY;
 }
 
-/** A customer's key of 32 bytes, with what proves that it arrived as it was sent. */
+/** Wraps a customer's 32-byte key, with the MD5 that proves correct transmission. */
 export function toCustomerKey(bytes: Uint8Array): CustomerKey {
   return { key: createSecretKey(bytes), md5: hash('md5', bytes, 'base64') };
 }
 
-/** The envelope's tag is the only trace of the customer's key: salted, so that equal keys do not show as equal. */
+/** The envelope's tag is the only trace of the customer's key. The salt keeps equal keys from looking equal. */
 function sealForCustomer(parts: EnvelopeParts, bytes: Buffer, { key }: CustomerKey): string {
   const salt = parts.random(SALT_BYTES);
   const nonce = parts.random(NONCE_BYTES);
@@ -96,7 +96,7 @@ function openForCustomer(sealedKey: string, { key }: CustomerKey): Buffer | null
     decipher.final();
     return bytes;
   } catch {
-    return null; // another key, which is an answer and not a fault
+    return null; // the wrong key, not a fault
   }
 }
 

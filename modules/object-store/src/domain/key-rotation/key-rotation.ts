@@ -9,42 +9,43 @@ const LEASE = 'key-rotation';
 const LEASE_MS = 60_000;
 const PROPERTY = 'key-rotation';
 const POLL_MS = 5_000;
-/** Rows that one transaction replaces: other writers wait for no more than this. */
+/** Rows replaced per transaction, which limits how long other writers wait. */
 const BATCH = 100;
 
 export interface KeyRotationDeps {
   metadata: MetadataStore;
   secrets: KeyRing;
-  /** Different from that of every other process on the same database. */
+  /** Unique among the processes that share the database. */
   holder: string;
   log: Logger;
   now: () => number;
 }
 
 export interface RotationReport {
-  /** False when another process is at it, or nothing is to be done. */
+  /** False if another process is rotating, or there is nothing to do. */
   ran: boolean;
   resealed: number;
-  /** Keys that went. */
+  /** Number of keys removed. */
   removed: number;
 }
 
 /**
- * Where a rotation stands. `reseal`: rows are sealed again under the newest key. `verify`: older keys are closed, every
- * transaction that did not know has ended, and all rows are read once more: what this pass leaves clean needs none of them.
+ * Progress of a rotation. `reseal`: rows are resealed under the newest key. `verify`: older keys are closed, every
+ * transaction that did not know this has ended, and all rows are read once more; after a clean pass no row needs the
+ * older keys.
  */
 interface Position {
   target: number;
   phase: 'reseal' | 'verify';
   kind: SealedKind;
   after: RowKey | null;
-  /** Something in this pass was changed by others at the same time. */
+  /** A row of this pass was changed concurrently. */
   missed: boolean;
 }
 
 /**
- * Seals again, under the newest key of the ring, whatever is sealed under an older one, then removes the older ones. Rows
- * alone are rewritten. It goes on where it stopped, however it was stopped; one process at a time has the lease.
+ * Reseals everything that is sealed under an older key of the ring, then removes the older keys. Rewrites rows only.
+ * Resumes after any interruption; a lease limits it to one process at a time.
  */
 export class KeyRotation {
   readonly #deps: KeyRotationDeps;
@@ -53,7 +54,7 @@ export class KeyRotation {
     this.#deps = deps;
   }
 
-  /** Until the signal. A round that fails is logged, and the next one goes on. */
+  /** Runs until the signal aborts. Logs a failed round and resumes in the next one. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -65,7 +66,7 @@ export class KeyRotation {
     }
   }
 
-  /** Everything that is to be done now. */
+  /** Does everything that is due now. */
   async round(signal: AbortSignal): Promise<RotationReport> {
     const report: RotationReport = { ran: false, resealed: 0, removed: 0 };
     const { metadata, secrets, holder, log } = this.#deps;
@@ -81,7 +82,7 @@ export class KeyRotation {
     return report;
   }
 
-  /** One page of rows. Null when the rotation is done, or the lease is lost. */
+  /** Processes one page of rows. Null if the rotation is complete, or the lease is lost. */
   async #step(position: Position, report: RotationReport): Promise<Position | null> {
     if (!(await this.#keepLease())) return null;
     const { metadata, secrets } = this.#deps;
@@ -98,7 +99,7 @@ export class KeyRotation {
     return await this.#passed({ ...position, missed }, report);
   }
 
-  /** True when a row was changed by others meanwhile: it is seen again in the next pass. */
+  /** True if a row was changed concurrently. The next pass handles it. */
   async #reseal(kind: SealedKind, rows: readonly SealedRow[], report: RotationReport): Promise<boolean> {
     const { metadata, secrets, now } = this.#deps;
     const changes: { key: RowKey; from: string; to: string }[] = [];
@@ -116,7 +117,7 @@ export class KeyRotation {
     return count < changes.length;
   }
 
-  /** All rows were seen. */
+  /** Ends a pass over all rows. */
   async #passed(position: Position, report: RotationReport): Promise<Position | null> {
     const { metadata, secrets } = this.#deps;
     const { target } = position;

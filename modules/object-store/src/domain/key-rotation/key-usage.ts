@@ -5,15 +5,15 @@ import { sealedTexts } from './sealed-bodies.ts';
 const PAGE = 500;
 
 export interface KeyUsage {
-  /** 0: the master key itself, from before there was a ring. */
+  /** 0 is the master key itself, used before the ring existed. */
   id: number;
   /** Null for the master key. */
   key: StoreKey | null;
-  /** How many rows hold something sealed under it, by kind. */
+  /** Rows that hold something sealed under the key, by kind. */
   rows: Readonly<Record<SealedKind, number>>;
 }
 
-/** Which keys there are, and what each of them still seals. Reads every row, page by page. */
+/** Counts what each key still seals. Reads every row, page by page. */
 export async function readKeyUsage(
   metadata: Pick<MetadataStore, 'storeKeys' | 'sealedRows'>,
 ): Promise<readonly KeyUsage[]> {

@@ -3,8 +3,9 @@ import type { MetadataStore } from '../ports/metadata-store.ts';
 import { contextOf } from '../secrets/key-ring.ts';
 
 /**
- * Wraps the keys of the ring anew: under another master key, by another key service, or by the newest version of its
- * key. Nothing that they seal changes. Answers how many were wrapped; one that fails leaves the rest as it is.
+ * Rewraps the keys of the ring: under another master key, with another key service, or with the newest version of its
+ * key. Sealed data does not change. Returns the number of keys rewrapped; an error leaves the remaining keys as they
+ * are.
  */
 export async function rewrapKeys(
   metadata: Pick<MetadataStore, 'storeKeys' | 'rewrapStoreKey'>,

@@ -4,13 +4,13 @@ import type { SealedKind, SealedRow } from '../ports/key-ring.ts';
 import type { ObjectAttributes } from '../ports/records.ts';
 import { parseNotificationDocument, webhookSecretContext } from '../notifications/notification-document.ts';
 
-/** One sealed text inside a row. */
+/** A sealed text inside a row. */
 export interface SealedText {
   sealed: string;
   context: string;
 }
 
-/** What in this row is sealed under a key of the store; of SSE-C there is nothing. */
+/** The texts in a row that are sealed under a key of the store. SSE-C has none. */
 export function sealedTexts(kind: SealedKind, { key, body }: SealedRow): readonly SealedText[] {
   const name = String(key[0]);
   switch (kind) {
@@ -31,7 +31,7 @@ export function sealedTexts(kind: SealedKind, { key, body }: SealedRow): readonl
   }
 }
 
-/** The body with other sealed texts in their places: each is long and random, and stands there once. */
+/** Replaces sealed texts in a body. Each is long and random, and occurs once. */
 export function withSealedTexts(body: string, replaced: ReadonlyMap<string, string>): string {
   let changed = body;
   for (const [from, to] of replaced) changed = changed.replace(from, () => to);
@@ -39,8 +39,8 @@ export function withSealedTexts(body: string, replaced: ReadonlyMap<string, stri
 }
 
 function dataKeyOf(body: string): readonly SealedText[] {
-  if (!body.includes('"encryption"')) return []; // most rows, and parsing costs
-  const { encryption } = JSON.parse(body) as ObjectAttributes; // written by the store from this very type
+  if (!body.includes('"encryption"')) return []; // skip parsing for most rows
+  const { encryption } = JSON.parse(body) as ObjectAttributes; // written by the store from this type
   if (encryption === undefined || encryption.mode === 'sse-c') return [];
   return [{ sealed: encryption.sealedKey, context: ringContext(encryption) }];
 }

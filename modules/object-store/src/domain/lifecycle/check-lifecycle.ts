@@ -3,7 +3,7 @@ import type { LifecycleRule } from './lifecycle-document.ts';
 
 const MIDNIGHT = /T00:00:00(\.0+)?Z$/;
 
-/** What a schema cannot say of rules. `rules.N` names the rule that is wrong. */
+/** Validates what the schema cannot. `rules.N` names the invalid rule. */
 export function checkLifecycleRules(rules: readonly LifecycleRule[]): void {
   const ids = new Set<string>();
   for (const [index, rule] of rules.entries()) {
@@ -32,7 +32,7 @@ function checkFilter({ filter, ...rule }: LifecycleRule, field: string): void {
   }
   const hasTags = Object.keys(filter.tags).length > 0;
   const hasSize = above !== null || below !== null;
-  // Uploads have neither yet, and delete markers never (API reference, LifecycleRuleFilter).
+  // Uploads have neither yet, and delete markers never do (API reference, LifecycleRuleFilter).
   if (rule.abortIncompleteMultipartUpload !== null && (hasTags || hasSize)) {
     throw invalid(`${field}.filter`, 'aborting uploads cannot be filtered by tags or size');
   }

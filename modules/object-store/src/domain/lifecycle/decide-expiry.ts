@@ -2,24 +2,24 @@ import type { AgingVersion } from '../ports/lifecycle-metadata.ts';
 import type { LifecycleDocument, LifecycleRule } from './lifecycle-document.ts';
 import { dueAfter, expiryOf, matchesFilter, type LifecycleDay } from './rule-matching.ts';
 
-/** What stands around a version within its key. */
+/** A version's place among the versions of its key. */
 export interface VersionPlace {
-  /** When the next newer version came: since then this one is not current. Null for the newest. */
+  /** Creation time of the next newer version, when this one became noncurrent. Null for the current version. */
   replacedAtMs: number | null;
-  /** How many versions of the key that are not current are newer than this one. */
+  /** Number of newer noncurrent versions of the key. */
   newerNoncurrent: number;
-  /** It is all that there is of its key. */
+  /** Whether it is the only version of its key. */
   alone: boolean;
 }
 
 export type ExpiryDecision =
   | 'keep'
-  /** As a client's delete of the key: a marker where versions are kept. */
+  /** Like a client's delete of the key: adds a delete marker in a versioned bucket. */
   | 'delete-current'
-  /** This very version, for good. */
+  /** Deletes this version permanently. */
   | 'delete-version';
 
-/** What the rules of a bucket do to one version now. A pure function: the same answer on every replica. */
+/** Decides what a bucket's rules do to a version now. A pure function: the result is the same on every replica. */
 export function decideExpiry(
   document: LifecycleDocument,
   version: AgingVersion,
@@ -49,7 +49,7 @@ function isNoncurrentDue(
   return dueAfter(replacedAtMs, wanted.days, day) <= nowMs;
 }
 
-/** A delete marker behind which nothing is left goes at once where asked for, and by its age as a current version does. */
+/** A delete marker without other versions is due at once if a rule asks for that, or by age like a current version. */
 function isMarkerDue(
   rule: LifecycleRule,
   version: AgingVersion,
@@ -63,7 +63,7 @@ function isMarkerDue(
   return dueMs <= nowMs;
 }
 
-/** Delete markers have neither tags nor a size: rules that ask for those leave them. */
+/** Delete markers have neither tags nor a size, so rules that filter by those do not match. */
 function matchesVersion({ filter }: LifecycleRule, version: AgingVersion): boolean {
   const asksForSize = filter.sizeGreaterThanBytes !== null || filter.sizeLessThanBytes !== null;
   if (version.deleteMarker && asksForSize) return false;

@@ -13,14 +13,14 @@ import { prefixesOf, scanVersions } from './scan-bucket.ts';
 
 const LEASE = 'lifecycle';
 const LEASE_MS = 60_000;
-/** Where a run stands, so that one that was cut goes on there. */
+/** Property that stores the position, so that an interrupted run resumes there. */
 const POSITION = 'lifecycle-position';
 const BATCH = 256;
-/** Deletes that are on their way together share commits. */
+/** Concurrent deletes share commits. */
 const AT_A_TIME = 64;
-/** Those who are told of a removal are told that nobody asked for it. */
+/** Marks the deletion's events as lifecycle expirations. */
 const EXPIRES = { expires: true };
-/** What nobody ended by itself ends then, in every bucket. */
+/** Uploads that are neither completed nor aborted end after this, in every bucket. */
 const ABANDONED_UPLOAD_DAYS = 7;
 
 export interface LifecycleParts {
@@ -31,7 +31,7 @@ export interface LifecycleParts {
 }
 
 export interface LifecycleReport {
-  /** False when another replica was at it. */
+  /** False if another replica holds the lease. */
   ran: boolean;
   expired: number;
   aborted: number;
@@ -44,8 +44,8 @@ interface Position {
 }
 
 /**
- * Carries out the rules of all buckets. One replica at a time holds the lease; each deletion is an ordinary delete that
- * names what it saw, so that what was written meanwhile stays, and object lock, versions, usage and trash hold as ever.
+ * Applies the lifecycle rules of all buckets. One replica at a time holds the lease. Each deletion is an ordinary,
+ * conditional delete, so that newer writes are kept, and object lock, versioning, usage and trash apply as usual.
  */
 export class LifecycleExecutor {
   readonly #using: LifecycleParts;
@@ -61,12 +61,12 @@ export class LifecycleExecutor {
     this.#everyMs = Math.min(intervalSeconds * 1_000, this.#day.lengthMs / 5);
   }
 
-  /** Until the signal; a run that fails is logged, and the next one goes on where it stopped. */
+  /** Runs until the signal aborts. Logs a failed run and resumes in the next one. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       let waitMs = this.#everyMs;
       try {
-        // Another that was killed in the midst of it leaves its lease behind: who comes next does not wait for hours.
+        // A killed replica leaves its lease behind; retry soon instead of waiting for hours.
         if (!(await this.round(signal)).ran) waitMs = Math.min(waitMs, LEASE_MS);
       } catch (error) {
         this.#using.parts.log.error({ err: error }, 'lifecycle rules could not be carried out');
@@ -103,7 +103,7 @@ export class LifecycleExecutor {
     await this.#savePosition('');
   }
 
-  /** False when the run is to end. */
+  /** False if the run should end. */
   async #bucket(
     bucket: BucketRecord,
     start: Position | null,
@@ -155,7 +155,7 @@ export class LifecycleExecutor {
     return goesOn;
   }
 
-  /** 1 when it went, 0 when it may not go or is another by now. */
+  /** 1 if the version was deleted, 0 if it is protected or has changed. */
   async #expire(
     bucket: BucketRecord,
     version: AgingVersion,
@@ -223,7 +223,7 @@ export class LifecycleExecutor {
     }
   }
 
-  /** A bucket that says itself when uploads end is left to its own rules. */
+  /** Buckets with their own abort rule are left to it. */
   async #hasAbortRule(bucketId: number): Promise<boolean> {
     const { lifecycle } = await this.#using.parts.metadata.bucketDocuments({ bucketId });
     if (lifecycle === undefined) return false;
@@ -238,7 +238,7 @@ export class LifecycleExecutor {
       await metadata.abortUpload({ bucketId, key, uploadId, trashDueAtMs });
       return 1;
     } catch (error) {
-      if (isAppError(error) && error.status < 500) return 0; // completed or aborted meanwhile
+      if (isAppError(error) && error.status < 500) return 0; // completed or aborted in the meantime
       throw error;
     }
   }

@@ -7,14 +7,14 @@ export interface LifecycleRule {
   id: string;
   enabled: boolean;
   filter: LifecycleFilter;
-  /** The rule came with a prefix of its own, as the first API had it, and is shown so. */
+  /** The rule uses the `Prefix` element of the first API version, and is returned in that form. */
   ownPrefix?: true;
   expiration: LifecycleExpiration | null;
   noncurrentVersionExpiration: { days: number; newerVersions: number | null } | null;
   abortIncompleteMultipartUpload: { days: number } | null;
 }
 
-/** All that is given must hold; nothing given: every object. */
+/** All given conditions must match. An empty filter matches every object. */
 export interface LifecycleFilter {
   prefix: string;
   tags: Readonly<Record<string, string>>;
@@ -24,11 +24,11 @@ export interface LifecycleFilter {
 
 export type LifecycleExpiration =
   | { days: number }
-  /** ISO 8601, midnight in UTC. */
+  /** ISO 8601, midnight UTC. */
   | { date: string }
-  /** Delete markers with nothing behind them. */
+  /** Delete markers without other versions. */
   | { expiredObjectDeleteMarker: true };
 
 export function parseLifecycleDocument(document: string): LifecycleDocument {
-  return JSON.parse(document) as LifecycleDocument; // checked before it was stored
+  return JSON.parse(document) as LifecycleDocument; // validated before it was stored
 }

@@ -2,12 +2,12 @@ import type { LifecycleDocument, LifecycleFilter, LifecycleRule } from './lifecy
 
 export const DAY_MS = 86_400_000;
 
-/** How long a day of the rules is. A real one ends at midnight in UTC, as AWS counts; a shorter one just lasts. */
+/** Length of a day in the rules. A real day ends at midnight UTC, as at AWS; a shorter one is just a duration. */
 export interface LifecycleDay {
   lengthMs: number;
 }
 
-/** What a filter looks at. */
+/** The properties that a filter checks. */
 export interface Matchable {
   key: string;
   sizeBytes: number;
@@ -23,7 +23,7 @@ export function matchesFilter(filter: LifecycleFilter, object: Matchable): boole
   );
 }
 
-/** When something that began at `sinceMs` is so many days old. */
+/** When something from `sinceMs` reaches an age in days. */
 export function dueAfter(sinceMs: number, days: number, day: LifecycleDay): number {
   const dueMs = sinceMs + days * day.lengthMs;
   return day.lengthMs === DAY_MS ? Math.ceil(dueMs / DAY_MS) * DAY_MS : dueMs;
@@ -34,7 +34,7 @@ export interface Expiry {
   ruleId: string;
 }
 
-/** The first time at which a rule expires the newest version of a key; null when none does. */
+/** The earliest time at which a rule expires the current version of a key. Null if none does. */
 export function expiryOf(
   document: LifecycleDocument,
   object: Matchable & { modifiedAtMs: number },

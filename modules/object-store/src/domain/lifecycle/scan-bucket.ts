@@ -12,11 +12,11 @@ export interface PlacedVersion {
 
 interface Newer {
   version: AgingVersion;
-  /** How many of the key are not current, up to and with this one. */
+  /** Noncurrent versions of the key, up to and including this one. */
   noncurrent: number;
 }
 
-/** The prefixes that the enabled rules are about, none within another: nothing else of a bucket is read. */
+/** The prefixes of the enabled rules, without nested ones. Nothing else of a bucket is read. */
 export function prefixesOf({ rules }: LifecycleDocument): readonly string[] {
   const looking = rules.filter(
     (rule) => rule.enabled && (rule.expiration ?? rule.noncurrentVersionExpiration) !== null,
@@ -28,8 +28,8 @@ export function prefixesOf({ rules }: LifecycleDocument): readonly string[] {
 }
 
 /**
- * The versions below a prefix with what stands around each, page by page: `onPage` is called between pages with the last
- * key that is done with, and false from it ends the scan.
+ * Yields the versions below a prefix with their places, page by page. Calls `onPage` between pages with the last key
+ * that is complete; the scan ends if it returns false.
  */
 export async function* scanVersions(
   metadata: Pick<MetadataStore, 'agingVersions'>,
@@ -38,7 +38,7 @@ export async function* scanVersions(
 ): AsyncGenerator<PlacedVersion> {
   const { bucketId, prefix } = where;
   let after: { afterKey: string; afterOrderKey: number | null } = { afterKey: where.afterKey, afterOrderKey: null };
-  let before = null as Newer | null; // or its type would be narrowed to null for the whole loop
+  let before = null as Newer | null; // prevents narrowing to null for the whole loop
   for (;;) {
     const page: readonly AgingVersion[] = await metadata.agingVersions({ bucketId, prefix, ...after, limit: PAGE + 1 });
     const versions = page.slice(0, PAGE);
@@ -59,7 +59,7 @@ export async function* scanVersions(
   }
 }
 
-/** The last key of which nothing follows on the next page: a scan that stops goes on behind it. */
+/** The last key that does not continue on the next page. An interrupted scan resumes after it. */
 function lastWholeKey(versions: readonly AgingVersion[]): string | null {
   const last = versions.at(-1);
   return versions.findLast((version) => version.key !== last?.key)?.key ?? null;

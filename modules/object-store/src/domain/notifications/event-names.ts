@@ -1,4 +1,4 @@
-/** What can be told. A rule names them with `s3:` before, and may end with `*`. */
+/** Events that can be sent. Rules prefix them with `s3:`, and may end in `*`. */
 export const EVENT_NAMES = [
   'ObjectCreated:Put',
   'ObjectCreated:Post',
@@ -12,7 +12,7 @@ export const EVENT_NAMES = [
 
 export type EventName = (typeof EVENT_NAMES)[number];
 
-/** Whether one of `s3:ObjectCreated:*`, `s3:ObjectRemoved:Delete`, … means this event. */
+/** Whether one of the patterns, such as `s3:ObjectCreated:*`, matches the event. */
 export function meansEvent(patterns: readonly string[], name: EventName): boolean {
   return patterns.some((pattern) => {
     const wanted = pattern.replace(/^s3:/, '');
@@ -20,7 +20,7 @@ export function meansEvent(patterns: readonly string[], name: EventName): boolea
   });
 }
 
-/** Whether a pattern means anything at all. */
+/** Whether a pattern matches any event. */
 export function isEventPattern(pattern: string): boolean {
   return pattern.startsWith('s3:') && EVENT_NAMES.some((name) => meansEvent([pattern], name));
 }

@@ -3,8 +3,8 @@ import type { BucketRecord } from '../ports/records.ts';
 import { ownerOf } from '../access/owner-identity.ts';
 
 /**
- * The body of a webhook: S3's event message, version 2.3. Of two events of one key, the one with the greater `sequencer`
- * is the later.
+ * The body of a webhook: S3's event message, version 2.3. Of two events of one key, the one with the greater
+ * `sequencer` is later.
  */
 export function eventMessage(notification: DueNotification, bucket: BucketRecord, region: string): string {
   const { event } = notification;
@@ -36,7 +36,7 @@ export function eventMessage(notification: DueNotification, bucket: BucketRecord
   return JSON.stringify({ Records: [record] });
 }
 
-/** What S3 sends to see whether anybody is there. */
+/** S3's test message, which checks that the receiver responds. */
 export function testMessage(bucket: BucketRecord, requestId: string, nowMs: number): string {
   return JSON.stringify({
     Service: 'svc:s3',
@@ -47,7 +47,7 @@ export function testMessage(bucket: BucketRecord, requestId: string, nowMs: numb
   });
 }
 
-/** S3 writes keys in events as forms write values. */
+/** Keys in events are form-encoded, as in S3. */
 function encodedKey(key: string): string {
   return encodeURIComponent(key)
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -10,15 +10,15 @@ import type { NotificationService } from './notification-service.ts';
 
 const POLL_MS = 500;
 const LEASE = 'notifications';
-/** Longer than a delivery can take, so that two replicas never tell the same receiver at once. */
+/** Longer than a delivery can take, so that two replicas never call one receiver at the same time. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** Receivers that are told at the same time, and keys of one of them. */
+/** Receivers served concurrently, and concurrent keys per receiver. */
 const MOST_LANES = 32;
 const KEYS_AT_ONCE = 4;
 const BATCH = 64;
 const PAGE = 256;
-/** A receiver that failed is left alone for as long, doubled each time. */
+/** Pause after a receiver fails, doubled each time. */
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
 const LONGEST_RETRY_MS = 3_600_000;
@@ -30,7 +30,7 @@ export interface DispatcherOptions {
   configurations: BucketConfigurations;
   notifications: NotificationService;
   metrics: Metrics;
-  /** Who this process is, among those that share the database. */
+  /** Unique among the processes that share the database. */
   holder: string;
 }
 
@@ -40,8 +40,8 @@ interface Rest {
 }
 
 /**
- * Delivers what the outbox holds. Each destination has a lane of its own, so that one that is slow or gone holds up
- * nobody else; events of one key follow one another. One replica at a time does this, under a lease.
+ * Delivers the events in the outbox. Each destination has its own lane, so that a slow or unreachable one does not
+ * delay the rest; events of one key are delivered in order. One replica at a time does this, under a lease.
  */
 export class NotificationDispatcher {
   readonly #options: DispatcherOptions;
@@ -61,7 +61,7 @@ export class NotificationDispatcher {
     this.#count = (outcome, count = 1) => outcomes.inc({ outcome }, count);
   }
 
-  /** Runs until the signal. A look that fails is logged, and the next one tries again. */
+  /** Runs until the signal aborts. Logs a failed pass and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#guarded('looking for notifications', () => this.#look(signal));
@@ -74,7 +74,7 @@ export class NotificationDispatcher {
     }
   }
 
-  /** Everything that is due now, once. */
+  /** Delivers everything that is due now, once. */
   async round(signal: AbortSignal): Promise<void> {
     await this.#look(signal);
     await Promise.all(this.#lanes.values());
@@ -109,11 +109,11 @@ export class NotificationDispatcher {
   async #serve(destination: Destination, signal: AbortSignal): Promise<void> {
     const { parts, configurations } = this.#options;
     const bucket = await parts.metadata.findBucketById({ bucketId: destination.bucketId });
-    if (bucket === null) return; // its outbox went with it
+    if (bucket === null) return; // its outbox was deleted with it
     const document = (await configurations.of(bucket)).parsed('notification', parseNotificationDocument);
     const rule = document?.rules.find(({ id }) => id === destination.destination);
     if (rule?.enabled !== true) return await this.#forget(destination);
-    // One first, to see whether anybody is there.
+    // After a failure, send a single event first to see whether the receiver is back.
     let width = this.#rests.has(nameOf(destination)) ? 1 : KEYS_AT_ONCE;
     while (!signal.aborted) {
       if (!(await this.#holdsLease())) return;
@@ -126,7 +126,7 @@ export class NotificationDispatcher {
     }
   }
 
-  /** False when one was not taken: then the lane ends. */
+  /** False if a delivery failed, which ends the lane. */
   async #deliverAll(
     due: readonly DueNotification[],
     bucket: BucketRecord,
@@ -188,7 +188,7 @@ export class NotificationDispatcher {
     }
   }
 
-  /** The rule is gone, or off: nobody is to be told any more. */
+  /** Drops the events of a rule that is deleted or disabled. */
   async #forget(destination: Destination): Promise<void> {
     while ((await this.#options.parts.metadata.forgetDestination({ ...destination, limit: 1_000 })) === 1_000);
     this.#rests.delete(nameOf(destination));

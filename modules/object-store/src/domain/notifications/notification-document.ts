@@ -1,40 +1,40 @@
-/** The bucket's document `notification`. */
+/** The document `notification` of a bucket. */
 export interface NotificationDocument {
   rules: readonly NotificationRule[];
-  /** What signs the webhooks, sealed; made when it is first needed. */
+  /** Sealed secret that signs the webhooks. Created on first use. */
   secret?: string;
-  /** Signs as well for a while after a change, so that receivers can follow. */
+  /** Also signs for a while after a change, so that receivers can switch over. */
   previousSecret?: { sealed: string; untilMs: number };
 }
 
-/** Which changes are told to whom. */
+/** Sends selected events to a webhook. */
 export interface NotificationRule {
   /** Unique in the bucket. */
   id: string;
   enabled: boolean;
   /** `https://` or `http://`. */
   webhook: string;
-  /** `s3:ObjectCreated:*` and the like. */
+  /** Such as `s3:ObjectCreated:*`. */
   events: readonly string[];
   prefix: string;
   suffix: string;
-  /** Shown to S3 clients as the topic that it came as, and not as a queue. */
+  /** Shown to S3 clients as a topic, as it was configured, rather than as a queue. */
   topic?: boolean;
 }
 
-/** Of the rule that the settings of a bucket make when they name none. */
+/** Id of the rule that a bucket's settings create if they name none. */
 export const DEFAULT_RULE_ID = 'webhook';
 
-/** Under which a secret is sealed: it opens for its own bucket alone. */
+/** Binds a sealed secret to its bucket. */
 export function webhookSecretContext(bucketId: number): string {
   return `webhook-secret/${bucketId}`;
 }
 
 export function parseNotificationDocument(document: string): NotificationDocument {
-  return JSON.parse(document) as NotificationDocument; // checked by a schema before it was stored
+  return JSON.parse(document) as NotificationDocument; // validated by a schema before it was stored
 }
 
-/** The rules are replaced, what signs stays; null where nothing is left to keep. */
+/** Replaces the rules and keeps the secrets. Null if nothing is left to keep. */
 export function withRules(
   before: NotificationDocument | null,
   rules: readonly NotificationRule[],

@@ -15,7 +15,7 @@ import {
 } from './notification-document.ts';
 import { newWebhookSecret, signatureHeaders } from './signature.ts';
 
-/** After a change both secrets sign for this long. */
+/** Both secrets sign for this long after a change. */
 const OVERLAP_MS = 24 * 3_600_000;
 const MOST_RULES = 100;
 const MOST_COUNTED = 10_000;
@@ -24,19 +24,19 @@ const MOST_RETRIED = 10_000;
 
 export interface WebhookSecrets {
   secret: string;
-  /** Null where the one before signs no more. */
+  /** Null if the previous secret no longer signs. */
   previousValidUntilMs: number | null;
 }
 
 export interface NotificationState {
   delivery: DeliveryState;
-  /** The latest first. */
+  /** Latest first. */
   failed: readonly FailedNotification[];
 }
 
 type FindBucket = () => Promise<BucketRecord>;
 
-/** Whom changes are told: the rules of a bucket, what signs them, and what became of their deliveries. */
+/** Notifications of a bucket: its rules, their signing secret, and the state of deliveries. */
 export class NotificationService {
   readonly #parts: StoreParts;
   readonly #configurations: BucketConfigurations;
@@ -55,13 +55,13 @@ export class NotificationService {
     checkRules(rules, (url) => this.#parts.webhooks.objection(url));
   }
 
-  /** Replaces them all; checked first. `find` reads the bucket with the caller's own refusals. */
+  /** Validates and replaces all rules. `find` reads the bucket with the caller's own access checks. */
   async replaceRules(find: FindBucket, rules: readonly NotificationRule[]): Promise<void> {
     this.check(rules);
     await this.#edit(find, (_, before) => withRules(before, rules));
   }
 
-  /** Made on the first call. */
+  /** Created on the first call. */
   async secrets(find: FindBucket): Promise<WebhookSecrets> {
     const bucket = await find();
     const known = await this.#documentOf(bucket);
@@ -85,14 +85,14 @@ export class NotificationService {
     };
   }
 
-  /** Of those that were given up. Answers how many wait again. */
+  /** Retries events that were given up. Returns the number queued again. */
   async retry({ id: bucketId }: BucketRecord, ids?: readonly number[]): Promise<number> {
     const { metadata, now } = this.#parts;
     const chosen = ids === undefined ? {} : { ids };
     return await metadata.retryNotifications({ bucketId, nowMs: now(), limit: MOST_RETRIED, ...chosen });
   }
 
-  /** Sends one message now, signed; its id is the same at each attempt. Throws `WebhookRefused`. */
+  /** Sends one signed message now. The id must be the same on every attempt. Throws `WebhookRefused`. */
   async deliver(bucket: BucketRecord, url: string, id: string, body: string, signal: AbortSignal): Promise<void> {
     const { metadata, webhooks, now } = this.#parts;
     const find = async (): Promise<BucketRecord> => (await metadata.findBucketById({ bucketId: bucket.id })) ?? bucket;
@@ -103,7 +103,10 @@ export class NotificationService {
     await webhooks.send({ url, headers, body }, signal);
   }
 
-  /** Sends S3's test event to the rule, or to the first. Throws `WebhookRefused`; `InvalidArgument` without such a rule. */
+  /**
+   * Sends S3's test event to the rule, or to the first one. Throws `WebhookRefused`, or `InvalidArgument` if there is
+   * no such rule.
+   */
   async test(bucket: BucketRecord, ruleId: string | null, requestId: string, signal: AbortSignal): Promise<void> {
     const rules = await this.rules(bucket);
     const rule = ruleId === null ? rules[0] : rules.find(({ id }) => id === ruleId);
@@ -170,7 +173,7 @@ async function opened(
   bucket: BucketRecord,
   document: NotificationDocument | null,
 ): Promise<WebhookSecrets> {
-  if (document?.secret === undefined) throw storeErrors.OperationAborted(); // another change took it away just now
+  if (document?.secret === undefined) throw storeErrors.OperationAborted(); // just removed by a concurrent change
   const untilMs = document.previousSecret?.untilMs ?? 0;
   return {
     secret: await secrets.open(document.secret, webhookSecretContext(bucket.id)),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** The slice `object_store.notifications` of the configuration. */
+/** The `object_store.notifications` section of the configuration. */
 export const notificationsConfigSchema = Type.Object(
   {
     allowed_networks: Type.Array(Type.String(), {

@@ -3,18 +3,18 @@ import { createHmac } from 'node:crypto';
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** As Standard Webhooks (standardwebhooks.com, 1.0.0) writes secrets. */
+/** Creates a secret in the format of Standard Webhooks (standardwebhooks.com, 1.0.0). */
 export function newWebhookSecret(random: (size: number) => Buffer): string {
   return SECRET_PREFIX + random(SECRET_BYTES).toString('base64');
 }
 
 export interface SignedMessage {
-  /** The same at each attempt, so that a receiver knows what it had already. */
+  /** The same on every attempt, so that receivers can detect duplicates. */
   id: string;
-  /** Of this attempt. */
+  /** Time of this attempt. */
   timestampSeconds: number;
   body: string;
-  /** One signature with each. */
+  /** Each adds a signature. */
   secrets: readonly string[];
 }
 

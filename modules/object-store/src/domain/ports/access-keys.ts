@@ -1,21 +1,21 @@
 import type { AccessKeyRecord, KeyMaker } from './records.ts';
 
 export interface AccessKeyCommands {
-  /** `TooManyAccessKeys`, where people made that many already. */
+  /** Throws `TooManyAccessKeys` at the limit, which presigning keys do not count toward. */
   createAccessKey(input: { key: AccessKeyRecord; maxKeys: number }): Promise<void>;
-  /** The key that the store signs URLs for a maker with: this one, unless there is one already. */
+  /** Creates the key that signs a creator's URLs, or returns the existing one. */
   createPresignKey(input: { key: AccessKeyRecord }): Promise<AccessKeyRecord>;
-  /** False when there is no such key. `createdBy` limits it to keys that this principal made. */
+  /** False if there is no such key. `createdBy` limits it to that principal's keys. */
   deleteAccessKey(input: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<boolean>;
   touchAccessKeys(input: { usedAtMs: Readonly<Record<string, number>> }): Promise<void>;
-  /** Removes keys that URLs were signed with and that were not used since then; answers how many. */
+  /** Removes presigning keys not used since then. Returns the number removed. */
   forgetPresignKeys(input: { unusedSinceMs: number; limit: number }): Promise<number>;
 }
 
 export interface AccessKeyQueries {
   findAccessKey(input: { accessKeyId: string }): Promise<AccessKeyRecord | null>;
   findPresignKey(input: { workspaceUuid: string; maker: PresignMaker }): Promise<AccessKeyRecord | null>;
-  /** Those of people. */
+  /** Lists keys created by users, without presigning keys. */
   listAccessKeys(input: { workspaceUuid: string; after: string; limit: number }): Promise<readonly AccessKeyRecord[]>;
 }
 

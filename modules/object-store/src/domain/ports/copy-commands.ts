@@ -3,7 +3,7 @@ import type { WriteQuota } from './records.ts';
 import type { NotifyRule } from './notifications.ts';
 import type { ObjectAttributes, ObjectChecksum } from './records.ts';
 
-/** The version that was read; a copy shares its bytes only while it is still the same. */
+/** The version that was read. A copy shares its bytes only if it has not changed. */
 export interface SourceVersion {
   bucketId: number;
   key: string;
@@ -29,8 +29,8 @@ export interface CopyObject {
 
 export interface CopyCommands {
   /**
-   * A new version with the bytes of another: a blob or manifest gets one more row that needs it, inline bytes are copied
-   * from row to row. `OperationAborted` when the source is not any more what it was.
+   * Creates a version that shares the bytes of another one: a blob or manifest gets one more row that needs it; inline
+   * bytes are copied. Throws `OperationAborted` if the source has changed.
    */
   copyObject(input: CopyObject): Promise<StoredVersion>;
 }

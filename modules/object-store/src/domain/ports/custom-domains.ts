@@ -1,37 +1,37 @@
 import type { BucketRecord } from './records.ts';
 
-/** `blocked` is the operator's word and stands above what the checks found. */
+/** `blocked` is set by the operator and overrides the result of checks. */
 export type DomainStatus = 'pending' | 'verifying' | 'active' | 'error' | 'blocked';
 export type DnsStatus = 'missing' | 'mismatch' | 'proxied' | 'ok';
 export type SslStatus = 'initializing' | 'pending' | 'active' | 'error' | 'deactivated';
 
-/** What the checks of a domain have found so far; the moves are in `domain/custom-domains/domain-state.ts`. */
+/** The results of a domain's checks so far. Transitions are in `domain/custom-domains/domain-state.ts`. */
 export interface DomainState {
   status: Exclude<DomainStatus, 'blocked'>;
   dns: { status: DnsStatus; observed: readonly string[] };
   ssl: SslStatus;
-  /** When the CNAME was first seen to be right. */
+  /** When the CNAME was first found to be right. */
   verifiedAtMs: number | null;
   /** When the domain first served. */
   activatedAtMs: number | null;
   lastCheckedAtMs: number | null;
-  /** A CNAME that was right is wrong since. */
+  /** Since when a once correct CNAME is wrong. */
   lostAtMs: number | null;
-  /** Checks in a row that did not find the CNAME. */
+  /** Consecutive checks that did not find the CNAME. */
   checkFailures: number;
-  /** Orders for a certificate in a row that failed, and when the next one may be placed. */
+  /** Consecutive failed certificate orders, and the earliest time of the next one. */
   orderFailures: number;
   orderAfterMs: number;
   error: { code: string; message: string } | null;
 }
 
-/** What follows from a state for those who ask by time. */
+/** Times derived from a state, for queries. */
 export interface DomainSchedule {
-  /** Null: given up; only a person's question looks again. */
+  /** Null after giving up; then only a user's request triggers a check. */
   nextCheckAtMs: number | null;
-  /** Until then nobody else may register the name; null: as long as it is registered here. */
+  /** Until then the name is reserved for this bucket. Null for as long as it is registered here. */
   claimUntilMs: number | null;
-  /** 0: not served. */
+  /** 0 if it is not served. */
   servedUntilMs: number;
 }
 
@@ -52,7 +52,7 @@ export interface DomainRecord {
   blocked: boolean;
   state: DomainState;
   certificate: CertificateFacts | null;
-  /** Grows with every change; a change that knows an older one is not made. */
+  /** Incremented on every change. A change based on an older revision is rejected. */
   revision: number;
 }
 
@@ -62,11 +62,11 @@ export interface RegisterDomain {
   nowMs: number;
   state: DomainState;
   schedule: DomainSchedule;
-  /** Most domains of one bucket. */
+  /** Maximum number of domains per bucket. */
   maxDomains: number;
-  /** Whatever else the bucket had is removed in the same transaction. */
+  /** Removes all other domains of the bucket in the same transaction. */
   replaceOthers: boolean;
-  /** The CNAME leads to this bucket already: whoever only said that the name is theirs gives way. */
+  /** The CNAME already points to this bucket, which displaces an unproven claim. */
   proven: boolean;
 }
 
@@ -75,14 +75,14 @@ export interface SaveDomainState {
   revision: number;
   state: DomainState;
   schedule: DomainSchedule;
-  /** Keeps the claim on the work until then; 0 lets go of it. */
+  /** Extends the lease until then. 0 releases it. */
   leaseUntilMs: number;
 }
 
 export interface SaveCertificate extends CertificateFacts {
   hostname: string;
   bucketId: number;
-  /** PEM, the host's own first. */
+  /** PEM, leaf certificate first. */
   chain: string;
   sealedKey: string;
 }
@@ -92,48 +92,49 @@ export interface StoredCertificate extends CertificateFacts {
   sealedKey: string;
 }
 
-/** Under which a domain's private key is sealed. */
+/** Context that seals a domain's private key. */
 export function certificateContext(hostname: string): string {
   return `domain-certificate/${hostname}`;
 }
 
-/** Under which the private key of an account is sealed. */
+/** Context that seals the private key of an ACME account. */
 export function acmeAccountContext(directoryUrl: string): string {
   return `acme-account/${directoryUrl}`;
 }
 
 export interface AcmeAccount {
   directoryUrl: string;
-  /** The authority knows the account by this key (RFC 8555, 7.3.1). */
+  /** Sealed private key that identifies the account to the authority (RFC 8555, 7.3.1). */
   sealedKey: string;
 }
 
 export interface DomainCommands {
   /**
-   * The same name on the same bucket again is what is there. `NoSuchBucket`, `TooManyDomains`, `DomainTaken` where another
-   * bucket's claim still holds; one that does not hold any more is displaced, and one without a proof by one with it.
+   * Registering the same name for the same bucket again returns the existing domain. Throws `NoSuchBucket`,
+   * `TooManyDomains`, or `DomainTaken` if another bucket's claim is still valid; an expired claim is displaced, and so
+   * is an unproven one by a proven one.
    */
   registerDomain(input: RegisterDomain): Promise<{ domain: DomainRecord; created: boolean }>;
-  /** With its certificate. False when the workspace has no such domain. */
+  /** Also removes its certificate. False if the workspace has no such domain. */
   removeDomain(input: { hostname: string; workspaceUuid: string }): Promise<boolean>;
-  /** Takes domains whose check is due, for as long as the lease: no other replica works on them meanwhile. */
+  /** Leases domains whose check is due, which keeps other replicas away from them. */
   claimDueDomains(input: { nowMs: number; leaseUntilMs: number; limit: number }): Promise<readonly DomainRecord[]>;
-  /** Takes one domain, unless it is taken or was checked after `checkedBeforeMs`. */
+  /** Leases one domain, unless it is leased already or was checked after `checkedBeforeMs`. */
   claimDomain(input: {
     hostname: string;
     nowMs: number;
     leaseUntilMs: number;
     checkedBeforeMs: number;
   }): Promise<DomainRecord | null>;
-  /** Null when the domain went or was changed by another meanwhile; then nothing is written. */
+  /** Null if the domain was removed or changed in the meantime; then nothing is written. */
   saveDomainState(input: SaveDomainState): Promise<DomainRecord | null>;
-  /** False when the domain went meanwhile. */
+  /** False if the domain was removed in the meantime. */
   saveCertificate(input: SaveCertificate): Promise<boolean>;
-  /** Also for names that nobody registered. Unblocking makes the check due. */
+  /** Also applies to unregistered names. Unblocking makes the check due. */
   setDomainBlocked(input: { hostname: string; blocked: boolean; nowMs: number }): Promise<void>;
-  /** The first account of a directory stays: the answer is the one that holds. */
+  /** Keeps the first account of a directory. Returns the stored account. */
   saveAcmeAccount(input: AcmeAccount): Promise<AcmeAccount>;
-  /** Expired ones go at the same time. */
+  /** Also removes expired challenges. */
   putAcmeChallenge(input: {
     token: string;
     keyAuthorization: string;
@@ -143,34 +144,37 @@ export interface DomainCommands {
   removeAcmeChallenge(input: { token: string }): Promise<void>;
 }
 
-/** Domains of soft-deleted buckets are in none of these answers. */
+/** None of these return domains of soft-deleted buckets. */
 export interface DomainQueries {
   findDomain(input: { hostname: string }): Promise<DomainRecord | null>;
-  /** By name. Without a bucket: those of the workspace. */
+  /** By name. Without a bucket, lists those of the workspace. */
   listDomains(input: {
     workspaceUuid: string;
     bucketId: number | null;
     after: string;
     limit: number;
   }): Promise<readonly DomainRecord[]>;
-  /** The bucket that a host name serves now, if it does. */
+  /** The bucket that a host name currently serves, if any. */
   findServedBucket(input: { hostname: string; nowMs: number }): Promise<BucketRecord | null>;
-  /** Of a name that is served now. */
+  /** The certificate of a name that is currently served. */
   findCertificate(input: { hostname: string; nowMs: number }): Promise<StoredCertificate | null>;
   findAcmeAccount(input: { directoryUrl: string }): Promise<AcmeAccount | null>;
   findAcmeChallenge(input: { token: string; nowMs: number }): Promise<string | null>;
 }
 
-/** Asks name servers. Both throw when no server gives an answer that counts, such as SERVFAIL or silence. */
+/**
+ * Queries name servers. Both methods throw if no server gives a conclusive answer, for example on SERVFAIL or a
+ * timeout.
+ */
 export interface DomainResolver {
-  /** Lower case, without a dot at the end; null when the name has no CNAME or does not exist. */
+  /** Lower case, without a trailing dot. Null if the name has no CNAME or does not exist. */
   cname(hostname: string): Promise<string | null>;
-  /** IPv4 and IPv6; empty when there are none. */
+  /** IPv4 and IPv6 addresses. Empty if there are none. */
   addresses(hostname: string): Promise<readonly string[]>;
 }
 
 export interface IssuedCertificate {
-  /** PEM, the host's own first. */
+  /** PEM, leaf certificate first. */
   chain: string;
   /** PEM (PKCS #8). */
   privateKey: string;
@@ -179,7 +183,7 @@ export interface IssuedCertificate {
   notAfterMs: number;
 }
 
-/** Gives certificates for hosts that answer its challenge. Fails with `CertificateRefused` or `CertificateUnavailable`. */
+/** Issues certificates for hosts that answer its challenge. Throws `CertificateRefused` or `CertificateUnavailable`. */
 export interface CertificateAuthority {
   issue(hostname: string, signal: AbortSignal): Promise<IssuedCertificate>;
 }

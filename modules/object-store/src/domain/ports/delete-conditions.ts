@@ -1,8 +1,8 @@
-/** What a version must be to be deleted. A version that is not there meets every condition, as there is nothing to do. */
+/** Conditions on the version to delete. A missing version meets every condition, as there is nothing to delete. */
 export interface DeleteConditions {
-  /** Entity tags without quotes, or `*`; a delete marker has none. */
+  /** ETags without quotes, or `*`. A delete marker has none. */
   ifMatch?: readonly string[];
   ifMatchSizeBytes?: number;
-  /** Whole seconds are compared. */
+  /** Compared in whole seconds. */
   ifMatchModifiedAtMs?: number;
 }

@@ -1,15 +1,15 @@
-/** A key-encryption key of the store, wrapped by what the configuration names. */
+/** A key-encryption key of the store, wrapped as configured. */
 export interface StoreKey {
-  /** Counts from 1; the highest is the one that seals. */
+  /** Starts at 1. The highest one seals. */
   id: number;
   wrapper: string;
   wrapped: string;
   createdAtMs: number;
-  /** Nothing new may be sealed under it. */
+  /** Nothing new can be sealed under it. */
   closed: boolean;
 }
 
-/** The kinds of rows that hold something sealed. */
+/** The kinds of rows that hold sealed data. */
 export const SEALED_KINDS = ['object', 'upload', 'access-key', 'certificate', 'acme-account', 'notification'] as const;
 
 export type SealedKind = (typeof SEALED_KINDS)[number];
@@ -19,20 +19,20 @@ export type RowKey = readonly (string | number)[];
 export interface SealedRow {
   /** The row's primary key. */
   key: RowKey;
-  /** The column that holds something sealed, as it is stored. */
+  /** The column with sealed data, as stored. */
   body: string;
 }
 
 export interface KeyRingCommands {
-  /** False when there is a key of this id. */
+  /** False if a key with this id exists. */
   addStoreKey(input: { id: number; wrapper: string; wrapped: string; nowMs: number }): Promise<boolean>;
-  /** False when the key was wrapped anew meanwhile. */
+  /** False if the key was rewrapped in the meantime. */
   rewrapStoreKey(input: { id: number; from: string; wrapper: string; wrapped: string }): Promise<boolean>;
-  /** From now on a command that brings something sealed under a key below `id` is refused with `KeyClosed`. */
+  /** From now on, commands with data sealed under a key below `id` throw `KeyClosed`. */
   closeStoreKeys(input: { below: number }): Promise<void>;
-  /** Only closed keys go. */
+  /** Removes closed keys only. */
   removeStoreKeys(input: { below: number }): Promise<void>;
-  /** Replaces each body that is still what was read. Answers how many were. */
+  /** Replaces each body that has not changed since it was read. Returns the number replaced. */
   replaceSealed(input: {
     kind: SealedKind;
     rows: readonly { key: RowKey; from: string; to: string }[];
@@ -41,13 +41,16 @@ export interface KeyRingCommands {
 }
 
 export interface KeyRingQueries {
-  /** In order of id. */
+  /** By id. */
   storeKeys(input: Record<string, never>): Promise<readonly StoreKey[]>;
-  /** Rows of one kind in order of their primary key, sealed or not; `after` null: from the start. */
+  /** Rows of one kind by primary key, sealed or not. Starts at the beginning if `after` is null. */
   sealedRows(input: { kind: SealedKind; after: RowKey | null; limit: number }): Promise<readonly SealedRow[]>;
 }
 
-/** The id of the store's key that something is sealed under; 0: the master key itself; null: no key of the store. */
+/**
+ * Id of the store key that a text is sealed under. 0 is the master key itself. Null if it is not sealed under a store
+ * key.
+ */
 export function storeKeyOf(sealed: string): number | null {
   if (sealed.startsWith('v1:')) return 0;
   const match = /^v2:(\d{1,9}):/.exec(sealed);

@@ -1,6 +1,6 @@
 import type { BucketRecord, ObjectAttributes, UploadRecord } from './records.ts';
 
-/** One version as the rules of a bucket look at it. */
+/** A version, with the properties that lifecycle rules check. */
 export interface AgingVersion {
   key: string;
   orderKey: number;
@@ -16,7 +16,10 @@ export interface AgingVersion {
 export interface LifecycleQueries {
   /** Active buckets with rules, by id. */
   bucketsWithLifecycle(input: { afterBucketId: number; limit: number }): Promise<readonly BucketRecord[]>;
-  /** All versions by key and newest first, behind one of them; `afterOrderKey` null: behind all of that key. */
+  /**
+   * All versions by key, newest first, after the given one. If `afterOrderKey` is null, starts after all versions of
+   * `afterKey`.
+   */
   agingVersions(input: {
     bucketId: number;
     prefix: string;
@@ -24,7 +27,7 @@ export interface LifecycleQueries {
     afterOrderKey: number | null;
     limit: number;
   }): Promise<readonly AgingVersion[]>;
-  /** Open uploads of all buckets that began before a time, the oldest first, behind the one that is named. */
+  /** Open uploads of all buckets that began before a time, oldest first, after the given one. */
   uploadsBefore(input: {
     beforeMs: number;
     after: { initiatedAtMs: number; uploadId: string };

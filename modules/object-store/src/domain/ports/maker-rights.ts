@@ -1,6 +1,6 @@
 import type { KeyMaker } from './records.ts';
 
-/** What an access key can be good for, by the names of the platform's authorize table. */
+/** Actions that an access key can allow, as named in the platform's authorize table. */
 export const STORE_ACTIONS = [
   'bucket:list',
   'bucket:read',
@@ -14,9 +14,9 @@ export const STORE_ACTIONS = [
 ] as const;
 export type StoreAction = (typeof STORE_ACTIONS)[number];
 
-/** Port to the accounts module: what the maker of a key may do today. */
+/** Port to the accounts module: what a key's creator may currently do. */
 export interface MakerRights {
-  /** Empty when the maker, its token or the workspace is gone. */
+  /** Empty if the creator, its token or the workspace no longer exists. */
   allowedActions(request: {
     maker: Pick<KeyMaker, 'principalId' | 'tokenId'>;
     workspaceUuid: string;

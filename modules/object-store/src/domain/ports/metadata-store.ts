@@ -29,7 +29,7 @@ import type { UsageHistoryCommands, UsageHistoryQueries } from './usage-history.
 import type { VersionQueries } from './version-listing.ts';
 import type { WorkLeaseCommands } from './work-leases.ts';
 
-/** An entity tag without quotes, or `*`. Decided against the newest version, inside the transaction. */
+/** ETags without quotes, or `*`. Evaluated against the current version, inside the transaction. */
 export interface WriteConditions {
   ifMatch?: readonly string[];
   ifNoneMatch?: readonly string[];
@@ -42,9 +42,9 @@ export interface CreateBucket {
   nowMs: number;
   encryptionMode: EncryptionMode;
   locationHint: string | null;
-  /** Keeps versions from the start, and may lock them. */
+  /** Versioned from the start, and its versions can be locked. */
   objectLock?: boolean;
-  /** Most buckets of the workspace and of its owner. */
+  /** Bucket limits of the workspace and its owner. */
   tenant: Limits;
 }
 
@@ -54,13 +54,13 @@ export interface DeleteBucket {
   trashDueAtMs: number;
 }
 
-/** Bytes that are already on stable storage, or small enough to be stored with the row. */
+/** Bytes that are on stable storage, or small enough to be stored with the row. */
 export type NewContent =
   | { kind: 'empty' }
   | { kind: 'inline'; data: Uint8Array }
   /**
-   * `crc64nvme`: of the bytes as they are stored, hexadecimal; absent where the blob is known already. `storedBytes`: where
-   * that is not the length of the content, because it is encrypted.
+   * `crc64nvme`: checksum of the stored bytes, hexadecimal; absent if the blob is known already. `storedBytes`: set if
+   * it differs from the content's size because of encryption.
    */
   | { kind: 'blob'; blobId: string; crc64nvme?: string; storedBytes?: number };
 
@@ -68,7 +68,7 @@ export interface PutObject {
   bucketId: number;
   key: string;
   nowMs: number;
-  /** Random tail of the version id, should the bucket keep versions. */
+  /** Random suffix of the version id, if the bucket is versioned. */
   versionToken: string;
   content: NewContent;
   sizeBytes: number;
@@ -77,10 +77,10 @@ export interface PutObject {
   checksum: ObjectChecksum | null;
   conditions: WriteConditions;
   trashDueAtMs: number;
-  /** `QuotaExceeded` where it would be over. */
+  /** Throws `QuotaExceeded` if the write would exceed it. */
   quota?: WriteQuota;
   notify?: NotifyRule;
-  /** Default: `ObjectCreated:Put`. */
+  /** Defaults to `ObjectCreated:Put`. */
   eventName?: EventName;
 }
 
@@ -93,7 +93,7 @@ export interface PutBucketDocument {
 
 export interface ReplaceBucketDocuments {
   bucketId: number;
-  /** The `configurationVersion` that the change was made from. */
+  /** The `configurationVersion` that the change is based on. */
   ifVersion: number;
   documents: readonly { name: BucketDocumentName; document: string | null }[];
   nowMs: number;
@@ -109,45 +109,45 @@ export interface SetBucketEncryption {
 export interface ChangeAttributes {
   bucketId: number;
   key: string;
-  /** Absent: the newest. */
+  /** Defaults to the current version. */
   versionId?: string;
   changes: AttributeChanges;
-  /** With a change of the retention: what holds now, and whether governance may be overruled. */
+  /** For a change of retention: the current time, and whether governance mode may be bypassed. */
   nowMs?: number;
   bypassGovernance?: boolean;
 }
 
 export interface StoredVersion {
-  /** `null` is the version of a bucket that keeps none. */
+  /** `null` is the version of an unversioned bucket. */
   versionId: string;
   etag: string;
   sizeBytes: number;
   modifiedAtMs: number;
   checksum: ObjectChecksum | null;
-  /** Of an object made of parts, whose writer may not know. */
+  /** Set for multipart objects, whose writer may not know it. */
   encryption?: ObjectEncryption;
 }
 
 export interface DeleteObject {
   bucketId: number;
   key: string;
-  /** Absent: the newest is deleted, or covered by a delete marker where versions are kept. */
+  /** If absent, the current version is deleted, or hidden by a delete marker in a versioned bucket. */
   versionId?: string;
   nowMs: number;
   versionToken: string;
   trashDueAtMs: number;
   conditions: DeleteConditions;
-  /** Removes what is only retained under governance. */
+  /** Also deletes a version retained in governance mode. */
   bypassGovernance?: boolean;
   notify?: NotifyRule;
-  /** Lifecycle removes it, and nobody asked. */
+  /** Deleted by a lifecycle rule, not by a request. */
   expires?: boolean;
-  /** For a delete marker that covers nothing. */
+  /** For a delete marker on a key without versions. */
   quota?: WriteQuota;
 }
 
 export interface DeletedObject {
-  /** The version that went, or the delete marker that came; null where the bucket keeps no versions. */
+  /** The deleted version, or the new delete marker. Null in an unversioned bucket. */
   versionId: string | null;
   deleteMarker: boolean;
 }
@@ -159,11 +159,11 @@ export interface TrashEntry {
 
 export type BlobState = 'good' | 'damaged' | 'missing';
 
-/** What is known of a blob by itself. */
+/** What is known about a blob itself. */
 export interface BlobRecord {
   blobId: string;
   sizeBytes: number;
-  /** Of the bytes as they are stored, hexadecimal; null until the first scrub where it came without. */
+  /** Checksum of the stored bytes, hexadecimal. Null until the first scrub for a blob that came without one. */
   crc64nvme: string | null;
   state: BlobState;
   verifiedAtMs: number;
@@ -172,11 +172,11 @@ export interface BlobRecord {
 export interface VerifiedBlob {
   blobId: string;
   state: BlobState;
-  /** What was computed, kept where none is known yet. */
+  /** The computed checksum, stored if none is known yet. */
   crc64nvme: string | null;
 }
 
-/** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
+/** Each command is one transaction: on stable storage in full when the promise resolves, or not visible at all. */
 export interface MetadataCommands
   extends
     AccessKeyCommands,
@@ -187,68 +187,78 @@ export interface MetadataCommands
     UsageHistoryCommands,
     WorkLeaseCommands,
     KeyRingCommands {
-  /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
+  /**
+   * Also provisions the workspace's store. Throws `BucketAlreadyOwnedByYou`, `BucketAlreadyExists` or `TooManyBuckets`.
+   */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
-  /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
+  /** Deletes a bucket without objects, and aborts its uploads. Throws `NoSuchBucket` or `BucketNotEmpty`. */
   deleteBucket(input: DeleteBucket): Promise<void>;
-  /** Hides the bucket with all it holds, and keeps both until `purgeAtMs`; the name stays taken. `NoSuchBucket`. */
+  /**
+   * Hides the bucket and its contents, and keeps both until `purgeAtMs`. The name stays taken. Throws `NoSuchBucket`.
+   */
   softDeleteBucket(input: { bucketId: number; nowMs: number; purgeAtMs: number }): Promise<BucketRecord>;
-  /** `NoSuchBucket` when there is none or its time is over, `InvalidBucketState` for an active one. */
+  /** Throws `NoSuchBucket` if there is none or its time is over, `InvalidBucketState` for an active one. */
   restoreBucket(input: { name: string; workspaceUuid: string; nowMs: number }): Promise<BucketRecord>;
-  /** Removes some of a bucket whose time is over; true when nothing of it is left. */
+  /** Removes part of a bucket whose time is over. True once nothing of it is left. */
   purgeBucket(input: { bucketId: number; nowMs: number; limit: number; trashDueAtMs: number }): Promise<boolean>;
-  /** Null removes the document. `NoSuchBucket`. */
+  /** Null removes the document. Throws `NoSuchBucket`. */
   putBucketDocument(input: PutBucketDocument): Promise<void>;
-  /** All of them or, when the configuration changed since `ifVersion`, none: false. `NoSuchBucket`. */
+  /**
+   * Replaces all documents or, if the configuration changed since `ifVersion`, none, and returns false. Throws
+   * `NoSuchBucket`.
+   */
   replaceBucketDocuments(input: ReplaceBucketDocuments): Promise<boolean>;
-  /** The mode in the bucket's row and the document behind it, together; null removes the document. `NoSuchBucket`. */
+  /** Sets the mode in the bucket's row and its document together. Null removes the document. Throws `NoSuchBucket`. */
   setBucketEncryption(input: SetBucketEncryption): Promise<void>;
-  /** `NoSuchBucket`, `InvalidBucketState` where object lock needs the versions. */
+  /** Throws `NoSuchBucket`, or `InvalidBucketState` if object lock requires versioning. */
   setVersioning(input: { bucketId: number; versioning: Exclude<Versioning, 'unversioned'> }): Promise<void>;
-  /** Changes what can change of a version in place. `NoSuchBucket`, `NoSuchKey`, `NoSuchVersion`, `MethodNotAllowed`. */
+  /**
+   * Changes the mutable attributes of a version. Throws `NoSuchBucket`, `NoSuchKey`, `NoSuchVersion` or
+   * `MethodNotAllowed`.
+   */
   changeAttributes(input: ChangeAttributes): Promise<ObjectVersion>;
-  /** `NoSuchBucket`, `NoSuchKey`, `PreconditionFailed`. */
+  /** Throws `NoSuchBucket`, `NoSuchKey` or `PreconditionFailed`. */
   putObject(input: PutObject): Promise<StoredVersion>;
-  /** Deleting what is not there succeeds. `NoSuchBucket`, `PreconditionFailed`. */
+  /** Deleting a missing object succeeds. Throws `NoSuchBucket` or `PreconditionFailed`. */
   deleteObject(input: DeleteObject): Promise<DeletedObject>;
   /**
-   * The blobs of `removed` are gone; a manifest's part rows go with it. What turned out to be needed after all is `kept`:
-   * it leaves the trash and nothing else.
+   * Forgets trash entries. The content of `removed` entries is gone; the part rows of manifests are deleted with them.
+   * `kept` entries turned out to be needed, and only leave the trash.
    */
   forgetTrash(input: { removed: readonly TrashEntry[]; kept: readonly TrashEntry[] }): Promise<void>;
-  /** What of a workspace's trash waits for its grace may go now; at most `limit` entries. */
+  /** Makes up to `limit` of a workspace's trash entries due now. */
   hastenTrash(input: {
     workspaceUuid: string;
     nowMs: number;
     limit: number;
   }): Promise<{ entries: number; bytes: number }>;
-  /** Some of a manifest's parts were let go of: their rows go, and what is known of the blobs that were removed. */
+  /** Deletes the rows of removed manifest parts, and the records of removed blobs. */
   forgetManifestParts(input: {
     manifestId: string;
     throughPartNumber: number;
     removedBlobs: readonly string[];
   }): Promise<void>;
-  /** What a scrub found. */
+  /** Stores the results of a scrub. */
   noteVerified(input: { blobs: readonly VerifiedBlob[]; nowMs: number }): Promise<void>;
-  /** Until then nothing leaves the trash; the holder says it again while it lasts. */
+  /** Keeps everything in the trash until then. The holder must renew it. */
   holdTrash(input: { holder: string; untilMs: number }): Promise<void>;
   releaseTrash(input: { holder: string }): Promise<void>;
   setStoreProperty(input: { name: string; value: string }): Promise<void>;
-  /** Completed uploads are remembered so that a repeated completion gets its answer; older ones are forgotten here. */
+  /** Completed uploads are remembered so that a repeated completion gets the same response. Deletes older ones. */
   forgetCompletedUploads(input: { beforeMs: number; limit: number }): Promise<number>;
 }
 
 export interface ListObjects {
   bucketId: number;
-  /** True for buckets that keep versions: those have rows that a listing must step over. */
+  /** True for versioned buckets, whose listings must skip noncurrent rows. */
   versioned: boolean;
   prefix: string;
-  /** Empty: none. */
+  /** Empty for none. */
   delimiter: string;
-  /** Only keys and common prefixes strictly after this, in the byte order of UTF-8. Empty: from the start. */
+  /** Only keys and common prefixes strictly after this, in UTF-8 byte order. Empty to start at the beginning. */
   after: string;
   limit: number;
-  /** True: with the `details` of each object, for people rather than for programs. */
+  /** Includes the `details` of each object. */
   detailed?: boolean;
 }
 
@@ -256,17 +266,17 @@ export interface ObjectPage {
   objects: readonly ObjectSummary[];
   commonPrefixes: readonly string[];
   truncated: boolean;
-  /** The last key or common prefix of this page, to be given as `after`; null on the last page. */
+  /** Last key or common prefix of this page, to pass as `after`. Null on the last page. */
   next: string | null;
 }
 
 export interface FoundObject {
   version: ObjectVersion;
-  /** The bytes of an inline object, whole. */
+  /** The complete bytes of an inline object. */
   inline: Uint8Array | null;
 }
 
-/** Each reads one consistent state, does bounded work and holds nothing open when it has resolved. */
+/** Each query reads one consistent state, does bounded work and holds no resources after it resolves. */
 export interface MetadataQueries
   extends
     AccessKeyQueries,
@@ -280,7 +290,7 @@ export interface MetadataQueries
   isProvisioned(input: { workspaceUuid: string }): Promise<boolean>;
   /** Active buckets only. */
   findBucket(input: { name: string }): Promise<BucketRecord | null>;
-  /** Also a soft-deleted one. */
+  /** Includes soft-deleted buckets. */
   findBucketById(input: { bucketId: number }): Promise<BucketRecord | null>;
   listBuckets(input: {
     workspaceUuid: string;
@@ -289,50 +299,50 @@ export interface MetadataQueries
     limit: number;
   }): Promise<readonly (BucketRecord & BucketUsage)[]>;
   bucketDocuments(input: { bucketId: number }): Promise<Readonly<Partial<Record<BucketDocumentName, string>>>>;
-  /** All active buckets of a workspace together. */
+  /** Totals of all active buckets of a workspace. */
   workspaceUsage(input: { workspaceUuid: string }): Promise<BucketUsage & { buckets: number }>;
-  /** What counts against the quotas of a workspace, by name. */
+  /** Usage that counts toward a workspace's quotas, by name. */
   quotaUsage(input: { workspaceUuid: string }): Promise<Usage>;
-  /** Soft-deleted ones, the latest first. */
+  /** Soft-deleted buckets, latest first. */
   listDeletedBuckets(input: { workspaceUuid: string; nowMs: number; limit: number }): Promise<readonly BucketRecord[]>;
   bucketsToPurge(input: { nowMs: number; limit: number }): Promise<readonly number[]>;
-  /** Without a version: the newest, which may be a delete marker. */
+  /** Without a version, the current one, which may be a delete marker. */
   findObject(input: { bucketId: number; key: string; versionId?: string }): Promise<FoundObject | null>;
   listObjects(input: ListObjects): Promise<ObjectPage>;
-  /** The parts that hold bytes of the range, in order, at most `limit`. */
+  /** Up to `limit` parts that overlap the range, in order. */
   manifestParts(input: {
     manifestId: string;
     start: number;
     endExclusive: number;
     limit: number;
   }): Promise<readonly ManifestPart[]>;
-  /** The first parts of a manifest, whether completed or not; `shared` where something else needs the blob too. */
+  /** The first parts of a manifest, completed or not. `shared` if something else also needs the blob. */
   manifestBlobs(input: {
     manifestId: string;
     limit: number;
   }): Promise<readonly { partNumber: number; blobId: string; shared: boolean }[]>;
-  /** Without the part's bytes: for `?partNumber=`. */
+  /** A part's record without its bytes, for `?partNumber=`. */
   findManifestPart(input: { manifestId: string; partNumber: number }): Promise<(ManifestPart & PartRecord) | null>;
   dueTrash(input: { nowMs: number; limit: number }): Promise<readonly TrashEntry[]>;
-  /** Whether any row (object, part, trash) knows this blob. */
+  /** Whether any row (object, part, trash) refers to this blob. */
   isBlobKnown(input: { blobId: string }): Promise<boolean>;
-  /** Whether a live object or upload needs it; what only the trash knows is not needed. */
+  /** Whether a live object or upload needs it. The trash does not count. */
   isContentNeeded(input: TrashEntry): Promise<boolean>;
-  /** Blobs that live rows need, in order of id, for `fsck`. */
+  /** Blobs that live rows need, by id, for `fsck`. */
   neededBlobs(input: { after: string; limit: number }): Promise<readonly { blobId: string; storedBytes: number }[]>;
-  /** Those that were verified before a time, the longest ago first. */
+  /** Blobs verified before a time, least recently verified first. */
   blobsToVerify(input: { beforeMs: number; limit: number }): Promise<readonly BlobRecord[]>;
-  /** What a scrub found damaged or missing, in order of id. */
+  /** Blobs that a scrub found damaged or missing, by id. */
   blobsNotGood(input: { after: string; limit: number }): Promise<readonly BlobRecord[]>;
   findBlob(input: { blobId: string }): Promise<BlobRecord | null>;
-  /** Which versions hold its bytes, for whoever has to tell their owners. */
+  /** Versions that hold the blob's bytes, so that their owners can be notified. */
   objectsOfBlob(input: {
     blobId: string;
     limit: number;
   }): Promise<readonly { bucket: string; key: string; versionId: string }[]>;
   isTrashHeld(input: { nowMs: number }): Promise<boolean>;
   storeProperty(input: { name: string }): Promise<string | null>;
-  /** Counters that differ from what the rows add up to, for `fsck`. */
+  /** Counters that differ from the sums of their rows, for `fsck`. */
   usageDrift(input: { after: number; limit: number }): Promise<readonly UsageDrift[]>;
 }
 
@@ -342,19 +352,19 @@ export interface UsageDrift {
   actual: BucketCounters;
 }
 
-/** Everything that is counted of a bucket. */
+/** All counters of a bucket. */
 export interface BucketCounters extends BucketUsage {
   markerCount: number;
   uploadCount: number;
   uploadBytes: number;
 }
 
-/** What the store knows. One contract suite runs on every implementation. */
+/** The store's metadata. Every implementation passes the same contract suite. */
 export interface MetadataStore extends MetadataCommands, MetadataQueries {
-  /** Resolves when every transaction that began before has ended, whichever replica began it. */
+  /** Resolves once every transaction that began earlier has ended, on any replica. */
   settle(): Promise<void>;
-  /** Throws what is wrong when it can neither read nor write now. */
+  /** Throws an error with the reason if the store can neither read nor write now. */
   check(): Promise<void>;
-  /** Ends after the last answered command is on disk. */
+  /** Resolves after the last acknowledged command is on disk. */
   close(): Promise<void>;
 }

@@ -1,17 +1,17 @@
 import type { EventName } from '../notifications/event-names.ts';
 
-/** By whom and how a change came. Empty texts where nobody asked for it, as with lifecycle. */
+/** The origin of a change. Empty for changes without a request, such as lifecycle expirations. */
 export interface EventOrigin {
   principal: string;
   requestId: string;
   sourceAddress: string;
 }
 
-/** Whom a change is told; decided before, so that a bucket without notifications costs nothing. */
+/** Rules that match a change. Determined beforehand, so that buckets without notifications have no cost. */
 export interface NotifyRule {
   rules: readonly {
     destination: string;
-    /** `s3:ObjectCreated:*` and the like. */
+    /** Such as `s3:ObjectCreated:*`. */
     patterns: readonly string[];
   }[];
   origin: EventOrigin;
@@ -20,15 +20,15 @@ export interface NotifyRule {
 export interface StoredEvent {
   name: EventName;
   timeMs: number;
-  /** Null where the bucket keeps no versions. */
+  /** Null in an unversioned bucket. */
   versionId: string | null;
   sizeBytes: number;
-  /** Empty for what was removed. */
+  /** Empty for deletions. */
   etag: string;
   origin: EventOrigin;
 }
 
-/** Who is told something: a rule of a bucket. Events of one key go there one after the other. */
+/** A receiver of events: a rule of a bucket. Events of one key are sent to it in order. */
 export interface Destination {
   bucketId: number;
   /** Id of the rule. */
@@ -36,61 +36,61 @@ export interface Destination {
 }
 
 export interface DueNotification extends Destination {
-  /** Grows; of two events of one key, the later one has the greater. */
+  /** Increasing: of two events of one key, the later one has the greater id. */
   id: number;
   key: string;
   event: StoredEvent;
-  /** Since when it waits. */
+  /** When the event was queued. */
   createdAtMs: number;
   attempts: number;
 }
 
-/** One that was given up. */
+/** An event that was given up. */
 export interface FailedNotification extends DueNotification {
   failedAtMs: number;
   lastError: string;
 }
 
 export interface DeliveryState {
-  /** How many wait, counted up to `countLimit`. */
+  /** Number of waiting events, counted up to `countLimit`. */
   waiting: number;
-  /** Of the oldest that waits: since when, when it is tried next, and why it failed before. */
+  /** About the oldest waiting event: when it was queued, its next attempt, and its last error. */
   oldestWaitingAtMs: number | null;
   nextAttemptAtMs: number | null;
   lastError: string | null;
-  /** How many were given up, counted up to `countLimit`. */
+  /** Number of events given up, counted up to `countLimit`. */
   failed: number;
 }
 
 export interface NotificationCommands {
-  /** Delivered, or told to nobody any more. */
+  /** Removes events that were delivered or are no longer needed. */
   forgetNotifications(input: { ids: readonly number[] }): Promise<void>;
-  /** Of a rule that is no more. Answers how many went. */
+  /** Removes the events of a deleted rule. Returns the number removed. */
   forgetDestination(input: Destination & { limit: number }): Promise<number>;
-  /** This one and all after it of the same key wait: order is kept. */
+  /** Delays this event and all later ones of the same key, which keeps their order. */
   postponeNotification(input: { id: number; nextAttemptAtMs: number; error: string }): Promise<void>;
-  /** Those that wait since before then are given up, and stay visible. Answers how many. */
+  /** Gives up events that were queued before then. They stay visible. Returns the number given up. */
   giveUpNotifications(
     input: Destination & { createdBeforeMs: number; nowMs: number; error: string; limit: number },
   ): Promise<number>;
-  /** Those that were given up wait again; all of the bucket without `ids`. Answers how many. */
+  /** Queues events again that were given up; all of the bucket without `ids`. Returns the number queued. */
   retryNotifications(input: {
     bucketId: number;
     ids?: readonly number[];
     nowMs: number;
     limit: number;
   }): Promise<number>;
-  /** What was given up before then is forgotten. Answers how many. */
+  /** Removes events that were given up before then. Returns the number removed. */
   forgetFailedNotifications(input: { failedBeforeMs: number; limit: number }): Promise<number>;
 }
 
 export interface NotificationQueries {
-  /** Those for whom something waits, in order, after the given one. */
+  /** Destinations with waiting events, in order, after the given one. */
   waitingDestinations(input: { after: Destination | null; limit: number }): Promise<readonly Destination[]>;
-  /** In the order in which they came; none that comes after one of the same key that is not due yet. */
+  /** In queue order. Excludes events behind one of the same key that is not due yet. */
   dueNotifications(input: Destination & { nowMs: number; limit: number }): Promise<readonly DueNotification[]>;
   deliveryState(input: { bucketId: number; countLimit: number }): Promise<DeliveryState>;
-  /** The latest first. */
+  /** Latest first. */
   failedNotifications(input: { bucketId: number; limit: number }): Promise<readonly FailedNotification[]>;
 }
 
@@ -100,9 +100,12 @@ export interface Webhook {
   body: string;
 }
 
-/** Brings one event to its receiver. Throws `WebhookRefused` with the reason unless it answered 2xx in time. */
+/**
+ * Delivers an event to its receiver. Throws `WebhookRefused` with the reason unless the receiver responds with 2xx in
+ * time.
+ */
 export interface WebhookSender {
   send(webhook: Webhook, signal: AbortSignal): Promise<{ status: number }>;
-  /** A reason why nothing would ever be sent there; null where nothing is wrong with the URL itself. */
+  /** Why nothing can be sent to this URL. Null if the URL is acceptable. */
   objection(url: string): string | null;
 }

@@ -1,7 +1,7 @@
-/** Who there is to give access to. The platform answers it from its accounts. */
+/** Potential grantees. The platform implements it with its accounts. */
 export interface OwnerDirectory {
-  /** Whether there is such a workspace. */
+  /** Whether the workspace exists. */
   exists(workspaceUuid: string): Promise<boolean>;
-  /** The default workspace of the person with this e-mail; null when nobody has it. */
+  /** Default workspace of the user with this e-mail. Null if there is none. */
   byEmail(email: string): Promise<string | null>;
 }

@@ -6,7 +6,7 @@ export type EncryptionMode = 'none' | 'sse-s3';
 export type BucketState = 'active' | 'soft-deleted';
 
 export interface BucketRecord {
-  /** Random 48-bit number; names can come back, ids never do. */
+  /** Random 48-bit number. Names can be reused, ids never are. */
   id: number;
   name: string;
   workspaceUuid: string;
@@ -17,11 +17,11 @@ export interface BucketRecord {
   versioning: Versioning;
   encryptionMode: EncryptionMode;
   locationHint: string | null;
-  /** Grows with every change to the bucket's documents. */
+  /** Incremented on every change to the bucket's documents. */
   configurationVersion: number;
 }
 
-/** What a bucket can be configured with; each is one JSON document of the kind's own shape. */
+/** A bucket's configuration documents. Each is JSON with its own schema. */
 export const BUCKET_DOCUMENT_NAMES = [
   'access-control-list',
   'cors',
@@ -46,20 +46,20 @@ export interface BucketUsage {
   sizeBytes: number;
 }
 
-/** Decided on the counters inside of the transaction; null: no limit. */
+/** Checked against the counters inside the transaction. Null means no limit. */
 export interface BucketQuota {
   maxBytes: number | null;
   maxObjects: number | null;
 }
 
-/** What a write is held against, in its transaction. */
+/** Quotas that a write must stay within, checked in its transaction. */
 export interface WriteQuota {
   bucket?: BucketQuota;
   /** Limits of the workspace and its owner. */
   tenant?: Limits;
 }
 
-/** What the client said about the bytes, kept and given back as it came. */
+/** What the client specified with the bytes, stored and returned unchanged. */
 export interface ObjectAttributes {
   contentType: string;
   /** `cache-control`, `content-disposition`, `content-encoding`, `content-language`, `expires`. */
@@ -68,22 +68,22 @@ export interface ObjectAttributes {
   metadata?: Readonly<Record<string, string>>;
   storageClass?: string;
   tags?: Readonly<Record<string, string>>;
-  /** JSON; absent: private to the owner. */
+  /** JSON. If absent, the object is private to the owner. */
   accessControlList?: string;
-  /** Object lock: no version goes before this time. */
+  /** Object lock: the version cannot be deleted before this time. */
   retention?: ObjectRetention;
-  /** Object lock: no version goes while this holds. */
+  /** Object lock: the version cannot be deleted while this is set. */
   legalHold?: boolean;
   websiteRedirectLocation?: string;
-  /** Absent: the bytes are stored as they came. */
+  /** If absent, the bytes are stored unencrypted. */
   encryption?: ObjectEncryption;
 }
 
-/** How the bytes are sealed, and the data key under a key that is not beside it. */
+/** How the bytes are encrypted, and the data key, sealed under a key stored elsewhere. */
 export interface ObjectEncryption {
   mode: 'sse-s3' | 'sse-c' | 'sse-kms';
   sealedKey: string;
-  /** The name of the store's own key, for `sse-kms`. */
+  /** Name of the store's own key, for `sse-kms`. */
   keyId?: string;
 }
 
@@ -92,7 +92,7 @@ export interface ObjectRetention {
   untilMs: number;
 }
 
-/** What of a stored version can change; null removes it. */
+/** The mutable attributes of a stored version. Null removes one. */
 export interface AttributeChanges {
   tags?: Readonly<Record<string, string>> | null;
   accessControlList?: string | null;
@@ -103,11 +103,11 @@ export interface AttributeChanges {
 export interface ObjectChecksum {
   algorithm: ChecksumAlgorithm;
   type: ChecksumType;
-  /** Base64, with `-N` for a composite one of N parts. */
+  /** Base64, with `-N` for a composite checksum of N parts. */
   value: string;
 }
 
-/** Where an object's bytes are. An empty object has none of the three. */
+/** Where an object's bytes are stored. */
 export type ContentLocation =
   | { kind: 'empty' }
   | { kind: 'inline'; inlineId: number }
@@ -126,33 +126,33 @@ export interface ObjectVersion {
   modifiedAtMs: number;
   attributes: ObjectAttributes;
   checksum: ObjectChecksum | null;
-  /** How many parts it was uploaded in; null for a single PUT. */
+  /** Number of uploaded parts. Null for a single PUT. */
   partCount: number | null;
   location: ContentLocation;
 }
 
-/** One line of a listing; nothing that a page of a thousand does not need. */
+/** An entry of a listing, limited to what a page of a thousand needs. */
 export interface ObjectSummary {
   key: string;
   sizeBytes: number;
   etag: string;
   modifiedAtMs: number;
   checksum: ObjectChecksum | null;
-  /** Only where a listing asked for them. */
+  /** Only in detailed listings. */
   details?: ObjectDetails;
 }
 
 export interface ObjectDetails {
   versionId: string;
   contentType: string;
-  /** Absent: private to the bucket's owner. */
+  /** If absent, the object is private to the bucket's owner. */
   accessControlList?: string;
 }
 
 export interface ManifestPart {
   partNumber: number;
   blobId: string;
-  /** Where in the blob it begins: parts that were copied are ranges of what others wrote. */
+  /** Offset in the blob. Copied parts are ranges of other blobs. */
   blobOffset: number;
   sizeBytes: number;
   startOffset: number;
@@ -179,14 +179,14 @@ export interface UploadRecord {
 
 export type KeyPermission = 'read' | 'write' | 'admin';
 
-/** Who created an access key. The key never gives more than its maker may do. */
+/** Creator of an access key. A key never allows more than its creator may do. */
 export interface KeyMaker {
   /** The user or service account. */
   principalId: string;
-  /** The API token or service account that was used; null for a sign-in. Deleting it ends the key. */
+  /** The API token or service account used to create it, which ends the key when deleted. Null for a sign-in. */
   tokenId: string | null;
   kind: 'user' | 'service_account' | 'guest';
-  /** An e-mail or a name as it was then; empty for keys from before it was kept. */
+  /** E-mail or name at the time of creation. Empty for keys created before it was recorded. */
   name: string;
 }
 
@@ -197,7 +197,7 @@ export interface AccessKeyRecord {
   permissions: readonly KeyPermission[];
   /** Names of buckets, or null for all. */
   buckets: readonly string[] | null;
-  /** The secret under the master key; never leaves the store in the clear after it was made. */
+  /** The secret, sealed under the master key. It is shown only on creation. */
   sealedSecret: string;
   createdAtMs: number;
   createdBy: KeyMaker;

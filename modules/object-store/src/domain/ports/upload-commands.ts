@@ -22,9 +22,9 @@ export interface PutPart {
   key: string;
   partNumber: number;
   blobId: string;
-  /** A range of the bytes of a stored version: where in the blob it begins, and whose bytes they are. */
+  /** Set if the part is a range of a stored version: the offset in the blob, and the source. */
   copied?: { blobOffset: number; source: SourceVersion };
-  /** Of the bytes as they are stored, hexadecimal. */
+  /** Checksum of the stored bytes, hexadecimal. */
   crc64nvme?: string;
   storedBytes?: number;
   sizeBytes: number;
@@ -32,24 +32,24 @@ export interface PutPart {
   checksum: ObjectChecksum | null;
   nowMs: number;
   trashDueAtMs: number;
-  /** Against what the bucket has and this part; the whole is counted when it is completed. */
+  /** Checked against the bucket's current usage plus this part. The whole object is counted on completion. */
   quota?: WriteQuota;
 }
 
 export interface CompletedPart {
   partNumber: number;
   etag: string;
-  /** Base64, where the client repeated it. */
+  /** Base64, if the client repeated it. */
   checksum?: string;
   checksumAlgorithm?: ChecksumAlgorithm;
 }
 
-/** Of a part that is named again right after itself the last counts. */
+/** If a part is named several times in a row, the last one counts. */
 export function lastNamed(parts: readonly CompletedPart[]): readonly CompletedPart[] {
   return parts.filter(({ partNumber }, index) => partNumber !== parts[index + 1]?.partNumber);
 }
 
-/** Each is held against what the parts add up to. */
+/** Each value is verified against the assembled parts. */
 export interface ExpectedObject {
   checksum?: { algorithm: ChecksumAlgorithm; value: string };
   checksumType?: ChecksumType;
@@ -61,9 +61,9 @@ export interface CompleteUpload {
   bucketId: number;
   key: string;
   parts: readonly CompletedPart[];
-  /** What the client says of the whole object. */
+  /** What the client declares about the whole object. */
   expected: ExpectedObject;
-  /** Of the parts' checksums, where the client named them all; for an upload that wants one. */
+  /** Checksum of the part checksums, if the client named them all and the upload wants one. */
   composite?: ObjectChecksum;
   nowMs: number;
   versionToken: string;
@@ -82,12 +82,15 @@ export interface AbortUpload {
   trashDueAtMs: number;
 }
 
-/** Uploads in parts. */
+/** Multipart uploads. */
 export interface UploadCommands {
   createUpload(input: CreateUpload): Promise<void>;
-  /** The same part number again replaces the part. `NoSuchUpload`. */
+  /** Repeating a part number replaces the part. Throws `NoSuchUpload`. */
   putPart(input: PutPart): Promise<void>;
-  /** Touches metadata only. Again with the same parts: the same answer. `NoSuchUpload`, `InvalidPart…`, `EntityTooSmall`. */
+  /**
+   * Changes metadata only. Repeating it with the same parts returns the same result. Throws `NoSuchUpload`,
+   * `InvalidPart…` or `EntityTooSmall`.
+   */
   completeUpload(input: CompleteUpload): Promise<StoredVersion>;
   abortUpload(input: AbortUpload): Promise<void>;
 }

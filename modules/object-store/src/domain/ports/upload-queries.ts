@@ -10,7 +10,7 @@ export interface UploadPage {
 
 export interface UploadQueries {
   findUpload(input: { uploadId: string; bucketId: number; key: string }): Promise<UploadRecord | null>;
-  /** Also one that was completed, as long as it is remembered. */
+  /** Includes completed uploads for as long as they are remembered. */
   findUploadById(input: {
     uploadId: string;
     bucketId: number;

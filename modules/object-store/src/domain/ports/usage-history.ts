@@ -2,24 +2,24 @@ import type { BucketUsage } from './records.ts';
 
 export type UsageResolution = 'hour' | 'day';
 
-/** The hour and the day of one moment, by their beginnings in UTC. */
+/** Start of the current hour and day, in UTC. */
 export interface UsagePeriods {
   hourMs: number;
   dayMs: number;
 }
 
-/** What came and went since it was last written down. */
+/** Traffic since the last recording. */
 export interface Traffic {
   bucketId: number;
   workspaceUuid: string;
   requestCount: number;
-  /** Of request bodies, as they were sent. */
+  /** Request bodies, as sent. */
   bytesIn: number;
-  /** Of answers' bodies. */
+  /** Response bodies. */
   bytesOut: number;
 }
 
-/** What was stored when the period was last looked at, and what came and went in it. */
+/** Storage at the last recording in the period, and the period's traffic. */
 export interface UsagePoint extends BucketUsage {
   periodStartMs: number;
   requestCount: number;
@@ -28,18 +28,18 @@ export interface UsagePoint extends BucketUsage {
 }
 
 export interface UsageHistoryCommands {
-  /** Writes down what some active buckets have now, by id; answers the last of them, null when there are no more. */
+  /** Records the current usage of some active buckets, by id. Returns the last one's id, or null when done. */
   noteBucketUsage(input: UsagePeriods & { afterBucketId: number; limit: number }): Promise<number | null>;
-  /** The same for all active buckets of some workspaces together, by uuid. */
+  /** The same for the totals of some workspaces, by uuid. */
   noteWorkspaceUsage(input: UsagePeriods & { afterWorkspace: string; limit: number }): Promise<string | null>;
-  /** Adds to the periods of each bucket and of its workspace; that of buckets that are gone counts for the workspace. */
+  /** Adds to the periods of each bucket and its workspace. Traffic of deleted buckets counts for the workspace. */
   addTraffic(input: UsagePeriods & { traffic: readonly Traffic[] }): Promise<void>;
-  /** Answers how many rows went. */
+  /** Returns the number of rows removed. */
   forgetUsage(input: { resolution: UsageResolution; beforeMs: number; limit: number }): Promise<number>;
 }
 
 export interface UsageHistoryQueries {
-  /** By time; periods in which nothing was written down are not there. `bucketId` null: the whole workspace. */
+  /** By time. Periods without records are omitted. The whole workspace if `bucketId` is null. */
   usageHistory(input: {
     workspaceUuid: string;
     bucketId: number | null;

@@ -1,14 +1,14 @@
 import type { ObjectSummary } from './records.ts';
 
-/** A page of all versions of all keys, newest first within a key. */
+/** A page of all versions of all keys, newest first per key. */
 export interface ListObjectVersions {
   bucketId: number;
   prefix: string;
-  /** Empty: none. */
+  /** Empty for none. */
   delimiter: string;
-  /** Only what stands behind this key, or behind this common prefix. Empty: from the start. */
+  /** Starts after this key or common prefix. Empty to start at the beginning. */
   afterKey: string;
-  /** Goes on within `afterKey`, behind this version. Empty: behind all versions of it. */
+  /** Continues within `afterKey`, after this version. Empty to start after all of its versions. */
   afterVersionId: string;
   limit: number;
 }
@@ -23,13 +23,13 @@ export interface VersionPage {
   versions: readonly VersionSummary[];
   commonPrefixes: readonly string[];
   truncated: boolean;
-  /** The last key or common prefix of the page; null on the last page. */
+  /** Last key or common prefix of the page. Null on the last page. */
   nextKey: string | null;
-  /** Null also behind a common prefix. */
+  /** Also null after a common prefix. */
   nextVersionId: string | null;
 }
 
 export interface VersionQueries {
-  /** Bounded work however many versions a key has or keys a common prefix hides. */
+  /** Bounded work, however many versions a key has or keys a common prefix hides. */
   listObjectVersions(input: ListObjectVersions): Promise<VersionPage>;
 }

@@ -1,10 +1,7 @@
-/** Work that one process at a time does, among several that share a store. */
+/** Leases for work that one process at a time does, among several that share a store. */
 export interface WorkLeaseCommands {
-  /**
-   * True when the work of this name is the holder's until `untilMs`: nobody had it, its time was over, or it was the
-   * holder's already.
-   */
+  /** True if the holder has the lease until `untilMs`: it was free, expired, or already the holder's. */
   takeLease(input: { name: string; holder: string; nowMs: number; untilMs: number }): Promise<boolean>;
-  /** Does nothing for a lease that is another's by now. */
+  /** Does nothing if the lease is held by another process. */
   releaseLease(input: { name: string; holder: string }): Promise<void>;
 }

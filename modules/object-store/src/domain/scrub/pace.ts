@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Below this a pause costs more than it spares the disk. */
+/** Shorter pauses cost more than they save. */
 const SHORTEST_PAUSE_MS = 20;
 
-/** Holds a reader to a rate over time. */
+/** Limits a reader to an average rate. */
 export class Pace {
   readonly #bytesPerSecond: number;
   readonly #now: () => number;
@@ -22,7 +22,7 @@ export class Pace {
     this.#bytes += count;
     const elapsedMs = this.#now() - this.#startedAtMs;
     const aheadMs = (this.#bytes / this.#bytesPerSecond) * 1_000 - elapsedMs;
-    if (aheadMs < -1_000) this.#restart(); // an idle hour is no credit for a burst
+    if (aheadMs < -1_000) this.#restart(); // idle time earns no burst
     return aheadMs < SHORTEST_PAUSE_MS ? undefined : this.#pause(aheadMs);
   }
 

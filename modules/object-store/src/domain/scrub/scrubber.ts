@@ -18,16 +18,16 @@ export interface ScrubParts {
 export interface ScrubFinding {
   blobId: string;
   state: 'damaged' | 'missing';
-  /** Some of the versions that hold it. */
+  /** Some of the versions that contain it. */
   objects: readonly { bucket: string; key: string; versionId: string }[];
 }
 
 export interface ScrubReport {
   verified: number;
   bytes: number;
-  /** Had no checksum yet and have one now. */
+  /** Blobs that had no checksum and have one now. */
   learned: number;
-  /** Could not be read at the moment; they are tried again. */
+  /** Blobs that could not be read. They are retried later. */
   unreadable: number;
   findings: readonly ScrubFinding[];
 }
@@ -58,7 +58,7 @@ function scrubMetrics(metrics: Metrics) {
   };
 }
 
-/** Verifies stored bytes against their checksums, the longest unverified first. One at a time. */
+/** Verifies stored bytes against their checksums, least recently verified first. One blob at a time. */
 export class Scrubber {
   readonly #parts: ScrubParts;
   readonly #counted: ScrubMetrics;
@@ -68,7 +68,10 @@ export class Scrubber {
     this.#counted = scrubMetrics(parts.metrics);
   }
 
-  /** Until the signal: whatever was not verified within a cycle is, at a rate that leaves the disk to others. */
+  /**
+   * Runs until the signal aborts. Verifies everything once per cycle, at a limited rate that leaves disk bandwidth to
+   * requests.
+   */
   async run(options: { cycleMs: number; bytesPerSecond: number }, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await delay(ROUND_MS, undefined, { signal }).catch(() => undefined);
@@ -82,14 +85,14 @@ export class Scrubber {
     }
   }
 
-  /** Everything that was not verified since `beforeMs`, once. */
+  /** Verifies everything that was not verified since `beforeMs`, once. */
   async scrub(options: { beforeMs: number; bytesPerSecond: number; signal?: AbortSignal }): Promise<ScrubReport> {
     const { metadata, now } = this.#parts;
     const { beforeMs, bytesPerSecond, signal } = options;
     const pace = new Pace(bytesPerSecond, now, signal);
     const tally: Tally = { verified: 0, bytes: 0, learned: 0, unreadable: 0, findings: [] };
     for (;;) {
-      // What could not be read stays the longest unverified: it is looked past, not waited for.
+      // Unreadable blobs remain at the front of the queue, so skip them.
       const batch = await metadata.blobsToVerify({ beforeMs, limit: BATCH + tally.unreadable });
       const records = batch.slice(tally.unreadable);
       const results: VerifiedBlob[] = [];
@@ -114,9 +117,9 @@ export class Scrubber {
       });
     try {
       let verdict = await read();
-      // Once more before anything is set aside: a fault of the way is no fault of the bytes.
+      // Read again before quarantining: the fault may be in the transfer, not in the bytes.
       if (verdict.state !== 'good') verdict = await read();
-      // Where it was set aside before, it is not lost now.
+      // A quarantined blob is damaged, not missing.
       if (verdict.state === 'missing' && record.state === 'damaged') verdict = { ...verdict, state: 'damaged' };
       tally.verified += 1;
       if (verdict.state === 'good' && record.crc64nvme === null) tally.learned += 1;
@@ -124,7 +127,7 @@ export class Scrubber {
       this.#counted.blobs.inc({ state: verdict.state });
       return { blobId: record.blobId, ...verdict };
     } catch (error) {
-      if ((await metadata.findBlob({ blobId: record.blobId })) === null) return null; // it was let go of meanwhile
+      if ((await metadata.findBlob({ blobId: record.blobId })) === null) return null; // removed in the meantime
       tally.unreadable += 1;
       this.#counted.blobs.inc({ state: 'unreadable' });
       log.warn({ err: error, blob: record.blobId }, 'a blob could not be read to be verified');
@@ -134,7 +137,7 @@ export class Scrubber {
 
   async #report(blobId: string, state: 'damaged' | 'missing', tally: Tally): Promise<void> {
     const { metadata, log } = this.#parts;
-    // What only the trash knows may be gone at any moment; nobody misses it.
+    // Ignore missing blobs that only the trash refers to; they may be removed at any moment.
     const contents = await metadata.isContentNeeded({ kind: 'blob', contentId: blobId });
     if (!contents && state === 'missing') return;
     const objects = await metadata.objectsOfBlob({ blobId, limit: OBJECTS_NAMED });

@@ -5,13 +5,13 @@ import type { BlobRecord, BlobState } from '../ports/metadata-store.ts';
 
 export interface Verdict {
   state: BlobState;
-  /** Of the bytes that are there; null where they are not all there. */
+  /** Checksum of the stored bytes. Null if they are incomplete. */
   crc64nvme: string | null;
 }
 
 /**
- * Reads a blob whole. What cannot be read at the moment (an engine that is away, a failing disk) is thrown: it says
- * nothing of the bytes. `onBytes` is told as they come, and may hold the reading up.
+ * Reads a whole blob. Throws if it cannot be read at the moment (unreachable engine, failing disk), which says nothing
+ * about the bytes. Calls `onBytes` as they arrive, which may delay reading.
  */
 export async function verifyBlob(
   { blobs, kernel }: { blobs: BlobStore; kernel: CrcKernel },
@@ -27,7 +27,7 @@ export async function verifyBlob(
       await onBytes(chunk.length);
     }
   } catch (error) {
-    // It was there a moment ago: it went meanwhile, or it is shorter than it says.
+    // The blob was there a moment ago: it was removed, or is shorter than its size.
     if (!isAppError(error) || error.code !== 'DataLost') throw error;
     return { state: (await blobs.size(record.blobId)) === null ? 'missing' : 'damaged', crc64nvme: null };
   }

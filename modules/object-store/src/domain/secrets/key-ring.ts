@@ -7,17 +7,17 @@ import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { SecretBox } from './secret-box.ts';
 
 const KEY_BYTES = 32;
-/** How long a new key of another process can go unseen by what is sealed here. */
+/** How long sealing can go on before noticing a new key of another process. */
 const SEALING_AGE_MS = 2_000;
-/** Rotations leave one key behind at most while they last; more is a ring that nobody tidied. */
+/** A rotation in progress leaves at most one extra key; more means that the ring was not cleaned up. */
 const MOST_UNWRAPPED = 16;
-/** The last part of a key's time here is when it is unwrapped again, so that a short outage is not felt. */
+/** Share of a key's cache time after which it is unwrapped again, so that a short outage goes unnoticed. */
 const REFRESH_AT = 0.8;
 
 export interface KeyRingDeps {
   metadata: Pick<MetadataStore, 'storeKeys' | 'addStoreKey'>;
   wrapper: KeyWrapper;
-  /** For what was sealed before there was a ring. */
+  /** For data sealed before the ring existed. */
   legacy: SecretBox;
   /** How long an unwrapped key is kept in memory. */
   cacheMs: number;
@@ -33,9 +33,9 @@ interface Unwrapped {
 }
 
 /**
- * The key-encryption keys of the store. They lie in its database, wrapped, so that every replica and every backup has
- * them; what they seal carries the number of its key: `v2:<id>:<base64>`. `KeyServiceUnavailable` while a key is needed
- * that cannot be unwrapped.
+ * The store's key-encryption keys. They are stored wrapped in its database, so that every replica and backup has them.
+ * Sealed data carries the id of its key: `v2:<id>:<base64>`. Throws `KeyServiceUnavailable` if a key is needed that
+ * cannot be unwrapped.
  */
 export class KeyRing {
   readonly #deps: KeyRingDeps;
@@ -48,13 +48,13 @@ export class KeyRing {
     this.#deps = deps;
   }
 
-  /** The context, such as the id of the row, is authenticated with the secret. */
+  /** The context, such as the row's id, is authenticated with the secret. */
   async seal(secret: string, context: string): Promise<string> {
     const { id, key } = await this.#sealing();
     return `v2:${id}:${sealBytes(key, Buffer.from(secret), context, this.#deps.random).toString('base64')}`;
   }
 
-  /** Throws `MasterKeyInvalid` for what no key of this store sealed. */
+  /** Throws `MasterKeyInvalid` for data that was not sealed with a key of this store. */
   async open(sealed: string, context: string): Promise<string> {
     const id = storeKeyOf(sealed);
     if (id === null) throw doesNotOpen('does not open a stored secret');
@@ -65,7 +65,7 @@ export class KeyRing {
     return opened.toString('utf8');
   }
 
-  /** The same under the key that seals now; null where it is already. */
+  /** Reseals data under the current key. Null if it already is. */
   async reseal(sealed: string, context: string): Promise<string | null> {
     const { id } = await this.#sealing();
     if (storeKeyOf(sealed) === id) return null;
@@ -73,8 +73,8 @@ export class KeyRing {
   }
 
   /**
-   * Makes another key, which seals from now on. Answers its id. A ring without keys gets its first one before: a rotation
-   * needs two, and what the master key itself sealed is sealed again by none but a rotation.
+   * Creates another key, which seals from now on, and returns its id. Creates the first key before it if the ring is
+   * empty: a rotation needs two keys, and only a rotation reseals data sealed under the master key itself.
    */
   async addKey(): Promise<number> {
     for (;;) {
@@ -87,7 +87,7 @@ export class KeyRing {
     }
   }
 
-  /** Reads which keys there are now. */
+  /** Reads the current keys. */
   async refresh(): Promise<readonly StoreKey[]> {
     const readAtMs = this.#deps.now();
     this.#keys = await this.#deps.metadata.storeKeys({});
@@ -95,7 +95,7 @@ export class KeyRing {
     return this.#keys;
   }
 
-  /** Throws when a key of the store was wrapped by what this process does not have. Asks no key service. */
+  /** Throws if this process cannot unwrap a key of the store. Does not call a key service. */
   async check(): Promise<void> {
     for (const { wrapper } of await this.refresh()) {
       if (!this.#deps.wrapper.opens(wrapper)) {
@@ -135,7 +135,7 @@ export class KeyRing {
     return await this.#unwrapAnew(id);
   }
 
-  /** The key at hand serves on until its time is over; a failure is told by who needs the key then. */
+  /** The cached key stays in use until it expires. A failure surfaces when the key is needed after that. */
   #refreshBehind(id: number, known: Unwrapped): void {
     known.refreshing = true;
     this.#unwrapAnew(id).catch(() => {
@@ -143,7 +143,7 @@ export class KeyRing {
     });
   }
 
-  /** Requests that need the same key at the same time ask for it once. */
+  /** Concurrent requests for one key share a call. */
   #unwrapAnew(id: number): Promise<KeyObject> {
     const running = this.#unwrapping.get(id);
     if (running !== undefined) return running;
@@ -164,7 +164,7 @@ export class KeyRing {
     return key;
   }
 
-  /** Once more with what is stored now: the key may have been wrapped anew since the ring was read. */
+  /** Retries with the stored value: the key may have been rewrapped since the ring was read. */
   async #unwrapStored({ id, wrapper, wrapped }: StoreKey): Promise<Buffer> {
     try {
       return await this.#deps.wrapper.unwrap({ wrapper, text: wrapped }, contextOf(id));
@@ -176,7 +176,7 @@ export class KeyRing {
   }
 }
 
-/** What a key of the store is wrapped with: it opens as this key alone. */
+/** Binds a wrapped key to its id. */
 export function contextOf(id: number): string {
   return `store-key/${id}`;
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Who wraps the key-encryption keys of the store. */
+/** Configures how the store's key-encryption keys are wrapped. */
 export const keyServiceConfigSchema = Type.Object(
   {
     kind: Type.Union([Type.Literal('local'), Type.Literal('vault-transit')], {

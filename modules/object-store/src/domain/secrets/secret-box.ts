@@ -5,14 +5,14 @@ import { storeErrors } from '../../errors.ts';
 const VERSION = 'v1';
 
 /**
- * What was sealed directly under the master key, before the key ring: `v1:` and AES-256-GCM. The context, such as the
- * access key's id, is authenticated with it: a sealed secret that is moved to another row does not open.
+ * Data sealed directly under the master key, before the key ring: `v1:` and AES-256-GCM. The context, such as the
+ * access key's id, is authenticated: a sealed secret that is moved to another row does not open.
  */
 export class SecretBox {
   readonly #keys: readonly KeyObject[];
   readonly #random: (size: number) => Buffer;
 
-  /** The first key seals, each of them opens. */
+  /** The first key seals; any of them opens. */
   constructor(keys: KeyObject | readonly KeyObject[], random: (size: number) => Buffer) {
     this.#keys = Array.isArray(keys) ? keys : [keys as KeyObject]; // `isArray` does not narrow readonly arrays
     this.#random = random;

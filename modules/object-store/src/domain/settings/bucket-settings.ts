@@ -1,11 +1,11 @@
 import { parseMediaType } from '../content/media-type.ts';
 import type { BucketConfiguration } from '../bucket-configurations.ts';
 
-/** The document `settings` with its defaults filled in. */
+/** The document `settings` with defaults applied. */
 export interface BucketSettings {
-  /** Anybody may read the objects of the bucket. */
+  /** Anyone can read the bucket's objects. */
   publicDefault: boolean;
-  /** Sent with objects that were uploaded without a `Cache-Control` of their own. */
+  /** Sent with objects that have no `Cache-Control` of their own. */
   cacheControl: string | null;
   softDelete: SoftDelete;
   maxObjectSizeBytes: number | null;
@@ -24,7 +24,7 @@ export interface BucketQuota {
   maxObjects: number | null;
 }
 
-/** What is stored: only what differs from the defaults, so that a changed default reaches every bucket. */
+/** The stored form: only differences from the defaults, so that a changed default applies to every bucket. */
 export type StoredSettings = Partial<Omit<BucketSettings, 'softDelete' | 'quota'>> & {
   softDelete?: Partial<SoftDelete>;
   quota?: Partial<BucketQuota>;
@@ -48,10 +48,10 @@ export function storedSettingsOf(configuration: BucketConfiguration): StoredSett
 }
 
 function parseSettings(document: string): StoredSettings {
-  return JSON.parse(document) as StoredSettings; // written by the settings service from this very type
+  return JSON.parse(document) as StoredSettings; // written by the settings service from this type
 }
 
-/** Whether a bucket that takes only some types takes this one; parameters of a type do not count. */
+/** Whether the bucket accepts a content type, ignoring parameters. */
 export function allowsContentType(settings: Pick<BucketSettings, 'allowedContentTypes'>, contentType: string): boolean {
   if (settings.allowedContentTypes === null) return true;
   const wanted = parseMediaType(contentType)?.essence ?? '';

@@ -5,14 +5,14 @@ import type { BucketConfiguration, BucketConfigurations } from '../bucket-config
 
 export interface DocumentChange {
   name: BucketDocumentName;
-  /** Null removes it. */
+  /** Null removes the document. */
   document: string | null;
 }
 
 export interface DocumentEdit {
-  /** Reads the bucket again, with the caller's own refusals. */
+  /** Reads the bucket again, with the caller's own access checks. */
   find: () => Promise<BucketRecord>;
-  /** What is to change, given what is there. */
+  /** Returns the changes, given the current documents. */
   edit: (
     configuration: BucketConfiguration,
     bucket: BucketRecord,
@@ -22,9 +22,8 @@ export interface DocumentEdit {
 const MOST_ATTEMPTS = 8;
 
 /**
- * Reads, changes and writes documents of a bucket as one step: two changes at the same time are both kept, whichever
- * replica they come to. Answers the bucket and its documents as they are then. Throws `OperationAborted` when others
- * change it all the time.
+ * Reads, changes and writes documents of a bucket atomically: concurrent changes are all kept, on any replica. Returns
+ * the bucket and its documents after the change. Throws `OperationAborted` if concurrent changes prevent it repeatedly.
  */
 export async function editDocuments(
   parts: { metadata: MetadataStore; configurations: BucketConfigurations; now: () => number },

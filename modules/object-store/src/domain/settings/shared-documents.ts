@@ -1,12 +1,9 @@
-/**
- * The documents that the settings show together with their own and that S3 operations write too. Only as much of their
- * shape as is needed here.
- */
+/** Documents that the settings API shows and S3 operations also write. Declares only the properties needed here. */
 export interface CorsDocument {
   rules: readonly CorsRule[];
 }
 
-/** What a rule may allow; `OPTIONS` is the question itself (API reference, PutBucketCors). */
+/** Methods that a rule may allow. `OPTIONS` is the preflight itself (API reference, PutBucketCors). */
 export const CORS_METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD'] as const;
 export type CorsMethod = (typeof CORS_METHODS)[number];
 
@@ -20,5 +17,5 @@ export interface CorsRule {
 }
 
 export function parseCorsDocument(document: string): CorsDocument {
-  return JSON.parse(document) as CorsDocument; // checked by a schema before it was stored
+  return JSON.parse(document) as CorsDocument; // validated by a schema before it was stored
 }

@@ -3,8 +3,8 @@ import type { BucketConfiguration } from '../bucket-configurations.ts';
 import { allowsContentType, storedSettingsOf } from './bucket-settings.ts';
 
 /**
- * What a bucket takes by its settings. Throws `EntityTooLarge` and `InvalidRequest`. Quotas are not decided here but in the
- * transaction, where they are exact.
+ * Checks an upload against the bucket's settings. Throws `EntityTooLarge` or `InvalidRequest`. Quotas are checked in
+ * the transaction, where they are exact.
  */
 export function assertUploadAllowed(
   configuration: BucketConfiguration,
@@ -20,7 +20,7 @@ export function assertUploadAllowed(
   }
 }
 
-/** The largest object that the bucket takes, given what the store takes. */
+/** The smaller of the bucket's and the store's maximum object size. */
 export function maxObjectBytes(configuration: BucketConfiguration, limitBytes: number): number {
   return Math.min(storedSettingsOf(configuration).maxObjectSizeBytes ?? limitBytes, limitBytes);
 }

@@ -3,8 +3,8 @@ import type { BucketRecord } from '../ports/records.ts';
 import type { TrafficCounters } from './traffic-counters.ts';
 
 /**
- * Counts one exchange about a bucket when it is over. A body that came or went whole counts by its announced length;
- * one that was cut, or had none, by what passed on the connection meanwhile. `bodyBytes`: of the answer, where only the
+ * Counts an exchange about a bucket once it ends. A complete body counts with its declared length; an incomplete or
+ * undeclared one with the bytes that passed on the connection. `bodyBytes`: size of the response body, if only the
  * caller knows it.
  */
 export function countTraffic(
@@ -26,7 +26,7 @@ export function countTraffic(
   });
 }
 
-/** What was sent beside a body is not told from it where the length was not announced. */
+/** Without a declared length, this includes bytes sent besides the body. */
 function lengthOf(incoming: IncomingMessage, response: ServerResponse, sent: number): number {
   const { statusCode } = response;
   if (incoming.method === 'HEAD' || statusCode === 204 || statusCode === 304) return 0;
@@ -34,7 +34,7 @@ function lengthOf(incoming: IncomingMessage, response: ServerResponse, sent: num
   return announced === undefined ? sent : counted(Number(announced));
 }
 
-/** No socket, no figure. */
+/** 0 if there is no socket to measure. */
 function counted(bytes: number): number {
   return bytes > 0 ? bytes : 0;
 }

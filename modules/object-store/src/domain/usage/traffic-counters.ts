@@ -2,13 +2,13 @@ import type { BucketRecord } from '../ports/records.ts';
 import type { Traffic } from '../ports/usage-history.ts';
 
 export interface TrafficCountersOptions {
-  /** Buckets that are counted between two looks. */
+  /** Maximum number of buckets counted between two recordings. */
   maxBuckets?: number;
 }
 
 const DEFAULT_MAX_BUCKETS = 65_536;
 
-/** Sums of what came and went, in memory until somebody takes them: a request costs a few additions. */
+/** Sums traffic in memory until it is recorded. A request costs a few additions. */
 export class TrafficCounters {
   readonly #maxBuckets: number;
   #sums = new Map<number, Traffic>();
@@ -22,19 +22,19 @@ export class TrafficCounters {
     this.#sum({ bucketId: bucket.id, workspaceUuid: bucket.workspaceUuid, requestCount: 1, bytesIn, bytesOut });
   }
 
-  /** Everything since the last time. */
+  /** Returns the traffic since the last call, and resets the sums. */
   take(): Traffic[] {
     const taken = [...this.#sums.values()];
     this.#sums = new Map();
     return taken;
   }
 
-  /** What was taken and could not be written down. */
+  /** Adds back traffic that could not be recorded. */
   putBack(traffic: readonly Traffic[]): void {
     for (const each of traffic) this.#sum(each);
   }
 
-  /** Requests that found no room, since the last time this was asked. */
+  /** Requests over the bucket limit since the last call. */
   takeUncounted(): number {
     const count = this.#uncounted;
     this.#uncounted = 0;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** The slice `object_store.usage` of the configuration. */
+/** The `object_store.usage` section of the configuration. */
 export const usageConfigSchema = Type.Object(
   {
     interval_seconds: Type.Integer({

@@ -2,7 +2,7 @@ import type { UsagePeriods, UsageResolution } from '../ports/usage-history.ts';
 
 export const PERIOD_MS: Readonly<Record<UsageResolution, number>> = { hour: 3_600_000, day: 86_400_000 };
 
-/** The beginning of the period that a time is in; days are those of UTC. */
+/** Start of the period that contains a time. Days are in UTC. */
 export function periodStart(timeMs: number, resolution: UsageResolution): number {
   return Math.floor(timeMs / PERIOD_MS[resolution]) * PERIOD_MS[resolution];
 }

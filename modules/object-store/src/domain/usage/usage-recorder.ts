@@ -5,23 +5,23 @@ import type { TrafficCounters } from './traffic-counters.ts';
 import { PERIOD_MS, periodsAt } from './usage-periods.ts';
 
 const LEASE = 'usage';
-/** Buckets or workspaces of one command: the writer has others waiting. */
+/** Buckets or workspaces per command, so that other writers are not delayed. */
 const PAGE = 200;
 const TRAFFIC_PAGE = 32;
 const FORGET_PAGE = 1_000;
-/** Of one round; what is left waits for the next. */
+/** Limit per round. The rest waits for the next one. */
 const FORGET_PAGES = 20;
 
 export interface UsageRecorderOptions {
   parts: StoreParts;
   traffic: TrafficCounters;
-  /** Who this process is, among those that share the database. */
+  /** Unique among the processes that share the database. */
   holder: string;
 }
 
 /**
- * Writes usage down. Each replica adds what it moved itself; what is stored, which is the same for all, is noted by one of
- * them at a time, under a lease, which also forgets what is too old.
+ * Records usage. Each replica adds its own traffic. One replica at a time, under a lease, records stored bytes, which
+ * are the same for all, and removes old records.
  */
 export class UsageRecorder {
   readonly #options: UsageRecorderOptions;
@@ -33,7 +33,7 @@ export class UsageRecorder {
     this.#everyMs = options.parts.config.usage.interval_seconds * 1_000;
   }
 
-  /** Until the signal; a round that fails is logged, and the next one tries again. */
+  /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#guarded(() => this.round(signal));
@@ -49,7 +49,7 @@ export class UsageRecorder {
     await this.#forget('day', signal);
   }
 
-  /** After the last request: what came and went until now is kept. */
+  /** Call after the last request: records the traffic so far. */
   async close(): Promise<void> {
     await this.#guarded(() => this.#flush());
     if (!this.#holdsLease) return;

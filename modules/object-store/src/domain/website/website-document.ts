@@ -1,48 +1,48 @@
-/** The bucket's document `website`: what S3's website configuration says. */
+/** The document `website` of a bucket: its S3 website configuration. */
 export interface WebsiteDocument {
-  /** Name below each folder; absent where everything is sent elsewhere. */
+  /** Name of the index object in each folder. Absent if everything is redirected. */
   index?: string;
-  /** Key of what is shown for errors. */
+  /** Key of the error page. */
   error?: string;
-  /** Every request is sent there, with its path. */
+  /** Redirects every request there, keeping its path. */
   redirectAllTo?: WebsiteTarget;
-  /** The first that matches holds. */
+  /** The first match applies. */
   routingRules?: readonly RoutingRule[];
 }
 
 export interface WebsiteTarget {
   hostName: string;
-  /** Absent: that of the request. */
+  /** Defaults to the request's protocol. */
   protocol?: 'http' | 'https';
 }
 
 export interface RoutingRule {
-  /** Absent where any key will do. */
+  /** If absent, any key matches. */
   keyPrefix?: string;
-  /** The rule is for answers that would have this status; absent: for every request, before anything is looked up. */
+  /** Applies to responses that would have this status. If absent, applies to every request, before any lookup. */
   errorCode?: number;
   redirect: Partial<WebsiteTarget> & {
-    /** Default: 301. */
+    /** Defaults to 301. */
     status?: number;
-    /** In place of `keyPrefix`. */
+    /** Replaces `keyPrefix`. */
     keyPrefix?: string;
-    /** In place of the whole key. */
+    /** Replaces the whole key. */
     key?: string;
   };
 }
 
 export function parseWebsiteDocument(document: string): WebsiteDocument {
-  return JSON.parse(document) as WebsiteDocument; // checked before it was stored
+  return JSON.parse(document) as WebsiteDocument; // validated before it was stored
 }
 
-/** The rule for a key, as it was asked for; `errorCode` null before anything is looked up. */
+/** The rule for a requested key. `errorCode` is null before any lookup. */
 export function ruleFor(document: WebsiteDocument, key: string, errorCode: number | null): RoutingRule | null {
   const fits = (rule: RoutingRule): boolean =>
     (rule.errorCode ?? null) === errorCode && key.startsWith(rule.keyPrefix ?? '');
   return document.routingRules?.find(fits) ?? null;
 }
 
-/** What of the key is left under the rule's redirect. */
+/** The key after the rule's replacements. */
 export function redirectedKey({ keyPrefix = '', redirect }: RoutingRule, key: string): string {
   if (redirect.key !== undefined) return redirect.key;
   return redirect.keyPrefix === undefined ? key : redirect.keyPrefix + key.slice(keyPrefix.length);

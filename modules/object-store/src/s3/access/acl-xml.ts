@@ -13,7 +13,7 @@ import { assertFew, uriOfGroup, type NamedGrant, type NamedGrantee } from './req
 
 const INSTANCE = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
 
-/** The content of `<AccessControlPolicy>`. Groups come first, as they do in every client's own order of grantees. */
+/** Renders the content of `<AccessControlPolicy>`. Group grants come first, the order that clients use. */
 export function aclElement({ owner, grants }: AccessControlList): XmlNode {
   const [groups, people] = [grants.filter(isToGroup), grants.filter((grant) => !isToGroup(grant))];
   return { Owner: ownerElement(owner), AccessControlList: { Grant: [...groups, ...people].map(grantElement) } };
@@ -36,7 +36,7 @@ export interface AclDocument {
   grants: readonly NamedGrant[];
 }
 
-/** Reads `<AccessControlPolicy>`; what is not such a document is `MalformedACLError`. */
+/** Parses `<AccessControlPolicy>`. Throws `MalformedACLError` for any other document. */
 export function parseAclDocument(document: string): AclDocument {
   try {
     const root = parseXml(document, 'AccessControlPolicy');
@@ -58,7 +58,7 @@ function readGrant(grant: XmlElement): NamedGrant {
   return { grantee: readGrantee(grantee), permission };
 }
 
-/** What it has tells its type: an id, an address or a group. */
+/** The one child that is present tells the type: an id, an e-mail address or a group URI. */
 function readGrantee(grantee: XmlElement): NamedGrantee {
   const id = childText(grantee, 'ID')?.trim();
   const email = childText(grantee, 'EmailAddress')?.trim();
@@ -70,7 +70,7 @@ function readGrantee(grantee: XmlElement): NamedGrantee {
 }
 
 function isPermission(text: string): text is Permission {
-  return (PERMISSIONS as readonly string[]).includes(text); // widened only to be asked
+  return (PERMISSIONS as readonly string[]).includes(text); // widened for the lookup
 }
 
 function malformed(): Error {

@@ -13,12 +13,12 @@ import type { S3Request } from '../s3-request.ts';
 import { conditionsOf, type Circumstances } from './request-conditions.ts';
 import type { OperationRule } from './rules.ts';
 
-/** What a request was found to be allowed, and what is needed to ask further. */
+/** The outcome of authorizing a request, with what further checks need. */
 export interface RequestAccess {
   readonly rules: BucketAccess;
   readonly operation: OperationRule;
   readonly circumstances: Circumstances;
-  /** The object that the answer hung on, so that the handler need not read it again. */
+  /** The object that the decision read, so that the handler need not read it again. */
   readonly loaded: FoundObject | null;
 }
 
@@ -28,11 +28,11 @@ export interface Asking {
   caller: Caller;
   bucket: BucketRecord;
   operation: OperationRule;
-  /** Default: as the request says. */
+  /** Defaults to what the request implies. */
   authType?: Circumstances['authType'];
 }
 
-/** Decides before anything of the body is read. Throws `AccessDenied`, or what the object is missing as. */
+/** Authorizes a request before its body is read. Throws `AccessDenied`, or the error for a missing object. */
 export async function authorize(asking: Asking): Promise<RequestAccess> {
   const { request, services, caller, bucket, operation } = asking;
   const access: RequestAccess = {
@@ -42,7 +42,7 @@ export async function authorize(asking: Asking): Promise<RequestAccess> {
     loaded: null,
   };
   if (!mayDo(caller, operation.needs, bucket.name)) throw denied(bucket);
-  // Reject anonymous bulk deletes before reading the body, unless the bucket was opened to others.
+  // Reject anonymous bulk deletes before reading the body, unless the bucket has a configuration that may allow them.
   if (operation.asks === 'each' && caller.workspaceUuid === null && bucket.configurationVersion === 0)
     throw denied(bucket);
   if (operation.asks === 'each' || operation.byHandler === true) return access;
@@ -60,7 +60,10 @@ export interface NameInBucket {
   versionId?: string;
 }
 
-/** Reads an object and decides. Who may not list does not learn whether a name is taken: then absent is refused too. */
+/**
+ * Reads an object and authorizes access to it. A caller without list permission gets `AccessDenied` for a missing key,
+ * so that it cannot probe for names.
+ */
 export async function findAllowed(
   services: StoreServices,
   access: RequestAccess,
@@ -78,12 +81,12 @@ export async function findAllowed(
   return found;
 }
 
-/** Whether the caller may do the operation to this name: for operations on many. */
+/** Whether the caller may perform the operation on this name. For operations on several objects. */
 export function mayDoTo(access: RequestAccess, name: NameInBucket): boolean {
   return isAllowed(questionAbout(access, questionName(name)));
 }
 
-/** Whether the caller may also do something that an operation does only when asked, such as `s3:BypassGovernanceRetention`. */
+/** Whether the caller may also perform an optional action of the operation, such as `s3:BypassGovernanceRetention`. */
 export function mayAlso(access: RequestAccess, action: string, needs: StoreAction, name: NameInBucket): boolean {
   return isAllowed(questionAbout({ ...access, operation: { action, asks: 'key', needs } }, questionName(name)));
 }
@@ -113,7 +116,7 @@ function questionAbout(
   const { caller, bucket } = circumstances;
   const list = version?.attributes.accessControlList;
   const conditions = conditionsOf(circumstances);
-  // A grant to write is none to remove what versioning kept.
+  // An ACL grant to write does not allow removing noncurrent versions.
   const ignoresAcl = name.byVersion && operation.acl?.on === 'bucket' && operation.asks !== 'bucket';
   return {
     caller,
@@ -128,7 +131,7 @@ function questionAbout(
   };
 }
 
-/** Headers by which a write does more than write. */
+/** Headers of a write that require a further action. */
 const BESIDES: readonly (readonly [RegExp, string])[] = [
   [/^x-amz-(acl|grant-.+)$/, 's3:PutObjectAcl'],
   [/^x-amz-tagging$/, 's3:PutObjectTagging'],
@@ -136,7 +139,7 @@ const BESIDES: readonly (readonly [RegExp, string])[] = [
   [/^x-amz-object-lock-legal-hold$/, 's3:PutObjectLegalHold'],
 ];
 
-/** A policy that denies what a header asks for is not got round by sending it with the object. */
+/** A policy that denies such an action also denies it as a header of the write. */
 function isDeniedBesides({ rules, circumstances }: RequestAccess, question: AccessQuestion): boolean {
   if (rules.policy === null || question.action !== 's3:PutObject') return false;
   return BESIDES.some(([pattern, action]) => circumstances.sends(pattern) && isDenied({ ...question, action }));

@@ -14,8 +14,8 @@ export interface CopySource {
 }
 
 /**
- * What a copy reads, if the caller may read it. Throws `NoSuchBucket`, `NoSuchKey`, `NoSuchVersion`, and `AccessDenied` also
- * where `x-amz-source-expected-bucket-owner` names somebody else.
+ * Finds the source of a copy and checks that the caller may read it. Throws `NoSuchBucket`, `NoSuchKey`,
+ * `NoSuchVersion` or `AccessDenied`, the latter also when `x-amz-source-expected-bucket-owner` does not match.
  */
 export async function findCopySource(
   context: BucketContext,

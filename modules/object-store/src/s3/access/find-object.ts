@@ -3,8 +3,8 @@ import type { ObjectContext } from '../s3-context.ts';
 import { findAllowed } from './authorize.ts';
 
 /**
- * The object that the request names, if the caller may do to it what the operation does. Throws `NoSuchKey`,
- * `NoSuchVersion` and `MethodNotAllowed` for those who may know, else `AccessDenied`.
+ * Finds the object that the request names and checks that the caller may perform the operation on it. Throws
+ * `NoSuchKey`, `NoSuchVersion` or `MethodNotAllowed` if the caller may know, else `AccessDenied`.
  */
 export async function findObject(context: ObjectContext): Promise<FoundObject> {
   const access = context.access;

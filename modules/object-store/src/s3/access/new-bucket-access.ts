@@ -5,10 +5,10 @@ import { storeErrors } from '../../errors.ts';
 import type { BucketDocumentName } from '../../domain/ports/records.ts';
 import { readAclHeaders, resolveAcl } from './requested-acl.ts';
 
-/** Documents to put into a bucket as soon as it is there. */
+/** Documents to store with a new bucket. */
 export type NewBucketAccess = readonly (readonly [BucketDocumentName, string])[];
 
-/** The documents that the headers of CreateBucket ask for. Everything wrong with them is thrown before there is a bucket. */
+/** Reads the documents that the headers of CreateBucket ask for. Throws before the bucket is created. */
 export async function readNewBucketAccess(
   header: (name: string) => string | undefined,
   workspaceUuid: string,

@@ -22,12 +22,12 @@ export interface NewObject {
   owners: OwnerDirectory;
 }
 
-/** Of `ObjectAttributes`; empty for an object that is private to the bucket's owner. */
+/** Part of `ObjectAttributes`. Empty for an object that is private to the bucket's owner. */
 export interface NewObjectAcl {
   accessControlList?: string;
 }
 
-/** For every write: who owns the new object and who else may use it, by the headers of the request. */
+/** Determines the owner and grants of a new object from the headers of the request. Used by every write. */
 export function aclOfNewObject(context: BucketContext): Promise<NewObjectAcl> {
   const { caller, services, request } = context;
   return readNewObjectAcl({
@@ -40,9 +40,10 @@ export function aclOfNewObject(context: BucketContext): Promise<NewObjectAcl> {
 }
 
 /**
- * Throws `AccessControlListNotSupported` where the bucket's owner owns everything, `AccessDenied` for public ACLs that the
- * bucket blocks and for a key that may not configure it, and what is wrong with the headers themselves. Unsigned objects
- * belong to the bucket's owner, and may say whom they let in: the bucket was opened to the public with everything in it.
+ * Throws `AccessControlListNotSupported` if the bucket's owner owns everything, `AccessDenied` for public ACLs that the
+ * bucket blocks or for a key that may not configure the bucket, and the usual errors for malformed headers. Anonymous
+ * writers may set an ACL; their objects belong to the bucket's owner, since the bucket was opened to the public with
+ * everything in it.
  */
 export async function readNewObjectAcl({ header, rules, bucket, caller, owners }: NewObject): Promise<NewObjectAcl> {
   const requested = readAclHeaders(header);
@@ -65,7 +66,7 @@ export async function readNewObjectAcl({ header, rules, bucket, caller, owners }
   return owner === bucketOwner && isPrivate(acl) ? {} : { accessControlList: JSON.stringify(acl) };
 }
 
-/** An upload shares its object when it ends, by when its key or its maker may have lost the right to. */
+/** Checks the right to share again on completion: the key or its creator may have lost it since the upload began. */
 export function assertMayComplete({ attributes }: UploadRecord, caller: Caller, bucket: BucketRecord): void {
   const { accessControlList } = attributes;
   if (accessControlList !== undefined) assertMayShare(caller, parseAcl(accessControlList), bucket);

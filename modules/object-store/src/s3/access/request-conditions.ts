@@ -6,9 +6,9 @@ import type { S3Request } from '../s3-request.ts';
 
 export interface Circumstances {
   request: Pick<S3Request, 'query' | 'remoteAddress' | 'isSecure'>;
-  /** Of the request, or the fields of a form that stand for them. */
+  /** A header of the request, or the form field that stands for it. */
   header: (name: string) => string | undefined;
-  /** Whether a header whose name is such was sent. */
+  /** Whether the request has a header whose name matches. */
   sends: (name: RegExp) => boolean;
   caller: Caller;
   bucket: BucketRecord;
@@ -16,7 +16,7 @@ export interface Circumstances {
   authType: 'REST-HEADER' | 'REST-QUERY-STRING' | 'POST' | null;
 }
 
-/** From a condition key to what the request says; only what is asked is worked out. */
+/** Maps a condition key to the request's values, computed on demand. */
 export function conditionsOf(circumstances: Circumstances): ConditionValues {
   const { request, header } = circumstances;
   return (key) => {
@@ -69,7 +69,7 @@ function listOf(value: string | undefined): readonly string[] | undefined {
   return value === undefined ? undefined : [value];
 }
 
-/** `bucket/key`, decoded, as policies write it. */
+/** Decodes the header to `bucket/key`, as policies spell it. */
 function copySource(raw: string | undefined): string | undefined {
   if (raw === undefined) return undefined;
   try {
@@ -81,13 +81,13 @@ function copySource(raw: string | undefined): string | undefined {
   }
 }
 
-/** Of `x-amz-tagging`, names in lower case, since condition keys are. */
+/** Parses `x-amz-tagging`. Names are lower case, as condition keys are. */
 function requestTags(header: (name: string) => string | undefined): ReadonlyMap<string, string> {
   const tags = new URLSearchParams(header('x-amz-tagging') ?? '');
   return new Map([...tags].map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** `x-amz-expected-bucket-owner`: the canonical id of the bucket's workspace, or its uuid. */
+/** Checks `x-amz-expected-bucket-owner` against the canonical id of the bucket's workspace, or its uuid. */
 export function isExpectedOwner(expected: string | undefined, bucket: BucketRecord): boolean {
   if (expected === undefined) return true;
   return expected === bucket.workspaceUuid || expected === ownerOf(bucket.workspaceUuid).id;

@@ -12,10 +12,10 @@ import { workspaceOfOwnerId } from '../../domain/access/owner-identity.ts';
 import { storeErrors } from '../../errors.ts';
 import type { OwnerDirectory } from '../../domain/ports/owner-directory.ts';
 
-/** AWS's limit on the grants of one list. */
+/** AWS's limit on grants per ACL. */
 export const MAX_GRANTS = 100;
 
-/** A grantee as a request names it. */
+/** A grantee as named in a request. */
 export type NamedGrantee = { id: string } | { email: string } | { uri: string };
 
 export interface NamedGrant {
@@ -23,7 +23,7 @@ export interface NamedGrant {
   permission: Permission;
 }
 
-/** What a request wants of an ACL: a canned one by name, or grants. */
+/** The ACL that a request asks for: a canned ACL, or a list of grants. */
 export type RequestedAcl = { canned: CannedAcl } | { grants: readonly NamedGrant[] };
 
 const GROUPS: Readonly<Record<string, GranteeGroup>> = {
@@ -40,12 +40,12 @@ const GRANT_HEADERS: readonly (readonly [string, Permission])[] = [
   ['x-amz-grant-full-control', 'FULL_CONTROL'],
 ];
 
-/** Whether a request speaks of an ACL in its headers. */
+/** Whether the request has ACL headers. */
 export function hasAclHeaders(header: (name: string) => string | undefined): boolean {
   return ['x-amz-acl', ...GRANT_HEADERS.map(([name]) => name)].some((name) => header(name) !== undefined);
 }
 
-/** Canned ACLs that give nothing to anyone but the owners of the object and of the bucket that holds it. */
+/** Canned ACLs that grant nothing beyond the owners of the object and its bucket. */
 const SHARES_NOTHING: ReadonlySet<string> = new Set<CannedAcl>([
   'private',
   'aws-exec-read',
@@ -53,14 +53,14 @@ const SHARES_NOTHING: ReadonlySet<string> = new Set<CannedAcl>([
   'bucket-owner-full-control',
 ]);
 
-/** Whether headers ask to let others in, as far as their names say. */
+/** Whether the headers ask to share with others, judged by their names and the canned ACL only. */
 export function asksToShare(header: (name: string) => string | undefined): boolean {
   const canned = header('x-amz-acl');
   if (canned !== undefined) return !SHARES_NOTHING.has(canned);
   return GRANT_HEADERS.some(([name]) => header(name) !== undefined);
 }
 
-/** `x-amz-acl` or `x-amz-grant-…`; null when the request has neither. */
+/** Reads `x-amz-acl` or `x-amz-grant-…`. Null if the request has neither. */
 export function readAclHeaders(header: (name: string) => string | undefined): RequestedAcl | null {
   const canned = header('x-amz-acl');
   if (canned !== undefined && GRANT_HEADERS.some(([name]) => header(name) !== undefined)) {
@@ -83,7 +83,7 @@ export function assertFew(grants: readonly NamedGrant[]): readonly NamedGrant[] 
   return grants;
 }
 
-/** The list that a request wants, with everybody whom it names known to this store. */
+/** Resolves a requested ACL. Throws if it names a grantee that is unknown to this store. */
 export async function resolveAcl(
   requested: RequestedAcl,
   owner: string,
@@ -116,7 +116,7 @@ async function resolveGrantee(named: NamedGrantee, owners: OwnerDirectory): Prom
   return { workspaceUuid };
 }
 
-/** `id="…", emailAddress="…", uri="…"`, with or without quotes. */
+/** Parses `id="…", emailAddress="…", uri="…"`, quoted or not. */
 function readGrantees(value: string): NamedGrantee[] {
   return value.split(',').map((piece) => {
     const [, kind = '', quoted, bare] = /^\s*(\w+)\s*=\s*(?:"([^"]*)"|([^"\s]*))\s*$/.exec(piece) ?? [];
@@ -128,7 +128,7 @@ function readGrantees(value: string): NamedGrantee[] {
   });
 }
 
-/** The address of a group, as ACLs show it. */
+/** The URI of a group, as ACLs show it. */
 export function uriOfGroup(group: GranteeGroup): string {
   return Object.keys(GROUPS).find((uri) => GROUPS[uri] === group) ?? '';
 }

@@ -1,26 +1,26 @@
 import type { AclNeed } from '../../domain/access/decide.ts';
 import type { StoreAction } from '../../domain/ports/maker-rights.ts';
 
-/** What policies, ACLs and keys are asked about an operation. */
+/** What authorization needs to know about an operation: its action, its ACL permission and the right of the key. */
 export interface OperationRule {
-  /** The action in bucket policies. */
+  /** Action in bucket policies. */
   readonly action: string;
-  /** The action where the request names a version; `action` by default. */
+  /** Action if the request names a version. Defaults to `action`. */
   readonly versionAction?: string;
   /**
-   * What the question is about. `bucket`: the bucket itself. `key`: a name in it, taken or not. `object`: an object that
-   * must exist. `each`: the handler asks for every object of a list.
+   * What the check is about. `bucket`: the bucket itself. `key`: a name in it, existing or not. `object`: an object
+   * that must exist. `each`: the handler checks every object of a list.
    */
   readonly asks: 'bucket' | 'key' | 'object' | 'each';
-  /** The handler reads the object by `findObject`, which decides, so that nothing is read twice. */
+  /** The handler reads the object with `findObject`, which authorizes, so that nothing is read twice. */
   readonly byHandler?: true;
-  /** The permission of an ACL that allows it; without one only the owner and policies do. */
+  /** ACL permission that allows the operation. Without one, only the owner and policies can allow it. */
   readonly acl?: AclNeed;
-  /** The action of the authorize table that the key, and its creator, must be allowed. */
+  /** Action of the authorize table that the key and its creator must be allowed. */
   readonly needs: StoreAction;
 }
 
-/** For everything that reads the bytes of an object: GET and HEAD, the source of a copy, a page of a website. */
+/** Rule for everything that reads the bytes of an object: GET, HEAD, the source of a copy, a page of a website. */
 export const READ_OBJECT = {
   action: 's3:GetObject',
   versionAction: 's3:GetObjectVersion',
@@ -30,7 +30,7 @@ export const READ_OBJECT = {
   needs: 'object:read',
 } as const satisfies OperationRule;
 
-/** For everything that stores bytes under a name: PUT, copies, parts and forms. */
+/** Rule for everything that stores bytes under a key: PUT, copies, parts and forms. */
 export const WRITE_OBJECT = {
   action: 's3:PutObject',
   asks: 'key',

@@ -3,7 +3,7 @@ import type { RequestHeaders } from '../request-headers.ts';
 
 const AMZ_DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
-/** `yyyymmddThhmmssZ` in milliseconds; null for anything else, a 31st of February too. */
+/** Parses `yyyymmddThhmmssZ` to milliseconds. Null for anything else, including dates such as February 31. */
 export function timeOfAmzDate(amzDate: string): number | null {
   const parsed = AMZ_DATE.exec(amzDate);
   if (parsed === null) return null;
@@ -16,13 +16,13 @@ export function timeOfAmzDate(amzDate: string): number | null {
   return sameDay && time.getUTCFullYear() === Number(year) ? time.getTime() : null;
 }
 
-/** When a request says it was signed: `x-amz-date`, else `Date`. Null when neither says. */
+/** When a request was signed: `x-amz-date`, else `Date`. Null if it has neither. */
 export function amzDateOf(headers: RequestHeaders): string | null {
   const own = headers.get('x-amz-date');
   if (own !== undefined) return own;
   const date = headers.get('date') ?? '';
   if (AMZ_DATE.test(date)) return date;
-  const timeMs = /^[A-Z][a-z]{2}, \d/.test(date) ? fromHttpDate(date) : null; // `Date.parse` alone takes any number
+  const timeMs = /^[A-Z][a-z]{2}, \d/.test(date) ? fromHttpDate(date) : null; // `Date.parse` alone accepts any number
   return timeMs === null ? null : toAmzDate(timeMs);
 }
 

@@ -1,13 +1,13 @@
 import type { AppError } from '@svc/errors';
 import { storeErrors } from '../../errors.ts';
 
-/** How a claim is refused: under another code in a header than in a query, with the same reasons. */
+/** Creates the error for a bad claim. Headers and queries share the reasons, but not the code. */
 export type Refuse = (reason: string, details?: Readonly<Record<string, unknown>>) => AppError;
 
 export const refuseHeader: Refuse = (reason, details) =>
   storeErrors.AuthorizationHeaderMalformed({ details: { ...details, reason } });
 
-/** Of the parameters besides the credential. */
+/** For the parameters other than the credential. */
 export const refuseQuery: Refuse = (reason, details) =>
   storeErrors.AuthorizationQueryParametersError({ details: { ...details, reason } });
 
@@ -18,7 +18,7 @@ export function refuseAuthorization(reason: string): AppError {
   return storeErrors.InvalidArgument({ details: { reason, argumentName: 'Authorization' } });
 }
 
-/** Signature Version 2 and whatever else S3 knows and is not here. */
+/** Signature Version 2 and other mechanisms that S3 knows but this store does not support. */
 export function unsupportedMechanism(): AppError {
   const reason = 'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.';
   return storeErrors.InvalidRequest({ details: { reason } });

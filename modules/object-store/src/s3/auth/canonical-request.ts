@@ -13,7 +13,7 @@ export interface CanonicalParts {
   payloadHash: string;
 }
 
-/** Task 1 of Signature Version 4: the request as both sides write it down. */
+/** Task 1 of Signature Version 4: the canonical request. */
 export function canonicalRequest(parts: CanonicalParts): string {
   const headers = parts.signedHeaders.map((name) => `${name}:${canonicalValue(parts.headers.all(name))}\n`).join('');
   return [
@@ -26,7 +26,7 @@ export function canonicalRequest(parts: CanonicalParts): string {
   ].join('\n');
 }
 
-/** Task 2: what the signature is made over. Text is hashed as UTF-8. */
+/** Task 2 of Signature Version 4: the string to sign. Text is hashed as UTF-8. */
 export function stringToSign(amzDate: string, scope: string, canonical: string | Uint8Array): string {
   return `AWS4-HMAC-SHA256\n${amzDate}\n${scope}\n${hash('sha256', canonical)}`;
 }
@@ -42,7 +42,7 @@ function canonicalQuery(parameters: readonly QueryParameter[]): string {
     .join('&');
 }
 
-/** Encoded text is ASCII, so that units are bytes. */
+/** Encoded text is ASCII, so comparing code units compares bytes. */
 function compare(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;

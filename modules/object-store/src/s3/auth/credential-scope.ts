@@ -1,6 +1,6 @@
 import type { Refuse } from './auth-refusals.ts';
 
-/** Whose key a signature is said to be made with, and for what. */
+/** The key that a signature claims to be made with, and its scope. */
 export interface CredentialScope {
   accessKeyId: string;
   /** `yyyymmdd`. */
@@ -8,7 +8,7 @@ export interface CredentialScope {
   region: string;
 }
 
-/** `<key>/<date>/<region>/s3/aws4_request`; the key may hold slashes, the region may be empty. */
+/** Parses `<key>/<date>/<region>/s3/aws4_request`. The key may contain slashes; the region may be empty. */
 export function readCredentialScope(credential: string, refuse: Refuse): CredentialScope {
   const parts = credential.split('/');
   const [date, region, service, terminal] = parts.slice(-4);
@@ -27,7 +27,7 @@ export function readCredentialScope(credential: string, refuse: Refuse): Credent
   return { accessKeyId, date, region };
 }
 
-/** The regions of this store are names for one and the same. */
+/** All regions of this store are aliases of one. */
 export function assertRegion(region: string, regions: readonly string[], refuse: Refuse): void {
   if (regions.includes(region)) return;
   const [expected = ''] = regions;

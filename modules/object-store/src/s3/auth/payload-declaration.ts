@@ -2,7 +2,7 @@ import { storeErrors } from '../../errors.ts';
 import type { S3Request } from '../s3-request.ts';
 import type { SignatureClaim } from './signature-claim.ts';
 
-/** What `x-amz-content-sha256` promises about the body. */
+/** What `x-amz-content-sha256` declares about the body. */
 export type PayloadDeclaration =
   | { kind: 'hash'; sha256: string }
   | { kind: 'unsigned' }
@@ -17,7 +17,7 @@ const CHUNKED: Readonly<Record<string, PayloadDeclaration>> = {
 
 export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
-/** The text that goes into the canonical request. */
+/** The payload hash for the canonical request. */
 export function payloadHashOf(request: S3Request, claim: SignatureClaim): string {
   const header = request.headers.get('x-amz-content-sha256');
   if (claim.source === 'query') return request.query.get('X-Amz-Content-Sha256') ?? header ?? UNSIGNED_PAYLOAD;
@@ -29,7 +29,10 @@ export function payloadHashOf(request: S3Request, claim: SignatureClaim): string
   return header;
 }
 
-/** What a request without a signature says about its body. Signed chunks go on from a signature, so it cannot have them. */
+/**
+ * The payload declaration of an unsigned request. It cannot have signed chunks, since these chain from the request's
+ * signature.
+ */
 export function anonymousPayload(request: S3Request): PayloadDeclaration {
   const declared = readDeclaration(request.headers.get('x-amz-content-sha256') ?? UNSIGNED_PAYLOAD);
   if (declared.kind === 'chunked' && declared.signed) {

@@ -11,9 +11,9 @@ export interface UrlToSign {
   bucketName: string;
   key: string;
   method: 'GET' | 'PUT' | 'DELETE' | 'POST';
-  /** What S3 is asked beside the key, such as `uploadId`. */
+  /** Query parameters of the operation, such as `uploadId`. */
   parameters?: readonly QueryParameter[];
-  /** Lower-case; whoever uses the URL must send them exactly so. */
+  /** Lower-case names. Clients of the URL must send these headers exactly. */
   headers?: Readonly<Record<string, string>>;
   credential: Credential;
   region: string;
@@ -21,7 +21,7 @@ export interface UrlToSign {
   expiresSeconds: number;
 }
 
-/** A path-style URL that is good until it expires, signed in its query (Signature Version 4). */
+/** Signs a path-style URL in its query (Signature Version 4). The URL works until it expires. */
 export function presignUrl(wanted: UrlToSign): string {
   const { credential, region, nowMs, headers: signedValues = {} } = wanted;
   const url = new URL(wanted.endpoint);

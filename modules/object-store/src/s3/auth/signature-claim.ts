@@ -11,17 +11,17 @@ import {
 import { amzDateOf, timeOfAmzDate } from './amz-date.ts';
 import { assertRegion, readCredentialScope, type CredentialScope } from './credential-scope.ts';
 
-/** What a request says about its own signature, in a header or in the query; nothing of it is believed yet. */
+/** The signature that a request claims, in a header or in the query. Not verified yet. */
 export interface SignatureClaim extends CredentialScope {
   source: 'header' | 'query';
   /** `yyyymmddThhmmssZ`, on the day of the scope. */
   amzDate: string;
-  /** The same in milliseconds. */
+  /** `amzDate` in milliseconds. */
   timeMs: number;
   /** In alphabetical order. */
   signedHeaders: readonly string[];
   signature: string;
-  /** Only for presigned URLs. */
+  /** Presigned URLs only. */
   expiresSeconds: number | null;
 }
 
@@ -36,7 +36,7 @@ const QUERY_PARAMETERS = [
   'X-Amz-Expires',
 ] as const;
 
-/** Null for a request that does not claim to be signed. Signature Version 2 is refused by name. */
+/** Null for an unsigned request. Signature Version 2 gets its own error. */
 export function readClaim(request: S3Request, regions: readonly string[]): SignatureClaim | null {
   const { query, headers } = request;
   const authorization = headers.get('authorization') ?? '';

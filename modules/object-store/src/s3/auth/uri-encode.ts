@@ -1,4 +1,4 @@
-/** AWS's own percent-encoding: everything but the unreserved characters of RFC 3986 section 2.3. */
+/** AWS's percent-encoding: everything but the unreserved characters of RFC 3986 section 2.3. */
 export function uriEncode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -6,7 +6,7 @@ export function uriEncode(text: string): string {
   );
 }
 
-/** A path, decoded and encoded again in the one way that signatures are made over. Null for a malformed one. */
+/** Decodes a path and encodes it again in the canonical form for signatures. Null for a malformed path. */
 export function canonicalPath(rawPath: string): string | null {
   try {
     return rawPath

@@ -18,11 +18,11 @@ export interface VerifierOptions {
   maxPresignSeconds: number;
 }
 
-/** A request whose signature was found right. */
+/** A request with a valid signature. */
 export interface Authentication {
   credential: Credential;
   payload: PayloadDeclaration;
-  /** What the signatures of chunks go on from. */
+  /** Chunk signatures chain from this. */
   seed: SignatureSeed;
 }
 
@@ -34,8 +34,8 @@ export interface SignatureSeed {
 }
 
 /**
- * Signature Version 4 over the raw URL and the raw headers. Null for a request without any signature; everything else is
- * either right or an S3 error. Costs one hash and one HMAC once a key is known.
+ * Verifies Signature Version 4 over the raw URL and headers. Returns null for an unsigned request and throws an S3
+ * error for an invalid one. Costs one hash and one HMAC once the key is cached.
  */
 export async function authenticate(request: S3Request, options: VerifierOptions): Promise<Authentication | null> {
   const claim = readClaim(request, options.regions);
@@ -77,10 +77,10 @@ function assertSignature(request: S3Request, claim: SignatureClaim, { payloadHas
     );
   const canonical = write(rawPath);
   if (matches(canonical)) return;
-  // A client may send a path less encoded than it signed it; both spellings name the same key.
+  // A client may send a path less encoded than it signed it; both forms name the same key.
   const encoded = canonicalPath(rawPath);
   if (encoded !== null && encoded !== rawPath && matches(write(encoded))) return;
-  // As S3 does, what was signed here is told, so that the difference can be seen.
+  // Like S3, include what the server signed, so that clients can see the difference.
   throw storeErrors.SignatureDoesNotMatch({
     details: {
       accessKeyId,
@@ -92,7 +92,7 @@ function assertSignature(request: S3Request, claim: SignatureClaim, { payloadHas
 }
 
 /**
- * Header bytes outside ASCII came to us as one character each. Most clients sign the bytes that they send; some sign UTF-8
+ * Node decodes header bytes outside ASCII as one character each. Most clients sign the bytes they send; some sign UTF-8
  * and send Latin-1.
  */
 function spellingsOf(canonical: string): readonly (string | Uint8Array)[] {
@@ -100,7 +100,7 @@ function spellingsOf(canonical: string): readonly (string | Uint8Array)[] {
   return bytes.length === Buffer.byteLength(canonical) ? [bytes] : [bytes, canonical];
 }
 
-/** In constant time; a signature of a wrong length is wrong, not an exception. */
+/** Compares in constant time. A signature of the wrong length is a mismatch, not an exception. */
 export function sameSignature(given: string, expected: string): boolean {
   const left = Buffer.from(given);
   const right = Buffer.from(expected);
@@ -131,7 +131,7 @@ function assertTime({ timeMs, amzDate, expiresSeconds }: SignatureClaim, options
   }
 }
 
-/** The host and everything that S3 acts on must be under the signature, and what is said to be signed must be there. */
+/** The host and every `x-amz-` header must be signed, and every header listed as signed must be present. */
 function assertSignedHeaders(request: S3Request, claim: SignatureClaim): void {
   const { signedHeaders } = claim;
   const unsigned = signedHeaders.includes('host') ? [] : ['host'];

@@ -12,18 +12,18 @@ import type { PayloadDeclaration } from '../auth/payload-declaration.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import type { S3Request } from '../s3-request.ts';
 
-/** Everything that a request announced about its body, to be held against what comes. */
+/** Everything a request declares about its body, to verify the received bytes against. */
 export interface BodyPlan {
-  /** Of the content, without framing. */
+  /** Size of the content, without framing. */
   sizeBytes: number;
   payload: PayloadDeclaration;
   md5: Buffer | null;
-  /** `value` is null when it comes in the trailer. */
+  /** `value` is null if it comes in the trailer. */
   checksum: { algorithm: ChecksumAlgorithm; value: string | null } | null;
 }
 
 export interface BodyPlanOptions {
-  /** The checksum in the headers is of something else than this body. */
+  /** The checksum headers describe something other than this body. */
   checksumOfAnother?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function readBodyPlan(
   };
 }
 
-/** The digests that are needed to judge the body. */
+/** The digests needed to verify the body. */
 export function digestsFor(plan: BodyPlan): Set<DigestName> {
   const names = new Set<DigestName>();
   if (plan.payload.kind === 'hash') names.add('SHA256');
@@ -49,7 +49,7 @@ export function digestsFor(plan: BodyPlan): Set<DigestName> {
   return names;
 }
 
-/** Throws for the first promise that the bytes do not keep. */
+/** Throws for the first declared digest that does not match. */
 export function assertDigests(plan: BodyPlan, digests: DigestResults, trailer: ReadonlyMap<string, string>): void {
   if (plan.payload.kind === 'hash') {
     const [claimedSha256, computedSha256] = [plan.payload.sha256, digests.SHA256?.toString('hex')];
@@ -114,7 +114,7 @@ function readChecksum(request: S3Request, payload: PayloadDeclaration): BodyPlan
   return { algorithm, value };
 }
 
-/** The algorithm of the one checksum among the headers. */
+/** The algorithm of the checksum header. Throws if there are several. */
 export function announcedAlgorithm(headers: RequestHeaders): ChecksumAlgorithm | null {
   const given = CHECKSUM_ALGORITHMS.filter((algorithm) => headers.has(checksumHeaderName(algorithm)));
   if (given.length > 1) throw severalChecksums();
@@ -128,7 +128,7 @@ const NO_CHECKSUMS: ReadonlySet<string> = new Set([
   'x-amz-checksum-type',
 ]);
 
-/** A checksum that nobody here can verify must not look as if it had been. */
+/** Reject unknown checksums: accepting one without verifying it would look like verification. */
 function assertNoUnknownChecksum(headers: RequestHeaders): void {
   for (const name of headers.names()) {
     if (!name.startsWith('x-amz-checksum-') || NO_CHECKSUMS.has(name)) continue;

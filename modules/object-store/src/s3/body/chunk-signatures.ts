@@ -6,7 +6,10 @@ import type { FrameVerifier } from './chunked-decoder.ts';
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 export const TRAILER_SIGNATURE = 'x-amz-trailer-signature';
 
-/** Each chunk's signature is made over its hash and the signature before it; the first goes on from the request's own. */
+/**
+ * Verifies chunk signatures. Each covers the chunk's hash and the previous signature; the first chains from the
+ * request's signature.
+ */
 export class ChunkSignatures implements FrameVerifier {
   readonly #seed: SignatureSeed;
   readonly #expectTrailer: boolean;
@@ -32,7 +35,7 @@ export class ChunkSignatures implements FrameVerifier {
   endTrailer(trailer: ReadonlyMap<string, string>): void {
     if (!this.#expectTrailer) return;
     const signature = trailer.get(TRAILER_SIGNATURE);
-    // Nothing at all is a trailer that was announced and forgotten, which whoever announced it hears of.
+    // An empty trailer was announced but not sent; `assertTrailer` reports that.
     if (trailer.size === 0) return;
     if (signature === undefined || !/^[0-9a-f]{64}$/.test(signature)) throw storeErrors.IncompleteBody();
     const lines = [...trailer]

@@ -3,14 +3,14 @@ import type { ChunkConsumer } from './pump-body.ts';
 
 const MAX_SIZE_LINE_BYTES = 1_024;
 const MAX_TRAILER_BYTES = 8_192;
-/** Of every chunk but the last with data, as S3 has it. */
+/** Minimum for every chunk except the last one with data, as in S3. */
 const MIN_CHUNK_BYTES = 8_192;
 const LINE_FEED = 0x0a;
 
-/** Follows the frames of a body; absent for unsigned ones. All of its methods may throw. */
+/** Verifies the frames of a signed body. All methods may throw. */
 export interface FrameVerifier {
   data(chunk: Uint8Array): void;
-  /** At the end of each chunk, the last and empty one included. */
+  /** Called at the end of each chunk, including the final empty one. */
   endChunk(signature: string): void;
   endTrailer(trailer: ReadonlyMap<string, string>): void;
 }
@@ -18,9 +18,9 @@ export interface FrameVerifier {
 type State = 'size' | 'data' | 'data-end' | 'trailer' | 'done';
 
 /**
- * The `aws-chunked` framing inside a body: `<hex size>[;chunk-signature=<hex>]\r\n<data>\r\n` … `0…\r\n[trailer]\r\n`.
- * Push by push, without copying the data. Whatever is not exactly that is `IncompleteBody`, as S3 answers it; a trailer that
- * is framed rightly but says nothing is `MalformedTrailerError`.
+ * Decodes the `aws-chunked` framing of a body: `<hex size>[;chunk-signature=<hex>]\r\n<data>\r\n` …
+ * `0…\r\n[trailer]\r\n`. Works push by push, without copying the data. Malformed framing throws `IncompleteBody`, as in
+ * S3; a trailer line without a name or with a repeated one throws `MalformedTrailerError`.
  */
 export class ChunkedDecoder {
   /** Header lines after the last chunk, by lower-case name. */
@@ -57,7 +57,7 @@ export class ChunkedDecoder {
     return Promise.all(waits);
   }
 
-  /** The body is over; it must have been whole. */
+  /** Ends the body. Throws `IncompleteBody` if the last chunk is missing. */
   end(): void {
     if (this.#state !== 'done') throw malformed('the last chunk is missing');
   }
@@ -72,7 +72,7 @@ export class ChunkedDecoder {
     return this.#consume(data);
   }
 
-  /** Up to the line feed, or to the end of what is there. Answers where to go on. */
+  /** Reads up to the line feed or the end of the chunk. Returns the next position. */
   #readLine(chunk: Buffer, start: number): number {
     if (this.#state === 'done') throw malformed('there is something after the last chunk');
     const feed = chunk.indexOf(LINE_FEED, start);

@@ -1,6 +1,6 @@
 /**
- * Gives the memory of a received chunk back at once. The parser of Node's HTTP server allocates each chunk of a body anew,
- * and V8 looks at that memory only in full collections, of which a stream would force one for every 26 MB.
+ * Frees the memory of a received chunk immediately. The HTTP parser of Node allocates a new buffer for each chunk, and
+ * V8 reclaims these only in full collections; a stream would force one for every 26 MB.
  */
 export function freeChunk(chunk: Buffer): void {
   const { buffer } = chunk;

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { storeErrors } from '../../errors.ts';
 
-/** Takes a chunk; a promise is the backpressure. What it throws ends the reading. */
+/** Consumes a chunk. A returned promise applies backpressure; an exception stops reading. */
 export type ChunkConsumer = (chunk: Buffer) => Promise<unknown> | undefined;
 
 /**
- * Reads a request's body to its end. Rejects with `IncompleteBody` when the connection goes before, and with what the
- * consumer threw; then the request is left paused, and who answers decides what becomes of the rest.
+ * Reads a request's body to its end. Rejects with `IncompleteBody` if the connection closes early, and with the
+ * consumer's error. After a rejection the request stays paused, and the responder decides what to do with the rest.
  */
 export function pumpBody(incoming: IncomingMessage, consume: ChunkConsumer): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ import { pumpBody, type ChunkConsumer } from './pump-body.ts';
 
 const NO_TRAILER: ReadonlyMap<string, string> = new Map();
 
-/** Brings the content of a body to the consumer, out of its framing and with the signatures of its chunks verified. */
+/** Passes the content of a body to the consumer, with framing removed and chunk signatures verified. */
 export async function receiveBody(
   request: S3Request,
   plan: BodyPlan,
@@ -29,7 +29,7 @@ export async function receiveBody(
   return decoder.trailer;
 }
 
-/** What was announced is there, and nothing else. */
+/** The trailer must contain the announced checksum and nothing else. */
 function assertTrailer({ checksum }: BodyPlan, trailer: ReadonlyMap<string, string>): void {
   const announced = checksum !== null && checksum.value === null ? checksumHeaderName(checksum.algorithm) : null;
   const names = [...trailer.keys()].filter((name) => name !== TRAILER_SIGNATURE);

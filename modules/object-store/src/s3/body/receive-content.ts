@@ -13,19 +13,19 @@ export interface ReceivedContent {
   /** Sealed and verified, but not committed. */
   content: NewContent;
   sizeBytes: number;
-  /** Hexadecimal: the MD5 of the content, or what stands for it where that must not show. */
+  /** Hexadecimal: the MD5 of the content, or a substitute if encryption must hide it. */
   etag: string;
   checksum: ObjectChecksum;
 }
 
 export interface ReceiveOptions extends ContentOptions {
-  /** What is kept with the bytes; default: what the client sent, else CRC64NVME. */
+  /** Checksum to store with the object. Defaults to the client's algorithm, else CRC64NVME. */
   keep?: ChecksumAlgorithm | null;
 }
 
 const NO_TRAILER: ReadonlyMap<string, string> = new Map();
 
-/** Takes an upload in: what was announced is verified before anything is sealed, and what fails leaves nothing behind. */
+/** Receives an upload. Verifies the declared digests before sealing; a failed upload leaves nothing behind. */
 export async function receiveContent(context: BucketContext, options: ReceiveOptions): Promise<ReceivedContent> {
   const { request, payload, seed, services, bucket } = context;
   const { parts } = services;
@@ -41,7 +41,7 @@ export async function receiveContent(context: BucketContext, options: ReceiveOpt
       ...(bucket === null ? {} : { place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id } }),
     });
     try {
-      // What comes out of a framing shares its memory with other chunks.
+      // Chunks that come out of a framing share memory with other chunks, so they cannot be freed.
       const isPlain = context.body === undefined && plan.payload.kind !== 'chunked';
       const consume = (chunk: Buffer): Promise<unknown> | undefined =>
         writer.write(chunk, isPlain ? () => freeChunk(chunk) : undefined);

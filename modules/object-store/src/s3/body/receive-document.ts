@@ -4,7 +4,7 @@ import type { S3Context } from '../s3-context.ts';
 import { assertDigests, digestsFor, readBodyPlan, type BodyPlanOptions } from './body-plan.ts';
 import { receiveBody } from './receive-body.ts';
 
-/** A small body as text, such as an XML document, with everything that was announced about it verified. */
+/** Receives a small body as text, such as an XML document, and verifies everything declared about it. */
 export async function receiveDocument(
   context: S3Context,
   limitBytes: number,
@@ -13,7 +13,8 @@ export async function receiveDocument(
   const { request, payload, seed, services } = context;
   const plan = readBodyPlan(request, payload, options);
   if (payload.kind === 'chunked' && !payload.signed) {
-    const reason = 'The value of x-amz-content-sha256 header is invalid.'; // only bodies of objects are streamed so
+    // only object bodies can be streamed like this
+    const reason = 'The value of x-amz-content-sha256 header is invalid.';
     throw storeErrors.InvalidRequest({ details: { reason } });
   }
   if (plan.sizeBytes > limitBytes) throw storeErrors.MaxMessageLengthExceeded({ details: { maxBytes: limitBytes } });
@@ -35,7 +36,7 @@ export async function receiveDocument(
   return decodeText(Buffer.concat(chunks));
 }
 
-/** Bytes that are no UTF-8 name nothing: replaced by U+FFFD they could name something else. */
+/** Reject invalid UTF-8: replacing it with U+FFFD could turn a name into another one. */
 function decodeText(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -3,7 +3,7 @@ import { storeErrors } from '../../errors.ts';
 import type { ChunkConsumer } from '../body/pump-body.ts';
 import type { FormReader } from './form-reader.ts';
 
-/** Up to here the file is held in memory until its end, and may be followed by anything. */
+/** A file up to this size is buffered in memory, and other fields may follow it. */
 const SMALL_BYTES = 256 * 1024;
 
 export interface FileContent {
@@ -12,8 +12,8 @@ export interface FileContent {
 }
 
 /**
- * The file of a form, whose length nobody announced: a small one is read to know it; of a larger one it is what the
- * request's own length leaves, since S3 wants the file to be the last field.
+ * Opens the file of a form, whose length is not declared. A small file is read to measure it; the size of a larger one
+ * follows from the request's length, since S3 requires the file to be the last field.
  */
 export async function openFile(form: FormReader, bodyBytes: number, boundary: string): Promise<FileContent> {
   const left = bodyBytes - form.position;
@@ -47,10 +47,11 @@ function notLast(): Error {
   return storeErrors.InvalidArgument({ details: { reason, field: 'file' } });
 }
 
-/** The body in pieces; the connection is left as it is when reading ends early. */
+/** The body in chunks. Leaves the connection open if reading stops early. */
 export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer; // no encoding is set
+    // no encoding is set
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
   } catch (cause) {
     throw storeErrors.IncompleteBody({ cause });
   }

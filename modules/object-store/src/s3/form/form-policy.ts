@@ -1,28 +1,28 @@
 import { storeErrors } from '../../errors.ts';
 
-/** What a signed form allows: until when, how much, and which fields with which values. */
+/** What a signed form allows: the expiry, the size, and the fields with their values. */
 export interface FormPolicy {
   expiresAtMs: number;
-  /** Of the file. */
+  /** Size of the file. */
   sizeRange: { minBytes: number; maxBytes: number } | null;
   conditions: readonly FieldCondition[];
 }
 
 export interface FieldCondition {
   operator: 'eq' | 'starts-with';
-  /** In lower case. */
+  /** Lower case. */
   field: string;
   value: string;
-  /** As it is told of when it is not met. */
+  /** The condition as text, for the error message. */
   text: string;
 }
 
 const EXPIRATION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
-/** Fields that a policy need not name: what carries it, and checksums, which only the sender of the file knows. */
+/** Fields that a policy need not list: its carrier fields, and checksums, which only the sender of the file knows. */
 const EXEMPT =
   /^(policy|signature|awsaccesskeyid|file|x-amz-(algorithm|credential|date|signature|checksum-.+)|x-ignore-.*)$/;
 
-/** Throws `InvalidPolicyDocument` with what is wrong. */
+/** Throws `InvalidPolicyDocument` with the reason. */
 export function parseFormPolicy(encoded: string): FormPolicy {
   const document = parseJson(Buffer.from(encoded, 'base64').toString('utf8'));
   const { expiration, conditions } = document;
@@ -40,7 +40,7 @@ export function parseFormPolicy(encoded: string): FormPolicy {
   return { expiresAtMs, sizeRange, conditions: fields };
 }
 
-/** Throws `AccessDenied` for the first thing about the form that the policy does not allow. The bucket counts as a field. */
+/** Throws `AccessDenied` for the first field that the policy does not allow. The bucket counts as a field. */
 export function assertFormAllowed(policy: FormPolicy, fields: ReadonlyMap<string, string>, nowMs: number): void {
   if (policy.expiresAtMs <= nowMs) throw refused('Policy expired.');
   for (const condition of policy.conditions) {
@@ -67,7 +67,7 @@ export function assertFormSize({ sizeRange }: FormPolicy, sizeBytes: number): vo
 
 function isMet({ operator, field, value }: FieldCondition, actual: string): boolean {
   if (operator === 'eq') return actual === value;
-  // Several types may be named at once; each has to begin so.
+  // `Content-Type` may list several types; each must start with the value.
   const each = field === 'content-type' ? actual.split(',').map((text) => text.trim()) : [actual];
   return each.every((text) => text.startsWith(value));
 }
@@ -109,7 +109,7 @@ function parseJson(text: string): Readonly<Record<string, unknown>> {
   try {
     const document: unknown = JSON.parse(text);
     if (typeof document !== 'object' || document === null) throw invalid('Invalid JSON.');
-    return document as Readonly<Record<string, unknown>>; // an object of JSON
+    return document as Readonly<Record<string, unknown>>; // a JSON object
   } catch (cause) {
     throw storeErrors.InvalidPolicyDocument({ details: { reason: 'Invalid JSON.' }, cause });
   }

@@ -7,18 +7,18 @@ const MAX_FIELDS = 200;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 export interface FormFields {
-  /** By name in lower case; of a name that comes twice the form is refused. */
+  /** By lower-case name. A repeated name is an error. */
   fields: ReadonlyMap<string, string>;
   fileName: string;
 }
 
 /**
- * A `multipart/form-data` body, read once from front to back: `fields()` to where the file begins, then `file()`. Holds no
- * more than the fields and the last chunk. What comes after the file is not looked at, as S3 says.
+ * Reads a `multipart/form-data` body once, front to back: `fields()` up to the file, then `file()`. Holds only the
+ * fields and the last chunk. Ignores everything after the file, as S3 documents.
  */
 export class FormReader {
   readonly #source: AsyncIterator<Buffer>;
-  /** What ends a part. The first one has no line before it; `#rest` begins with one so that it need not be another. */
+  /** Ends a part. The first delimiter has no line break before it, so `#rest` starts with one. */
   readonly #delimiter: Buffer;
   #rest: Buffer = Buffer.from('\r\n');
   #taken = -2;
@@ -29,12 +29,12 @@ export class FormReader {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
-  /** Bytes of the body before those that `file()` gives, once `fields()` is done. */
+  /** Bytes of the body before the file, once `fields()` has returned. */
   get position(): number {
     return this.#taken;
   }
 
-  /** Throws `MalformedPOSTRequest`, `MaxPostPreDataLengthExceeded`, and `InvalidArgument` for a form without a file. */
+  /** Throws `MalformedPOSTRequest`, `MaxPostPreDataLengthExceeded`, or `InvalidArgument` for a form without a file. */
   async fields(): Promise<FormFields> {
     const fields = new Map<string, string>();
     await this.#takeThrough(this.#delimiter);
@@ -48,7 +48,7 @@ export class FormReader {
     }
   }
 
-  /** The bytes of the file. Throws `IncompleteBody` when the body ends before the file does. */
+  /** The bytes of the file. Throws `IncompleteBody` if the body ends before the file does. */
   async *file(): AsyncGenerator<Buffer> {
     for (;;) {
       const at = this.#rest.indexOf(this.#delimiter);
@@ -60,7 +60,7 @@ export class FormReader {
     }
   }
 
-  /** Reads what is left, for a while, so that the client gets to read its answer. */
+  /** Reads up to `limitBytes` of the rest, so that the client can read its response. */
   async drain(limitBytes: number): Promise<void> {
     let left = limitBytes;
     while (!this.#ended && left > 0) {
@@ -70,7 +70,7 @@ export class FormReader {
     }
   }
 
-  /** After a delimiter: `--` ends the form, a line end begins the next part. */
+  /** After a delimiter, `--` ends the form and a line break begins the next part. */
   async #isLast(): Promise<boolean> {
     while (this.#rest.length < 2) await this.#more();
     const mark = this.#rest.toString('latin1', 0, 2);
@@ -81,7 +81,7 @@ export class FormReader {
     return false;
   }
 
-  /** Everything up to the mark, which is taken too. */
+  /** Returns everything up to the mark, and consumes the mark. */
   async #takeThrough(mark: Buffer): Promise<Buffer> {
     let from = 0;
     for (;;) {

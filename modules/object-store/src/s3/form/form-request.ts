@@ -4,7 +4,7 @@ import { RequestHeaders } from '../request-headers.ts';
 import type { S3Request } from '../s3-request.ts';
 import type { FormFields } from './form-reader.ts';
 
-/** Fields that mean a header under another name, or the same. The rest of them begin with `x-amz-`. */
+/** Form fields that map to a header. The other ones begin with `x-amz-`. */
 const HEADER_OF_FIELD: Readonly<Record<string, string>> = {
   acl: 'x-amz-acl',
   'cache-control': 'cache-control',
@@ -16,15 +16,15 @@ const HEADER_OF_FIELD: Readonly<Record<string, string>> = {
   expires: 'expires',
 };
 const OF_THE_SIGNATURE = /^x-amz-(algorithm|credential|date|signature)$/;
-/** Of the request itself these count as well. */
+/** Headers kept from the request itself. */
 const KEPT_HEADERS = ['host', 'user-agent', 'referer', 'origin'];
 
-/** `${filename}` in a field stands for the name of the file; policies are about what the fields mean. */
+/** Replaces `${filename}` in fields with the file's name. Policies apply to the result. */
 export function withFileName({ fields, fileName }: FormFields): ReadonlyMap<string, string> {
   return new Map([...fields].map(([name, value]) => [name, value.replaceAll('${filename}', fileName)]));
 }
 
-/** The PUT that the form stands for. */
+/** The PUT that the form is equivalent to. */
 export function toPutRequest(
   request: S3Request,
   fields: ReadonlyMap<string, string>,
@@ -45,12 +45,12 @@ export function toPutRequest(
     if (header === undefined || OF_THE_SIGNATURE.test(field)) continue;
     if (/[\r\n\0]/.test(value))
       throw storeErrors.InvalidArgument({ details: { reason: 'A field is malformed', field } });
-    headers.push(header, Buffer.from(value).toString('latin1')); // as the bytes of a header come
+    headers.push(header, Buffer.from(value).toString('latin1')); // as raw header bytes
   }
   return { ...request, key, headers: new RequestHeaders(headers) };
 }
 
-/** Of `Content-Type: multipart/form-data; boundary=…`. RFC 2046 allows 1 to 70 characters. */
+/** Reads the boundary from `Content-Type: multipart/form-data; boundary=…`. RFC 2046 allows 1 to 70 characters. */
 export function boundaryOf(contentType: string | undefined): string {
   const found = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;",]{1,70}))/i.exec(
     contentType ?? '',

@@ -14,8 +14,8 @@ export interface FormSignatureOptions {
 }
 
 /**
- * Who signed the policy of a form; null for a form without one. Besides Signature Version 4 there is the older form, an
- * HMAC-SHA1 over the policy: it stands in forms that are never made again, and cannot be used for anything else.
+ * Verifies the signature of a form's policy and returns its credential; null for a form without a policy. Also accepts
+ * the older HMAC-SHA1 signature over the policy: existing forms carry it, and it is good for nothing else.
  */
 export async function whoSignedForm(fields: Fields, options: FormSignatureOptions): Promise<Credential | null> {
   const policy = fields.get('policy');

@@ -1,9 +1,9 @@
 import { storeErrors } from '../../errors.ts';
 
-/** What stands above the content of one part of a form. */
+/** The headers of one part of a form. */
 export interface PartHead {
   name: string;
-  /** As the client sent it, without folders. */
+  /** As sent by the client, without folders. */
   fileName: string | null;
 }
 
@@ -25,7 +25,7 @@ function readParameters(text: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   for (const match of text.matchAll(/;\s*([\w!#$&+.^`|~*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g)) {
     const [, name = '', quoted, bare = ''] = match;
-    // Browsers write a quote as %22 (RFC 7578 section 2); a backslash stands before a quote or for itself.
+    // Browsers write a quote as %22 (RFC 7578 section 2). A backslash escapes a quote or stands for itself.
     const value = quoted === undefined ? bare : quoted.replaceAll('\\"', '"').replaceAll(/%22/g, '"');
     if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value);
   }

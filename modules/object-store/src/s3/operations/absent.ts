@@ -1,8 +1,8 @@
 import type { OperationRoute } from '../operation.ts';
 
 /**
- * Operations of S3 that are not implemented. Each is recognized and answered 501 with its name, so that no client takes
- * a half answer for a whole one.
+ * S3 operations that are not implemented. Each is recognized and answered with 501 and its name, so that clients do not
+ * mistake a partial response for a complete one.
  */
 export const absentOperations = [
   { name: 'GetObjectTorrent', on: 'object', method: 'GET', subresource: 'torrent' },
@@ -24,7 +24,7 @@ export const absentOperations = [
   { name: 'CreateSession', on: 'bucket', method: 'GET', subresource: 'session' },
 ] as const satisfies readonly OperationRoute[];
 
-/** Headers that would change what an operation does: refused by name instead of ignored. */
+/** Headers that would change what an operation does. Rejected by name rather than ignored. */
 export const HEADERS_NOT_IMPLEMENTED: readonly string[] = [
   'x-amz-server-side-encryption-context',
   'x-amz-write-offset-bytes',

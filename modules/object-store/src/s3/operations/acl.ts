@@ -65,7 +65,7 @@ function aclOf(context: BucketContext, version: ObjectVersion): AccessControlLis
   return parseAcl(list);
 }
 
-/** From headers or from the body, but not from both; for something of this owner, which an ACL cannot change. */
+/** Reads the ACL from headers or the body, but not from both. The ACL cannot change the owner. */
 async function receiveAcl(context: BucketContext, owner: string): Promise<AccessControlList> {
   const { request, services } = context;
   const { rules } = context.access;

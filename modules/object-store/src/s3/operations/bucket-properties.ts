@@ -6,7 +6,10 @@ import { childText, children, parseXml } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 16 * 1024;
 
-/** What is the same for every bucket here. Asking for it is answered; asking for anything else is refused by name. */
+/**
+ * The following properties are the same for every bucket. Requests for that value succeed; requests for any other are
+ * rejected by name.
+ */
 const getBucketRequestPayment: BucketHandler = async ({ response }) => {
   respondXml(response, 'RequestPaymentConfiguration', { Payer: 'BucketOwner' });
 };
@@ -19,7 +22,7 @@ const putBucketRequestPayment: BucketHandler = async (context) => {
   respondEmpty(context.response, 200);
 };
 
-/** Nothing is accelerated, and AWS says so by an empty answer. */
+/** Acceleration is not supported; like AWS, report that with an empty response. */
 const getBucketAccelerateConfiguration: BucketHandler = async ({ response }) => {
   respondXml(response, 'AccelerateConfiguration', {});
 };
@@ -32,7 +35,7 @@ const putBucketAccelerateConfiguration: BucketHandler = async (context) => {
   respondEmpty(context.response, 200);
 };
 
-/** No access logs are written to buckets. */
+/** Access logs are never written to buckets. */
 const getBucketLogging: BucketHandler = async ({ response }) => {
   respondXml(response, 'BucketLoggingStatus', {});
 };

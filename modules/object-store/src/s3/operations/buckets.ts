@@ -16,7 +16,7 @@ import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts
 
 const MAX_CONFIGURATION_BYTES = 64 * 1024;
 const MAX_PAGE = 10_000;
-/** What `GetBucketLocation` calls by an empty name. Every region of a signature means the same place here. */
+/** `GetBucketLocation` reports this region as an empty name. All regions in signatures mean the same place here. */
 export const HOME_REGION = 'us-east-1';
 
 const listBuckets: ServiceHandler = async ({ request, response, caller, services }) => {
@@ -40,7 +40,7 @@ const listBuckets: ServiceHandler = async ({ request, response, caller, services
   });
 };
 
-/** Unlike its siblings it has a smallest and a largest value. */
+/** Unlike `max-keys` and similar parameters, this one has a minimum and a maximum. */
 function readPageSize(text: string | undefined, limit: number): number {
   if (text === undefined || text === '') return limit;
   if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > MAX_PAGE) {
@@ -92,7 +92,7 @@ const deleteBucket: BucketHandler = async (context) => {
   respondEmpty(context.response, 204);
 };
 
-/** Null where there are none: an empty list is as good as no list. */
+/** Null if there are no tags; an empty list counts as none. */
 function readTags(root: XmlElement): Tags | null {
   const [list, ...others] = children(root, 'Tags');
   if (others.length > 0) throw storeErrors.MalformedXML();
@@ -106,9 +106,9 @@ function assertLocation(root: XmlElement, regions: readonly string[]): void {
 }
 
 /**
- * "Your previous request succeeded" is said of a bucket that is as it is asked for again; one of one's own with another ACL
- * is there in the way of this one. Null when there was nothing to do: in S3's first region, and there alone, whoever asks
- * again for what is theirs is told that it is there (API reference, CreateBucket, BucketAlreadyOwnedByYou).
+ * Re-creating your own bucket fails with `BucketAlreadyExists` if the ACL differs, else with `BucketAlreadyOwnedByYou`.
+ * Returns null if there is nothing to do: in us-east-1 only, re-creating your own bucket succeeds (API reference,
+ * CreateBucket, BucketAlreadyOwnedByYou).
  */
 async function createOrRefuse(
   { caller, services, seed }: S3Context,

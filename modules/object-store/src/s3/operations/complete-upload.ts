@@ -26,10 +26,10 @@ const completeMultipartUpload: ObjectHandler = async (context) => {
   const name = uploadNameOf(context);
   const expected = readExpected(request.headers);
   const upload = await services.parts.metadata.findUpload({ ...name, bucketId: name.bucket.id });
-  // Null where it was completed before, or was never there: that is decided with the rest.
+  // Null if it is already completed or never existed; `complete` distinguishes these.
   if (upload !== null) assertMayComplete(upload, caller, name.bucket);
   const customerKey = await readKeyOfUpload(context, upload);
-  // The checksum among the headers is the object's.
+  // The checksum header describes the object, not this document.
   const document = await receiveDocument(context, MAX_COMPLETION_BYTES, { checksumOfAnother: true });
   const { parts: mostParts } = services.parts.config.limits;
   const root = parseXml(document, 'CompleteMultipartUpload');
@@ -55,7 +55,10 @@ const completeMultipartUpload: ObjectHandler = async (context) => {
   });
 };
 
-/** Needed where the upload is encrypted with it and has checksums; one that is sent has to be the right one in any case. */
+/**
+ * Reads the customer's key. An SSE-C upload with checksums requires it; a key that is sent must be the right one in any
+ * case.
+ */
 async function readKeyOfUpload(context: S3Context, upload: UploadRecord | null): Promise<CustomerKey | null> {
   const customerKey = readCustomerKey(context);
   if (upload === null) return customerKey;

@@ -67,12 +67,12 @@ async function copy(
   return { source, attributes, ...copied };
 }
 
-/** Only a source of a bucket that keeps versions, or did, has one to name. */
+/** Only versions in a bucket that has or had versioning enabled have an id to report. */
 export function sourceVersionHeaders({ bucket, found }: FoundSource): Record<string, string> {
   return bucket.versioning === 'unversioned' ? {} : { 'x-amz-copy-source-version-id': found.version.versionId };
 }
 
-/** Headers that make a copy of an object onto itself another object. */
+/** Headers that let an object be copied onto itself. */
 const CHANGES = [
   'x-amz-storage-class',
   'x-amz-website-redirect-location',

@@ -61,7 +61,7 @@ function readRule(element: XmlElement): CorsRule {
   if (id !== undefined && id.length > 255) throw storeErrors.MalformedXML();
   assertOneWildcard('AllowedOrigin', rule.allowedOrigins);
   assertOneWildcard('AllowedHeader', rule.allowedHeaders);
-  // These go into headers of answers: a line break in one would start another.
+  // These values go into response headers, where a line break would start another header.
   if ([...rule.allowedOrigins, ...rule.allowedHeaders].some((text) => /\p{Cc}/u.test(text))) {
     throw storeErrors.MalformedXML();
   }
@@ -80,7 +80,7 @@ function readMethod(text: string): CorsMethod {
   throw invalid(`Found unsupported HTTP method in CORS config. Unsupported method is ${text.slice(0, 40)}`);
 }
 
-/** Tokens of RFC 9110, in which `*` stands for anything. */
+/** Tokens as in RFC 9110, with `*` as a wildcard. */
 function assertHeaderNames(element: string, names: readonly string[]): void {
   const wrong = names.find((name) => !/^[\w!#$%&'*+.^`|~-]{1,255}$/.test(name));
   if (wrong !== undefined) throw invalid(`${element} "${wrong.slice(0, 100)}" contains invalid character.`);

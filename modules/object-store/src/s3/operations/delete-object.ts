@@ -15,7 +15,7 @@ import { children, childText, parseXml } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
 const MAX_KEYS = 1_000;
-/** A thousand keys of a kilobyte, each byte written as a reference. */
+/** A thousand keys of 1 KB, with each byte written as a reference. */
 const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024;
 const AT_A_TIME = 64;
 
@@ -58,7 +58,7 @@ const deleteObjects: BucketHandler = async (context) => {
   const { access } = context;
   const outcomes: XmlNode[] = [];
   for (let start = 0; start < named.length; start += AT_A_TIME) {
-    // Together, so that they share commits; each succeeds or fails alone.
+    // Delete in parallel to share commits; each deletion succeeds or fails on its own.
     const batch = named.slice(start, start + AT_A_TIME).map(async ({ conditions, ...name }): Promise<XmlNode> => {
       try {
         assertObjectKey(name.key);
@@ -82,13 +82,13 @@ const deleteObjects: BucketHandler = async (context) => {
   });
 };
 
-/** How many names of versions one line of the audit log holds. */
+/** Number of versions named in one audit entry. */
 const AUDITED_NAMES = 20;
 const AUDITED_KEY_LENGTH = 100;
-/** The audit log keeps 4,000 of a line. */
+/** The audit log keeps 4,000 characters of an entry. */
 const AUDITED_CHARACTERS = 3_000;
 
-/** One line for a list that removes versions for good, or asks to overrule their retention. */
+/** Writes one audit entry for a bulk delete that removes versions permanently or asks to bypass governance. */
 async function auditVersions(
   { request, caller, oversight, bucket }: BucketContext,
   named: readonly NamedObject[],
@@ -110,7 +110,7 @@ async function auditVersions(
   await oversight.audit.record(change, { caller, request, bucket }, refused === named.length ? 403 : 200);
 }
 
-/** As many as fit: a line that is too long would lose the rest of its details too. */
+/** As many names as fit: an entry that is too long would lose its other details too. */
 function firstNames(versions: readonly NamedObject[]): { key: string; versionId: string | undefined }[] {
   const names = versions.slice(0, AUDITED_NAMES).map(({ key, versionId }) => ({
     key: key.slice(0, AUDITED_KEY_LENGTH),

@@ -35,7 +35,7 @@ const getObject: ObjectHandler = (context) => answerObject(context);
 
 const headObject: ObjectHandler = (context) => answerObject(context);
 
-/** Differences from a plain answer, for an object that is shown for something else. */
+/** Overrides for an object served in place of another, such as an error page. */
 export interface AnswerAs {
   status?: number;
   headers?: OutgoingHttpHeaders;
@@ -63,7 +63,7 @@ function decideHead(context: ObjectContext, headers: OutgoingHttpHeaders): Conte
   return ContentHead.decide(headers, { reader, key, disposition: 'inline', embedders: 'cross-origin' });
 }
 
-/** No page load is signed by its `Authorization` header; a presigned or unsigned request may be one. */
+/** A page load cannot send an `Authorization` header; a presigned or unsigned request may be one. */
 function readerOf({ request, caller }: ObjectContext): ContentReader {
   if (request.isSite) return 'site';
   return request.headers.has('authorization') && caller.accessKeyId !== null ? 'client' : 'browser';
@@ -76,7 +76,7 @@ interface Prepared {
   key: ContentKey | null;
 }
 
-/** Null when the answer was given already: the client has this version. */
+/** Null if the response has been sent already: the client has this version. */
 async function prepare(context: ObjectContext): Promise<Prepared | null> {
   const { request, response, services } = context;
   const { bucket } = context;
@@ -84,7 +84,7 @@ async function prepare(context: ObjectContext): Promise<Prepared | null> {
   const found = await findObject(context);
   assertNoEncryptionRequest(request.headers);
   const customerKey = readCustomerKey(context);
-  // A part that there is not needs no key to be refused.
+  // Reject a missing part before asking for the key.
   const part = partNumber === null ? null : await select(context, found, partNumber);
   const { encryption } = found.version.attributes;
   const key = await services.encryption.open(encryption, customerKey);
@@ -131,7 +131,7 @@ async function select(context: ObjectContext, found: FoundObject, partNumber: nu
   return { range, status: 206, headers: { 'content-range': contentRange(range, sizeBytes) } };
 }
 
-/** Null where the whole is wanted. */
+/** Null for the whole object. */
 function readPartNumber(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^\d{1,5}$/.test(text) && Number(text) >= 1) return Number(text);
@@ -155,7 +155,7 @@ async function selectPart({ services }: ObjectContext, found: FoundObject, partN
   const headers = {
     'content-range': contentRange(range, version.sizeBytes),
     'x-amz-mp-parts-count': version.partCount ?? 1,
-    // The value is the part's, the type that of the object it belongs to.
+    // The value is the part's; the type is that of the whole object.
     ...checksumHeaders(
       part.checksum === null ? null : { ...part.checksum, type: version.checksum?.type ?? part.checksum.type },
     ),
@@ -163,7 +163,7 @@ async function selectPart({ services }: ObjectContext, found: FoundObject, partN
   return { range, status: 206, headers };
 }
 
-/** RFC 9110 section 13.1.5, for tags: a range of another version is not wanted. */
+/** RFC 9110 section 13.1.5, for ETags: a range applies to the named version only. */
 function rangeApplies(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || parseTags(ifRange).includes(etag);
 }
@@ -172,7 +172,10 @@ function contentRange(range: ReadRange, sizeBytes: number): string {
   return `bytes ${range.start}-${range.endExclusive - 1}/${sizeBytes}`;
 }
 
-/** Text of a query as header bytes. Node.js sends no control character but the tab: a line break would start another header. */
+/**
+ * Encodes query text as header bytes. Node.js sends no control characters except tab: a line break would start another
+ * header.
+ */
 function headerText(value: string): string {
   if (/[^\t\P{Cc}\u0080-\u009F]/u.test(value)) {
     throw storeErrors.InvalidArgument({ details: { reason: 'A response header holds a control character' } });

@@ -59,7 +59,7 @@ export const operations = [
 export type ImplementedOperation = (typeof operations)[number]['name'];
 export type OperationName = ImplementedOperation | (typeof absentOperations)[number]['name'];
 
-/** Names of the operations that are implemented. */
+/** Names of the implemented operations. */
 export const IMPLEMENTED: readonly ImplementedOperation[] = operations.map(({ name }) => name);
-/** Names of the operations that are answered 501. */
+/** Names of the operations answered with 501. */
 export const NOT_IMPLEMENTED: readonly OperationName[] = absentOperations.map(({ name }) => name);

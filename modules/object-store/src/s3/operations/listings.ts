@@ -16,7 +16,7 @@ const listObjectsV2: BucketHandler = async (context) => {
   const token = query.get('continuation-token');
   const startAfter = query.get('start-after') ?? '';
   const maxKeys = readMaxKeys(context);
-  // An empty token is none, and is given back as it came.
+  // An empty token counts as none, and is echoed unchanged.
   const after = token === undefined || token === '' ? startAfter : fromToken(token);
   const page = await readPage(context, after, maxKeys);
   const owner = query.get('fetch-owner') === 'true' ? ownerOf(context) : {};
@@ -37,7 +37,8 @@ const listObjects: BucketHandler = async (context) => {
   const marker = query.get('marker') ?? '';
   const maxKeys = readMaxKeys(context);
   const page = await readPage(context, marker, maxKeys);
-  // Without a delimiter the next marker is the last key, which a client sees for itself (API reference, ListObjects).
+  // Without a delimiter the next marker is the last key of the page, which clients know already (API reference,
+  // ListObjects).
   const next = page.next !== null && (query.get('delimiter') ?? '') !== '' ? { NextMarker: encode(page.next) } : {};
   respondXml(context.response, 'ListBucketResult', {
     ...listingHead(context, maxKeys),
@@ -73,7 +74,7 @@ function listingHead(context: BucketContext, maxKeys: number): XmlNode {
   };
 }
 
-/** The first version of listings never encodes its prefix, and clients do not decode it, but XML cannot carry all of Unicode. */
+/** ListObjects never encodes its prefix, and clients do not decode it, but XML cannot represent all of Unicode. */
 function plainPrefix(prefix: string): XmlNode {
   return NOT_IN_XML.test(prefix) ? {} : { Prefix: prefix };
 }

@@ -11,7 +11,7 @@ import type { ObjectContext } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 4 * 1024;
-/** A hundred years: longer is a mistake that nobody could take back. */
+/** A hundred years. A longer lock is a mistake that could not be undone. */
 const MAX_DAYS = 36_500;
 
 const getObjectLockConfiguration: BucketHandler = async (context) => {
@@ -109,7 +109,7 @@ export function readObjectLockDocument(xml: string): ObjectLockDocument {
   };
 }
 
-/** An empty document takes the retention away, as far as that is allowed. */
+/** An empty document removes the retention, if that is allowed. */
 export function readRetention(xml: string, nowMs: number): ObjectRetention | null {
   const root = parseXml(xml, 'Retention');
   const mode = childText(root, 'Mode');

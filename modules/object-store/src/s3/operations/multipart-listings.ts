@@ -76,7 +76,7 @@ function toUpload(upload: UploadRecord, encode: (key: string) => string, workspa
   };
 }
 
-/** Who began it, and who will own the object. */
+/** The initiator of the upload and the future owner of the object. */
 function peopleOf({ initiator, attributes }: UploadRecord, bucketOwner: string): XmlNode {
   const list = attributes.accessControlList;
   return {

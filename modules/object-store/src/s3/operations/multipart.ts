@@ -114,7 +114,7 @@ function assertSameAlgorithm(context: S3Context, upload: UploadRecord): void {
   const { checksum } = readBodyPlan(context.request, context.payload);
   const { checksumAlgorithm: wanted, checksumType } = upload;
   if (wanted === null || checksum?.algorithm === wanted) return;
-  // The checksum of a whole is made here where the client sends none of its parts.
+  // With a full-object checksum, the store computes part checksums that the client does not send.
   if (checksum === null && checksumType === 'FULL_OBJECT') return;
   const actual = checksum?.algorithm.toLowerCase() ?? 'null';
   throw invalid(

@@ -7,7 +7,7 @@ import { children, childText, parseXml, textOf, type XmlElement } from '../xml-r
 import type { XmlNode } from '../xml-writer.ts';
 
 const MAX_DOCUMENT_BYTES = 256 * 1024;
-/** What a webhook is to S3: a queue or a topic whose name is its URL. */
+/** S3 sees a webhook as a queue or topic whose name is its URL. */
 const ARN_PREFIX = 'arn:svc:webhook:::';
 const KINDS = { QueueConfiguration: 'Queue', TopicConfiguration: 'Topic' } as const;
 const NOT_HERE = ['CloudFunctionConfiguration', 'EventBridgeConfiguration'];
@@ -21,7 +21,7 @@ const getBucketNotification: BucketHandler = async (context) => {
   });
 };
 
-/** Replaces the whole configuration; an empty one ends all notifications. */
+/** Replaces the whole configuration. An empty one disables notifications. */
 const putBucketNotification: BucketHandler = async (context) => {
   const rules = readNotificationRules(await receiveDocument(context, MAX_DOCUMENT_BYTES));
   const { services } = context;

@@ -15,7 +15,7 @@ const WANTED = 'x-amz-object-attributes';
 const ATTRIBUTES = ['ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSize'] as const;
 type Attribute = (typeof ATTRIBUTES)[number];
 
-/** What a version is, without its bytes: only what the client names, as lists of parts can be long. */
+/** Returns the attributes of a version that the client asks for, without its bytes. Part lists can be long. */
 const getObjectAttributes: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const { bucket } = context;
@@ -25,7 +25,7 @@ const getObjectAttributes: ObjectHandler = async (context) => {
   const customerKey = readCustomerKey(context);
   const { version } = found;
   const { encryption } = version.attributes;
-  await services.encryption.open(encryption, customerKey); // who has not the key learns nothing
+  await services.encryption.open(encryption, customerKey); // without the key, reveal nothing
   setHeaders(response, {
     'last-modified': toHttpDate(version.modifiedAtMs),
     ...versionHeaders(bucket, version.versionId),
@@ -56,7 +56,7 @@ function readWanted(header: string | undefined): ReadonlySet<Attribute> {
   throw storeErrors.InvalidRequest({ details: { reason } });
 }
 
-/** A page of the parts that a multipart upload was made of; null for an object that came in one piece. */
+/** A page of the parts of a multipart object. Null for an object uploaded in one piece. */
 async function objectParts({ request, services }: S3Context, { version }: FoundObject): Promise<XmlNode | null> {
   if (version.location.kind !== 'manifest') return null;
   const { metadata, config } = services.parts;
@@ -80,7 +80,7 @@ async function objectParts({ request, services }: S3Context, { version }: FoundO
   };
 }
 
-/** Of the algorithm that the upload was begun with; what is kept beside it is our own business. */
+/** Reported only for the upload's own algorithm; any other checksum is internal. */
 function partChecksum(part: ObjectChecksum | null, object: ObjectChecksum | null): Record<string, string> {
   if (part === null || part.algorithm !== object?.algorithm) return {};
   return { [`Checksum${part.algorithm}`]: part.value };

@@ -20,7 +20,7 @@ const getBucketOwnershipControls: BucketHandler = async (context) => {
   respondXml(context.response, 'OwnershipControls', { Rule: { ObjectOwnership: ownership } });
 };
 
-/** Enforcing leaves no ACLs; a bucket whose list grants others something has to give that up first. */
+/** `BucketOwnerEnforced` disables ACLs, so an ACL that grants access to others must be removed first. */
 const putBucketOwnershipControls: BucketHandler = async (context) => {
   const root = parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'OwnershipControls');
   const [rule, ...others] = children(root, 'Rule');

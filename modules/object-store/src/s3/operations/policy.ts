@@ -6,10 +6,10 @@ import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
 
-/** What is longer than a policy may be is read so far, to be refused by name. */
+/** Limit on reading the body. Above the policy limit, so that an oversized policy gets its own error. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-/** The document as it was put, to the byte. */
+/** Returns the document exactly as it was put. */
 const getBucketPolicy: BucketHandler = async (context) => {
   const { bucket } = context;
   const policy = (await context.services.configurations.of(bucket)).text('policy');
@@ -39,7 +39,7 @@ const deleteBucketPolicy: BucketHandler = async (context) => {
   respondEmpty(context.response, 204);
 };
 
-/** Whether the bucket is open to people whom its owner did not name, by policy or by ACL, block or not. */
+/** Whether the policy or the ACL makes the bucket public, regardless of the public access block. */
 const getBucketPolicyStatus: BucketHandler = async (context) => {
   const { policy, acl, ownership } = context.access.rules;
   const byAcl = ownership !== 'BucketOwnerEnforced' && isPublicAcl(acl);

@@ -40,7 +40,7 @@ const deletePublicAccessBlock: BucketHandler = async (context) => {
   respondEmpty(context.response, 204);
 };
 
-/** What is left out is off. */
+/** Defaults to off. */
 function flag(root: XmlElement, name: string): boolean {
   const text = (childText(root, name) ?? 'false').trim().toLowerCase();
   if (text !== 'true' && text !== 'false') throw storeErrors.MalformedXML();

@@ -22,11 +22,11 @@ const putObject: ObjectHandler = async (context) => {
 export interface StoredObject {
   /** Without quotes. */
   etag: string;
-  /** What the answer says about the object besides its tag. */
+  /** Response headers for the object, other than its ETag. */
   headers: OutgoingHttpHeaders;
 }
 
-/** Stores what a PUT, or a form that stands for one, brings. `more` is what its headers do not say. */
+/** Stores the object of a PUT or of a form. `more` holds attributes that are not in the headers. */
 export async function storeObject(
   context: ObjectContext,
   more: Partial<ObjectAttributes>,

@@ -9,7 +9,7 @@ import { respondEmpty, respondXml, setHeaders } from '../respond.ts';
 import type { ObjectContext, S3Context } from '../s3-context.ts';
 import { parseTagging, taggingNode } from '../tagging-document.ts';
 
-/** Fifty tags of the longest kind, each character as a reference. */
+/** Fifty tags of maximum length, with each character written as a reference. */
 const MAX_DOCUMENT_BYTES = 512 * 1024;
 
 const getObjectTagging: ObjectHandler = async (context) => {

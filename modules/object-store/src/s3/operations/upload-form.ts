@@ -20,14 +20,14 @@ import { audited } from '../audited.ts';
 import { auditedChange } from '../s3-audit.ts';
 import { watchKey } from '../watch-key.ts';
 
-/** Of what a form has after its file. */
+/** Limit on reading the rest of a form after its file. */
 const EPILOGUE_BYTES = 64 * 1024;
 
-/** Everything that can be refused is, before a byte of the file is stored: who signed, what was allowed, what is asked. */
+/** Checks everything before storing a byte of the file: the signature, the policy and the access. */
 const postObject: ServiceHandler = async (context) => {
   const { request, response, services, oversight } = context;
   const bucket = await services.parts.metadata.findBucket({ name: request.bucketName ?? '' });
-  if (bucket !== null) await enterBucket(context, bucket); // that it does not exist is said to those whose form is in order
+  if (bucket !== null) await enterBucket(context, bucket); // a missing bucket is reported only for a valid form
   const bodyBytes = readLength(request.headers.get('content-length'));
   const boundary = boundaryOf(request.headers.get('content-type'));
   request.wantBody();
@@ -37,7 +37,7 @@ const postObject: ServiceHandler = async (context) => {
   const { parts, credentials } = services;
   const signer = await whoSignedForm(fields, { credentials, regions: parts.config.regions });
   const policy = signer === null ? null : parseFormPolicy(fields.get('policy') ?? '');
-  // What policies call the bucket is a field to them, whether the form has one or not.
+  // Policies treat the bucket as a field, whether the form has one or not.
   const facts = new Map([...fields, ['bucket', request.bucketName ?? '']]);
   if (policy !== null) assertFormAllowed(policy, facts, parts.now());
   if (bucket === null) throw storeErrors.NoSuchBucket();
@@ -100,7 +100,7 @@ function answer(
   response.end(body);
 }
 
-/** Null for what is no address to go to: then the form is answered as if it had named none, as S3 does. */
+/** Null for an invalid URL, which is treated as absent, as in S3. */
 function redirectOf(wanted: string | undefined, bucketName: string, key: string, etag: string): string | null {
   const url = URL.parse(wanted ?? '');
   if (url === null || !/^https?:$/.test(url.protocol)) return null;

@@ -16,7 +16,7 @@ const uploadPartCopy: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const { limits } = services.parts.config;
   const partNumber = readPartNumber(request.query.get('partNumber'), limits.parts);
-  readCopySource(request.headers); // refused before the upload is looked for
+  readCopySource(request.headers); // validates the header before looking up the upload
   const name = uploadNameOf(context);
   const upload = await services.multipart.get(name);
   const customerKey = readCustomerKey(context);
@@ -42,7 +42,7 @@ const uploadPartCopy: ObjectHandler = async (context) => {
     ...sourceVersionHeaders(source),
     ...encryptionHeaders(upload.attributes.encryption, customerKey),
   });
-  // What an upload wants of its parts is told of each; what is kept besides is nobody's matter.
+  // Report a part's checksum only if the upload declared an algorithm; otherwise it is internal.
   const { ChecksumType: _, ...checksum } = checksumElements(upload.checksumAlgorithm === null ? null : part.checksum);
   respondXml(response, 'CopyPartResult', {
     LastModified: toIsoDate(services.parts.now()),
@@ -51,7 +51,7 @@ const uploadPartCopy: ObjectHandler = async (context) => {
   });
 };
 
-/** Unlike ranges of reads this one has both ends, and both are inside. */
+/** Unlike a read range, this one requires both ends. Both are inclusive. */
 function readRange(header: string | undefined, sizeBytes: number): ReadRange {
   if (header === undefined) return { start: 0, endExclusive: sizeBytes };
   const [, first, last] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(header) ?? [];

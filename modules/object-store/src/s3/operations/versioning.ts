@@ -8,7 +8,7 @@ const MAX_DOCUMENT_BYTES = 4 * 1024;
 
 const STATUSES = { enabled: 'Enabled', suspended: 'Suspended' } as const;
 
-/** A bucket that never kept versions has no status at all. */
+/** A bucket that was never versioned has no status. */
 const getBucketVersioning: BucketHandler = async (context) => {
   const { versioning } = context.bucket;
   const content = versioning === 'unversioned' ? {} : { Status: STATUSES[versioning] };

@@ -33,20 +33,18 @@ export interface WebsiteRequest {
 
 const DEFAULT_INDEX = 'index.html';
 
-/** Null where the bucket is no website. */
+/** Null if the bucket is not a website. */
 export async function websiteOf(services: StoreServices, bucket: BucketRecord): Promise<WebsiteDocument | null> {
   return (await services.configurations.of(bucket)).parsed('website', parseWebsiteDocument);
 }
 
-/** Whether it can be for a website: what nobody signed, and only reads. */
+/** Whether a request may be for a website: unsigned reads only. */
 export function isBrowsing({ method, headers, query }: S3Request): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   return !headers.has('authorization') && !query.has('X-Amz-Signature') && !query.has('Signature');
 }
 
-/**
- * Answers like S3's website endpoint. What may not be read by everybody is answered as if it were not there.
- */
+/** Responds like S3's website endpoint. Content that is not public appears as missing. */
 export async function serveWebsite(site: WebsiteRequest): Promise<void> {
   const { request, document } = site;
   if (request.method !== 'GET' && request.method !== 'HEAD') return page(site, 405, 'Method Not Allowed');
@@ -74,7 +72,7 @@ async function refuse(site: WebsiteRequest, asked: string): Promise<void> {
   if (rule !== null) return redirectBy(site, rule, asked);
   const error = document.error === undefined ? null : await findPublic(site, document.error);
   if (error === null) return page(site, 404, 'Not Found');
-  const plain = { ...site.request, headers: new RequestHeaders([]) }; // a range or condition is for the page that is not there
+  const plain = { ...site.request, headers: new RequestHeaders([]) }; // ranges and conditions refer to the missing page
   await answer({ ...site, request: plain }, error, { status: 404 });
 }
 

@@ -10,15 +10,17 @@ import type { Program, Row, Statement } from '../program.ts';
 import { startProgram } from '../start-program.ts';
 
 export interface PostgresMetadataOptions {
-  /** Closed by who opened it. */
+  /** Closed by its owner. */
   database: Database<unknown>;
   migrations: readonly Migration[];
   limits?: GroupCommitLimits;
-  /** Workspaces with the same share take turns as one; by default each has its own. */
+  /** Workspaces with the same share take turns as one. By default each has its own. */
   shareOf?: (workspaceUuid: string) => string;
 }
 
-/** The same programs over PostgreSQL, for several replicas. Commits are grouped here as on SQLite. */
+/**
+ * Opens a metadata store on PostgreSQL, for several replicas. Runs the same programs and groups commits as on SQLite.
+ */
 export async function openPostgresMetadataStore(options: PostgresMetadataOptions): Promise<MetadataStore> {
   const { kysely } = options.database;
   await migrate(options.database, options.migrations);
@@ -38,7 +40,7 @@ export async function openPostgresMetadataStore(options: PostgresMetadataOptions
 const SETTLE_POLL_MS = 50;
 const SETTLE_POLLS = 1_200;
 
-/** Every transaction with a lower number than one of now has ended when it is below the oldest that still runs. */
+/** A transaction has ended once its number is below the oldest one still running. */
 async function settle(kysely: Kysely<unknown>): Promise<void> {
   const mark = await scalar(kysely, 'select pg_current_xact_id()::text as value');
   const ended = `select (pg_snapshot_xmin(pg_current_snapshot()) > '${mark.replace(/\D/g, '')}'::xid8)::text as value`;
@@ -46,7 +48,7 @@ async function settle(kysely: Kysely<unknown>): Promise<void> {
     if ((await scalar(kysely, ended)) === 'true') return;
     await delay(SETTLE_POLL_MS);
   }
-  throw storeErrors.OperationAborted(); // another program holds a transaction open: whoever waits tries again
+  throw storeErrors.OperationAborted(); // another program holds a transaction open; the caller retries
 }
 
 async function scalar(kysely: Kysely<unknown>, text: string): Promise<string> {
@@ -56,7 +58,10 @@ async function scalar(kysely: Kysely<unknown>, text: string): Promise<string> {
 
 const DEADLOCK_RETRIES = 5;
 
-/** Batches of several replicas take locks in different orders; who loses a deadlock runs again, alone. */
+/**
+ * Batches of different replicas take locks in different orders. The loser of a deadlock is retried, one command at a
+ * time.
+ */
 async function runBatch(kysely: Kysely<unknown>, commands: readonly Command[]): Promise<readonly CommandOutcome[]> {
   const outcomes = [...(await runTogether(kysely, commands))];
   for (const [index, command] of commands.entries()) {
@@ -113,7 +118,9 @@ async function rowsOf(kysely: Kysely<unknown>, statement: Statement): Promise<re
   return result.rows;
 }
 
-/** `?` becomes `$1`, `$2`, …; hints for SQLite's planner go. No text of ours has a `?` that is not a value. */
+/**
+ * Converts `?` to `$1`, `$2`, … and removes index hints for SQLite. No statement has a `?` that is not a placeholder.
+ */
 function numbered(text: string): string {
   let index = 0;
   return text.replace(/\{index \w+\}/, '').replace(/\?/g, () => `$${(index += 1)}`);

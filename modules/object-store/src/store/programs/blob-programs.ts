@@ -10,7 +10,7 @@ export interface StoredBlob {
   crc64nvme?: string;
 }
 
-/** Notes what is known of a blob when its first row comes; a copy finds it noted. */
+/** Records a blob with its first row. For a copy, the record already exists. */
 export function* recordBlob(blob: StoredBlob, sizeBytes: number, nowMs: number): Program<void> {
   yield* change(
     `insert into blob (blob_id, size_bytes, crc64nvme, state, verified_at_ms) values (?, ?, ?, 'good', ?)
@@ -18,7 +18,7 @@ export function* recordBlob(blob: StoredBlob, sizeBytes: number, nowMs: number):
     blob.blobId,
     sizeBytes,
     blob.crc64nvme ?? null,
-    // Just written and synced; what came without a checksum is read by the next scrub.
+    // Just written and synced. The next scrub reads blobs that came without a checksum.
     blob.crc64nvme === undefined ? 0 : nowMs,
   );
 }

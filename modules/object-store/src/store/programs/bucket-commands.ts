@@ -134,7 +134,7 @@ export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
     input.bucketId,
     input.nowMs,
   );
-  if (due === undefined) return true; // restored, or purged by another
+  if (due === undefined) return true; // restored, or purged by another process
   if (yield* holdsLocked(input.bucketId, input.nowMs)) return yield* postponePurge(input);
   const objects = yield* all('select key from object where bucket_id = ? limit ?', input.bucketId, input.limit);
   for (const object of objects) {
@@ -152,7 +152,7 @@ export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
   return true;
 }
 
-/** Nothing of such a bucket goes before all of it may go. */
+/** Nothing in a bucket is purged before everything in it may be. */
 function* holdsLocked(bucketId: number, nowMs: number): Program<boolean> {
   const row = yield* first(
     'select 1 as found from object where bucket_id = ? and locked_until_ms > ? limit 1',

@@ -22,18 +22,18 @@ export function toBucket(row: Row): BucketRecord {
 }
 
 /**
- * The versioning of a bucket that can take writes now; a bucket that went meanwhile is `NoSuchBucket`. `encryption`: of
- * what is written, `KeyClosed` where its key was replaced meanwhile.
+ * The versioning of a bucket that accepts writes. Throws `NoSuchBucket` if it has been deleted, and `KeyClosed` if the
+ * key of `encryption` was replaced in the meantime.
  */
 export function* activeVersioning(bucketId: number, encryption?: ObjectEncryption): Program<Versioning> {
-  yield* lockShared(`bucket/${bucketId}`); // against its deletion
+  yield* lockShared(`bucket/${bucketId}`); // guards against its deletion
   const row = yield* first(`select versioning, ${OPEN_FROM} from bucket where id = ? and state = 'active'`, bucketId);
   if (row === undefined) throw storeErrors.NoSuchBucket();
   assertSealedOpen(encryption?.sealedKey, integer(row, 'open_from'));
   return toVersioning(text(row, 'versioning'));
 }
 
-/** What is added to a bucket's counters; less than zero where something goes. */
+/** Deltas for a bucket's counters. Negative for removals. */
 export interface UsageChange {
   objects?: number;
   bytes?: number;

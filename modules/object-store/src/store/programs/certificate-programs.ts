@@ -11,7 +11,7 @@ import { assertOpenKey } from './key-ring-programs.ts';
 type Command<Name extends keyof DomainCommands> = Parameters<DomainCommands[Name]>[0];
 type Query<Name extends keyof DomainQueries> = Parameters<DomainQueries[Name]>[0];
 
-/** The lock keeps a removal from passing between the look and the insert. */
+/** The lock prevents a concurrent removal between the check and the insert. */
 export function* saveCertificate(input: Command<'saveCertificate'>): Program<boolean> {
   yield* assertOpenKey(input.sealedKey);
   yield* lock(`custom-domain/${input.hostname}`);

@@ -7,7 +7,7 @@ import { activeVersioning } from './bucket-rows.ts';
 import { lockKey } from './object-commands.ts';
 import { findVersion, newestVersion } from './version-rows.ts';
 
-/** Neither the bytes nor the time of the last modification change with this. */
+/** Changes neither the bytes nor the modification time. */
 export function* changeAttributes(input: ChangeAttributes): Program<ObjectVersion> {
   const { bucketId, key, versionId, changes } = input;
   yield* activeVersioning(bucketId);

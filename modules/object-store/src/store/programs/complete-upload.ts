@@ -18,7 +18,9 @@ interface StoredPart extends PartRecord {
   blobId: string;
 }
 
-/** Turns an upload into an object by its rows alone: the parts' blobs stay where they are and become its manifest. */
+/**
+ * Turns an upload into an object by changing rows only: the parts' blobs stay where they are and become its manifest.
+ */
 export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   yield* lockUpload(input.uploadId);
   const row = yield* first(
@@ -84,7 +86,7 @@ function* readParts(uploadId: string): Program<ReadonlyMap<number, StoredPart>> 
   );
 }
 
-/** The parts that the client named, each as it was uploaded. Of one that is named again the last counts. */
+/** The parts that the client named, as uploaded. If one is repeated, the last entry counts. */
 function choose(stored: ReadonlyMap<number, StoredPart>, named: readonly CompletedPart[]): readonly StoredPart[] {
   let previous = 0;
   return lastNamed(named).map(({ partNumber, etag, checksum, checksumAlgorithm }) => {
@@ -122,7 +124,7 @@ function assertSizes(parts: readonly StoredPart[], input: CompleteUpload): numbe
   return total;
 }
 
-/** Each part gets its place in the object, all in one statement. The rows of those that the client left out go: answers them. */
+/** Sets the offsets of all parts in one statement. Deletes and returns the parts that the client left out. */
 function* arrange(
   { uploadId }: CompleteUpload,
   stored: ReadonlyMap<number, StoredPart>,
@@ -144,7 +146,7 @@ function* arrange(
   return leftOut;
 }
 
-/** MD5 over the MD5s of the parts, and their number: what every S3 engine shows for a multipart object. */
+/** MD5 of the parts' MD5s, with the number of parts: the multipart ETag of every S3 implementation. */
 function multipartEtag(parts: readonly StoredPart[]): string {
   const hash = createHash('md5');
   for (const part of parts) hash.update(part.etag, 'hex');
@@ -164,9 +166,9 @@ function checksumOf(
   const checksum = type === 'COMPOSITE' ? (composite ?? null) : joinedChecksum(upload.checksumAlgorithm, parts);
   if (expected.checksum === undefined) return checksum;
   const { algorithm, value } = expected.checksum;
-  // Nothing is known of another algorithm when the upload was begun without one.
+  // If the upload has no algorithm, checksums of other algorithms are unknown.
   if (upload.checksumAlgorithm === null && algorithm !== checksum?.algorithm) return checksum;
-  // A composite value is sent with and without its number of parts.
+  // Clients send a composite value with or without the number of parts.
   if (algorithm === checksum?.algorithm && [value, `${value}-${parts.length}`].includes(checksum.value))
     return checksum;
   throw storeErrors.BadDigest({ details: { header: algorithm, with: 'the calculated checksum' } });

@@ -34,13 +34,13 @@ export function* copyObject(input: CopyObject): Program<StoredVersion> {
     eventName: 'ObjectCreated:Copy',
     notify: input.notify,
     quota: input.quota,
-    // The replaced row let go of bytes that the new one has.
+    // Replacing the row released bytes that the new row shares.
     ontoItself: source.bucketId === bucketId && source.key === key,
   });
   return { versionId, etag, sizeBytes, modifiedAtMs: nowMs, checksum: input.checksum };
 }
 
-/** While the source's key is locked, its bytes cannot be let go of. */
+/** While the source's key is locked, its bytes cannot be released. */
 export function* unchangedSource(source: SourceVersion): Program<ObjectVersion> {
   const row = yield* findVersion(source.bucketId, source.key, source.versionId);
   const version = row?.version;
@@ -54,7 +54,7 @@ export function* unchangedSource(source: SourceVersion): Program<ObjectVersion> 
   return version;
 }
 
-/** In one order, so that two copies in opposite directions do not wait for each other. */
+/** Locks in a fixed order, so that two copies in opposite directions do not deadlock. */
 export function* lockKeys(names: readonly { bucketId: number; key: string }[]): Program<void> {
   const locks = new Set(names.map(({ bucketId, key }) => `object/${bucketId}/${key}`));
   for (const name of [...locks].toSorted()) yield* lock(name);

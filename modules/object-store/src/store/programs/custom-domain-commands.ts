@@ -24,7 +24,7 @@ export function* registerDomain(input: RegisterDomain): Program<{ domain: Domain
   return { domain: yield* readDomain(hostname), created: !own };
 }
 
-/** A claim that holds is refused; only its own workspace is told where the name is. */
+/** Throws if the existing claim is valid. Only a caller in the same workspace learns which bucket has the name. */
 function* displace(input: RegisterDomain, taken: Row, workspaceUuid: string): Program<void> {
   const { hostname, nowMs, proven } = input;
   const claimUntilMs = integerOrNull(taken, 'claim_until_ms');
@@ -82,7 +82,7 @@ export function* removeDomain({ hostname, workspaceUuid }: Command<'removeDomain
   return true;
 }
 
-/** For the end of a bucket, in the same transaction. */
+/** Runs in the transaction that deletes the bucket. */
 export function* forgetDomainsOfBucket(bucketId: number): Program<void> {
   yield* change(
     'delete from domain_certificate where hostname in (select hostname from custom_domain where bucket_id = ?)',

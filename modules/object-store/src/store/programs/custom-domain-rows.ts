@@ -2,7 +2,7 @@ import type { DomainRecord, DomainState } from '../../domain/ports/custom-domain
 import type { Row } from '../program.ts';
 import { integer, integerOrNull, text, textOrNull } from '../row.ts';
 
-/** What a domain is read with. Only domains of active buckets are there. */
+/** Selects a domain's columns. Includes domains of active buckets only. */
 export const DOMAIN_SELECT = `select d.hostname, d.bucket_id, b.name as bucket_name, d.workspace_uuid, d.created_at_ms,
     d.state, d.revision, k.blocked_at_ms, c.issuer, c.not_before_ms, c.not_after_ms, c.issued_at_ms
   from custom_domain d
@@ -34,5 +34,5 @@ export function toDomain(row: Row): DomainRecord {
 }
 
 export function toDomainState(row: Row): DomainState {
-  return JSON.parse(text(row, 'state')) as DomainState; // written by `saveDomainState` and by nobody else
+  return JSON.parse(text(row, 'state')) as DomainState; // only written by this store
 }

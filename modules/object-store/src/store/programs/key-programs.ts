@@ -30,7 +30,7 @@ export function* createAccessKey({ key, maxKeys }: Command<'createAccessKey'>): 
   yield* insertAccessKey(key, 'user');
 }
 
-/** One for each maker in a workspace: the second request gets the first one's. */
+/** One per creator and workspace. Later requests get the existing key. */
 export function* createPresignKey({ key }: Command<'createPresignKey'>): Program<AccessKeyRecord> {
   yield* lock(`workspace/${key.workspaceUuid}`);
   const known = yield* findPresignKey({ workspaceUuid: key.workspaceUuid, maker: key.createdBy });
@@ -130,7 +130,7 @@ function toAccessKey(row: Row): AccessKeyRecord {
     workspaceUuid: text(row, 'workspace_uuid'),
     label: text(row, 'label'),
     permissions: JSON.parse(text(row, 'permissions')) as KeyPermission[], // written by createAccessKey
-    buckets: buckets === null ? null : (JSON.parse(buckets) as string[]), // likewise
+    buckets: buckets === null ? null : (JSON.parse(buckets) as string[]), // written by createAccessKey
     sealedSecret: text(row, 'sealed_secret'),
     createdAtMs: integer(row, 'created_at_ms'),
     createdBy: {

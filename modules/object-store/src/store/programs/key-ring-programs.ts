@@ -18,7 +18,7 @@ interface SealedTable {
   table: string;
   key: readonly string[];
   body: string;
-  /** Of a table that also holds other rows. */
+  /** Selects the rows of this kind, if the table has others. */
   only?: string;
 }
 
@@ -31,7 +31,7 @@ const TABLES: Readonly<Record<SealedKind, SealedTable>> = {
   notification: { table: 'bucket_document', key: ['bucket_id'], body: 'document', only: `name = 'notification'` },
 };
 
-/** Below this id nothing may be sealed any more: the part of a query that reads it along with something else. */
+/** The lowest key id that can still seal, as a column to read along with other data. */
 export const OPEN_FROM = `(select coalesce(min(k.id), 0) from store_key k where k.closed = 0) as open_from`;
 
 export function* storeKeys(_input: Query<'storeKeys'>): Program<readonly StoreKey[]> {
@@ -107,13 +107,13 @@ export function* replaceSealed({ kind, rows, nowMs }: Command<'replaceSealed'>):
   return replaced;
 }
 
-/** Against changes that read the row and write it whole afterwards. */
+/** Guards against changes that read the row and then write it in full. */
 function* lockRow(kind: SealedKind, [first = '', second = '']: RowKey): Program<void> {
   if (kind === 'object') yield* lock(`object/${first}/${second}`);
   if (kind === 'notification') yield* lock(`bucket/${first}`);
 }
 
-/** What was read of a bucket's configuration before is not used any more. */
+/** Invalidates cached configurations of the bucket. */
 function* noteNewDocument([bucketId]: RowKey, nowMs: number): Program<void> {
   if (bucketId === undefined) return;
   yield* change('update bucket set configuration_version = configuration_version + 1 where id = ?', bucketId);
@@ -124,13 +124,13 @@ function* noteNewDocument([bucketId]: RowKey, nowMs: number): Program<void> {
   );
 }
 
-/** Refuses what is sealed under a key that was closed after it was sealed: the caller seals it again. */
+/** Rejects data whose key was closed after it was sealed. The caller seals it again. */
 export function assertSealedOpen(sealed: string | undefined, openFrom: number): void {
   const id = sealed === undefined ? null : storeKeyOf(sealed);
   if (id !== null && id < openFrom && openFrom > 1) throw storeErrors.KeyClosed();
 }
 
-/** The same for a row that reads nothing else on its way. */
+/** The same check for a write that does not read a bucket row. */
 export function* assertOpenKey(sealed: string): Program<void> {
   const row = yield* first(`select ${OPEN_FROM}`);
   assertSealedOpen(sealed, row === undefined ? 0 : integer(row, 'open_from'));

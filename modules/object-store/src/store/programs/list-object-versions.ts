@@ -8,15 +8,15 @@ import { toSummary } from './list-objects.ts';
 import { positionBehind, scanPage } from './skip-scan.ts';
 import { findVersion } from './version-rows.ts';
 
-/** Where to read on: at a key with all its versions, or behind one version. */
+/** Where to continue: at a key with all its versions, or after one version. */
 type Position =
   | { kind: 'key'; key: string; inclusive: boolean }
-  /** Also the key's other versions, which are older. */
+  /** Includes the key's older versions. */
   | { kind: 'version'; key: string; orderKey: number };
 
 const at = (key: string): Position => ({ kind: 'key', key, inclusive: true });
 
-/** One page, see `scanPage`, over the table itself: every row of it is a version that shows. */
+/** Lists one page with `scanPage`, over the table itself: every row is a visible version. */
 export function* listObjectVersions(input: ListObjectVersions): Program<VersionPage> {
   const { bucketId, prefix, delimiter, limit } = input;
   const end = afterPrefix(prefix);
@@ -51,7 +51,8 @@ function* startOf(input: ListObjectVersions): Program<Position | null> {
     afterVersionId === NULL_VERSION
       ? ((yield* findVersion(bucketId, afterKey, NULL_VERSION))?.orderKey ?? null)
       : orderKeyOf(afterVersionId);
-  // The marker's version can be gone by now, and an id of `null` does not say where it stood: better twice than never.
+  // The marker's version may have been deleted, and a `null` id does not tell its position. Repeating entries is better
+  // than skipping some.
   if (orderKey === null) return at(afterKey);
   return { kind: 'version', key: afterKey, orderKey };
 }

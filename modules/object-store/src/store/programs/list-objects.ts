@@ -6,7 +6,7 @@ import { all, type Program, type Row } from '../program.ts';
 import { integer, text, textOrNull } from '../row.ts';
 import { positionBehind, scanPage } from './skip-scan.ts';
 
-/** Rows of the first look where keys may vanish in common prefixes. */
+/** Rows of the first read if keys may be grouped into common prefixes. */
 const FIRST_BATCH = 32;
 
 interface Position {
@@ -16,7 +16,7 @@ interface Position {
 
 const at = (key: string): Position => ({ key, inclusive: true });
 
-/** One page; see `scanPage`. */
+/** Lists one page with `scanPage`. */
 export function* listObjects(input: ListObjects): Program<ObjectPage> {
   const { prefix, delimiter, limit } = input;
   const end = afterPrefix(prefix);
@@ -35,7 +35,7 @@ export function* listObjects(input: ListObjects): Program<ObjectPage> {
   return { objects: entries, commonPrefixes, truncated, next };
 }
 
-/** A page that started at a common prefix goes on behind all of it, also when `after` is a key inside. */
+/** After a common prefix, continues behind all of its keys, even if `after` is one of them. */
 function startOf({ prefix, delimiter, after }: ListObjects): Position | null {
   if (after === '' || compareKeys(after, prefix) < 0) return at(prefix);
   const common = after.startsWith(prefix) ? commonPrefixOf(after, prefix, delimiter) : null;
@@ -43,7 +43,7 @@ function startOf({ prefix, delimiter, after }: ListObjects): Position | null {
 }
 
 function* readRows(input: ListObjects, from: Position, end: string | null, limit: number): Program<readonly Row[]> {
-  // A bucket without versions has only rows that show, in the order of the table itself.
+  // A bucket without versions has only visible rows, in table order.
   const source = input.versioned ? 'object {index object_listed}' : 'object';
   const more = input.detailed === true ? ', version_id, attributes' : '';
   const select = `select key, size_bytes, etag, modified_at_ms, checksum${more} from ${source}

@@ -20,7 +20,7 @@ export function* forgetDestination(input: Command<'forgetDestination'>): Program
   return rows.length;
 }
 
-/** With the bucket. */
+/** Runs in the transaction that deletes the bucket. */
 export function* forgetNotificationsOfBucket(bucketId: number): Program<void> {
   yield* change('delete from notification where bucket_id = ?', bucketId);
 }
@@ -58,7 +58,7 @@ export function* giveUpNotifications(input: Command<'giveUpNotifications'>): Pro
     input.createdBeforeMs,
     input.limit,
   );
-  // What only waited for those is due.
+  // Events that only waited for these are due now.
   for (const key of new Set(rows.map((row) => text(row, 'key')))) {
     yield* change(
       `update notification set next_attempt_at_ms = ? where bucket_id = ? and destination = ? and key = ?

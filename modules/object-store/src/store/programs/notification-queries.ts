@@ -11,7 +11,9 @@ import { integer, text, textOrNull } from '../row.ts';
 
 type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
 
-/** From one to the next by the index: costs what there are of them, however much waits. */
+/**
+ * Skips from one destination to the next in the index: the cost depends on the number of destinations, not of events.
+ */
 export function* waitingDestinations(input: Query<'waitingDestinations'>): Program<readonly Destination[]> {
   const found: Destination[] = [];
   let after = input.after ?? { bucketId: -1, destination: '' };

@@ -8,13 +8,13 @@ export interface ChangeToTell extends Omit<StoredEvent, 'origin'> {
   key: string;
 }
 
-/** Writes the event where the change is written: both are there after a crash, or neither. */
+/** Records the event in the transaction of the change, so that a crash loses neither or both. */
 export function* notify(wanted: NotifyRule | undefined, { bucketId, key, ...event }: ChangeToTell): Program<void> {
   if (wanted === undefined) return;
   const stored: StoredEvent = { ...event, origin: wanted.origin };
   for (const { destination, patterns } of wanted.rules) {
     if (!meansEvent(patterns, event.name)) continue;
-    // What comes after one that has to wait, waits as long.
+    // An event behind a postponed one of the same key waits as long.
     const last = yield* first(
       `select next_attempt_at_ms from notification where bucket_id = ? and destination = ? and key = ?
        and failed_at_ms is null order by id desc limit 1`,

@@ -67,7 +67,7 @@ export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
     trashDueAtMs: input.trashDueAtMs,
     eventName: input.expires === true ? 'LifecycleExpiration:DeleteMarkerCreated' : 'ObjectRemoved:DeleteMarkerCreated',
     notify: input.notify,
-    // A marker over an object is paid for by that object: who is over the quota can still delete.
+    // A delete marker that hides an object is exempt, so that a workspace over its quota can still delete.
     quota: visible(newest) === null ? input.quota : undefined,
   });
   return { versionId, deleteMarker: true };

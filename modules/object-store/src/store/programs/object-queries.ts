@@ -8,7 +8,7 @@ import { orderKeyOf } from '../version-order.ts';
 
 type Input<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
 
-// The bytes of an inline object come with its row, in one statement: a replacement between two would lose them.
+// Reads an inline object's bytes with its row in one statement: a replacement between two would lose them.
 const FOUND = `select ${OBJECT_COLUMNS}, i.data from object o left join inline_content i on i.id = o.inline_id
   where o.bucket_id = ? and o.key = ?`;
 

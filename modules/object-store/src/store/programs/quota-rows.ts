@@ -7,10 +7,10 @@ import { integer } from '../row.ts';
 import { tenantUsage } from './tenant-quota.ts';
 
 interface BucketUsage {
-  /** What the quota of the bucket is about: versions of objects. */
+  /** Counts toward the bucket's quota: object versions. */
   objects: number;
   bytes: number;
-  /** What counts for the workspace: also delete markers, open uploads and what waits in the trash. */
+  /** Counts toward the workspace's quota: also delete markers, open uploads and the trash. */
   tenantObjects: number;
   tenantBytes: number;
 }
@@ -19,13 +19,13 @@ const NOTHING: BucketUsage = { objects: 0, bytes: 0, tenantObjects: 0, tenantByt
 
 export interface UsageBefore {
   bucket: BucketUsage;
-  /** Null where neither the workspace nor its owner is limited. */
+  /** Null if neither the workspace nor its owner has a limit. */
   tenant: Record<QuotaScope, Usage> | null;
 }
 
 const TENANT_QUOTAS = [storeQuotas.stored_bytes, storeQuotas.stored_objects];
 
-/** What a bucket, its workspace and its owner have now; not asked where nothing depends on it. */
+/** Reads the current usage of a bucket, its workspace and its owner, as far as the quota needs it. */
 export function* usageUnder(quota: WriteQuota | undefined, bucketId: number): Program<UsageBefore> {
   const tenant = quota?.tenant === undefined ? null : yield* tenantUsage(quota.tenant, TENANT_QUOTAS);
   const counted = quota?.bucket !== undefined || tenant !== null;
@@ -33,8 +33,8 @@ export function* usageUnder(quota: WriteQuota | undefined, bucketId: number): Pr
 }
 
 /**
- * After the counters were changed in this transaction, which on PostgreSQL also keeps every other writer of the bucket
- * waiting: so what is read is exact. What makes a bucket that is over its quota smaller is always allowed.
+ * Call after the counters were changed in this transaction, which on PostgreSQL blocks other writers of the bucket, so
+ * that the usage read is exact. Changes that shrink a bucket over its quota are always allowed.
  */
 export function* assertQuota(quota: WriteQuota | undefined, bucketId: number, before: UsageBefore): Program<void> {
   if (quota === undefined || (quota.bucket === undefined && before.tenant === null)) return;
@@ -46,7 +46,7 @@ export function* assertQuota(quota: WriteQuota | undefined, bucketId: number, be
   ]);
 }
 
-/** For bytes of a part: refuses early what could never be completed. */
+/** Rejects a part early if its upload could never be completed. */
 export function assertPartFits(quota: WriteQuota | undefined, { bucket }: UsageBefore, addedBytes: number): void {
   const maxBytes = quota?.bucket?.maxBytes ?? null;
   if (maxBytes !== null && bucket.bytes + addedBytes > maxBytes) throw bucketFull('bytes', maxBytes);

@@ -94,7 +94,7 @@ import {
 import { addTraffic, forgetUsage, noteBucketUsage, noteWorkspaceUsage, usageHistory } from './usage-programs.ts';
 import { releaseLease, takeLease } from './work-leases.ts';
 
-/** Every change that the store can make, by the name of its port method. */
+/** All commands of the store, by the name of their port method. */
 export const commandPrograms: CommandPrograms = {
   createBucket,
   deleteBucket,

@@ -4,7 +4,10 @@ import { first, lock, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { putBucketDocument } from './bucket-document-programs.ts';
 
-/** Several documents in one step, and only if nobody changed any meanwhile: who merged into older ones does it again. */
+/**
+ * Replaces several documents in one step, only if none changed since `ifVersion`. Otherwise the caller merges and
+ * retries.
+ */
 export function* replaceBucketDocuments(input: ReplaceBucketDocuments): Program<boolean> {
   const { bucketId, ifVersion, documents, nowMs } = input;
   yield* lock(`bucket/${bucketId}`);

@@ -2,21 +2,21 @@ import { afterPrefix, commonPrefixOf } from '../../domain/key-order.ts';
 import type { Program, Row } from '../program.ts';
 import { text } from '../row.ts';
 
-/** Rows that are read at once where most of them vanish in common prefixes. */
+/** Rows per read when most are grouped into common prefixes. */
 const SMALLEST_BATCH = 4;
 
-/** One page of a listing. `Position` is where reading goes on. */
+/** A page of a listing. `Position` is where reading continues. */
 export interface SkipScan<Position, Entry> {
   readonly prefix: string;
   readonly delimiter: string;
   readonly limit: number;
-  /** Null: nothing comes behind where the page would begin. */
+  /** Null if nothing can follow the start of the page. */
   readonly start: Position | null;
   readonly firstBatch: number;
-  /** Rows that show, in the order of their keys. */
+  /** Visible rows, by key. */
   read(from: Position, limit: number): Program<readonly Row[]>;
   toEntry(key: string, row: Row): Entry;
-  /** At a key, itself included. */
+  /** At a key, inclusive. */
   at(key: string): Position;
   behind(row: Row): Position;
 }
@@ -25,13 +25,14 @@ export interface ScannedPage<Entry> {
   readonly entries: readonly Entry[];
   readonly commonPrefixes: readonly string[];
   readonly truncated: boolean;
-  /** The common prefix that is the last on the page; null when an entry is. */
+  /** The common prefix that ends the page. Null if an entry does. */
   readonly endsIn: string | null;
 }
 
 /**
- * After a common prefix the next seek starts behind everything below it, so that a page costs what it shows, however many
- * keys are in the bucket or under a folder. Batches grow where keys show as themselves and shrink where they vanish.
+ * After a common prefix, the next seek starts behind all of its keys, so that a page's cost depends on what it shows,
+ * however many keys the bucket or a folder has. Batches grow while keys are listed individually and shrink while they
+ * are grouped.
  */
 export function* scanPage<Position, Entry>(scan: SkipScan<Position, Entry>): Program<ScannedPage<Entry>> {
   const page = new PageBuilder(scan);
@@ -51,7 +52,7 @@ export function* scanPage<Position, Entry>(scan: SkipScan<Position, Entry>): Pro
   return page.finish(false);
 }
 
-/** Where to go on behind all that is below a common prefix; null behind the last key there can be. */
+/** Where to continue behind a common prefix. Null if no key can follow. */
 export function positionBehind<Position>(
   { at }: Pick<SkipScan<Position, unknown>, 'at'>,
   commonPrefix: string,
@@ -74,7 +75,7 @@ class PageBuilder<Position, Entry> {
     return this.#entries.length + this.#commonPrefixes.length;
   }
 
-  /** False when the page is full and this row would have shown. */
+  /** False if the page is full and this row would be visible. */
   add(row: Row): boolean {
     const key = text(row, 'key');
     if (this.#openPrefix !== null && key.startsWith(this.#openPrefix)) return true;

@@ -7,8 +7,8 @@ import { integer } from '../row.ts';
 type Query<Name extends keyof QueryPrograms> = Parameters<QueryPrograms[Name]>[0];
 
 /**
- * What the workspace and its owner use, and nobody else adds to it before this transaction ends: PostgreSQL takes the
- * locks, SQLite has one writer. Null where none of the quotas is limited, which costs nothing.
+ * The usage of the workspace and its owner, which stays exact until this transaction ends: PostgreSQL takes locks,
+ * SQLite has a single writer. Null if none of the quotas is limited, which costs nothing.
  */
 export function* tenantUsage(limits: Limits, quotas: readonly Quota[]): Program<Record<QuotaScope, Usage> | null> {
   const ownerLimited = isLimited(limits, 'owner', quotas);

@@ -3,7 +3,7 @@ import { change, first, lock, type Program, type Row } from '../program.ts';
 import { integer, text, textOrNull } from '../row.ts';
 import { addUsage } from './bucket-rows.ts';
 
-/** Bytes that are let go of: they count for the workspace of their bucket until they are removed. */
+/** Bytes that become unreferenced. They count toward the workspace of their bucket until they are removed. */
 export interface Release {
   bucketId: number;
   sizeBytes: number;
@@ -15,13 +15,13 @@ interface TrashRow {
   contentId: string;
   sizeBytes: number;
   dueAtMs: number;
-  /** Null: they count for none. */
+  /** Null if they count toward none. */
   workspaceUuid: string | null;
 }
 
 /**
- * Lets go of an object's bytes after its row went. Inline bytes go at once; a blob or a manifest goes to the trash, but
- * only when no other row (a copy) has it.
+ * Releases an object's bytes after its row was deleted. Inline bytes are deleted at once; a blob or manifest goes to
+ * the trash, unless another row (a copy) refers to it.
  */
 export function* releaseContent(location: ContentLocation, release: Release): Program<void> {
   switch (location.kind) {
@@ -34,7 +34,7 @@ export function* releaseContent(location: ContentLocation, release: Release): Pr
       yield* releaseBlob(location.blobId, release);
       return;
     case 'manifest': {
-      yield* lock(`manifest/${location.manifestId}`); // the last two rows that share it may go at the same time
+      yield* lock(`manifest/${location.manifestId}`); // the last two rows that share it may be deleted concurrently
       const other = yield* first('select 1 as found from object where manifest_id = ? limit 1', location.manifestId);
       if (other === undefined) yield* trash('manifest', location.manifestId, release);
     }
@@ -45,7 +45,7 @@ export function* releaseBlob(blobId: string, release: Release): Program<void> {
   if (!(yield* isBlobNeeded(blobId))) yield* trash('blob', blobId, release);
 }
 
-/** A blob of a manifest in the trash that something else needed until a moment ago. */
+/** Releases a blob of a trashed manifest that was shared until a moment ago. */
 export function* releaseSharedBlob(blobId: string, manifestId: string): Program<void> {
   if (yield* isBlobNeeded(blobId)) return;
   const manifest = yield* first('select workspace_uuid from trash where content_id = ?', manifestId);
@@ -55,7 +55,7 @@ export function* releaseSharedBlob(blobId: string, manifestId: string): Program<
   yield* addTrash({ kind: 'blob', contentId: blobId, sizeBytes, dueAtMs: 0, workspaceUuid });
 }
 
-/** Ends an upload: its parts go to the trash as one manifest, however many they are. */
+/** Ends an upload. Its parts go to the trash as one manifest, however many there are. */
 export function* trashUpload(uploadId: string, bucketId: number, dueAtMs: number): Program<void> {
   const parts = yield* first(
     'select count(*) as count, cast(coalesce(sum(size_bytes), 0) as bigint) as bytes from part where upload_id = ?',
@@ -69,13 +69,13 @@ export function* trashUpload(uploadId: string, bucketId: number, dueAtMs: number
   yield* addUsage(bucketId, { uploads: -1, uploadBytes: -sizeBytes });
 }
 
-/** What is needed after all. */
+/** Removes content from the trash that is needed again. */
 export function* takeFromTrash(location: ContentLocation): Program<void> {
   if (location.kind === 'blob') yield* leaveTrash([location.blobId]);
   if (location.kind === 'manifest') yield* leaveTrash([location.manifestId]);
 }
 
-/** Rows of the trash that are gone, or needed after all. */
+/** Deletes trash rows whose content was removed or is needed again. */
 export function* leaveTrash(contentIds: readonly string[]): Program<void> {
   const left = new Map<string, number>();
   for (const contentId of contentIds) {
@@ -85,7 +85,7 @@ export function* leaveTrash(contentIds: readonly string[]): Program<void> {
     );
     for (const row of rows) addTo(left, row);
   }
-  // In one order, so that two transactions with the same workspaces do not wait for each other.
+  // Updates in a fixed order, so that two transactions with the same workspaces do not deadlock.
   for (const [workspaceUuid, bytes] of [...left].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     yield* addTrashBytes(workspaceUuid, -bytes);
   }
@@ -97,7 +97,7 @@ function addTo(sums: Map<string, number>, row: Row): void {
 }
 
 function* isBlobNeeded(blobId: string): Program<boolean> {
-  yield* lock(`blob/${blobId}`); // the last two rows that share it may go at the same time
+  yield* lock(`blob/${blobId}`); // the last two rows that share it may be deleted concurrently
   const object = yield* first('select 1 as found from object where blob_id = ? limit 1', blobId);
   return (
     object !== undefined ||

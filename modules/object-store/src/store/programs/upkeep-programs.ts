@@ -33,7 +33,7 @@ export function* forgetTrash({ removed, kept }: Command<'forgetTrash'>): Program
   yield* leaveTrash([...kept, ...removed].map(({ contentId }) => contentId));
 }
 
-/** Everything of a workspace that waits for its grace may go now; at most `limit` of it. */
+/** Makes up to `limit` of a workspace's trash entries due now. */
 export function* hastenTrash({
   workspaceUuid,
   nowMs,
@@ -59,7 +59,7 @@ export function* forgetManifestParts(input: Command<'forgetManifestParts'>): Pro
   );
   for (const blobId of input.removedBlobs) yield* forgetBlob(blobId);
   const removed = new Set(input.removedBlobs);
-  // What was shared a moment ago may be nobody's by now.
+  // Blobs that were shared a moment ago may be unreferenced now.
   for (const blobId of new Set(gone.map((row) => text(row, 'blob_id')))) {
     if (!removed.has(blobId)) yield* releaseSharedBlob(blobId, input.manifestId);
   }
@@ -107,7 +107,10 @@ export function* isContentNeeded({ kind, contentId }: Query<'isContentNeeded'>):
   return row !== undefined;
 }
 
-/** With the length that each was noted with: encrypted bytes are more than the content, and a part can be a range of its blob. */
+/**
+ * Returns the recorded size of each blob: encrypted content is larger than the object, and a part can be a range of its
+ * blob.
+ */
 export function* neededBlobs(input: Query<'neededBlobs'>): Program<readonly { blobId: string; storedBytes: number }[]> {
   const rows = yield* all(
     `select n.blob_id, coalesce(b.size_bytes, n.size_bytes) as stored_bytes from (

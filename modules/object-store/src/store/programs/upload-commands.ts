@@ -73,7 +73,7 @@ export function* abortUpload(input: AbortUpload): Program<void> {
   yield* trashUpload(input.uploadId, input.bucketId, input.trashDueAtMs);
 }
 
-/** The upload while it can still take parts; one that belongs to another bucket or key does not exist here. */
+/** The upload if it can still take parts. An upload of another bucket or key counts as missing. */
 export function* openUpload(input: { uploadId: string; bucketId: number; key: string }): Program<Row | undefined> {
   return yield* first(
     'select * from upload where upload_id = ? and bucket_id = ? and key = ? and completed_at_ms is null',

@@ -39,7 +39,10 @@ export function* listParts(input: Input<'listParts'>): Program<readonly PartReco
   return rows.map((row) => toPart(row));
 }
 
-/** Open uploads by key and then by age. Uploads are few beside objects, so common prefixes are rolled up row by row. */
+/**
+ * Lists open uploads by key, then age. There are few uploads compared to objects, so common prefixes are grouped row by
+ * row.
+ */
 export function* listUploads(input: Input<'listUploads'>): Program<UploadPage> {
   const uploads: UploadRecord[] = [];
   const commonPrefixes: string[] = [];
@@ -74,7 +77,7 @@ export function* listUploads(input: Input<'listUploads'>): Program<UploadPage> {
   }
 }
 
-/** Where the prefix begins, or after the marker. A marker without an upload id stands behind all uploads of its key. */
+/** Starts at the prefix or after the marker. A marker without an upload id is after all uploads of its key. */
 function startOf({ prefix, afterKey, afterUploadId }: Input<'listUploads'>): [key: string, uploadId: string] {
   if (afterKey === '' || compareKeys(afterKey, prefix) < 0) return [prefix, ''];
   return [afterKey, afterUploadId === '' ? '\u{10ffff}' : afterUploadId];

@@ -10,12 +10,12 @@ import { integer, text } from '../row.ts';
 type Command<Name extends keyof UsageHistoryCommands> = Parameters<UsageHistoryCommands[Name]>[0];
 type Query<Name extends keyof UsageHistoryQueries> = Parameters<UsageHistoryQueries[Name]>[0];
 
-/** In place of a bucket in the rows of a workspace; no bucket has this id. */
+/** Stands for the bucket in a workspace's rows. No bucket has this id. */
 const WHOLE_WORKSPACE = 0;
 
 const NO_TRAFFIC: readonly number[] = [0, 0, 0];
 
-/** Values have casts because PostgreSQL takes those of a select list for text. */
+/** The casts are needed because PostgreSQL treats parameters in a select list as text. */
 const PERIOD = 'cast(? as text), cast(? as bigint)';
 const TRAFFIC = 'cast(? as bigint), cast(? as bigint), cast(? as bigint)';
 const INSERT = `insert into usage_history (bucket_id, workspace_uuid, resolution, period_start_ms, object_count, size_bytes,
@@ -27,7 +27,7 @@ const OF_WORKSPACES = `select ${WHOLE_WORKSPACE}, t.workspace_uuid, ${PERIOD}, c
   from tenant t left join bucket b on b.workspace_uuid = t.workspace_uuid and b.state = 'active'
     left join bucket_usage u on u.bucket_id = b.id`;
 const KNOWN = 'on conflict (bucket_id, workspace_uuid, resolution, period_start_ms) do update';
-/** A bucket in which nothing changed writes nothing. */
+/** Writes nothing for an unchanged bucket. */
 const SET_STORED = `${KNOWN} set object_count = excluded.object_count, size_bytes = excluded.size_bytes
   where usage_history.object_count <> excluded.object_count or usage_history.size_bytes <> excluded.size_bytes`;
 const ADD_TRAFFIC = `${KNOWN} set request_count = usage_history.request_count + excluded.request_count,
@@ -77,7 +77,7 @@ export function* noteWorkspaceUsage(input: Command<'noteWorkspaceUsage'>): Progr
 
 export function* addTraffic({ traffic, ...periods }: Command<'addTraffic'>): Program<void> {
   const workspaces = new Map<string, Traffic>();
-  // In one order, so that replicas that write the same rows wait for one another instead of blocking each other.
+  // Writes in a fixed order, so that replicas that write the same rows do not deadlock.
   for (const each of traffic.toSorted((one, other) => one.bucketId - other.bucketId)) {
     workspaces.set(each.workspaceUuid, together(workspaces.get(each.workspaceUuid), each));
     for (const period of periodsOf(periods)) {

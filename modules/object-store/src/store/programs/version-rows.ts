@@ -68,19 +68,19 @@ export interface NewVersion {
   partCount: number | null;
   location: ContentLocation;
   trashDueAtMs: number;
-  /** What this is told as, and to whom. */
+  /** Name of the event, and the rules that match it. */
   eventName: EventName;
   notify?: NotifyRule | undefined;
   quota?: WriteQuota | undefined;
-  /** The upload that it comes from: the bytes of all its parts, and those that it does not take. */
+  /** The upload it comes from: the bytes of all its parts, and the parts that are left out. */
   upload?: { sizeBytes: number; leftOut: readonly { blobId: string; sizeBytes: number }[] };
-  /** A copy that replaces its source, and has its bytes. */
+  /** A copy that replaces its source and shares its bytes. */
   ontoItself?: boolean;
 }
 
 /**
- * Puts a version on top of a key. Where versions are kept it gets an id; elsewhere it is the `null` version and takes
- * the place of the one before, whose bytes are let go. Answers the version id.
+ * Adds a version on top of a key and returns its id. In a versioned bucket it gets a new id; otherwise it becomes the
+ * `null` version and replaces the previous one, whose bytes are released.
  */
 export function* pushVersion(versioning: Versioning, newest: StoredRow | null, added: NewVersion): Program<string> {
   const orderKey = Math.min(orderKeyAt(added.nowMs), (newest?.orderKey ?? Number.MAX_SAFE_INTEGER) - 1);
@@ -95,7 +95,7 @@ export function* pushVersion(versioning: Versioning, newest: StoredRow | null, a
   return versionId;
 }
 
-/** A completed upload counts as its object, and what it did not take as trash. */
+/** Counts a completed upload as its object, and left-out parts as trash. */
 function* count({ bucketId, deleteMarker, sizeBytes, upload, trashDueAtMs: dueAtMs }: NewVersion): Program<void> {
   for (const part of upload?.leftOut ?? []) {
     yield* releaseBlob(part.blobId, { bucketId, sizeBytes: part.sizeBytes, dueAtMs });
@@ -123,7 +123,7 @@ function* makeRoom(versioning: Versioning, newest: StoredRow, { nowMs, trashDueA
   if (replaced !== newest) yield* setLatest(newest, false);
 }
 
-/** Removes one row with its bytes and its share of the counters; who is newest afterwards is the caller's to say. */
+/** Deletes a row, releases its bytes and updates the counters. The caller decides which version becomes current. */
 export function* removeRow(row: StoredRow, trashDueAtMs: number): Program<void> {
   const { bucketId, key, deleteMarker, sizeBytes, location } = row.version;
   yield* change('delete from object where bucket_id = ? and key = ? and order_key = ?', bucketId, key, row.orderKey);

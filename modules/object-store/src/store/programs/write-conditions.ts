@@ -3,7 +3,7 @@ import { storeErrors } from '../../errors.ts';
 import type { WriteConditions } from '../../domain/ports/metadata-store.ts';
 import type { ObjectVersion } from '../../domain/ports/records.ts';
 
-/** RFC 9110 section 13.1 on the newest version; `current` is null where there is none or a delete marker covers it. */
+/** RFC 9110 section 13.1 on the current version. `current` is null if there is none, or a delete marker hides it. */
 export function assertWriteConditions(conditions: WriteConditions, current: { etag: string } | null): void {
   const { ifMatch, ifNoneMatch } = conditions;
   if (ifMatch !== undefined) {
@@ -15,7 +15,7 @@ export function assertWriteConditions(conditions: WriteConditions, current: { et
   }
 }
 
-/** Of the version that a delete would remove or cover; a delete marker is there, but has no tag but `*`. */
+/** Checks the version that a delete would remove or hide. A delete marker exists, but only `*` matches it. */
 export function assertDeleteConditions(conditions: DeleteConditions, version: ObjectVersion): void {
   const { ifMatch, ifMatchSizeBytes, ifMatchModifiedAtMs } = conditions;
   const failed = (condition: string): Error => storeErrors.PreconditionFailed({ details: { condition } });

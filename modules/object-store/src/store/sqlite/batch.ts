@@ -3,7 +3,7 @@ import { toOutcome, type Command, type CommandOutcome } from '../outcome.ts';
 import { startProgram } from '../start-program.ts';
 import type { SqliteSession } from './session.ts';
 
-/** All commands in one transaction and one fsync. One that says no is undone alone; the others stand. */
+/** Runs all commands in one transaction with one fsync. A command that fails is rolled back alone. */
 export function runBatch(
   database: DatabaseSync,
   session: SqliteSession,
@@ -31,7 +31,7 @@ function runCommand(database: DatabaseSync, session: SqliteSession, command: Com
     if (savepoint) database.exec('release command');
     return { kind: 'done', value };
   } catch (error) {
-    if (!database.isTransaction) throw error; // SQLite itself gave the whole transaction up: no disk left, for one
+    if (!database.isTransaction) throw error; // SQLite rolled back the whole transaction, for example on a full disk
     if (savepoint) database.exec('rollback to command; release command');
     return toOutcome(error);
   }

@@ -7,10 +7,10 @@ interface Prepared {
   readonly changesBuckets: boolean;
 }
 
-/** Writes to the table `bucket`, to none whose name only begins so. */
+/** Matches writes to the table `bucket`, but not to tables whose names start with it. */
 const CHANGES_BUCKETS = /\b(?:into|update|from)\s+bucket\b/i;
 
-/** Runs programs on one SQLite connection. Statement texts are constants, so the cache holds as many as the code has. */
+/** Runs programs on one SQLite connection. Statements are constants, so the cache is bounded by the code. */
 export class SqliteSession {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
@@ -20,7 +20,7 @@ export class SqliteSession {
     this.#database = database;
   }
 
-  /** `onWrite` is called before the first change. */
+  /** Calls `onWrite` before the first write. */
   run<Result>(program: Program<Result>, onWrite?: () => void): Result {
     let written = false;
     let step = program.next([]);
@@ -34,7 +34,7 @@ export class SqliteSession {
     return step.value;
   }
 
-  /** Whether a row of a bucket was written, perhaps undone since, after this was last asked. */
+  /** Whether a bucket row was written since the last call, even if rolled back. */
   takeBucketsChanged(): boolean {
     const changed = this.#bucketsChanged;
     this.#bucketsChanged = false;
@@ -42,10 +42,10 @@ export class SqliteSession {
   }
 
   #rows(statement: Statement): readonly Row[] {
-    if (statement.kind === 'lock' || statement.kind === 'shared-lock') return []; // there is one writer
+    if (statement.kind === 'lock' || statement.kind === 'shared-lock') return []; // there is a single writer
     const { statement: prepared, columns, changesBuckets } = this.#prepare(statement.text);
     if (statement.kind === 'write' && changesBuckets) this.#bucketsChanged = true;
-    // Arrays, as `#prepare` asks for; no column of ours is read as a bigint.
+    // Arrays, as requested in `#prepare`. No column is read as a bigint.
     const rows = prepared.all(...statement.values) as unknown as readonly (readonly SqlValue[])[];
     return rows.map((values) => toRow(columns, values));
   }
@@ -54,7 +54,7 @@ export class SqliteSession {
     const known = this.#statements.get(text);
     if (known !== undefined) return known;
     const statement = this.#database.prepare(text.replace(/\{index (\w+)\}/, 'indexed by $1'));
-    // The objects that Node.js would make of rows cost twice as much as its arrays and ours.
+    // Row objects created by Node.js take twice as long as arrays plus our conversion.
     statement.setReturnArrays(true);
     const columns = statement.columns().map(({ name }) => name);
     const prepared = { statement, columns, changesBuckets: CHANGES_BUCKETS.test(text) };
@@ -65,7 +65,7 @@ export class SqliteSession {
 
 function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {
   const row: Record<string, SqlValue | undefined> = {};
-  let index = 0; // a count: `entries` would make an array for each value
+  let index = 0; // a counter, since `entries` would allocate an array per value
   for (const column of columns) {
     row[column] = values[index];
     index += 1;

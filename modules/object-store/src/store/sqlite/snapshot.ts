@@ -9,8 +9,8 @@ export interface SqliteSnapshot extends MetadataQueries {
 }
 
 /**
- * Writes what is committed now into a new file, in one read transaction: writers are not held up, also those of other
- * processes. Takes as long as the database is large, and blocks this thread.
+ * Writes the committed state to a new file in one read transaction. Does not block writers, including other processes,
+ * but blocks this thread for a time proportional to the database's size.
  */
 export function snapshotSqlite(file: string, target: string): void {
   const database = new DatabaseSync(file, { readOnly: true });
@@ -22,7 +22,7 @@ export function snapshotSqlite(file: string, target: string): void {
   }
 }
 
-/** The queries of a store whose file nobody writes; it is not changed, not even by opening it. */
+/** Queries a store file that has no writer. Opening it does not change it. */
 export function openSqliteSnapshot(file: string): SqliteSnapshot {
   const database = new DatabaseSync(file, { readOnly: true });
   const session = new SqliteSession(database);

@@ -13,24 +13,24 @@ import { SqliteWriter } from './writer.ts';
 
 export interface SqliteMetadataOptions {
   file: string;
-  /** Those with the target `objects` are run before anything else. */
+  /** Those with the target `objects` run first. */
   migrations: readonly Migration[];
   limits?: GroupCommitLimits;
-  /** Workspaces with the same share take turns as one; by default each has its own. */
+  /** Workspaces with the same share take turns as one. By default each has its own. */
   shareOf?: (workspaceUuid: string) => string;
-  /** The write-ahead log is folded back when it has grown to this; 64 MiB. */
+  /** Size at which the write-ahead log is checkpointed. Defaults to 64 MiB. */
   checkpointBytes?: number;
 }
 
-/** A page holds an inline object of 4 KiB with little to spare; measured against 4, 16 and 32 KiB pages. */
+/** A page fits a 4 KiB inline object with little to spare. Measured against 4, 16 and 32 KiB pages. */
 const PAGE_BYTES = 8_192;
 const CACHE_KIB = 8_192;
 
 /**
- * The embedded metadata: one file, one writing thread that groups commits, and a reading connection here whose
- * statements run to their end at once. Inline objects are in the same file on purpose: with write-ahead logs a
- * transaction over two attached files is atomic in each but not over both (sqlite.org/lang_attach.html), so a crash could
- * leave a row without its bytes.
+ * Opens the embedded metadata store: one file, one writer thread that groups commits, and a synchronous read connection
+ * on this thread. Inline objects are in the same file on purpose: with write-ahead logs, a transaction over two
+ * attached files is atomic in each, but not across both (sqlite.org/lang_attach.html), so a crash could leave a row
+ * without its bytes.
  */
 export async function openSqliteMetadataStore(options: SqliteMetadataOptions): Promise<MetadataStore> {
   preparePages(options.file);
@@ -59,7 +59,7 @@ export async function openSqliteMetadataStore(options: SqliteMetadataOptions): P
     {
       query: (program) => settled(() => session.run(program)),
       command: (command, weightBytes, tenant) => commits.submit(command, weightBytes, tenant),
-      settle: async () => undefined, // one writer at a time: what was committed before is seen by all that follows
+      settle: async () => undefined, // a single writer: later reads see every earlier commit
       check: async () => {
         if (writer.failure !== null) throw writer.failure;
         reading.prepare('select count(*) from tenant').get();
@@ -78,7 +78,7 @@ export async function openSqliteMetadataStore(options: SqliteMetadataOptions): P
 }
 
 async function runBatch(writer: SqliteWriter, commands: readonly Command[], buckets: KnownBuckets) {
-  let bucketsChanged = true; // for all that is known when the thread ends in the midst of it
+  let bucketsChanged = true; // also if the thread dies in the middle
   try {
     const batch = await writer.run(commands);
     ({ bucketsChanged } = batch);
@@ -88,7 +88,7 @@ async function runBatch(writer: SqliteWriter, commands: readonly Command[], buck
   }
 }
 
-/** What SQLite answers at once, in the form of the port. */
+/** Wraps a synchronous SQLite result for the port. */
 function settled<Result>(run: () => Result): Promise<Result> {
   try {
     return Promise.resolve(run());
@@ -97,7 +97,7 @@ function settled<Result>(run: () => Result): Promise<Result> {
   }
 }
 
-/** The size of pages is fixed by the first table. */
+/** The page size is fixed once the first table exists. */
 function preparePages(file: string): void {
   const database = new DatabaseSync(file);
   database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);

@@ -1,10 +1,10 @@
 import type { Command, CommandOutcome } from '../outcome.ts';
 
-/** What the writer thread is started with. */
+/** Start parameters of the writer thread. */
 export interface WriterSettings {
   file: string;
   pragmas: readonly string[];
-  /** The write-ahead log is brought back into the database when it has grown to this. */
+  /** Size at which the write-ahead log is checkpointed. */
   checkpointBytes: number;
 }
 

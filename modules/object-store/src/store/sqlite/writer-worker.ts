@@ -5,7 +5,7 @@ import { runBatch } from './batch.ts';
 import { SqliteSession } from './session.ts';
 import type { WriterReply, WriterRequest, WriterSettings } from './writer-protocol.ts';
 
-/** The thread that owns the one writing connection: every change to the object store's database is made here. */
+/** The thread that owns the single write connection. It makes every change to the object store's database. */
 function serve(settings: WriterSettings, send: (reply: WriterReply) => void): (request: WriterRequest) => void {
   const database = new DatabaseSync(settings.file);
   for (const pragma of settings.pragmas) database.exec(pragma);
@@ -23,7 +23,7 @@ function serve(settings: WriterSettings, send: (reply: WriterReply) => void): (r
   };
 }
 
-/** After the answer, so that nobody waits for it but the next batch. */
+/** Runs after the reply, so that it delays only the next batch. */
 function keepLogShort(database: DatabaseSync, settings: WriterSettings): void {
   const log = statSync(`${settings.file}-wal`, { throwIfNoEntry: false });
   if (log === undefined || log.size < settings.checkpointBytes) return;
@@ -36,7 +36,7 @@ function keepLogShort(database: DatabaseSync, settings: WriterSettings): void {
 
 if (parentPort !== null) {
   const port = parentPort;
-  const handle = serve(workerData as WriterSettings, (reply) => port.postMessage(reply)); // given by SqliteWriter
+  const handle = serve(workerData as WriterSettings, (reply) => port.postMessage(reply)); // set by SqliteWriter
   port.on('message', (request: WriterRequest) => {
     handle(request);
     if (request.kind === 'close') port.close();

@@ -2,12 +2,12 @@ import { Worker } from 'node:worker_threads';
 import type { Command, CommandOutcome } from '../outcome.ts';
 import type { WriterReply, WriterRequest, WriterSettings } from './writer-protocol.ts';
 
-/** Its objects die young and small; the default would take three times the memory for nothing. */
+/** Objects here are small and short-lived; the default would take three times the memory without benefit. */
 const YOUNG_GENERATION_MIB = 4;
 
 export interface Batch {
   readonly outcomes: readonly CommandOutcome[];
-  /** What was known of buckets may not hold any more. */
+  /** Cached buckets may be outdated. */
   readonly bucketsChanged: boolean;
 }
 
@@ -16,7 +16,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** The main thread's hold on the writer thread: one request at a time. */
+/** Main-thread handle of the writer thread. Sends one request at a time. */
 export class SqliteWriter {
   readonly #worker: Worker;
   readonly #exited: Promise<unknown>;
@@ -50,14 +50,14 @@ export class SqliteWriter {
     return reply.kind === 'batch' ? reply : { outcomes: [], bucketsChanged: true };
   }
 
-  /** Why the thread can take nothing more, or null. */
+  /** Why the thread cannot accept requests, or null. */
   get failure(): Error | null {
     return this.#failure;
   }
 
   async close(): Promise<void> {
     if (this.#failure === null) await this.#ask({ kind: 'close' });
-    await this.#exited; // it ends by itself: nothing is cut off inside SQLite
+    await this.#exited; // exits by itself, so SQLite is never interrupted
   }
 
   #ask(request: WriterRequest): Promise<WriterReply> {

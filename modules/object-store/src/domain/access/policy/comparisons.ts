@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** What is no number compares with nothing. */
+/** Text that is not a number never matches. */
 export function compareNumbers(accepts: (order: number) => boolean): (actual: string, wanted: string) => boolean {
   return (actual, wanted) => {
     const difference = Number(actual) - Number(wanted);
@@ -20,7 +20,7 @@ function toTimeMs(text: string): number {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text);
 }
 
-/** An address in a range of CIDR notation, or equal to a single one. */
+/** Whether an address is in a CIDR range, or equals a single address. */
 export function inAddressRange(actual: string, range: string): boolean {
   const parsed = parseRange(range);
   const address = plainAddress(actual);
@@ -31,7 +31,7 @@ export function inAddressRange(actual: string, range: string): boolean {
   return list.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Null for what is no range of addresses. */
+/** Null for invalid text. */
 export function parseRange(text: string): { address: string; bits: number; version: 4 | 6 } | null {
   const [address = '', bitsText, ...rest] = text.split('/');
   const version = isIP(address);
@@ -42,7 +42,7 @@ export function parseRange(text: string): { address: string; bits: number; versi
   return bits <= most ? { address, bits, version } : null;
 }
 
-/** An IPv4 address that came through an IPv6 socket is the IPv4 address. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plainAddress(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }

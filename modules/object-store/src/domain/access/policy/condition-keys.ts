@@ -1,4 +1,4 @@
-/** Of IAM, for every service (user guide, global condition context keys). */
+/** IAM's global condition keys (user guide, global condition context keys). */
 const GLOBAL_KEYS = [
   'assumedroot',
   'calledvia',
@@ -93,7 +93,10 @@ const S3_KEYS = [
   'x-amz-website-redirect-location',
 ];
 
-/** The keys that a condition may name, in lower case, without what follows a slash. A mistyped one would never hold. */
+/**
+ * Condition keys that a policy may use, in lower case, without any suffix after a slash. Unknown keys are rejected,
+ * since a mistyped one would never match.
+ */
 export const CONDITION_KEYS: ReadonlySet<string> = new Set([
   ...GLOBAL_KEYS.map((name) => `aws:${name}`),
   ...S3_KEYS.map((name) => `s3:${name}`),

@@ -1,15 +1,15 @@
 import { compareNumbers, compareTimes, inAddressRange } from './comparisons.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** What is known about a request under a condition key (lower case), such as `aws:sourceip`; undefined: nothing. */
+/** The request's values for a condition key (lower case), such as `aws:sourceip`. Undefined if it has none. */
 export type ConditionValues = (key: string) => readonly string[] | undefined;
 
 export interface Condition {
   readonly operator: string;
-  /** True when a request that says nothing about the key is fine (`…IfExists`). */
+  /** True if a request without the key also matches (`…IfExists`). */
   readonly ifExists: boolean;
   readonly quantifier: 'for-all-values' | 'for-any-value' | null;
-  /** In lower case. */
+  /** Lower case. */
   readonly key: string;
   readonly values: readonly string[];
 }
@@ -20,7 +20,7 @@ const sameText: Compare = (actual, wanted) => actual === wanted;
 const sameLetters: Compare = (actual, wanted) => actual.toLowerCase() === wanted.toLowerCase();
 const likeText: Compare = (actual, wanted) => matchesWildcard(wanted, actual);
 
-/** The positive operators; `negates` has those that hold where these do not. */
+/** The positive operators. `NEGATES` maps the negative ones to these. */
 const COMPARISONS: Readonly<Record<string, Compare>> = {
   StringEquals: sameText,
   StringEqualsIgnoreCase: sameLetters,
@@ -67,7 +67,7 @@ export function holds(condition: Condition, valuesOf: ConditionValues): boolean 
   if (compare === undefined) return false;
   if (actual.length === 0) {
     if (condition.quantifier === 'for-any-value') return condition.ifExists;
-    // What is not there is not equal to anything; and all of no values are whatever is asked.
+    // A missing value differs from every value, and all of no values match.
     return condition.ifExists || negated !== undefined || condition.quantifier === 'for-all-values';
   }
   const fits = (value: string): boolean =>

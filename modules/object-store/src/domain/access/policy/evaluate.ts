@@ -3,20 +3,20 @@ import { holds, type ConditionValues } from './conditions.ts';
 import type { BucketPolicy, PatternSet, PolicyStatement, PrincipalSet } from './policy.ts';
 
 export interface PolicyQuestion {
-  /** Null for who did not sign. */
+  /** Null for an anonymous caller. */
   workspaceUuid: string | null;
   accessKeyId: string | null;
   /** Such as `s3:GetObject`. */
   action: string;
   bucketName: string;
-  /** Null when the bucket itself is meant. */
+  /** Null for the bucket itself. */
   key: string | null;
   conditions: ConditionValues;
 }
 
 export type PolicyAnswer = 'deny' | 'allow' | 'silent';
 
-/** A deny wins over every allow. */
+/** A deny overrides every allow. */
 export function evaluatePolicy(policy: BucketPolicy, question: PolicyQuestion): PolicyAnswer {
   const resource = `arn:aws:s3:::${question.bucketName}${question.key === null ? '' : `/${question.key}`}`;
   const action = question.action.toLowerCase();

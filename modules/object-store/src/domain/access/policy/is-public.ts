@@ -2,7 +2,9 @@ import type { Condition } from './conditions.ts';
 import { parseRange } from './comparisons.ts';
 import type { PolicyStatement } from './policy.ts';
 
-/** Keys that bind a statement to known callers, when their values are fixed. From "The meaning of public" in AWS's guide. */
+/**
+ * Keys that bind a statement to known callers if their values are fixed. From "The meaning of public" in AWS's guide.
+ */
 const BINDING_KEYS: ReadonlySet<string> = new Set([
   'aws:sourceip',
   'aws:sourcearn',
@@ -29,7 +31,7 @@ const BINDING_OPERATORS: ReadonlySet<string> = new Set([
   'IpAddress',
 ]);
 
-/** Only an allow for everybody without a condition that binds it to fixed values. */
+/** A statement is public if it allows everyone and no condition binds it to fixed values. */
 export function isPublicStatement({ effect, principals, conditions }: PolicyStatement): boolean {
   return effect === 'Allow' && principals.everybody && !conditions.some(binds);
 }
@@ -40,7 +42,7 @@ function binds({ key, operator, values, ifExists }: Condition): boolean {
   return values.every((value) => !/[*?]|\$\{/.test(value));
 }
 
-/** A range that holds most of the world is no range: IPv4 from /8 on, IPv6 from /32 on. */
+/** Ranges that cover most of the world do not restrict access: IPv4 needs at least /8, IPv6 at least /32. */
 function isNarrowRange(text: string): boolean {
   const range = parseRange(text);
   return range !== null && range.bits >= (range.version === 4 ? 8 : 32);

@@ -1,4 +1,4 @@
-/** The actions of S3 that a policy may name, with what matches none of them being a mistake. */
+/** The S3 actions that a policy may name. A pattern that matches none of them is an error. */
 export const KNOWN_ACTIONS: readonly string[] = [
   's3:AbortMultipartUpload',
   's3:BypassGovernanceRetention',

@@ -51,7 +51,7 @@ function readValues(value: unknown): readonly string[] {
 }
 
 function assertValues({ operator, key, values }: Condition): void {
-  // Whatever compares it: the key holds an address, and nothing else is ever equal to it.
+  // With any operator: the key holds an address, so other values could never match.
   const addresses = operator === 'IpAddress' || operator === 'NotIpAddress' || key === 'aws:sourceip';
   if (addresses && values.some((value) => parseRange(value) === null))
     throw malformedPolicy('Invalid IP address in Conditions');

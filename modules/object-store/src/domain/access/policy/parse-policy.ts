@@ -27,7 +27,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Throws `MalformedPolicy` with what is wrong. The bucket is the only one that its policy may speak of. */
+/** Throws `MalformedPolicy` with the reason. A policy may refer to its own bucket only. */
 export function parsePolicy(document: string, bucketName: string): BucketPolicy {
   const root = readObject(parseJson(document), NOT_AN_OBJECT);
   for (const field of Object.keys(root)) {
@@ -147,8 +147,8 @@ function readPrincipals(fields: Fields): PrincipalSet {
 }
 
 /**
- * `arn:aws:iam::<workspace>:root`, `arn:aws:iam::<workspace>:user/<access key>`, a workspace's uuid or canonical id, or an
- * access key. Well-formed names of others' identities are taken and match nobody.
+ * Accepts `arn:aws:iam::<workspace>:root`, `arn:aws:iam::<workspace>:user/<access key>`, a workspace's uuid or
+ * canonical id, or an access key. Other well-formed AWS principals are accepted and match nothing.
  */
 function addPrincipal(name: string, workspaces: Set<string>, accessKeys: Set<string>): void {
   const arn = /^arn:aws:(?:iam|sts)::([\w-]*):(root|(?:user|role|assumed-role)\/.+)$/.exec(name);
@@ -188,5 +188,5 @@ function readObject(value: unknown, otherwise: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw malformedPolicy(otherwise);
   }
-  return value as Fields; // an object of JSON
+  return value as Fields; // a JSON object
 }

@@ -1,6 +1,6 @@
 import type { Condition } from './conditions.ts';
 
-/** A list of patterns, or everything but it (`NotAction`, `NotResource`). */
+/** A list of patterns, or everything except them (`NotAction`, `NotResource`). */
 export interface PatternSet {
   readonly negated: boolean;
   readonly patterns: readonly string[];
@@ -8,7 +8,7 @@ export interface PatternSet {
 
 export interface PrincipalSet {
   readonly negated: boolean;
-  /** Anybody, signed in or not. */
+  /** Anyone, signed in or not. */
   readonly everybody: boolean;
   readonly workspaces: ReadonlySet<string>;
   readonly accessKeys: ReadonlySet<string>;
@@ -17,7 +17,7 @@ export interface PrincipalSet {
 export interface PolicyStatement {
   readonly effect: 'Allow' | 'Deny';
   readonly principals: PrincipalSet;
-  /** In lower case: S3 does not mind. */
+  /** Lower case, since S3 ignores case here. */
   readonly actions: PatternSet;
   readonly resources: PatternSet;
   readonly conditions: readonly Condition[];
@@ -25,8 +25,8 @@ export interface PolicyStatement {
 
 export interface BucketPolicy {
   readonly statements: readonly PolicyStatement[];
-  /** By AWS's definition: allows somebody something that is not bound to fixed values. */
+  /** By AWS's definition: allows someone something without binding it to fixed values. */
   readonly isPublic: boolean;
-  /** Whether it can be judged without the tags of the object. */
+  /** Whether evaluating it requires the object's tags. */
   readonly readsObjectTags: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the text is what the pattern says: `*` is any run of characters, `?` any one. Linear in both but for one way back
- * at each star, so that no pattern is slow.
+ * Matches a text against a pattern: `*` is any run of characters, `?` any single one. Backtracks only to the latest
+ * star, so that no pattern is slow.
  */
 export function matchesWildcard(pattern: string, text: string): boolean {
   let [at, inPattern, star, resume] = [0, 0, -1, 0];
