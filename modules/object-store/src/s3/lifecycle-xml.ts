@@ -89,7 +89,7 @@ function readExpiration(element: XmlElement | undefined): LifecycleExpiration | 
   return { expiredObjectDeleteMarker: true };
 }
 
-/** With or without a time. `checkLifecycle` requires midnight. */
+/** With or without a time. `checkLifecycleRules` requires midnight. */
 function readDate(text: string): string {
   const timeMs = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(timeMs)) throw storeErrors.MalformedXML();

@@ -8,7 +8,7 @@ export interface ChangeToTell extends Omit<StoredEvent, 'origin'> {
   key: string;
 }
 
-/** Records the event in the transaction of the change, so that a crash loses neither or both. */
+/** Records the event in the transaction of the change, so that after a crash both exist or neither. */
 export function* notify(wanted: NotifyRule | undefined, { bucketId, key, ...event }: ChangeToTell): Program<void> {
   if (wanted === undefined) return;
   const stored: StoredEvent = { ...event, origin: wanted.origin };
