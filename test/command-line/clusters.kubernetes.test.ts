@@ -205,7 +205,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       child.kill('SIGINT');
       const { stderr } = await ended;
       expect(lines()).toEqual(lines().map((_line, index) => `tick-${index + 1}`));
-      expect(stderr).toContain('going on behind the last line');
+      expect(stderr).toContain('resuming after the last line');
     });
 
     it('tells what has happened, and goes on with what happens', async () => {
