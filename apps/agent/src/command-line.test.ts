@@ -60,7 +60,7 @@ describe('svc-agent validate', () => {
 });
 
 describe('the program of svc-agent', () => {
-  it('loads no web framework: from a checkout nothing takes away what is not used', async () => {
+  it('loads no web framework, not even from a checkout', async () => {
     const hook = `import { registerHooks } from 'node:module';
       registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });`;
     const main = join(import.meta.dirname, 'main.ts');

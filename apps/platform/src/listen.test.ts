@@ -30,7 +30,7 @@ describe('ports', () => {
     });
   });
 
-  it('of which one is in use are named as before', async () => {
+  it('are named alone when only one is in use', async () => {
     const [plain, s3] = [await free('--port'), await take('--s3-port')];
     await expect(assertPortsFree([plain, s3])).rejects.toMatchObject({
       code: 'PORT_IN_USE',

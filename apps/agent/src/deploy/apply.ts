@@ -60,7 +60,7 @@ export async function dryRunAll(request: ApplyRequest, objects: readonly Planned
       } catch (error) {
         request.signal.throwIfAborted();
         failures.push(failedResource(planned.object, error, planned.field));
-        // Skip the others, each of which would wait for its full timeout.
+        // Skip the others: each would wait for its full timeout.
         if (isAppError(error) && error.code === 'KUBERNETES_UNREACHABLE') waiting.length = 0;
       }
     }

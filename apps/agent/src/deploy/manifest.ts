@@ -81,7 +81,7 @@ function readDocuments(text: string, maxDocuments: number): Document[] {
 }
 
 /**
- * Refuses what a small text can abuse: alias expansion, deep nesting, and duplicate keys, of which one would be lost.
+ * Refuses what a small text can abuse: alias expansion, deep nesting, and duplicate keys.
  */
 function assertHarmless(document: Document, field: string): void {
   let aliases = 0;

@@ -1,4 +1,4 @@
-/** A line, or part of one that is too long; `time` is empty if the kubelet gave none. */
+/** A line, or a piece of an overlong line. `time` is empty if the kubelet sent none. */
 export interface LogLine {
   /** In the kubelet's format: RFC 3339 with nine digits. */
   time: string;

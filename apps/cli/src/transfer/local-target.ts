@@ -45,7 +45,7 @@ export class LocalTarget {
     return join(folder, segments.at(-1) ?? '');
   }
 
-  /** Bounded by the folders of one run, each of which contains a file. */
+  /** Bounded by the number of folders with files in one run. */
   #make(folder: string, isRoot: boolean): Promise<void> {
     const known = this.#made.get(folder);
     if (known !== undefined) return known;

@@ -21,7 +21,7 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** A request that passed the guard and waits, or one that was answered at once. */
+/** A request that passed the guard and is still open, or one that was answered immediately. */
 export interface OpenRequest {
   readonly route: Route;
   readonly isOpen: boolean;

@@ -53,7 +53,7 @@ export class CredentialCache {
     this.#options = options;
   }
 
-  /** Null for a key that is unknown, expired, or suspended because its creator no longer has any rights here. */
+  /** Null if the key is unknown or expired, or if its creator has lost all rights in the workspace. */
   async find(accessKeyId: string): Promise<Credential | null> {
     const { now, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
     const known = this.#entries.get(accessKeyId);

@@ -178,7 +178,7 @@ export function describeDomains(open: OpenMetadata): void {
       expect(await register('a.example.com', { bucketId: other.id })).toMatchObject({ created: true });
     });
 
-    it('blocks a name whoever registers it, also again, and lets it go on when unblocked', async () => {
+    it('blocks a name for every workspace, and serves it again when unblocked', async () => {
       const { domain } = await register('a.example.com');
       await serve(domain);
       await certify('a.example.com');

@@ -260,7 +260,7 @@ describe('custom domains in the management API', () => {
     expect((await call('GET', '/domains')).body.data).toMatchObject({ domains: [{ hostname: 'files.example.com' }] });
   });
 
-  it('show what the operator has blocked, whoever registers it again', async () => {
+  it('show that the operator blocked a name, also after another workspace registers it', async () => {
     await createBucket();
     await register('files.example.com');
     const block = (blocked: boolean) =>

@@ -55,7 +55,7 @@ const MAX_TRAILERS = 100;
 const CHUNK_SIZE = /^([0-9a-f]{1,12})[\t ]*(?:;.*)?$/i;
 const TRAILER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
 
-/** Decodes chunked bodies (RFC 9112, section 7.1). Ignores chunk extensions, as any recipient may. */
+/** Decodes chunked bodies and ignores chunk extensions (RFC 9112, section 7.1). */
 class ChunkedBody implements AnswerBody {
   readonly endsWithConnection = false;
   readonly trailers: HeaderList = [];

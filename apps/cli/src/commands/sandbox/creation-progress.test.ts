@@ -15,7 +15,7 @@ function image(message: string) {
 }
 
 describe('the progress of a sandbox that is being created', () => {
-  it('is a line for each change where nobody watches', () => {
+  it('prints one line per change when stderr is not a terminal', () => {
     const lines: string[] = [];
     const progress = new CreationProgress({ write: (text) => lines.push(text) }, () => 0);
     for (const message of ['Building the image', 'Building the image', 'Unpacking\nthe image'])

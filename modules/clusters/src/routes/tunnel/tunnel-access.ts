@@ -29,7 +29,7 @@ export interface TunnelCaller {
   via: 'token' | 'link';
   /** The service that a link is for, whose host may contain only a hash of its name; null without a link. */
   service: string | null;
-  /** Hold it for as long as anything that the caller opens. */
+  /** Held until everything the caller opened is closed. */
   right: HeldRight;
 }
 

@@ -1,8 +1,8 @@
 import type { OperationRoute } from '../operation.ts';
 
 /**
- * S3 operations that are not implemented. Each is recognized and answered with 501 and its name, so that clients do not
- * mistake a partial response for a complete one.
+ * S3 operations without an implementation. Each returns 501 with its name, so that clients never mistake a partial
+ * response for a complete one.
  */
 export const absentOperations = [
   { name: 'GetObjectTorrent', on: 'object', method: 'GET', subresource: 'torrent' },

@@ -12,7 +12,7 @@ export interface InstallButtonProps {
   variant?: 'primary' | 'secondary';
 }
 
-/** Shows the install commands again. They contain a token, of which only a hash is stored, so a new one is issued. */
+/** Shows the install commands again. Issues a new token, because only the hash of the old one is stored. */
 export function InstallButton({ cluster, variant = 'secondary' }: InstallButtonProps) {
   const api = useClusters();
   const [open, setOpen] = useState(false);
