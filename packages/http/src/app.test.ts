@@ -210,17 +210,6 @@ describe('every answer', () => {
   });
 });
 
-describe('cookies', () => {
-  it('are read and set with the attributes that were asked for', async () => {
-    app.get('/api/cookies', { config: { public: true } }, async (request, reply) =>
-      reply.setCookie('seen', 'yes', { httpOnly: true, sameSite: 'lax', path: '/' }).send(request.cookies),
-    );
-    const answer = await app.inject({ url: '/api/cookies', headers: { cookie: 'a=1; b=x%20y; broken' } });
-    expect(answer.json()).toEqual({ a: '1', b: 'x y' });
-    expect(answer.headers['set-cookie']).toBe('seen=yes; Path=/; HttpOnly; SameSite=Lax');
-  });
-});
-
 describe('the address of a client', () => {
   const address = async (options: Partial<HttpAppOptions>): Promise<string> => {
     await app.close();

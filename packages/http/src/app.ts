@@ -1,4 +1,3 @@
-import cookie from '@fastify/cookie';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Logger, Metrics } from '@svc/telemetry';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
@@ -68,7 +67,6 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   const untyped = app as unknown as FastifyInstance; // only the type provider differs
   app.setValidatorCompiler(createValidatorCompiler());
   app.setSerializerCompiler(createSerializerCompiler());
-  await app.register(cookie);
   await registerOpenApi(app, options.version, families);
 
   // The order of the hooks decides which refusal wins: unknown route, rate limit, authentication, authorization, rate
