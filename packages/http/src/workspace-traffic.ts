@@ -23,6 +23,8 @@ export interface WorkspaceTraffic {
   admit(workspaceUuid: string, isPublic?: boolean): Promise<TrafficRefusal | null>;
   /** Waits for the workspace's turn to read the next part of a large body. Undefined: proceed immediately. */
   turnOfBody(workspaceUuid: string): Promise<void> | undefined;
+  /** Waits for the workspace's turn to send the next 256 KiB of a download. Undefined: proceed immediately. */
+  turnOfDownload(workspaceUuid: string): Promise<void> | undefined;
   /** Counts an upload until `leave` is called. Further calls have no effect. */
   enterUpload(workspaceUuid: string): Promise<UploadAdmission>;
   /** Total use of the traffic quotas by these workspaces on this replica. Excludes rates, which are not amounts. */
@@ -40,6 +42,8 @@ export interface WorkspaceTrafficOptions {
 const SLICE_MS = 1;
 /** Event loop time to read and hash 1 MiB. */
 const BODY_TURN_MS = 0.6;
+/** Event loop time to decrypt and write 256 KiB. */
+const DOWNLOAD_TURN_MS = 0.25;
 const MAX_WAITING = 16_384;
 const MAX_WAITING_PER_OWNER = 8_192;
 const MAX_WAITING_PER_WORKSPACE = 4_096;
@@ -105,6 +109,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
     },
     // Uploads in flight are bounded, so one that finds the queue full proceeds rather than fails.
     turnOfBody: (workspaceUuid) => turns.take(workspaceUuid, BODY_TURN_MS)?.catch(() => undefined),
+    turnOfDownload: (workspaceUuid) => turns.take(workspaceUuid, DOWNLOAD_TURN_MS)?.catch(() => undefined),
     enterUpload: async (workspaceUuid) => {
       const held = await limits.limitsOf(workspaceUuid);
       const holders = holdersOf(held);
@@ -134,6 +139,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
 export const unlimitedTraffic: WorkspaceTraffic = {
   admit: () => Promise.resolve(null),
   turnOfBody: () => undefined,
+  turnOfDownload: () => undefined,
   enterUpload: () => Promise.resolve({ refusal: null, leave: () => undefined }),
   usage: () => ({}),
 };

@@ -1,3 +1,4 @@
+import { freeAfter } from '@svc/bytes';
 import type { DiskSpace } from '@svc/runtime';
 import type { DigestName, DigestResults } from './checksums/algorithms.ts';
 import { createBodyHasher, type BodyHasher, type HashingParts } from './checksums/body-hasher.ts';
@@ -103,10 +104,13 @@ export class ContentWriter {
     if (this.#received > this.#sizeBytes) {
       throw storeErrors.IncompleteBody({ details: { reason: WRONG_LENGTH } });
     }
-    const done = release === undefined ? undefined : afterBoth(release);
-    const hashed = this.#hasher.update(chunk, done);
+    // Sealing copies the chunk, so afterwards only the hasher needs it.
+    const done = release === undefined || this.#sealing !== null ? release : afterBoth(release);
     const written =
-      this.#sealing === null ? this.#store([chunk], done) : this.#store(this.#sealing.sealer.update(chunk));
+      this.#sealing === null
+        ? this.#store(chunk, done)
+        : this.#storeSealed(this.#sealing, this.#sealing.sealer.update(chunk));
+    const hashed = this.#hasher.update(chunk, done);
     if (hashed === undefined && written === undefined) return undefined;
     // The reader pauses here anyway, so it resumes in its workspace's turn.
     return Promise.all([hashed, written]).then(() => this.#turn());
@@ -123,7 +127,7 @@ export class ContentWriter {
   }
 
   async seal(): Promise<NewContent> {
-    if (this.#sealing !== null) await this.#store(this.#sealing.sealer.final());
+    if (this.#sealing !== null) await this.#storeSealed(this.#sealing, this.#sealing.sealer.final());
     if (this.#sealing?.hasher) this.#crc64nvme = crcOf(await this.#sealing.hasher.finish());
     if (this.#blob !== null) {
       const blobId = await this.#blob.seal();
@@ -142,14 +146,16 @@ export class ContentWriter {
     return { kind: 'inline', data };
   }
 
-  #store(pieces: readonly Uint8Array[], done?: () => void): Promise<unknown> | undefined {
-    if (this.#blob === null) {
-      this.#gathered.push(...pieces);
-      return undefined;
-    }
+  #store(piece: Uint8Array, done?: () => void): Promise<void> | undefined {
+    if (this.#blob === null) this.#gathered.push(piece);
+    return this.#blob?.write(piece, done);
+  }
+
+  #storeSealed({ hasher }: Sealing, pieces: readonly Uint8Array[]): Promise<unknown> | undefined {
     const waits: Promise<void>[] = [];
     for (const piece of pieces) {
-      for (const wait of [this.#sealing?.hasher?.update(piece), this.#blob.write(piece, done)]) {
+      const release = freeAfter(piece, hasher === null ? 1 : 2);
+      for (const wait of [hasher?.update(piece, release), this.#store(piece, release)]) {
         if (wait !== undefined) waits.push(wait);
       }
     }

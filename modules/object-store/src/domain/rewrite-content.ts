@@ -1,3 +1,4 @@
+import { freeAfter } from '@svc/bytes';
 import type { ChecksumAlgorithm } from './checksums/algorithms.ts';
 import type { ContentKey } from './encryption/content-key.ts';
 import { storeErrors } from '../errors.ts';
@@ -42,7 +43,10 @@ export async function rewriteContent(
   const writer = await ContentWriter.open(contentParts, names, sizeBytes, { inline, key: targetKey, place });
   try {
     // Copy each chunk: its memory is reused while hashing and writing are still in progress.
-    for await (const chunk of readContent(parts, source, range, sourceKey)) await writer.write(Buffer.from(chunk));
+    for await (const chunk of readContent(parts, source, range, sourceKey)) {
+      const copy = Buffer.from(chunk);
+      await writer.write(copy, freeAfter(copy, 1));
+    }
     const digests = await writer.digest();
     const md5 = digests.MD5 ?? Buffer.alloc(0);
     const value = digests[algorithm]?.toString('base64') ?? '';

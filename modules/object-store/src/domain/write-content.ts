@@ -14,8 +14,11 @@ export interface WrittenObject {
   checksum: ObjectChecksum;
 }
 
-/** Consumes a chunk. A returned promise applies backpressure. */
-export type ContentConsumer = (chunk: Buffer) => Promise<unknown> | undefined;
+/**
+ * Consumes a chunk. A returned promise applies backpressure; an exception stops reading. The consumer calls `release`
+ * when it no longer needs the chunk, which may be never.
+ */
+export type ContentConsumer = (chunk: Buffer, release?: () => void) => Promise<unknown> | undefined;
 
 export interface ContentSource {
   sizeBytes: number;
@@ -44,7 +47,7 @@ export async function writeContent(
     place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id },
   });
   try {
-    await pump((chunk) => writer.write(chunk));
+    await pump((chunk, release) => writer.write(chunk, release));
     const digests = await writer.digest();
     const value = digests.CRC64NVME?.toString('base64') ?? '';
     const md5 = digests.MD5 ?? Buffer.alloc(0);

@@ -33,7 +33,12 @@ export class ContentHead {
   }
 }
 
+/** Bytes that a download reads and writes in one turn. */
+const DOWNLOAD_TURN_BYTES = 256 * 1024;
+
 export interface SentContent {
+  /** Workspace of the bucket, whose downloads take turns. */
+  readonly workspaceUuid: string;
   readonly found: FoundObject;
   readonly key: ContentKey | null;
   readonly range: ReadRange;
@@ -48,7 +53,7 @@ export interface SentContent {
 export async function sendContent(
   parts: StoreParts,
   response: ServerResponse,
-  { found, key, range, status, head, isHead, onStart = () => undefined }: SentContent,
+  { workspaceUuid, found, key, range, status, head, isHead, onStart = () => undefined }: SentContent,
 ): Promise<void> {
   const length = range.endExclusive - range.start;
   const headers = { ...head.headers, 'content-length': length };
@@ -71,7 +76,8 @@ export async function sendContent(
   const first = await content.next();
   onStart();
   response.writeHead(status, headers);
-  await respondStream(response, startingWith(first, content));
+  const turn = (): Promise<void> | undefined => parts.workspaceTraffic.turnOfDownload(workspaceUuid);
+  await respondStream(response, inTurns(startingWith(first, content), turn));
 }
 
 /** The client has these bytes already. Headers are repeated because caches update their stored ones. */
@@ -90,5 +96,21 @@ async function* startingWith(
     yield* rest;
   } finally {
     await rest.return(undefined);
+  }
+}
+
+/** Waits for a turn before each piece that is read, decrypted and written. */
+async function* inTurns(
+  chunks: AsyncGenerator<Uint8Array>,
+  turn: () => Promise<void> | undefined,
+): AsyncGenerator<Uint8Array> {
+  let untilTurn = 0;
+  for await (const chunk of chunks) {
+    if (untilTurn <= 0) {
+      await turn();
+      untilTurn = DOWNLOAD_TURN_BYTES;
+    }
+    untilTurn -= chunk.length;
+    yield chunk;
   }
 }

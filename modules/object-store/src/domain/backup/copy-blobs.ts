@@ -1,3 +1,4 @@
+import { freeAfter } from '@svc/bytes';
 import { finishRegister, initialRegister, type CrcKernel } from '../checksums/crc-kernel.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { MetadataQueries } from '../ports/metadata-store.ts';
@@ -61,7 +62,8 @@ async function copyBlob(
     let register = initialRegister('CRC64NVME');
     for await (const chunk of source.read(blobId, { start: 0, endExclusive: sizeBytes })) {
       register = kernel.update('CRC64NVME', register, chunk);
-      await writer.write(Buffer.from(chunk)); // the source reuses its buffer
+      const copy = Buffer.from(chunk); // the source reuses its buffer
+      await writer.write(copy, freeAfter(copy, 1));
     }
     if (expected !== null && expected !== finishRegister('CRC64NVME', register).toString('hex')) {
       await writer.abort();

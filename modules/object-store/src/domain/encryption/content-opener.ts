@@ -1,3 +1,4 @@
+import { freeChunk } from '@svc/bytes';
 import { createDecipheriv, type KeyObject } from 'node:crypto';
 import { storeErrors } from '../../errors.ts';
 import type { ReadRange } from '../ports/blob-store.ts';
@@ -42,6 +43,7 @@ export async function* openRange(
     for (let index = firstChunk; index < endChunk; index += 1) {
       const opened = openChunk(blobKey, index, sizeBytes, await pieces.next(sealedChunkBytes(index, sizeBytes)));
       yield slice(opened, index, range);
+      freeChunk(opened); // valid until the next one is requested
     }
   } finally {
     await pieces.close();

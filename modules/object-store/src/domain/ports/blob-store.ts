@@ -13,7 +13,7 @@ export interface BlobWriter {
    * awaiting it applies backpressure. `release` is called when the chunk is no longer needed; a failed writer may never
    * call it.
    */
-  write(chunk: Uint8Array, release?: () => void): Promise<void> | void;
+  write(chunk: Uint8Array, release?: () => void): Promise<void> | undefined;
   /** Resolves once everything is on stable storage under its final name. The id is unknown before. */
   seal(): Promise<BlobId>;
   /** Removes everything written. Safe at any time, also repeatedly and after a failed `write` or `seal`. */

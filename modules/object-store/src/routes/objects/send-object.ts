@@ -61,6 +61,7 @@ export async function sendObject(
   if (range !== null) headers['content-range'] = `bytes ${start}-${endExclusive - 1}/${sizeBytes}`;
   const isHead = request.method === 'HEAD';
   await sendContent(services.parts, response, {
+    workspaceUuid: bucket.workspaceUuid,
     found,
     key,
     range: { start, endExclusive },

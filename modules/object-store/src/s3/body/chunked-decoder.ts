@@ -1,5 +1,5 @@
 import { storeErrors } from '../../errors.ts';
-import type { ChunkConsumer } from './pump-body.ts';
+import type { ContentConsumer } from '../../domain/write-content.ts';
 
 const MAX_SIZE_LINE_BYTES = 1_024;
 const MAX_TRAILER_BYTES = 8_192;
@@ -15,6 +15,26 @@ export interface FrameVerifier {
   endTrailer(trailer: ReadonlyMap<string, string>): void;
 }
 
+/** Counts the parts of a chunk that are still in use. */
+class Holds {
+  readonly #release: (() => void) | undefined;
+  #count = 1;
+
+  constructor(release: (() => void) | undefined) {
+    this.#release = release;
+  }
+
+  take(): () => void {
+    this.#count += 1;
+    return () => this.end();
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) this.#release?.();
+  }
+}
+
 type State = 'size' | 'data' | 'data-end' | 'trailer' | 'done';
 
 /**
@@ -25,7 +45,7 @@ type State = 'size' | 'data' | 'data-end' | 'trailer' | 'done';
 export class ChunkedDecoder {
   /** Header lines after the last chunk, by lower-case name. */
   readonly trailer = new Map<string, string>();
-  readonly #consume: ChunkConsumer;
+  readonly #consume: ContentConsumer;
   readonly #verifier: FrameVerifier | null;
   #state: State = 'size';
   #line = '';
@@ -35,26 +55,28 @@ export class ChunkedDecoder {
   #smallChunkBytes = 0;
   #signature = '';
 
-  constructor(consume: ChunkConsumer, verifier: FrameVerifier | null) {
+  constructor(consume: ContentConsumer, verifier: FrameVerifier | null) {
     this.#consume = consume;
     this.#verifier = verifier;
   }
 
-  push(chunk: Buffer): Promise<unknown> | undefined {
+  /** `release` is called when no part of the chunk is needed any longer, which may be never. */
+  push(chunk: Buffer, release?: () => void): Promise<unknown> | undefined {
     const waits: Promise<unknown>[] = [];
+    const holds = new Holds(release);
     let position = 0;
     while (position < chunk.length) {
       if (this.#state === 'data') {
         const end = Math.min(chunk.length, position + this.#left);
-        const wait = this.#data(chunk.subarray(position, end));
+        const wait = this.#data(chunk.subarray(position, end), holds.take());
         if (wait !== undefined) waits.push(wait);
         position = end;
       } else {
         position = this.#readLine(chunk, position);
       }
     }
-    if (waits.length < 2) return waits[0];
-    return Promise.all(waits);
+    holds.end();
+    return waits.length < 2 ? waits[0] : Promise.all(waits);
   }
 
   /** Ends the body. Throws `IncompleteBody` if the last chunk is missing. */
@@ -62,14 +84,14 @@ export class ChunkedDecoder {
     if (this.#state !== 'done') throw malformed('the last chunk is missing');
   }
 
-  #data(data: Buffer): Promise<unknown> | undefined {
+  #data(data: Buffer, release: () => void): Promise<unknown> | undefined {
     this.#verifier?.data(data);
     this.#left -= data.length;
     if (this.#left === 0) {
       this.#verifier?.endChunk(this.#signature);
       this.#state = 'data-end';
     }
-    return this.#consume(data);
+    return this.#consume(data, release);
   }
 
   /** Reads up to the line feed or the end of the chunk. Returns the next position. */

@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import { freeAfter } from '@svc/bytes';
+import type { ContentConsumer } from '../../domain/write-content.ts';
 import { storeErrors } from '../../errors.ts';
-
-/** Consumes a chunk. A returned promise applies backpressure; an exception stops reading. */
-export type ChunkConsumer = (chunk: Buffer) => Promise<unknown> | undefined;
 
 /**
  * Reads a request's body to its end. Rejects with `IncompleteBody` if the connection closes early, and with the
  * consumer's error. After a rejection the request stays paused, and the responder decides what to do with the rest.
  */
-export function pumpBody(incoming: IncomingMessage, consume: ChunkConsumer): Promise<void> {
+export function pumpBody(incoming: IncomingMessage, consume: ContentConsumer): Promise<void> {
   return new Promise((resolve, reject) => {
     let pending: Promise<unknown> | undefined;
     const settle = (error?: unknown): void => {
@@ -19,7 +18,7 @@ export function pumpBody(incoming: IncomingMessage, consume: ChunkConsumer): Pro
     };
     const onData = (chunk: Buffer): void => {
       try {
-        pending = consume(chunk);
+        pending = consume(chunk, freeAfter(chunk, 1));
       } catch (error) {
         settle(error);
         return;

@@ -5,7 +5,8 @@ import { storeErrors } from '../../errors.ts';
 import type { BodyPlan } from './body-plan.ts';
 import { ChunkSignatures, TRAILER_SIGNATURE } from './chunk-signatures.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
-import { pumpBody, type ChunkConsumer } from './pump-body.ts';
+import type { ContentConsumer } from '../../domain/write-content.ts';
+import { pumpBody } from './pump-body.ts';
 
 const NO_TRAILER: ReadonlyMap<string, string> = new Map();
 
@@ -14,7 +15,7 @@ export async function receiveBody(
   request: S3Request,
   plan: BodyPlan,
   seed: SignatureSeed | null,
-  consume: ChunkConsumer,
+  consume: ContentConsumer,
 ): Promise<ReadonlyMap<string, string>> {
   request.wantBody();
   if (plan.payload.kind !== 'chunked') {
@@ -23,7 +24,7 @@ export async function receiveBody(
   }
   const signatures = plan.payload.signed && seed !== null ? new ChunkSignatures(seed, plan.payload.trailer) : null;
   const decoder = new ChunkedDecoder(consume, signatures);
-  await pumpBody(request.incoming, (chunk) => decoder.push(chunk));
+  await pumpBody(request.incoming, (chunk, release) => decoder.push(chunk, release));
   decoder.end();
   assertTrailer(plan, decoder.trailer);
   return decoder.trailer;

@@ -6,7 +6,7 @@ import type { NewContent } from '../../domain/ports/metadata-store.ts';
 import type { ObjectChecksum } from '../../domain/ports/records.ts';
 import type { BucketContext } from '../s3-context.ts';
 import { assertDigests, digestsFor, readBodyPlan } from './body-plan.ts';
-import { freeChunk } from './free-chunk.ts';
+import type { ContentConsumer } from '../../domain/write-content.ts';
 import { receiveBody } from './receive-body.ts';
 
 export interface ReceivedContent {
@@ -41,10 +41,7 @@ export async function receiveContent(context: BucketContext, options: ReceiveOpt
       ...(bucket === null ? {} : { place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id } }),
     });
     try {
-      // Chunks that come out of a framing share memory with other chunks, so they cannot be freed.
-      const isPlain = context.body === undefined && plan.payload.kind !== 'chunked';
-      const consume = (chunk: Buffer): Promise<unknown> | undefined =>
-        writer.write(chunk, isPlain ? () => freeChunk(chunk) : undefined);
+      const consume: ContentConsumer = (chunk, release) => writer.write(chunk, release);
       const trailer =
         context.body === undefined
           ? await receiveBody(request, plan, seed, consume)

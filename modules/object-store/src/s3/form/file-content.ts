@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { storeErrors } from '../../errors.ts';
-import type { ChunkConsumer } from '../body/pump-body.ts';
+import type { ContentConsumer } from '../../domain/write-content.ts';
 import type { FormReader } from './form-reader.ts';
 
 /** A file up to this size is buffered in memory, and other fields may follow it. */
@@ -8,7 +8,7 @@ const SMALL_BYTES = 256 * 1024;
 
 export interface FileContent {
   sizeBytes: number;
-  pump: (consume: ChunkConsumer) => Promise<void>;
+  pump: (consume: ContentConsumer) => Promise<void>;
 }
 
 /**
@@ -32,7 +32,7 @@ export async function openFile(form: FormReader, bodyBytes: number, boundary: st
   };
 }
 
-async function pumpLast(form: FormReader, sizeBytes: number, consume: ChunkConsumer): Promise<void> {
+async function pumpLast(form: FormReader, sizeBytes: number, consume: ContentConsumer): Promise<void> {
   let received = 0;
   for await (const chunk of form.file()) {
     received += chunk.length;

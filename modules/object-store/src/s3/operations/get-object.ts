@@ -48,6 +48,7 @@ export async function answerObject(context: ObjectContext, as: AnswerAs = {}): P
   if (prepared === null) return;
   const { found, selection, key } = prepared;
   await sendContent(services.parts, response, {
+    workspaceUuid: context.bucket.workspaceUuid,
     found,
     key,
     range: selection.range,

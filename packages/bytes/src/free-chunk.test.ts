@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freeChunk } from './free-chunk.ts';
+import { freeAfter, freeChunk } from './free-chunk.ts';
 
 describe('freeChunk', () => {
   it('empties a chunk that has its memory for itself, and may be asked again', () => {
@@ -14,5 +14,16 @@ describe('freeChunk', () => {
     freeChunk(first);
     freeChunk(Buffer.from(new ArrayBuffer(8), 0, 4));
     expect([first.toString(), second.toString()]).toEqual(['one', 'two']);
+  });
+});
+
+describe('freeAfter', () => {
+  it('frees the chunk when the last holder releases it', () => {
+    const chunk = Buffer.from(new ArrayBuffer(64 * 1024));
+    const release = freeAfter(chunk, 2);
+    release();
+    expect(chunk).toHaveLength(64 * 1024);
+    release();
+    expect(chunk).toHaveLength(0);
   });
 });
