@@ -101,6 +101,19 @@ describe('the turns of workspaces', () => {
   });
 });
 
+describe('the downloads of a workspace', () => {
+  it('take turns with those of others, who then wait for one turn only', async () => {
+    const { traffic } = createTraffic(limitsOf({}));
+    const order: string[] = [];
+    const download = async (workspace: string): Promise<void> => {
+      await traffic.turnOfDownload(workspace);
+      order.push(workspace);
+    };
+    await Promise.all([...Array.from({ length: 50 }, () => download('a')), download('b')]);
+    expect(order.indexOf('b')).toBeLessThan(10);
+  });
+});
+
 describe('the uploads of a workspace', () => {
   it('go on when so many requests wait that there is no place in the line', async () => {
     const { traffic } = createTraffic(limitsOf({}));

@@ -40,6 +40,8 @@ export interface WorkspaceTrafficOptions {
 
 /** Time per iteration of the event loop in which requests may start; measured in bench/fairness. */
 const SLICE_MS = 1;
+/** The same while several workspaces are active. */
+const SHARED_SLICE_MS = 0.1;
 /** Event loop time to read and hash 1 MiB. */
 const BODY_TURN_MS = 0.6;
 /** Event loop time to decrypt and write 256 KiB. */
@@ -60,6 +62,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
   ]);
   const turns = new FairTurns({
     sliceMs: SLICE_MS,
+    sharedSliceMs: SHARED_SLICE_MS,
     maxWaiting: MAX_WAITING,
     maxWaitingPerKey: MAX_WAITING_PER_WORKSPACE,
     maxWaitingPerGroup: MAX_WAITING_PER_OWNER,

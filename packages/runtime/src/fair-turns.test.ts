@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FairTurns } from './fair-turns.ts';
 
 /** Turns on a test-controlled event loop and clock. */
-function createTurns(limits: { maxWaiting?: number; maxWaitingPerKey?: number } = {}) {
+function createTurns(limits: { maxWaiting?: number; maxWaitingPerKey?: number; sharedSliceMs?: number } = {}) {
   let nowMs = 0;
   let deferred: (() => void)[] = [];
   const turns = new FairTurns({
@@ -19,6 +19,7 @@ function createTurns(limits: { maxWaiting?: number; maxWaitingPerKey?: number } 
   return {
     turns,
     order,
+    pass: (milliseconds: number): void => void (nowMs += milliseconds),
     /** A request that blocks the loop for one millisecond. */
     request: async (key: string): Promise<void> => {
       await turns.take(key);
@@ -47,6 +48,27 @@ describe('FairTurns', () => {
     for (let count = 0; count < 3; count += 1) await iterate();
     await Promise.all(all);
     expect(turns.waiting).toBe(0);
+  });
+
+  it('grants shorter slices while keys share them, and full ones a second later', async () => {
+    const { turns, iterate, pass } = createTurns({ sharedSliceMs: 1 });
+    let granted = 0;
+    const take = async (key: string): Promise<void> => {
+      await turns.take(key, 1);
+      granted += 1;
+    };
+    const grantedByIteration = async (): Promise<number> => {
+      const before = granted;
+      await iterate();
+      return granted - before;
+    };
+    const all = ['a', 'a', 'b', 'a', 'a', 'a', 'a', 'a'].map((key) => take(key));
+    await new Promise(setImmediate);
+    expect(granted).toBe(2);
+    expect([await grantedByIteration(), await grantedByIteration()]).toEqual([1, 1]);
+    pass(1_000);
+    expect([await grantedByIteration(), await grantedByIteration()]).toEqual([2, 2]);
+    await Promise.all(all);
   });
 
   it('measures the work of a turn before it gives the next, on the loop of Node.js as well', async () => {

@@ -4,6 +4,11 @@ import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 export interface FairTurnsOptions extends Pick<FairQueueOptions, 'groupOf'> {
   /** Event loop time per iteration; further turns wait for the next one. */
   sliceMs: number;
+  /**
+   * The same while several keys take turns: short, since each turn of one key delays the others by a slice for every
+   * step they take. Defaults to `sliceMs`.
+   */
+  sharedSliceMs?: number;
   /** Maximum waiting callers. */
   maxWaiting: number;
   /** Maximum waiting callers per key. */
@@ -18,6 +23,9 @@ export interface FairTurnsOptions extends Pick<FairQueueOptions, 'groupOf'> {
   /** Runs the callback in the next iteration of the event loop, after its I/O. Defaults to `setImmediate`. */
   defer?: (callback: () => void) => void;
 }
+
+/** How long turns count as shared after a change of key. */
+const SHARED_MS = 1_000;
 
 interface Waiting {
   readonly sinceMs: number;
@@ -39,6 +47,9 @@ export class FairTurns {
   #sliceSinceMs: number | null = null;
   /** Later cost announced by the turns of this slice. */
   #announcedMs = 0;
+  #lastKey: string | null = null;
+  /** Until then, turns count as shared. */
+  #sharedUntilMs = -Infinity;
 
   constructor(options: FairTurnsOptions) {
     this.#options = options;
@@ -62,6 +73,10 @@ export class FairTurns {
    */
   take(key: string, costMs = 0): Promise<void> | undefined {
     const nowMs = this.#nowMs();
+    if (key !== this.#lastKey) {
+      if (this.#lastKey !== null) this.#sharedUntilMs = nowMs + SHARED_MS;
+      this.#lastKey = key;
+    }
     if (this.#sliceSinceMs === null) this.#beginSlice(nowMs);
     if (this.#queue.size === 0 && this.#hasTime(nowMs)) {
       this.#announcedMs += costMs;
@@ -87,7 +102,8 @@ export class FairTurns {
 
   #hasTime(nowMs: number): boolean {
     if (this.#sliceSinceMs === null) return false;
-    return nowMs - this.#sliceSinceMs + this.#announcedMs < this.#options.sliceMs;
+    const { sliceMs, sharedSliceMs = sliceMs } = this.#options;
+    return nowMs - this.#sliceSinceMs + this.#announcedMs < (nowMs < this.#sharedUntilMs ? sharedSliceMs : sliceMs);
   }
 
   /** Grants one turn at a time and measures each with the work it starts. */

@@ -54,6 +54,8 @@ export class ContentWriter {
   readonly #gathered: Uint8Array[] = [];
   #received = 0;
   #settled = false;
+  /** The write of the last sealed bytes. */
+  #sealed: Promise<unknown> | undefined;
   /** Checksum of the stored bytes, for the scrub. */
   #crc64nvme: string | undefined;
 
@@ -121,16 +123,22 @@ export class ContentWriter {
     if (this.#received !== this.#sizeBytes) {
       throw storeErrors.IncompleteBody({ details: { reason: WRONG_LENGTH } });
     }
+    if (this.#sealing !== null) this.#sealed = this.#storeSealed(this.#sealing, this.#sealing.sealer.final());
+    this.#sealed?.catch(() => undefined); // `seal` reports the error
+    this.#blob?.end();
     const results = await this.#hasher.finish();
     if (this.#sealing === null) this.#crc64nvme = crcOf(results);
     return results;
   }
 
+  /** Call after `digest`. */
   async seal(): Promise<NewContent> {
-    if (this.#sealing !== null) await this.#storeSealed(this.#sealing, this.#sealing.sealer.final());
-    if (this.#sealing?.hasher) this.#crc64nvme = crcOf(await this.#sealing.hasher.finish());
+    await this.#sealed;
     if (this.#blob !== null) {
+      const stored = this.#sealing?.hasher?.finish();
+      stored?.catch(() => undefined); // awaited below
       const blobId = await this.#blob.seal();
+      if (stored !== undefined) this.#crc64nvme = crcOf(await stored);
       this.#settled = true;
       return {
         kind: 'blob',

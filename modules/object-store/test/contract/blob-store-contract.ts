@@ -64,6 +64,23 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     await expect(writer.seal()).rejects.toThrow();
   });
 
+  it('shows nothing of a blob that has ended but is not sealed, and nothing of it after an abort', async () => {
+    const bytes = randomBytes(1_500_000);
+    const writer = await store.create();
+    await writer.write(bytes);
+    writer.end();
+    writer.end();
+    expect(await list()).toEqual([]);
+    await writer.abort();
+    await expect(writer.seal()).rejects.toThrow('sealed or given up');
+    const other = await store.create();
+    await other.write(bytes);
+    other.end();
+    const id = await other.seal();
+    expect((await read(id, 0, bytes.length)).equals(bytes)).toBe(true);
+    expect((await list()).map((entry) => entry.id)).toEqual([id]);
+  });
+
   it('lists, removes and forgets', async () => {
     const ids = [await write(randomBytes(10)), await write(randomBytes(20)), await write(randomBytes(30))];
     expect(new Set(ids).size).toBe(3);

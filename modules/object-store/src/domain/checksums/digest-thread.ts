@@ -3,7 +3,7 @@ import { FairQueue } from '@svc/runtime';
 import type { DigestName, DigestResults } from './algorithms.ts';
 import type { DigestReply, DigestRequest, DigestWorkerSettings } from './digest-protocol.ts';
 
-const SLOT_BYTES = 1024 * 1024;
+const SLOT_BYTES = 128 * 1024;
 /** Enough to keep the thread busy. Bodies in slots are processed in order of arrival. */
 const SLOTS = 4;
 /** Uploads in flight are limited separately, and each waits for one slot at a time. */

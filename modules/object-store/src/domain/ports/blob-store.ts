@@ -14,6 +14,8 @@ export interface BlobWriter {
    * call it.
    */
   write(chunk: Uint8Array, release?: () => void): Promise<void> | undefined;
+  /** No chunk follows: lets the engine store the rest while the caller finishes. Optional, and safe repeatedly. */
+  end(): void;
   /** Resolves once everything is on stable storage under its final name. The id is unknown before. */
   seal(): Promise<BlobId>;
   /** Removes everything written. Safe at any time, also repeatedly and after a failed `write` or `seal`. */

@@ -55,6 +55,24 @@ describe('the aws-chunked decoder', () => {
     );
   });
 
+  it('releases a chunk when all content in it is released', () => {
+    const held: (() => void)[] = [];
+    const decoder = new ChunkedDecoder((_chunk, release) => {
+      if (release !== undefined) held.push(release);
+      return undefined;
+    }, null);
+    let released = 0;
+    const body = frame([Buffer.alloc(8_192, 'a'), Buffer.from('b')]);
+    for (const piece of [body.subarray(0, 100), body.subarray(100)]) void decoder.push(piece, () => (released += 1));
+    decoder.end();
+    expect([held.length, released]).toEqual([3, 0]);
+    held[0]?.();
+    held[2]?.();
+    expect(released).toBe(1);
+    held[1]?.();
+    expect(released).toBe(2);
+  });
+
   it('never takes garbage for a whole body', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (garbage) => {

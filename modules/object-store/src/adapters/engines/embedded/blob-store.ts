@@ -13,7 +13,7 @@ import { FileBlobWriter } from './blob-writer.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { isMissing, toStoreError } from './failures.ts';
 import { nodeFileSystem, type FileSystem } from './file-system.ts';
-import { FolderSync, syncFolder } from './folder-sync.ts';
+import { syncFolder } from './folder-sync.ts';
 import { blobIdOf, createIdSource, isShard, layoutOf, type Layout } from './layout.ts';
 import { readFileRange } from './read-file.ts';
 
@@ -83,15 +83,15 @@ class EmbeddedBlobStore implements BlobStore {
   readonly #now: () => number;
   readonly #disk: DiskSpace;
   readonly #writes: FairSlots;
-  readonly #folders: FolderSync;
   readonly #pool = new BufferPool(READ_BUFFER_BYTES, IDLE_READ_BUFFERS);
+  /** Sealed files whose handles are being closed. */
+  readonly #closing = new Set<Promise<void>>();
   /** Shards that exist durably; at most as many as there are. */
   readonly #shards = new Set<string>();
 
   constructor(layout: Layout, files: FileSystem, options: EmbeddedBlobStoreOptions) {
     this.#layout = layout;
     this.#files = files;
-    this.#folders = new FolderSync(files);
     this.#nextId = createIdSource(options.random);
     this.#now = options.now;
     this.#disk = options.disk ?? unlimitedDisk;
@@ -124,8 +124,11 @@ class EmbeddedBlobStore implements BlobStore {
         handle: await this.#files.open(unsealedFile, 'wx'),
         unsealedFile,
         blobFile: this.#layout.blobFile(id),
-        prepareFolder: () => this.#prepareShard(shardFolder),
-        syncFolder: () => this.#folders.sync(shardFolder),
+        openFolder: async () => {
+          await this.#prepareShard(shardFolder);
+          return await this.#files.open(shardFolder, 'r');
+        },
+        closeLater: (closing) => this.#closeLater(closing),
         assertRoom: (sizeBytes) => this.#assertRoom(sizeBytes),
         inTurn: (work) => this.#writes.run(workspaceUuid, work),
       });
@@ -158,8 +161,8 @@ class EmbeddedBlobStore implements BlobStore {
       if (isMissing(error)) return;
       throw error;
     }
-    await this.#folders.sync(this.#layout.quarantine);
-    await this.#folders.sync(this.#layout.shardFolder(id));
+    await syncFolder(this.#files, this.#layout.quarantine);
+    await syncFolder(this.#files, this.#layout.shardFolder(id));
   }
 
   async *list(): AsyncIterable<BlobEntry> {
@@ -192,7 +195,7 @@ class EmbeddedBlobStore implements BlobStore {
   }
 
   async close(): Promise<void> {
-    // Files are open only while a writer or a reader has them.
+    await Promise.all(this.#closing);
   }
 
   async #stat(path: string): Promise<{ size: number; mtimeMs: number } | null> {
@@ -207,8 +210,13 @@ class EmbeddedBlobStore implements BlobStore {
   async #prepareShard(folder: string): Promise<void> {
     if (this.#shards.has(folder)) return;
     await this.#files.mkdir(folder);
-    await this.#folders.sync(this.#layout.blobs);
+    await syncFolder(this.#files, this.#layout.blobs);
     this.#shards.add(folder);
+  }
+
+  #closeLater(closing: Promise<void>): void {
+    this.#closing.add(closing);
+    void closing.then(() => this.#closing.delete(closing));
   }
 
   async #assertRoom(sizeBytes: number): Promise<void> {

@@ -9,11 +9,12 @@ export interface FileBlobWriterOptions {
   handle: OpenFile;
   unsealedFile: string;
   blobFile: string;
-  /** Makes the folder of the final name, and makes its entries durable. */
-  prepareFolder(): Promise<void>;
-  syncFolder(): Promise<void>;
+  /** Opens the folder of the final name, which is durable. */
+  openFolder(): Promise<OpenFile>;
   /** Throws `InsufficientStorage` when so many bytes more would take the disk's reserve. */
   assertRoom(sizeBytes: number): Promise<void>;
+  /** Takes over files that are still to be closed. */
+  closeLater(closing: Promise<void>): void;
   /** Runs work of the disk when it is the turn of the blob's workspace. */
   inTurn(work: () => Promise<void>): Promise<void>;
 }
@@ -28,6 +29,8 @@ export class FileBlobWriter implements BlobWriter {
   /** The last write that was started, after all before it. */
   #tail: Promise<void> = Promise.resolve();
   #handle: OpenFile | null;
+  /** What `end` started: the sync of the bytes, and the opening of the folder of the final name. */
+  #ending: { synced: Promise<void>; folder: Promise<OpenFile> } | null = null;
   #sealed = false;
 
   constructor(options: FileBlobWriterOptions) {
@@ -48,36 +51,53 @@ export class FileBlobWriter implements BlobWriter {
     return waiting;
   }
 
+  end(): void {
+    if (this.#ending !== null) return;
+    const handle = this.#openHandle();
+    void this.#flush();
+    const synced = this.#tail.then(() => this.#options.inTurn(() => handle.datasync()));
+    const folder = this.#options.openFolder();
+    for (const each of [synced, folder]) each.catch(() => undefined); // `seal` reports the error
+    this.#ending = { synced, folder };
+  }
+
   async seal(): Promise<BlobId> {
-    const { id, files, unsealedFile, blobFile, prepareFolder, syncFolder } = this.#options;
-    const handle = this.#handle;
-    if (handle === null) throw new Error('the blob was sealed or given up before');
+    const { id, files, unsealedFile, blobFile } = this.#options;
+    this.#openHandle();
     try {
-      void this.#flush();
-      await this.#tail;
-      await this.#options.inTurn(() => handle.datasync());
-      this.#handle = null;
-      await handle.close();
-      await prepareFolder();
+      this.end();
+      await this.#ending?.synced;
+      const folder = await this.#ending?.folder;
       await files.rename(unsealedFile, blobFile);
       this.#sealed = true;
-      await this.#options.inTurn(syncFolder);
+      await this.#options.inTurn(async () => folder?.sync());
     } catch (error) {
       throw toStoreError(error);
     }
+    this.#options.closeLater(this.#close());
     return id;
   }
 
   async abort(): Promise<void> {
     this.#gathered = [];
-    await this.#tail.catch(() => undefined); // whoever called write was told
-    const handle = this.#handle;
-    this.#handle = null;
-    await handle?.close();
+    await Promise.allSettled([this.#tail, this.#ending?.synced]); // `write` and `seal` report the error
+    await this.#close();
     const { files, blobFile, unsealedFile } = this.#options;
     await files.unlink(this.#sealed ? blobFile : unsealedFile).catch((error: unknown) => {
       if (!isMissing(error)) throw error;
     });
+  }
+
+  #openHandle(): OpenFile {
+    if (this.#handle === null) throw new Error('the blob was sealed or given up before');
+    return this.#handle;
+  }
+
+  async #close(): Promise<void> {
+    const file = this.#handle;
+    this.#handle = null;
+    const folder = await this.#ending?.folder.catch(() => null);
+    await Promise.allSettled([file?.close(), folder?.close()]);
   }
 
   /** Starts the next write; resolves when the one before is done, which is when more may be gathered. */

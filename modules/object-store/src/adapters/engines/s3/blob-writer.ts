@@ -42,6 +42,9 @@ export class S3BlobWriter implements BlobWriter {
     return waiting;
   }
 
+  /** Waits for `seal`: a single part would be visible under its final name. */
+  end(): void {}
+
   async seal(): Promise<BlobId> {
     if (this.#state !== 'open') throw new Error('the blob was sealed or given up before');
     const { id, key, upstream, release } = this.#options;

@@ -71,6 +71,7 @@ describeRequiring(['root', 'linux'], 'the embedded blob store on a full disk', (
       const again = await store.create();
       await again.write(randomBytes(1024 * 1024));
       await again.seal();
+      await store.close();
     } finally {
       execFileSync('umount', [mount]);
     }
