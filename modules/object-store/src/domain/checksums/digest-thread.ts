@@ -4,7 +4,9 @@ import type { DigestName, DigestResults } from './algorithms.ts';
 import type { DigestReply, DigestRequest, DigestWorkerSettings } from './digest-protocol.ts';
 
 const SLOT_BYTES = 128 * 1024;
-/** Enough to keep the thread busy. Bodies in slots are processed in order of arrival. */
+/**
+ * Enough to keep the thread busy. Bodies in slots are processed in order of arrival, so small slots let others in sooner.
+ */
 const SLOTS = 4;
 /** Uploads in flight are limited separately, and each waits for one slot at a time. */
 const MAX_WAITING = 16_384;

@@ -8,6 +8,10 @@ export interface WriterSettings {
   checkpointBytes: number;
 }
 
+/** Requests of the writer thread to the checkpoint thread. */
+export type CheckpointRequest = 'copy' | 'close';
+export type CheckpointReply = 'copied';
+
 export type WriterRequest = { kind: 'batch'; commands: readonly Command[] } | { kind: 'close' };
 export type WriterReply =
   | { kind: 'ready' }
