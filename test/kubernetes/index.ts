@@ -1,4 +1,5 @@
 export { binariesFolder, ensureBinaries, KUBERNETES_VERSION } from './binaries.ts';
 export type { Kubectl } from './kubectl.ts';
 export { kubernetesRequirement } from './requirement.ts';
-export { startKubernetes, type Kubernetes, type StartOptions } from './start.ts';
+export type { Kubernetes } from './shared-cluster.ts';
+export { startKubernetes, type StartOptions } from './start.ts';

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { ensureBinaries } from './binaries.ts';
 import { SHARED_CLUSTER_VARIABLE } from './shared-cluster.ts';
-import { startKubernetes, type Kubernetes } from './start.ts';
+import { startKubernetes } from './start.ts';
+import { type Kubernetes } from './shared-cluster.ts';
 import { ensurePackages } from './system-packages.ts';
 
 const USAGE = `A real Kubernetes on this machine.

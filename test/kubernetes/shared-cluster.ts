@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { binariesFolder } from './binaries.ts';
 import { runCommand } from './commands.ts';
 import { packImage } from './images.ts';
-import { kubectlFor } from './kubectl.ts';
-import type { Kubernetes } from './start.ts';
+import { kubectlFor, type Kubectl } from './kubectl.ts';
 
 /** Names the cluster shared by all test files of a run; set by `node test/kubernetes/main.ts share -- COMMAND`. */
 export const SHARED_CLUSTER_VARIABLE = 'SVC_TEST_KUBERNETES';
@@ -61,4 +60,19 @@ async function load(shared: SharedCluster, archive: string): Promise<void> {
   const enter = ['--target', String(shared.nodeProcess), '--net', '--mount', '--pid', '--ipc', '--uts', '--'];
   const ctr = ['ctr', '-a', shared.containerdSocket, '-n', 'k8s.io', 'images', 'import', archive];
   await runCommand('nsenter', [...enter, ...ctr]);
+}
+
+export interface Kubernetes {
+  readonly kubeconfig: string;
+  readonly kubectl: Kubectl;
+  /** Address of this machine as seen by pods; null if the cluster is external or has no pods. */
+  readonly hostAddress: string | null;
+  /** How other processes on this machine join; null without a node, or if the cluster is external. */
+  readonly shared: SharedCluster | null;
+  /** Builds an image from a folder on the node; pods use it with `imagePullPolicy: Never`. */
+  importImage(name: string, root: string, command: readonly string[], user?: string): Promise<void>;
+  /** Imports the images of an archive on the node under the names in the archive. */
+  importArchive(file: string): Promise<void>;
+  /** Ends and removes everything. An external cluster is left unchanged. */
+  stop(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { makeCertificates, writeKubeconfig, type Certificates } from './certific
 import { untilReady } from './commands.ts';
 import { SERVICE_ADDRESS, startApiServer, startControllers, startEtcd, type ApiServerPlan } from './control-plane.ts';
 import { assertRunning, startDaemon, type Daemon } from './daemon.ts';
-import { kubectlFor, type Kubectl } from './kubectl.ts';
+import { kubectlFor } from './kubectl.ts';
 import { ensureMetricsServer, startMetricsServer } from './metrics-server.ts';
 import { createNamespace } from './namespace.ts';
 import {
@@ -22,7 +22,7 @@ import {
   startProxy,
   type NodePlan,
 } from './node.ts';
-import { joinCluster, sharedCluster, type SharedCluster } from './shared-cluster.ts';
+import { joinCluster, sharedCluster, type Kubernetes } from './shared-cluster.ts';
 import { ensurePackages } from './system-packages.ts';
 
 export interface StartOptions {
@@ -35,21 +35,6 @@ export interface StartOptions {
   /** A separate cluster even if the run shares one: for tests that change cluster-wide state. */
   alone?: boolean;
   say?: (line: string) => void;
-}
-
-export interface Kubernetes {
-  readonly kubeconfig: string;
-  readonly kubectl: Kubectl;
-  /** Address of this machine as seen by pods; null if the cluster is external or has no pods. */
-  readonly hostAddress: string | null;
-  /** How other processes on this machine join; null without a node, or if the cluster is external. */
-  readonly shared: SharedCluster | null;
-  /** Builds an image from a folder on the node; pods use it with `imagePullPolicy: Never`. */
-  importImage(name: string, root: string, command: readonly string[], user?: string): Promise<void>;
-  /** Imports the images of an archive on the node under the names in the archive. */
-  importArchive(file: string): Promise<void>;
-  /** Ends and removes everything. An external cluster is left unchanged. */
-  stop(): Promise<void>;
 }
 
 /** Starts a real Kubernetes, or uses the one named by `KUBECONFIG_UNDER_TEST` or shared by this run. */

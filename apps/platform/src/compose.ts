@@ -17,7 +17,7 @@ import {
   type HttpApp,
 } from '@svc/http';
 import type { Usage } from '@svc/quotas';
-import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
+import { createMetrics, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { openDatabases, type Databases } from './databases.ts';
@@ -30,13 +30,7 @@ import { createServices } from './services/create-services.ts';
 import type { Services } from './services/service.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
 import { VERSION } from './version.ts';
-
-export interface ComposeOptions {
-  config: PlatformConfig;
-  log: Logger;
-  /** Called with the app before its routes are registered. */
-  prepareApp?: (app: HttpApp) => void;
-}
+import type { ComposeOptions } from './services/service-context.ts';
 
 /** Every object of the platform, created and wired, without open listeners or running work. */
 export interface Composition {

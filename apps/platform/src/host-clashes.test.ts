@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadPlatformConfig } from './config.ts';
+import { loadPlatformConfig } from './load-config.ts';
 
 const load = (environment: Record<string, string>) => loadPlatformConfig({ environment, flags: [] }).value;
 const OBJECTS = 'SVC_OBJECT_STORE_PUBLIC_OBJECTS_DOMAIN';

@@ -15,7 +15,8 @@ export {
   type ChainPoint as AuditChainPoint,
   type ChainReport as AuditChainReport,
 } from '@svc/accounts';
-export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from './config.ts';
+export { platformConfigSchema, type PlatformConfig } from './config.ts';
+export { loadPlatformConfig } from './load-config.ts';
 export { dataFolderPaths } from './data-folder.ts';
 export { renderConfigurationReference } from './configuration-reference.ts';
 export { describeImageProgress, openImages, type ImageProgress, type ImageUpkeep } from './images.ts';

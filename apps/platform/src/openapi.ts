@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { renderOpenApiDocument } from '@svc/http';
 import { createLogger } from '@svc/telemetry';
 import { compose } from './compose.ts';
-import { loadPlatformConfig } from './config.ts';
+import { loadPlatformConfig } from './load-config.ts';
 
 /** The OpenAPI document of a platform with every service, generated from its routes without opening a listener. */
 export async function renderOpenApi(): Promise<string> {

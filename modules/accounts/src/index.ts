@@ -6,8 +6,8 @@ export { BREAK_REASONS, type ChainReport } from './domain/audit/verify-chain.ts'
 export type { Effects } from './domain/effects.ts';
 export { accountErrors } from './errors.ts';
 export { createAccountsModule, type AccountsDependencies, type AccountsModule } from './module.ts';
-export { accountQuotas } from './domain/quotas/account-quotas.ts';
-export type { QuotaBook, QuotaSource, QuotaState, QuotaSubject } from './domain/quotas/quota-book.ts';
+export { accountQuotas, type QuotaSource } from './domain/quotas/account-quotas.ts';
+export type { QuotaBook, QuotaState, QuotaSubject } from './domain/quotas/quota-book.ts';
 export type { OwnerAccount, StartToken } from './domain/users/owner.ts';
 export type { WorkspaceDirectory } from './domain/workspaces/workspace-directory.ts';
 export type { WorkspaceHoldings } from './domain/workspaces/workspace-deletion.ts';

@@ -11,7 +11,7 @@ import {
   type Dialect as KyselyDialect,
 } from 'kysely';
 import type { Dialect } from './database.ts';
-import type { Migration } from './migrate.ts';
+import type { Migration } from './migration.ts';
 
 /**
  * Hashes the compiled statements of `up`, not its source: reformatting or bundling does not change it, but a changed

@@ -1,7 +1,7 @@
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { databaseFaultOf, violatesForeignKey, violatesUnique, type UniqueKey } from './database-fault.ts';
-import type { Migration } from './migrate.ts';
+import type { Migration } from './migration.ts';
 
 interface Tables {
   folder: { id: string; owner: string; name: string; label: string };

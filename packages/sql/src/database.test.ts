@@ -7,7 +7,8 @@ import { describeDialects, freePort, temporaryFolder } from '@svc/testing';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from './database.ts';
-import { migrate, type Migration } from './migrate.ts';
+import { migrate } from './migrate.ts';
+import { type Migration } from './migration.ts';
 
 interface Tables {
   item: { id: string; size_bytes: number | bigint; is_public: number | boolean };

@@ -8,5 +8,6 @@ export {
 } from './database-fault.ts';
 export { openDatabase, type Database, type DatabaseLocation, type Dialect } from './database.ts';
 export { sqlErrors } from './errors.ts';
-export { migrate, type Migration } from './migrate.ts';
+export { migrate } from './migrate.ts';
+export type { Migration } from './migration.ts';
 export { openSqliteFile, SQLITE_PRAGMAS } from './sqlite-dialect.ts';

@@ -2,7 +2,8 @@ import { describeDialects } from '@svc/testing';
 import { sql, type Kysely } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from './database.ts';
-import { migrate, type Migration } from './migrate.ts';
+import { migrate } from './migrate.ts';
+import { type Migration } from './migration.ts';
 
 type AnyDatabase = Database<Record<string, Record<string, unknown>>>;
 

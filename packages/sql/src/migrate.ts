@@ -3,18 +3,7 @@ import { checksumOf } from './checksum.ts';
 import type { Database, Dialect } from './database.ts';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
-
-/** A schema change. */
-export interface Migration {
-  /** `NNNN-what`, zero-padded; migrations run in order of their names. */
-  readonly name: string;
-  /**
-   * `platform` tables live in the main database. `objects` tables live in the object store's own SQLite file, whose
-   * single writer groups commits; on PostgreSQL both are the same database.
-   */
-  readonly target: 'platform' | 'objects';
-  up(database: Kysely<unknown>, dialect: Dialect): Promise<void>;
-}
+import type { Migration } from './migration.ts';
 
 interface MigrationTable {
   schema_migration: { name: string; checksum: string; applied_at: string };

@@ -180,7 +180,7 @@ export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
 export { SnapshotsClient, type SnapshotQuery } from './sandboxes/snapshots.ts';
 export { Terminal, type ConnectionState, type TerminalEnd, type TerminalOptions } from './sandboxes/terminal.ts';
 export type { OutputChunk, ProcessExit } from './sandboxes/v1-connection.ts';
-export type { OpenSocket, SocketLike, SocketRequest } from './socket.ts';
+export type { OpenSocket, SocketLike, SocketRequest } from './open-socket.ts';
 export { Transport, type CallOptions, type CallRequest, type Credential, type TransportOptions } from './transport.ts';
 export type { PageQuery } from './pages.ts';
 export { TeamsClient } from './teams.ts';

@@ -1,7 +1,7 @@
 import { errorOfAnswer } from './error-body.ts';
 import { NetworkError, TimeoutError, UnexpectedAnswerError } from './errors.ts';
 import { parseJson, readText } from './read-body.ts';
-import type { OpenSocket } from './socket.ts';
+import type { OpenSocket } from './open-socket.ts';
 
 /** How the client authenticates. */
 export type Credential =

@@ -7,7 +7,6 @@ import {
   ListObjectVersionsCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { Target } from './suite.ts';
 
 /**
  * Deletes all buckets that a key can see. A failed test often leaves its bucket, and the next one, a new process that
@@ -43,4 +42,11 @@ async function removeBucket(client: S3Client, Bucket: string): Promise<void> {
     if (IsTruncated !== true) break;
   }
   await client.send(new DeleteBucketCommand({ Bucket }));
+}
+
+export interface Target {
+  readonly endpoint: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly region: string;
 }

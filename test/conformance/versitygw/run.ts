@@ -3,7 +3,8 @@ import { apiClient } from '../../system/api-client.ts';
 import { startPlatform, type ReadyLine } from '../../system/running-platform.ts';
 import type { Outcome } from '../outcome.ts';
 import { ensureVersitygw } from './program.ts';
-import { listTests, runTests, type OpenTarget, type Target } from './suite.ts';
+import { listTests, runTests, type OpenTarget } from './suite.ts';
+import { type Target } from './leftovers.ts';
 
 export interface SuiteRun {
   readonly outcomes: readonly Outcome[];

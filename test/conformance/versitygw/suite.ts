@@ -1,16 +1,9 @@
 import { execFile } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { runCommand } from '../../kubernetes/commands.ts';
-import { removeLeftovers } from './leftovers.ts';
+import { removeLeftovers, type Target } from './leftovers.ts';
 import type { Outcome } from '../outcome.ts';
 import { outcomeOf } from './outcome.ts';
-
-export interface Target {
-  readonly endpoint: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly region: string;
-}
 
 /** A platform started for the suite. */
 export interface OpenTarget {

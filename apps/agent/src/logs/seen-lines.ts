@@ -1,5 +1,5 @@
 import type { LogLine } from './log-lines.ts';
-import type { LogPlace } from './log-place.ts';
+import { hashOf, type LogPlace } from './log-place.ts';
 
 const REMEMBERED = 4096;
 
@@ -72,19 +72,4 @@ export class SeenLines {
     if (line.time > this.#lastTime) this.#lastTime = line.time;
     this.#place = { newestTime: this.#lastTime, time: line.time, hash, count };
   }
-}
-
-/** 53 bits of a line and its time (two FNV-like halves): a collision hides one line in 10^15. */
-export function hashOf({ time, text }: Pick<LogLine, 'time' | 'text'>): number {
-  const whole = `${time} ${text}`;
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let index = 0; index < whole.length; index += 1) {
-    const code = whole.charCodeAt(index);
-    high = Math.imul(high ^ code, 2_654_435_761);
-    low = Math.imul(low ^ code, 1_597_334_677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909);
-  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
-  return 4_294_967_296 * (2_097_151 & low) + (high >>> 0);
 }

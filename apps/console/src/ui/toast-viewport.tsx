@@ -3,8 +3,13 @@ import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import { useEffect } from 'react';
 import { IconButton } from './button.tsx';
 import { describeError } from './describe-error.ts';
-import type { ToastRequest } from './toast.tsx';
 import styles from './toast.module.css';
+
+export interface ToastRequest {
+  title: string;
+  /** Null for a success. */
+  error: unknown;
+}
 
 export interface ToastViewportProps {
   /** Toasts not shown yet. */

@@ -1,16 +1,11 @@
 import { createContext, lazy, Suspense, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
+import type { ToastRequest } from './toast-viewport.tsx';
 
 export interface Toasts {
   /** Reports a completed action. */
   done: (title: string) => void;
   /** Reports a failure that has no form to show it. */
   failed: (title: string, error: unknown) => void;
-}
-
-export interface ToastRequest {
-  title: string;
-  /** Null for a success. */
-  error: unknown;
 }
 
 const ToastViewport = lazy(async () => ({ default: (await import('./toast-viewport.tsx')).ToastViewport }));

@@ -3,7 +3,7 @@ import { createClustersModule, systemClock } from '@svc/clusters';
 import { DEPLOY_FOLDER } from '../project-folders.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import { VERSION } from '../version.ts';
-import type { ServiceContext } from './create-services.ts';
+import type { ServiceContext } from './service-context.ts';
 import { countOf, type ClustersService } from './service.ts';
 
 export async function createClustersService(context: ServiceContext): Promise<ClustersService> {

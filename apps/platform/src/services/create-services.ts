@@ -1,38 +1,10 @@
-import type { WorkspaceDirectory } from '@svc/accounts';
-import type { Access, AuditLog, ClientOfRequest, HeldRights, WorkspaceTraffic } from '@svc/http';
-import type { QuotaLimits } from '@svc/quotas';
-import type { DiskSpace } from '@svc/runtime';
-import type { Metrics } from '@svc/telemetry';
-import type { ComposeOptions } from '../compose.ts';
-import type { DataFolder } from '../data-folder.ts';
-import type { Databases } from '../databases.ts';
-import type { Endpoints } from '../endpoints.ts';
-import type { PlatformKeys } from '../keys.ts';
-import type { Lifecycle } from '../lifecycle.ts';
 import type { ServiceName } from '../service-names.ts';
 import { absentService, absentStates } from './absent.ts';
 import { createClustersService } from './clusters.ts';
 import { createObjectStoreService, disabledObjectStore } from './object-store.ts';
 import { createSandboxesService } from './sandboxes.ts';
 import type { Services } from './service.ts';
-
-export interface ServiceContext extends ComposeOptions {
-  folder: DataFolder;
-  databases: Databases;
-  keys: PlatformKeys;
-  metrics: Metrics;
-  access: Access;
-  audit: AuditLog;
-  rights: HeldRights;
-  clientOf: ClientOfRequest;
-  directory: WorkspaceDirectory;
-  quotaLimits: QuotaLimits;
-  workspaceTraffic: WorkspaceTraffic;
-  /** The data folder's disk, without its reserve. */
-  disk: DiskSpace;
-  endpoints: Endpoints;
-  lifecycle: Lifecycle;
-}
+import type { ServiceContext } from './service-context.ts';
 
 /** Creates the configured services; the others are absent ones that give the reason. */
 export async function createServices(context: ServiceContext): Promise<Services> {

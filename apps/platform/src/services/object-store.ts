@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { ListenerOptions } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import {
   createAcmeAuthority,
@@ -21,25 +19,15 @@ import {
 import type { DataFolder } from '../data-folder.ts';
 import type { Databases } from '../databases.ts';
 import { diskForRows } from '../disk-reserve.ts';
-import type { ServiceStates } from '../http/status-routes.ts';
 import { createKeyRing } from '../keys.ts';
 import { replicaIdOf } from '../replica-id.ts';
-import type { ServiceContext } from './create-services.ts';
+import type { ServiceContext } from './service-context.ts';
 import { absentService, absentStates } from './absent.ts';
-import { countOf, type Service } from './service.ts';
+import { countOf, type ObjectStoreService } from './service.ts';
 
 interface MetadataPlace {
   databases: Databases;
   folder: Pick<DataFolder, 'objectsFolder'>;
-}
-
-export interface ObjectStoreService extends Service<ServiceStates['object_store']> {
-  /** For the listener of the S3 data plane; null if the service is off. */
-  readonly s3: Pick<ListenerOptions, 'handler' | 'configure' | 'onSlowBody'> | null;
-  /** Handles requests for the hosts of public objects; returns true if it did. */
-  handlePublicHost(this: void, request: IncomingMessage, response: ServerResponse): boolean;
-  /** For the listeners of custom domains; null if the service is off. */
-  readonly sites: Record<'http' | 'https', Pick<ListenerOptions, 'handler' | 'configure' | 'tls'>> | null;
 }
 
 /** A disabled object store: its routes exist and report that it is off. */

@@ -3,7 +3,7 @@ import { diskForRows } from '../disk-reserve.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
 import { HELPER_FOLDER } from '../project-folders.ts';
 import { replicaIdOf } from '../replica-id.ts';
-import type { ServiceContext } from './create-services.ts';
+import type { ServiceContext } from './service-context.ts';
 import { countOf, type SandboxesService } from './service.ts';
 
 export async function createSandboxesService(context: ServiceContext): Promise<SandboxesService> {

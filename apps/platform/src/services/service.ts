@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClustersModule } from '@svc/clusters';
-import type { HttpApp, ReadinessCheck, UpgradeRouter } from '@svc/http';
+import type { HttpApp, ListenerOptions, ReadinessCheck, UpgradeRouter } from '@svc/http';
 import type { Usage } from '@svc/quotas';
 import type { ServiceName } from '../service-names.ts';
-import type { ObjectStoreService } from './object-store.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
 
 /** The platform's interface to one of its services. */
@@ -43,4 +42,13 @@ export interface Services {
 /** `2 buckets`, `1 bucket`, or nothing. */
 export function countOf(count: number, one: string, many: string): string[] {
   return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
+}
+
+export interface ObjectStoreService extends Service<ServiceStates['object_store']> {
+  /** For the listener of the S3 data plane; null if the service is off. */
+  readonly s3: Pick<ListenerOptions, 'handler' | 'configure' | 'onSlowBody'> | null;
+  /** Handles requests for the hosts of public objects; returns true if it did. */
+  handlePublicHost(this: void, request: IncomingMessage, response: ServerResponse): boolean;
+  /** For the listeners of custom domains; null if the service is off. */
+  readonly sites: Record<'http' | 'https', Pick<ListenerOptions, 'handler' | 'configure' | 'tls'>> | null;
 }

@@ -5,7 +5,8 @@ import { createListener } from '@svc/http';
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder } from '@svc/testing';
 import { compose, type Composition } from '../compose.ts';
-import { loadPlatformConfig, type PlatformConfig } from '../config.ts';
+import { type PlatformConfig } from '../config.ts';
+import { loadPlatformConfig } from '../load-config.ts';
 
 /** A registered route of the platform. */
 export interface Route {

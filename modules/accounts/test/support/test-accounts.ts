@@ -8,7 +8,7 @@ import type { AccountsConfig } from '../../src/config.ts';
 import { type AccountsModule, createAccountsModule } from '../../src/module.ts';
 import type { Fetch } from '../../src/adapters/oidc/jwks-cache.ts';
 import { createAccountDatabase } from '../../src/store/account-database.ts';
-import type { QuotaSource } from '../../src/domain/quotas/quota-book.ts';
+import type { QuotaSource } from '../../src/domain/quotas/account-quotas.ts';
 import type { AccountDatabase } from '../../src/domain/stores.ts';
 import { testConfig } from './test-config.ts';
 

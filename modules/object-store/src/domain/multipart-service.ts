@@ -1,5 +1,7 @@
 import { storeErrors } from '../errors.ts';
-import type { NewContent, StoredVersion, WriteConditions } from './ports/metadata-store.ts';
+import type { NewContent } from './ports/metadata-store.ts';
+import type { WriteConditions } from './ports/records.ts';
+import type { StoredVersion } from './ports/records.ts';
 import { lastNamed, type CompletedPart, type CompleteUpload, type ExpectedObject } from './ports/upload-commands.ts';
 import type { UploadPage } from './ports/upload-queries.ts';
 import type { SourceVersion } from './ports/copy-commands.ts';

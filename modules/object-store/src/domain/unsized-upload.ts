@@ -1,6 +1,7 @@
 import { storeErrors } from '../errors.ts';
 import type { ContentKey } from './encryption/content-key.ts';
-import type { StoredVersion, WriteConditions } from './ports/metadata-store.ts';
+import type { WriteConditions } from './ports/records.ts';
+import type { StoredVersion } from './ports/records.ts';
 import type { EventOrigin } from './ports/notifications.ts';
 import type { BucketRecord, ObjectAttributes } from './ports/records.ts';
 import { discardRefused } from './object-service.ts';

@@ -12,7 +12,7 @@ import { isImplemented, type Detected } from './detect.ts';
 import { enterBucket } from './enter-bucket.ts';
 import type { Operation } from './operation.ts';
 import { HEADERS_NOT_IMPLEMENTED } from './operations/absent.ts';
-import { auditedChange } from './s3-audit.ts';
+import { auditedChange } from './audited-change.ts';
 import type { S3Context, S3Oversight } from './s3-context.ts';
 import type { S3Request } from './s3-request.ts';
 import { watchKey } from './watch-key.ts';

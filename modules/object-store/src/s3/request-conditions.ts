@@ -1,7 +1,7 @@
 import type { DeleteConditions } from '../domain/ports/delete-conditions.ts';
 import { parseTags, type ReadConditions } from '../domain/read-conditions.ts';
 import { storeErrors } from '../errors.ts';
-import type { WriteConditions } from '../domain/ports/metadata-store.ts';
+import type { WriteConditions } from '../domain/ports/records.ts';
 import type { RequestHeaders } from './request-headers.ts';
 
 export function readConditionsOf(headers: RequestHeaders): ReadConditions {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { CopyObject, SourceVersion } from '../../src/domain/ports/copy-commands.ts';
-import type { StoredVersion } from '../../src/domain/ports/metadata-store.ts';
+import type { StoredVersion } from '../../src/domain/ports/records.ts';
 import { DUE_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
 /** What every metadata store does with bytes that several rows share. */

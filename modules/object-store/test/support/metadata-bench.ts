@@ -7,8 +7,8 @@ import type {
   MetadataStore,
   NewContent,
   PutObject,
-  StoredVersion,
 } from '../../src/domain/ports/metadata-store.ts';
+import type { StoredVersion } from '../../src/domain/ports/records.ts';
 import type { BucketRecord } from '../../src/domain/ports/records.ts';
 
 /** Limits of a workspace that is alone with its owner. */
@@ -28,8 +28,10 @@ export interface OpenedMetadata {
 export type OpenMetadata = () => Promise<OpenedMetadata>;
 
 export const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
+
 /** When what is let go of now may go. */
 export const DUE_MS = NOW_MS + 1_000;
+
 export const LATER_MS = NOW_MS + 10_000;
 
 /** A fresh store with one bucket for each test, and the calls that most tests make. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Principal } from '@svc/http';
 import { limitIn, QUOTA_SCOPES } from '@svc/quotas';
 import type { IsolationPolicy } from './isolation.ts';
-import type { Isolation, NetworkMode, SandboxResources } from './driver.ts';
+import type { Isolation } from './driver.ts';
 import { sandboxErrors } from '../errors.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import type { ImageCatalog } from './images/catalog.ts';
@@ -16,28 +15,7 @@ import { pause, resume } from './pausing.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
-
-export interface CreateRequest {
-  readonly workspaceUuid: string;
-  readonly maker: Pick<Principal, 'kind' | 'id'>;
-  readonly image: string;
-  /** Snapshot that provides the initial files. It belongs to the workspace, and `image` is its image. */
-  readonly snapshotId: string | null;
-  readonly name: string | null;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly resources: SandboxResources;
-  readonly network: NetworkMode;
-  readonly egressAllow: readonly string[] | null;
-  readonly isolation: Isolation;
-  readonly idleTimeoutSeconds: number | null;
-  readonly maxLifetimeSeconds: number | null;
-  /** Latest time at which the sandbox is deleted. */
-  readonly expiresAt: string | null;
-  /** Limit of this caller; usually `maxPerCaller` of the configuration. */
-  readonly limit: number;
-  readonly idempotencyKey: string | null;
-}
+import type { CreateRequest } from './create-request.ts';
 
 const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;

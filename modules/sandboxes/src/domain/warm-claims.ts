@@ -2,7 +2,7 @@ import type { SandboxSpec } from './driver.ts';
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
 import { hostnameOf } from './identifiers.ts';
-import type { CreateRequest } from './sandbox-service.ts';
+import type { CreateRequest } from './create-request.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { WarmPool } from './warm-pool.ts';
 import type { WarmSandbox } from './warm-shelf.ts';

@@ -2,7 +2,7 @@ import type { Grant, Principal } from '@svc/http';
 import type { Static } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
-import type { CreateRequest } from '../domain/sandbox-service.ts';
+import type { CreateRequest } from '../domain/create-request.ts';
 import { egressHost } from '../domain/egress-hosts.ts';
 import type { SandboxResources } from '../domain/driver.ts';
 import { sandboxErrors } from '../errors.ts';

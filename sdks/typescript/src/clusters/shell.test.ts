@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createClient } from '../client.ts';
-import type { SocketEvent, SocketLike } from '../socket.ts';
+import type { SocketEvent } from '../open-socket.ts';
+import type { SocketLike } from '../open-socket.ts';
 
 /** A fake WebSocket that sends `ready` as soon as it opens. */
 function playedSocket() {

@@ -1,5 +1,6 @@
 import { apiErrorOf, NetworkError, type ApiError } from '../errors.ts';
-import { connectSocket, type SocketLike } from '../socket.ts';
+import { connectSocket } from '../socket.ts';
+import { type SocketLike } from '../open-socket.ts';
 import { pause } from '../passing-failures.ts';
 import type { CallOptions } from '../transport.ts';
 import type { ClusterScope } from './cluster-scope.ts';

@@ -1,4 +1,4 @@
-import type { SocketLike } from '../socket.ts';
+import type { SocketLike } from '../open-socket.ts';
 import type { QueryValue } from '../transport.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 import type { TerminalConnection, V1Listener } from './v1-connection.ts';

@@ -1,4 +1,5 @@
-import { connectSocket, type SocketLike, type SocketListener } from '../socket.ts';
+import { connectSocket, type SocketListener } from '../socket.ts';
+import { type SocketLike } from '../open-socket.ts';
 import type { WorkspaceScope } from '../platform.ts';
 import type { CallRequest, QueryValue, Transport } from '../transport.ts';
 

@@ -1,5 +1,6 @@
 import { UnexpectedAnswerError } from '../errors.ts';
-import type { SocketLike, SocketListener } from '../socket.ts';
+import type { SocketListener } from '../socket.ts';
+import type { SocketLike } from '../open-socket.ts';
 import type { QueryValue } from '../transport.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 

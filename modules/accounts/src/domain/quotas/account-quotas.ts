@@ -1,7 +1,14 @@
-import { createQuotaCatalogue, defaultLimits, defineQuotas, type QuotaScope } from '@svc/quotas';
+import {
+  createQuotaCatalogue,
+  defaultLimits,
+  defineQuotas,
+  type QuotaCatalogue,
+  type QuotaScope,
+  type Usage,
+} from '@svc/quotas';
 import type { AccountsConfig } from '../../config.ts';
 import type { AccountStores } from '../stores.ts';
-import type { QuotaSource } from './quota-book.ts';
+import type { DefaultLimits } from './quota-limits.ts';
 
 /** Quotas on what one user may own. Each further workspace or account would add another set of limits. */
 export const accountQuotas = defineQuotas({
@@ -56,4 +63,12 @@ export function ownQuotaSource({ limits }: AccountsConfig): QuotaSource {
   const none: Record<QuotaScope, Record<string, number>> = { workspace: {}, owner: {} };
   const defaults = defaultLimits(catalogue, none, ({ name }) => automatic[name] ?? null);
   return { catalogue, defaults, usage: async () => ({}) };
+}
+
+/** The platform's quota declarations, defaults, and the usage that modules report. */
+export interface QuotaSource {
+  readonly catalogue: QuotaCatalogue;
+  readonly defaults: DefaultLimits;
+  /** Sums over the workspaces by quota name; unmeasured quotas are absent. */
+  usage(workspaceUuids: readonly string[]): Promise<Usage>;
 }

@@ -1,19 +1,11 @@
-import type { Limit, Quota, QuotaCatalogue, QuotaScope, Usage } from '@svc/quotas';
+import type { Limit, Quota, QuotaScope, Usage } from '@svc/quotas';
 import { type Effects, timestamp } from '../effects.ts';
 import { accountErrors } from '../../errors.ts';
 import type { QuotaOverride } from '../records.ts';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { normalizeEmail } from '../users/email.ts';
-import { accountUsage } from './account-quotas.ts';
-import type { CachedQuotaLimits, DefaultLimits } from './quota-limits.ts';
-
-/** The platform's quota declarations, defaults, and the usage that modules report. */
-export interface QuotaSource {
-  readonly catalogue: QuotaCatalogue;
-  readonly defaults: DefaultLimits;
-  /** Sums over the workspaces by quota name; unmeasured quotas are absent. */
-  usage(workspaceUuids: readonly string[]): Promise<Usage>;
-}
+import { accountUsage, type QuotaSource } from './account-quotas.ts';
+import type { CachedQuotaLimits } from './quota-limits.ts';
 
 /** One quota of one workspace or owner. */
 export interface QuotaState {

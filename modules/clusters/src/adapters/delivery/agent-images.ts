@@ -1,9 +1,12 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { indexOf, readImageArchive, type ImageArchive, type ImageIndex } from './image-archive.ts';
-
-/** Architecture names of OCI images. */
-export type ImageArchitecture = 'amd64' | 'arm64';
+import {
+  indexOf,
+  readImageArchive,
+  type ImageArchitecture,
+  type ImageArchive,
+  type ImageIndex,
+} from './image-archive.ts';
 
 export const IMAGE_ARCHITECTURES: readonly ImageArchitecture[] = ['amd64', 'arm64'];
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
-import type { ImageArchitecture } from './agent-images.ts';
 import { readArchiveIndex, type ArchivedFile } from './archive-index.ts';
 
 /** Content that clients request by digest (OCI image-spec 1.1, "Content Descriptors"). */
@@ -111,3 +110,6 @@ async function digestOf(handle: FileHandle, { offset, sizeBytes }: ArchivedFile)
   }
   return `sha256:${hash.digest('hex')}`;
 }
+
+/** Architecture names of OCI images. */
+export type ImageArchitecture = 'amd64' | 'arm64';

@@ -12,7 +12,7 @@ import {
   MANIFEST_PATH,
   type AgentDelivery,
 } from '../../adapters/delivery/agent-delivery.ts';
-import type { ImageArchitecture } from '../../adapters/delivery/agent-images.ts';
+import type { ImageArchitecture } from '../../adapters/delivery/image-archive.ts';
 import type { ImageSender } from './image-sender.ts';
 
 export interface DeliveryOptions {

@@ -1,4 +1,5 @@
-import type { StoredVersion, WriteConditions } from './metadata-store.ts';
+import type { WriteConditions } from './records.ts';
+import type { StoredVersion } from './records.ts';
 import type { WriteQuota } from './records.ts';
 import type { NotifyRule } from './notifications.ts';
 import type { ObjectAttributes, ObjectChecksum } from './records.ts';

@@ -12,12 +12,13 @@ import type {
   ManifestPart,
   ObjectAttributes,
   ObjectChecksum,
-  ObjectEncryption,
   ObjectSummary,
   ObjectVersion,
   PartRecord,
-  WriteQuota,
+  StoredVersion,
   Versioning,
+  WriteConditions,
+  WriteQuota,
 } from './records.ts';
 import type { DeleteConditions } from './delete-conditions.ts';
 import type { KeyRingCommands, KeyRingQueries } from './key-ring.ts';
@@ -28,12 +29,6 @@ import type { UploadQueries } from './upload-queries.ts';
 import type { UsageHistoryCommands, UsageHistoryQueries } from './usage-history.ts';
 import type { VersionQueries } from './version-listing.ts';
 import type { WorkLeaseCommands } from './work-leases.ts';
-
-/** ETags without quotes, or `*`. Evaluated against the current version, inside the transaction. */
-export interface WriteConditions {
-  ifMatch?: readonly string[];
-  ifNoneMatch?: readonly string[];
-}
 
 export interface CreateBucket {
   id: number;
@@ -115,17 +110,6 @@ export interface ChangeAttributes {
   /** For a change of retention: the current time, and whether governance mode may be bypassed. */
   nowMs?: number;
   bypassGovernance?: boolean;
-}
-
-export interface StoredVersion {
-  /** `null` is the version of an unversioned bucket. */
-  versionId: string;
-  etag: string;
-  sizeBytes: number;
-  modifiedAtMs: number;
-  checksum: ObjectChecksum | null;
-  /** Set for multipart objects, whose writer may not know it. */
-  encryption?: ObjectEncryption;
 }
 
 export interface DeleteObject {

@@ -2,7 +2,9 @@ import type { Limits } from '@svc/quotas';
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 
 export type Versioning = 'unversioned' | 'enabled' | 'suspended';
+
 export type EncryptionMode = 'none' | 'sse-s3';
+
 export type BucketState = 'active' | 'soft-deleted';
 
 export interface BucketRecord {
@@ -203,4 +205,21 @@ export interface AccessKeyRecord {
   createdBy: KeyMaker;
   expiresAtMs: number | null;
   lastUsedAtMs: number | null;
+}
+
+export interface StoredVersion {
+  /** `null` is the version of an unversioned bucket. */
+  versionId: string;
+  etag: string;
+  sizeBytes: number;
+  modifiedAtMs: number;
+  checksum: ObjectChecksum | null;
+  /** Set for multipart objects, whose writer may not know it. */
+  encryption?: ObjectEncryption;
+}
+
+/** ETags without quotes, or `*`. Evaluated against the current version, inside the transaction. */
+export interface WriteConditions {
+  ifMatch?: readonly string[];
+  ifNoneMatch?: readonly string[];
 }

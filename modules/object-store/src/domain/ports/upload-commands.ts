@@ -1,6 +1,7 @@
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 import type { SourceVersion } from './copy-commands.ts';
-import type { StoredVersion, WriteConditions } from './metadata-store.ts';
+import type { WriteConditions } from './records.ts';
+import type { StoredVersion } from './records.ts';
 import type { NotifyRule } from './notifications.ts';
 import type { ObjectAttributes, ObjectChecksum, WriteQuota } from './records.ts';
 

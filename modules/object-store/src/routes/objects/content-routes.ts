@@ -9,7 +9,7 @@ import { parseTags } from '../../domain/read-conditions.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
 import { countTraffic } from '../../domain/usage/count-traffic.ts';
 import { writeContent } from '../../domain/write-content.ts';
-import type { WriteConditions } from '../../domain/ports/metadata-store.ts';
+import type { WriteConditions } from '../../domain/ports/records.ts';
 import { pumpBody } from '../../s3/body/pump-body.ts';
 import { readAttributes } from '../../s3/object-attributes.ts';
 import { RequestHeaders } from '../../s3/request-headers.ts';

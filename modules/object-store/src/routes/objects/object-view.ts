@@ -1,5 +1,5 @@
 import { isPublicRead } from '../../domain/access/object-acl.ts';
-import type { StoredVersion } from '../../domain/ports/metadata-store.ts';
+import type { StoredVersion } from '../../domain/ports/records.ts';
 import type { BucketRecord, ObjectSummary } from '../../domain/ports/records.ts';
 import { toTimestamp } from '../envelope.ts';
 import type { ObjectView, StoredView } from './object-schemas.ts';

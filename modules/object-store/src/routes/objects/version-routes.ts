@@ -4,7 +4,7 @@ import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import type { EventOrigin } from '../../domain/ports/notifications.ts';
-import type { StoredVersion } from '../../domain/ports/metadata-store.ts';
+import type { StoredVersion } from '../../domain/ports/records.ts';
 import type { BucketRecord, ObjectAttributes, ObjectVersion } from '../../domain/ports/records.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';

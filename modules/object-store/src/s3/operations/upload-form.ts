@@ -17,7 +17,7 @@ import { parseTagging } from '../tagging-document.ts';
 import { xmlDocument } from '../xml-writer.ts';
 import { storeObject } from './put-object.ts';
 import { audited } from '../audited.ts';
-import { auditedChange } from '../s3-audit.ts';
+import { auditedChange } from '../audited-change.ts';
 import { watchKey } from '../watch-key.ts';
 
 /** Limit on reading the rest of a form after its file. */

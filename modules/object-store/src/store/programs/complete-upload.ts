@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { joinedChecksum } from '../../domain/checksums/multipart-checksum.ts';
 import { storeErrors } from '../../errors.ts';
-import type { StoredVersion } from '../../domain/ports/metadata-store.ts';
+import type { StoredVersion } from '../../domain/ports/records.ts';
 import { lastNamed, type CompletedPart, type CompleteUpload } from '../../domain/ports/upload-commands.ts';
 import type { ObjectChecksum, PartRecord, UploadRecord } from '../../domain/ports/records.ts';
 import { all, change, first, type Program } from '../program.ts';

@@ -1,6 +1,6 @@
 import { storeErrors } from '../../errors.ts';
 import type { CopyObject, SourceVersion } from '../../domain/ports/copy-commands.ts';
-import type { StoredVersion } from '../../domain/ports/metadata-store.ts';
+import type { StoredVersion } from '../../domain/ports/records.ts';
 import type { ContentLocation, ObjectVersion } from '../../domain/ports/records.ts';
 import { change, lock, type Program } from '../program.ts';
 import { integer } from '../row.ts';

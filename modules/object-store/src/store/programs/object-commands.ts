@@ -1,6 +1,7 @@
 import { assertRemovable } from '../../domain/object-lock.ts';
 import { storeErrors } from '../../errors.ts';
-import type { DeletedObject, DeleteObject, PutObject, StoredVersion } from '../../domain/ports/metadata-store.ts';
+import type { DeletedObject, DeleteObject, PutObject } from '../../domain/ports/metadata-store.ts';
+import type { StoredVersion } from '../../domain/ports/records.ts';
 import type { ContentLocation } from '../../domain/ports/records.ts';
 import { change, lock, type Program } from '../program.ts';
 import { integer } from '../row.ts';

@@ -1,6 +1,6 @@
 import type { DeleteConditions } from '../../domain/ports/delete-conditions.ts';
 import { storeErrors } from '../../errors.ts';
-import type { WriteConditions } from '../../domain/ports/metadata-store.ts';
+import type { WriteConditions } from '../../domain/ports/records.ts';
 import type { ObjectVersion } from '../../domain/ports/records.ts';
 
 /** RFC 9110 section 13.1 on the current version. `current` is null if there is none, or a delete marker hides it. */

@@ -1,5 +1,6 @@
 import type { Principal } from '@svc/http';
-import type { CreateRequest, SandboxService } from '../sandbox-service.ts';
+import type { SandboxService } from '../sandbox-service.ts';
+import type { CreateRequest } from '../create-request.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SnapshotService } from './snapshot-service.ts';
 

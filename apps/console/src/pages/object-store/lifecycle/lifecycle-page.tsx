@@ -13,11 +13,8 @@ import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
 import { ruleColumns } from './rule-columns.tsx';
-import { RuleDialog } from './rule-dialog.tsx';
+import { RuleDialog, type Editing } from './rule-dialog.tsx';
 import type { Rule } from './rule.ts';
-
-/** The rule being edited: an existing one, a new one (null), or none. */
-export type Editing = { rule: Rule | null } | null;
 
 export function LifecyclePage() {
   const svc = useSvc();

@@ -7,9 +7,11 @@ import { FormError } from '../../../ui/form-error.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
 import styles from './lifecycle.module.css';
-import type { Editing } from './lifecycle-page.tsx';
 import { draftOf, ruleOf, type RuleDraft, type RuleFaults } from './rule-draft.ts';
 import type { Rule } from './rule.ts';
+
+/** The rule being edited: an existing one, a new one (null), or none. */
+export type Editing = { rule: Rule | null } | null;
 
 export interface RuleDialogProps {
   editing: Editing;

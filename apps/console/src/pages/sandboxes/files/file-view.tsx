@@ -1,26 +1,15 @@
 import { ApiError } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { Download, X } from 'lucide-react';
-import { lazy, Suspense, useEffect, type ReactNode } from 'react';
-import { sandboxDownloadPath } from '../../../api/sandbox-files.ts';
+import { lazy, Suspense, useEffect } from 'react';
 import { useSandboxes } from '../../../api/sandboxes.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
-import { buttonClass, IconButton } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { FileFrame, type FileViewProps } from './file-frame.tsx';
 import { openFileQuery } from './open-file.ts';
-import styles from './files.module.css';
 import { ImageView } from './image-view.tsx';
 
 /** The editor is a separate script, loaded with the first text file. */
 const TextEditor = lazy(async () => ({ default: (await import('./text-editor.tsx')).TextEditor }));
-
-export interface FileViewProps {
-  sandbox: string;
-  path: string;
-  onClose: () => void;
-  /** Called if it turns out to be a folder, as links may. */
-  onFolder: () => void;
-}
 
 /** Shows a file according to its type. */
 export function FileView(props: FileViewProps) {
@@ -67,40 +56,4 @@ export function FileView(props: FileViewProps) {
         </FileFrame>
       );
   }
-}
-
-export interface FileFrameProps extends FileViewProps {
-  /** Next to the path. */
-  state?: ReactNode;
-  actions?: ReactNode;
-  children: ReactNode;
-}
-
-export function FileFrame({ sandbox, path, onClose, state, actions, children }: FileFrameProps) {
-  const workspace = useWorkspace();
-  return (
-    <section className={styles['editor']} aria-label={path}>
-      <header className={styles['editorBar']}>
-        <span className={styles['editorPath']}>
-          <code>{path}</code>
-          {state}
-        </span>
-        <span className={styles['editorActions']}>
-          {actions}
-          <a
-            className={buttonClass({ size: 'small' })}
-            href={sandboxDownloadPath(workspace, sandbox, path)}
-            download
-            aria-label={`Download ${path}`}
-          >
-            <Download size={14} />
-          </a>
-          <IconButton label="Close file" size="small" onClick={onClose}>
-            <X size={15} />
-          </IconButton>
-        </span>
-      </header>
-      {children}
-    </section>
-  );
 }

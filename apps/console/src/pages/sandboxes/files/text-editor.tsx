@@ -13,7 +13,7 @@ import { Button } from '../../../ui/button.tsx';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
 import { nameOf } from './file-paths.ts';
-import { FileFrame, type FileViewProps } from './file-view.tsx';
+import { FileFrame, type FileViewProps } from './file-frame.tsx';
 import type { OpenedText } from './open-file.ts';
 
 export interface TextEditorProps extends FileViewProps {

@@ -1,5 +1,4 @@
 import { runTool } from '../../images/run-tool.ts';
-import { RUNSC_FLAGS } from './gvisor/runsc-config.ts';
 import { findProgram } from './requirements.ts';
 
 /**
@@ -7,6 +6,19 @@ import { findProgram } from './requirements.ts';
  * is gVisor's, for sandboxes that request it.
  */
 export type RuntimeKind = 'builtin' | 'crun' | 'runc' | 'runsc';
+
+/**
+ * - `platform`: needs no KVM.
+ * - `ignore-cgroups`: the launcher starts it inside the sandbox's group.
+ * - `overlay2`: writes files to the sandbox's disk instead of an overlay that ends with the process.
+ * - `network`: gVisor's own stack on the sandbox's interface, never the host's.
+ */
+export const RUNSC_FLAGS: readonly string[] = [
+  '--platform=systrap',
+  '--ignore-cgroups',
+  '--overlay2=none',
+  '--network=sandbox',
+];
 
 /** Flags before the command, on each call. */
 export const RUNTIME_FLAGS: Readonly<Record<RuntimeKind, readonly string[]>> = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Logger } from '@svc/telemetry';
 import { runTool } from '../../../images/run-tool.ts';
 import { findProgram } from '../requirements.ts';
-import { RUNSC_FLAGS } from './runsc-config.ts';
+import { RUNSC_FLAGS } from '../runtime.ts';
 
 const TRIAL_LIMIT_MS = 20_000;
 

@@ -1,19 +1,6 @@
 import type { SandboxResources } from '../../../../domain/driver.ts';
 import { AGENT_PATH } from '../oci-config.ts';
 
-/**
- * - `platform`: needs no KVM.
- * - `ignore-cgroups`: the launcher starts it inside the sandbox's group.
- * - `overlay2`: writes files to the sandbox's disk instead of an overlay that ends with the process.
- * - `network`: gVisor's own stack on the sandbox's interface, never the host's.
- */
-export const RUNSC_FLAGS: readonly string[] = [
-  '--platform=systrap',
-  '--ignore-cgroups',
-  '--overlay2=none',
-  '--network=sandbox',
-];
-
 /** gVisor's own threads, plus one per process inside, count in the host's group. */
 const OWN_PROCESSES = 256;
 

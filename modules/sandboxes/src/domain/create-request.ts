@@ -1,0 +1,24 @@
+import type { Principal } from '@svc/http';
+import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
+
+export interface CreateRequest {
+  readonly workspaceUuid: string;
+  readonly maker: Pick<Principal, 'kind' | 'id'>;
+  readonly image: string;
+  /** Snapshot that provides the initial files. It belongs to the workspace, and `image` is its image. */
+  readonly snapshotId: string | null;
+  readonly name: string | null;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly resources: SandboxResources;
+  readonly network: NetworkMode;
+  readonly egressAllow: readonly string[] | null;
+  readonly isolation: Isolation;
+  readonly idleTimeoutSeconds: number | null;
+  readonly maxLifetimeSeconds: number | null;
+  /** Latest time at which the sandbox is deleted. */
+  readonly expiresAt: string | null;
+  /** Limit of this caller; usually `maxPerCaller` of the configuration. */
+  readonly limit: number;
+  readonly idempotencyKey: string | null;
+}

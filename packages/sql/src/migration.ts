@@ -1,0 +1,14 @@
+import type { Kysely } from 'kysely';
+import type { Dialect } from './database.ts';
+
+/** A schema change. */
+export interface Migration {
+  /** `NNNN-what`, zero-padded; migrations run in order of their names. */
+  readonly name: string;
+  /**
+   * `platform` tables live in the main database. `objects` tables live in the object store's own SQLite file, whose
+   * single writer groups commits; on PostgreSQL both are the same database.
+   */
+  readonly target: 'platform' | 'objects';
+  up(database: Kysely<unknown>, dialect: Dialect): Promise<void>;
+}
