@@ -28,7 +28,7 @@ export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void
 
   app.get(
     '/readyz',
-    { config: { public: true }, schema: { ...plain, summary: 'Check that the platform is ready for traffic' } },
+    { config: { public: true }, schema: { ...plain, summary: 'Check all components required to serve traffic' } },
     async (request, reply) => {
       const results = await Promise.all(
         Object.entries(options.checks).map(async ([name, check]) => {

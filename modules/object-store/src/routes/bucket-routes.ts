@@ -51,8 +51,8 @@ export function registerBucketRoutes(app: HttpApp, management: ManagementParts):
         tags: TAGS,
         summary: 'Create a bucket; the first one provisions the object store of the workspace',
         description:
-          'With the `encryption_mode` `sse-s3`, objects uploaded without encryption headers are encrypted. The ' +
-          'default is set by `object_store.default_encryption`.',
+          'With the `encryption_mode` `sse-s3`, objects uploaded without encryption headers are encrypted. This ' +
+          'is the default unless `object_store.default_encryption` says otherwise.',
         params: workspaceParams,
         querystring: teamQuery,
         body: createBody,
