@@ -6,11 +6,11 @@ export function renderConfigurationReference(): string {
   const rows = configReference(platformConfigSchema, 'SVC').map(renderRow);
   return [
     '# Configuration',
-    'Sources by rising priority: defaults, the YAML file (`--config FILE` or `SVC_CONFIG`), environment variables, flags. Unknown keys are',
-    'refused and all faults are reported together: `svc config check`. `svc config show` prints each value with its source, secrets',
-    'redacted. A secret may also stand in a file named by its variable with `_FILE` at the end.',
+    'Priority, from lowest to highest: defaults, the YAML file (`--config FILE` or `SVC_CONFIG`), environment variables, flags. Unknown',
+    'keys are refused. `svc config check` reports all errors at once. `svc config show` prints each value with its source and redacts',
+    'secrets. To read a secret from a file, set its variable with the suffix `_FILE` to the path.',
     '',
-    'This page is made from the schema by `svc config reference`; a test fails when it is stale.',
+    'Generated from the schema by `svc config reference`; a test fails if it is stale.',
     '',
     '| key | environment | default | meaning |',
     '| --- | --- | --- | --- |',

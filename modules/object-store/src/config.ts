@@ -17,15 +17,15 @@ export const objectStoreConfigSchema = Type.Object(
   {
     regions: Type.Array(Type.String(), {
       default: ['auto', 'us-east-1', ''],
-      description: 'Regions that a signature may name. The first is the one that answers show.',
+      description: 'Regions accepted in signatures. Responses show the first one.',
     }),
     domains: Type.Array(Type.String(), {
       default: ['s3.localhost'],
-      description: 'Host names below which `<bucket>.<name>` addresses a bucket (virtual-host style).',
+      description: 'Domains for virtual-host style requests: `<bucket>.<domain>`.',
     }),
     website_domains: Type.Array(Type.String(), {
       default: ['web.localhost'],
-      description: 'Host names below which `<bucket>.<name>` shows a bucket with a website configuration to browsers.',
+      description: 'Domains for bucket websites: `<bucket>.<domain>` serves a bucket that has a website configuration.',
     }),
     public_objects: Type.Object(
       {
@@ -33,7 +33,9 @@ export const objectStoreConfigSchema = Type.Object(
           default: 'objects.localhost',
           pattern: String.raw`^([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)?$`,
           description:
-            'Domain below which each bucket has a name of its own for its public objects; its names lead to the platform, and it shares no parent domain with other sites of yours. Empty: they are served on the host of the API.',
+            'Domain that gives each bucket a separate host name for its public objects. Its subdomains must resolve ' +
+            'to the platform, and it must not share a parent domain with your other sites. Empty: public objects are ' +
+            'served on the API host.',
         }),
       },
       { default: {}, additionalProperties: false, description: 'Public objects.' },
@@ -43,58 +45,60 @@ export const objectStoreConfigSchema = Type.Object(
         secret: true,
         env: 'SVC_MASTER_KEY',
         description:
-          'Key of 32 bytes (hex or base64) that wraps all other keys, the same on every replica; default: a file of its own.',
+          'Master key that wraps all other keys: 32 bytes in hex or base64, the same on every replica; default: a ' +
+          'generated key file.',
       }),
     ),
     master_key_previous: Type.Optional(
       Type.String({
         secret: true,
         env: 'SVC_MASTER_KEY_PREVIOUS',
-        description: 'The master key from before, until `svc admin rotate-keys --master` has run. It only opens.',
+        description:
+          'Previous master key, used only to decrypt; needed until `svc admin rotate-keys --master` has run.',
       }),
     ),
     key_service: keyServiceConfigSchema,
     default_encryption: Type.Union([Type.Literal('sse-s3'), Type.Literal('none')], {
       default: 'sse-s3',
-      description: 'Encryption of new buckets. Buckets that exist keep theirs.',
+      description: 'Default encryption of new buckets. Existing buckets do not change.',
     }),
     kms_key_ids: Type.Array(Type.String({ minLength: 1, maxLength: 2_048 }), {
       default: [],
-      description: 'Names of keys for `aws:kms`. Each is the key ring bound to that name; other names are refused.',
+      description: 'Accepted key IDs for `aws:kms`. Each binds the key ring to its name; other key IDs are refused.',
     }),
     sse_c_requires_tls: Type.Boolean({
       default: false,
-      description: 'Refuse keys of customers (SSE-C) that come over plain HTTP.',
+      description: 'Refuse customer-provided keys (SSE-C) over plain HTTP.',
     }),
     engine: Type.Union([Type.Literal('embedded'), Type.Literal('s3')], {
       default: 'embedded',
-      description: 'Where the bytes of objects are kept: files in the data folder, or an S3-compatible engine.',
+      description: 'Storage for object data: files in the data folder, or an S3-compatible engine.',
     }),
     s3: s3EngineConfigSchema,
-    inline_max_bytes: bounded(64 * 1024, 'Objects up to this size are stored in the database.', 0),
-    trash_grace_seconds: bounded(3_600, 'Bytes of deleted objects are removed this long after.', 0),
-    sweep_grace_seconds: bounded(3_600, 'Blobs that no row knows are removed when they are this old.', 0),
+    inline_max_bytes: bounded(64 * 1024, 'Maximum size of objects stored in the database.', 0),
+    trash_grace_seconds: bounded(3_600, 'Delay before the data of deleted objects is removed.', 0),
+    sweep_grace_seconds: bounded(3_600, 'Age at which blobs without a database row are removed.', 0),
     scrub: Type.Object(
       {
-        enabled: Type.Boolean({ default: true, description: 'Verify stored bytes against their checksums, for ever.' }),
-        cycle_days: bounded(30, 'Everything is verified once in this many days.'),
-        bytes_per_second: bounded(16 * MiB, 'Most bytes that are read for it in a second.', MiB),
+        enabled: Type.Boolean({ default: true, description: 'Continuously verify stored data against its checksums.' }),
+        cycle_days: bounded(30, 'Days in which all stored data is verified once.'),
+        bytes_per_second: bounded(16 * MiB, 'Maximum bytes per second read for verification.', MiB),
       },
-      { default: {}, additionalProperties: false, description: 'Verification of stored bytes.' },
+      { default: {}, additionalProperties: false, description: 'Verification of stored data.' },
     ),
     soft_delete_days: Type.Integer({
       minimum: 1,
       maximum: 90,
       default: 7,
-      description: 'A deleted bucket can be restored for this long.',
+      description: 'Days during which a deleted bucket can be restored.',
     }),
     custom_domains: customDomainsConfigSchema,
     lifecycle: Type.Object(
       {
-        interval_seconds: bounded(3_600, 'Lifecycle rules of buckets are carried out this often.'),
+        interval_seconds: bounded(3_600, 'Interval between runs of the lifecycle rules.'),
         day_seconds: bounded(
           86_400,
-          'How long a day of lifecycle rules lasts. A switch for tests and trials: rules then run at least five times a day.',
+          'Length of a day in lifecycle rules, for tests and trials only; rules then run at least five times per such day.',
         ),
       },
       { default: {}, additionalProperties: false, description: 'Lifecycle rules.' },
@@ -103,19 +107,22 @@ export const objectStoreConfigSchema = Type.Object(
     usage: usageConfigSchema,
     limits: Type.Object(
       {
-        buckets_per_workspace: bounded(1_000, 'Most buckets of a workspace.'),
-        keys_per_workspace: bounded(500, 'Most access keys of a workspace.'),
-        object_bytes: bounded(5 * 1024 * GiB, 'Largest object.'),
-        put_bytes: bounded(5 * GiB, 'Largest single upload, or part of one.'),
-        part_min_bytes: bounded(5 * MiB, 'Smallest part but the last.', 0),
-        parts: bounded(10_000, 'Most parts of an upload.'),
-        metadata_bytes: bounded(2_048, 'Most bytes of user metadata of an object.'),
-        presign_seconds: bounded(604_800, 'Longest validity of a presigned URL.'),
-        list_keys: bounded(1_000, 'Most entries of one page.'),
-        management_requests_per_second: bounded(50, 'Calls of the management API about one bucket; more get SlowDown.'),
-        uploads_in_flight: bounded(1_024, 'Bodies that are received at the same time; more get SlowDown.'),
+        buckets_per_workspace: bounded(1_000, 'Maximum buckets per workspace.'),
+        keys_per_workspace: bounded(500, 'Maximum access keys per workspace.'),
+        object_bytes: bounded(5 * 1024 * GiB, 'Maximum object size.'),
+        put_bytes: bounded(5 * GiB, 'Maximum size of a single upload or part.'),
+        part_min_bytes: bounded(5 * MiB, 'Minimum size of a part, except the last.', 0),
+        parts: bounded(10_000, 'Maximum parts per upload.'),
+        metadata_bytes: bounded(2_048, 'Maximum bytes of user metadata per object.'),
+        presign_seconds: bounded(604_800, 'Maximum lifetime of a presigned URL.'),
+        list_keys: bounded(1_000, 'Maximum entries per page.'),
+        management_requests_per_second: bounded(
+          50,
+          'Management API requests per second and bucket; further requests get SlowDown.',
+        ),
+        uploads_in_flight: bounded(1_024, 'Maximum concurrent uploads; further uploads get SlowDown.'),
       },
-      { default: {}, additionalProperties: false, description: 'Limits; all of them are shown in the store status.' },
+      { default: {}, additionalProperties: false, description: 'Limits; the store status shows all of them.' },
     ),
   },
   { default: {}, additionalProperties: false },

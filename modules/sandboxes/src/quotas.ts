@@ -1,6 +1,6 @@
 import { defineQuotas } from '@svc/quotas';
 
-const ELSEWHERE = 'unlimited where sandboxes do not run on this machine';
+const ELSEWHERE = 'unlimited if sandboxes do not run on this machine';
 
 /** Quotas for all sandboxes of a workspace and of an owner. */
 export const sandboxQuotas = defineQuotas({
@@ -15,7 +15,7 @@ export const sandboxQuotas = defineQuotas({
   sandbox_cpus: {
     title: 'CPUs',
     unit: 'cpus',
-    description: 'CPUs of sandboxes that start or run',
+    description: 'CPUs of starting or running sandboxes',
     workspace: 'auto',
     owner: 'auto',
     auto: `16 times the CPUs of this machine; ${ELSEWHERE}`,
@@ -23,7 +23,7 @@ export const sandboxQuotas = defineQuotas({
   sandbox_memory: {
     title: 'Memory',
     unit: 'mib',
-    description: 'Memory in MiB of sandboxes that start or run',
+    description: 'Memory in MiB of starting or running sandboxes',
     workspace: 'auto',
     owner: 'auto',
     auto: `four times the memory of this machine; ${ELSEWHERE}`,
@@ -31,7 +31,7 @@ export const sandboxQuotas = defineQuotas({
   sandbox_disk: {
     title: 'Disk',
     unit: 'mib',
-    description: 'Disks in MiB of all sandboxes, and what their snapshots take',
+    description: 'Disk in MiB of all sandboxes and their snapshots',
     workspace: 'auto',
     owner: 'auto',
     auto: `four times the size of the data folder's file system; ${ELSEWHERE}`,
@@ -39,7 +39,7 @@ export const sandboxQuotas = defineQuotas({
   snapshots: {
     title: 'Snapshots',
     unit: 'count',
-    description: 'Snapshots of sandboxes',
+    description: 'Sandbox snapshots',
     workspace: 'auto',
     owner: 'auto',
     auto: 'five times sandboxes.max_snapshots_per_caller',
@@ -47,7 +47,7 @@ export const sandboxQuotas = defineQuotas({
   terminals: {
     title: 'Open terminals',
     unit: 'count',
-    description: 'Terminals of sandboxes that are open at once',
+    description: 'Open sandbox terminals',
     workspace: 256,
     owner: 512,
   },

@@ -17,14 +17,18 @@ const plain = { tags: ['health'] };
 export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void {
   const timeoutMs = options.checkTimeoutMs ?? 2_000;
 
-  app.get('/healthz', { config: { public: true }, schema: { ...plain, summary: 'The process runs' } }, async () => ({
-    status: 'ok',
-    timestamp: options.now().toISOString(),
-  }));
+  app.get(
+    '/healthz',
+    { config: { public: true }, schema: { ...plain, summary: 'Check that the process is running' } },
+    async () => ({
+      status: 'ok',
+      timestamp: options.now().toISOString(),
+    }),
+  );
 
   app.get(
     '/readyz',
-    { config: { public: true }, schema: { ...plain, summary: 'Every part that must work before traffic is wanted' } },
+    { config: { public: true }, schema: { ...plain, summary: 'Check all components required to serve traffic' } },
     async (request, reply) => {
       const results = await Promise.all(
         Object.entries(options.checks).map(async ([name, check]) => {

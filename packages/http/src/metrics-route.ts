@@ -28,7 +28,7 @@ export function registerMetricsRoute(app: HttpApp, { metrics, access, token }: M
       config: { public: true, rateLimit: SCRAPES },
       schema: {
         tags: ['health'],
-        summary: 'Prometheus metrics; for metrics.token and for operators',
+        summary: 'Get Prometheus metrics; requires metrics.token or an operator',
         produces: ['text/plain'],
       },
     },

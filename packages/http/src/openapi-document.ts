@@ -93,8 +93,8 @@ function describeErrors({ components }: OpenApiDocument): NonNullable<OpenApiDoc
   for (const { name, schema } of ERROR_SHAPES) {
     schemas[name] = schema;
     responses[name] = {
-      description: 'An error. `code` is stable, `message` is for people.',
-      headers: { 'X-Request-ID': { description: 'Names the request in the logs.', schema: { type: 'string' } } },
+      description: 'An error. `code` is stable; `message` is for people and may change.',
+      headers: { 'X-Request-ID': { description: 'Identifies the request in the logs.', schema: { type: 'string' } } },
       content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
     };
   }

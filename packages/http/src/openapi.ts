@@ -14,7 +14,7 @@ export async function registerOpenApi(app: HttpApp, version: string, families: r
       info: {
         title: 'svc',
         version,
-        description: 'Clusters, object store and sandboxes behind one command.',
+        description: 'A self-hosted platform for clusters, object storage and sandboxes.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
@@ -22,14 +22,15 @@ export async function registerOpenApi(app: HttpApp, version: string, families: r
           bearer: {
             type: 'http',
             scheme: 'bearer',
-            description: 'An API token (`svc_pat_…`), a service account (`sat_…`) or a JWT.',
+            description: 'An API token (`svc_pat_…`), a service account token (`sat_…`) or a JWT.',
           },
           session: {
             type: 'apiKey',
             in: 'cookie',
             name: 'svc_session',
             description:
-              'The console; changes need the header `X-CSRF-Token`. With TLS the name begins with `__Host-`.',
+              'Session cookie of the console. Changes require the `X-CSRF-Token` header. With TLS, the cookie name ' +
+              'starts with `__Host-`.',
           },
         },
       },

@@ -80,7 +80,7 @@ const object = (properties: Record<string, unknown>, description: string): Recor
 });
 const details = {
   type: 'object',
-  description: '`field`, `reason` and what else the code promises',
+  description: '`field`, `reason` and any further details of the code',
   additionalProperties: true,
 };
 
@@ -91,23 +91,25 @@ export const ERROR_SHAPES: readonly { render: ErrorRenderer; name: string; schem
     name: 'FlatError',
     schema: object(
       { error: text, code: text, message: text, status: { type: 'integer' }, request_id: text, details },
-      'Errors of accounts and sandboxes; `error` is the sentence of `message`.',
+      'Error format of accounts and sandboxes; `error` has the same text as `message`.',
     ),
   },
   {
     render: renderNestedError,
     name: 'NestedError',
     schema: object(
-      { error: object({ code: text, message: text, details }, 'What went wrong.') },
-      'Errors of clusters and the agent.',
+      { error: object({ code: text, message: text, details }, 'The error.') },
+      'Error format of clusters and the agent.',
     ),
   },
   {
     render: renderRegistryError,
     name: 'RegistryError',
     schema: object(
-      { errors: { type: 'array', items: object({ code: text, message: text, detail: details }, 'What went wrong.') } },
-      "Errors of the registry that holds the agent's image.",
+      {
+        errors: { type: 'array', items: object({ code: text, message: text, detail: details }, 'The error.') },
+      },
+      "Error format of the registry that serves the agent's image.",
     ),
   },
   {
@@ -122,12 +124,12 @@ export const ERROR_SHAPES: readonly { render: ErrorRenderer; name: string; schem
             code: text,
             request_id: text,
             resource: { type: ['string', 'null'] },
-            details: { type: 'array', items: object({ field: text, issue: text }, 'One field that is wrong.') },
+            details: { type: 'array', items: object({ field: text, issue: text }, 'An invalid field.') },
           },
-          'The stable code, and what is wrong field by field.',
+          'The stable code and the invalid fields.',
         ),
       },
-      'Errors of the object store management.',
+      'Error format of the object store management API.',
     ),
   },
 ];

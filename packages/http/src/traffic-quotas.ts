@@ -5,15 +5,15 @@ export const trafficQuotas = defineQuotas({
   requests_per_second: {
     title: 'Requests per second',
     unit: 'per_second',
-    description: 'Requests that are admitted in a second on one replica',
+    description: 'Requests admitted per second on one replica',
     workspace: 'auto',
     owner: 'auto',
-    auto: '10000 for each CPU of this machine, twice that for an owner',
+    auto: '10000 per CPU of this machine, or twice that per owner',
   },
   uploads_in_flight: {
     title: 'Uploads in flight',
     unit: 'count',
-    description: 'Uploads that are being received at once on one replica',
+    description: 'Concurrent uploads on one replica',
     workspace: 256,
     owner: 512,
   },

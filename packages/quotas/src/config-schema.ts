@@ -18,7 +18,7 @@ export function quotasConfigSchema({ all }: { readonly all: readonly Quota[] }):
 }
 
 function scopeSchema(scope: QuotaScope, all: readonly Quota[]): ScopeSchema {
-  const holder = scope === 'workspace' ? 'of one workspace' : 'of all workspaces of one owner together';
+  const holder = scope === 'workspace' ? 'per workspace' : 'per owner across all workspaces';
   const meant = all.filter(({ only }) => only === undefined || only === scope);
   return Type.Object(Object.fromEntries(meant.map((quota) => [quota.name, limitSchema(quota, quota[scope], holder)])));
 }

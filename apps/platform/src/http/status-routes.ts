@@ -6,10 +6,10 @@ const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 const warmImageSchema = Type.Object({
   image: Type.String(),
-  ready: Type.Integer({ description: 'So many wait now' }),
-  target: Type.Integer({ description: 'So many should wait' }),
-  hits: Type.Integer({ description: 'Creates that got one, since the start' }),
-  misses: Type.Integer({ description: 'Creates that none waited for' }),
+  ready: Type.Integer({ description: 'Sandboxes ready now' }),
+  target: Type.Integer({ description: 'Sandboxes to keep ready' }),
+  hits: Type.Integer({ description: 'Creates served from the pool since the start' }),
+  misses: Type.Integer({ description: 'Creates that found the pool empty' }),
 });
 
 export const platformStatusSchema = Type.Object({
@@ -32,22 +32,23 @@ export const platformStatusSchema = Type.Object({
     }),
     sandboxes: Type.Object({
       ...serviceState,
-      running: Type.Integer({ description: 'Running sandboxes, without paused ones' }),
+      running: Type.Integer({ description: 'Running sandboxes, not counting paused ones' }),
       paused: Type.Integer(),
       total: Type.Integer(),
       limit: Type.Integer(),
       driver: nullableText,
       runtime: nullableText,
-      isolations: Type.Array(Type.String(), { description: 'What a sandbox may ask for here: namespaces, gvisor' }),
-      isolation: Type.Union([Type.String(), Type.Null()], { description: 'Of a sandbox that asks for nothing' }),
+      isolations: Type.Array(Type.String(), { description: 'Isolations available here: namespaces, gvisor' }),
+      isolation: Type.Union([Type.String(), Type.Null()], { description: 'Default isolation' }),
       isolation_reason: Type.Union([Type.String(), Type.Null()], {
-        description: 'Why such a sandbox shares the kernel, or cannot be made; null behind gVisor',
+        description:
+          "Why a sandbox with the default isolation shares the host's kernel or cannot be created; null with gVisor",
       }),
       shares_kernel: Type.Union([Type.Boolean(), Type.Null()], {
-        description: "Programs of such a sandbox call the kernel of the machine that it runs on; false behind gVisor's",
+        description: "Whether programs of such a sandbox run directly on the host's kernel; false with gVisor",
       }),
       warm_pool: Type.Array(warmImageSchema, {
-        description: 'Sandboxes that wait ready on the replica that answers, of each image of sandboxes.warm_pool',
+        description: 'Ready sandboxes on the replica that responds, for each image in sandboxes.warm_pool',
       }),
     }),
   }),
@@ -71,7 +72,7 @@ export function registerStatusRoutes(app: HttpApp, source: StatusSource): void {
       config: { action: 'workspace:read' },
       schema: {
         tags: ['platform'],
-        summary: 'State of the services of a workspace',
+        summary: 'Get the state of the services of a workspace',
         querystring: Type.Object({
           workspace_uuid: Type.Optional(Type.String()),
           team_uuid: Type.Optional(Type.String()),

@@ -17,7 +17,9 @@ const meSchema = Type.Object({
   service_account: nullable(Type.Object({ id: Type.String(), name: Type.String(), scopes: Type.Array(scopeSchema) })),
   workspace_uuid: nullable(Type.String({ description: 'The default workspace' })),
   credential: Type.Object({ kind: Type.String(), id: nullable(Type.String()) }),
-  csrf_token: nullable(Type.String({ description: 'For `X-CSRF-Token`; null unless the session cookie was shown' })),
+  csrf_token: nullable(
+    Type.String({ description: 'Value for `X-CSRF-Token`; null if the request has no session cookie' }),
+  ),
 });
 
 const logoutQuerySchema = Type.Object({ everywhere: Type.Optional(Type.Boolean()) });
@@ -27,7 +29,7 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
     '/api/auth/me',
     {
       config: { action: 'account:read', scope: 'self' },
-      schema: { tags: TAGS, summary: 'Who am I', response: { 200: meSchema } },
+      schema: { tags: TAGS, summary: 'Get the current user or service account', response: { 200: meSchema } },
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store');
@@ -41,7 +43,7 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
       config: { action: 'session:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: ownUser },
       schema: {
         tags: TAGS,
-        summary: 'Sign out; `everywhere` ends all sessions and access tokens of the user, and takes a sign-in',
+        summary: 'Sign out; `everywhere` ends all sessions and access tokens of the user and requires a sign-in',
         querystring: logoutQuerySchema,
         response: { 200: endedSchema },
       },

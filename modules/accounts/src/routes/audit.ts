@@ -8,7 +8,7 @@ import { idSchema, listSchema, nullable, teamPageQuerySchema, timestampSchema } 
 const querySchema = Type.Object({
   ...teamPageQuerySchema.properties,
   workspace_uuid: Type.Optional(idSchema),
-  actor: Type.Optional(Type.String({ minLength: 1, maxLength: 254, description: 'Id or name' })),
+  actor: Type.Optional(Type.String({ minLength: 1, maxLength: 254, description: 'ID or name' })),
   action: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Such as `bucket:create`' })),
   since: Type.Optional(timestampSchema),
 });
@@ -35,7 +35,8 @@ export function registerAudit(app: HttpApp, services: AccountServices): void {
       config: { action: 'audit:list', scope: 'self' }, // the workspace is optional here, so the handler authorizes it
       schema: {
         tags: ['audit'],
-        summary: 'Read the audit log, newest first: of a workspace, else what concerns oneself (the operator: all)',
+        summary:
+          'List audit records, newest first: those of a workspace, or your own without one (all for the operator)',
         querystring: querySchema,
         response: { 200: listSchema('entries', entrySchema) },
       },

@@ -6,7 +6,7 @@ import { timestampSchema } from './schemas.ts';
 
 const schema = {
   tags: ['accounts'],
-  summary: 'Sign in as a guest, for smoke tests; off unless configured',
+  summary: 'Sign in as a guest, for smoke tests; disabled by default',
   security: [],
   body: Type.Object(
     {
@@ -29,7 +29,7 @@ const schema = {
         email: Type.String({ description: 'Always empty' }),
         tier: Type.Literal('guest'),
       }),
-      containers: Type.Integer({ description: 'How many sandboxes the guest may have' }),
+      containers: Type.Integer({ description: 'Maximum number of sandboxes of the guest' }),
     }),
   },
 };

@@ -16,7 +16,7 @@ const bodySchema = Type.Object(
     name: Type.Optional(nameSchema),
     password: Type.Optional(passwordSchema),
   },
-  { additionalProperties: false, description: 'All three without sign-in; none of them with it' },
+  { additionalProperties: false, description: 'All three are required without a sign-in; with one, omit them' },
 );
 
 /** Guessing 256 bits is infeasible; this only limits the noise. */
@@ -24,7 +24,7 @@ const ATTEMPTS = { by: 'address', perMinute: 60, burst: 60 } as const;
 
 const schema = {
   tags: ['teams'],
-  summary: 'Accept an invitation: as the signed-in user, else as a new one',
+  summary: 'Accept an invitation as the signed-in user or as a new user',
   security: [{}, { bearer: [] }],
   params: Type.Object({ token: idSchema }),
   body: Type.Optional(nullable(bodySchema)),
@@ -33,7 +33,7 @@ const schema = {
       team_uuid: Type.String(),
       team_name: Type.String(),
       role: roleSchema,
-      created: Type.Boolean({ description: 'Whether this made the user' }),
+      created: Type.Boolean({ description: 'Whether the user was created' }),
       user: userSchema,
     }),
   },

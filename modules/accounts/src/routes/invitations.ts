@@ -22,15 +22,15 @@ const invitationProperties = {
   id: Type.String(),
   email: Type.String(),
   role: roleSchema,
-  invited_by: Type.String({ description: 'User id' }),
+  invited_by: Type.String({ description: 'User ID' }),
   created_at: timestampSchema,
   expires_at: timestampSchema,
 };
 const invitationSchema = Type.Object(invitationProperties);
 const createdSchema = Type.Object({
   ...invitationProperties,
-  url: Type.String({ description: 'The link to hand over; shown this once' }),
-  token: Type.String({ description: 'The secret part of the link' }),
+  url: Type.String({ description: 'Invitation link; shown only once' }),
+  token: Type.String({ description: 'Secret part of the link' }),
 });
 const createSchema = Type.Object(
   {
@@ -40,7 +40,7 @@ const createSchema = Type.Object(
       Type.Integer({
         minimum: 60,
         maximum: MAX_LIFETIME_SECONDS,
-        description: 'Seconds; seven days by default, and never longer than the credential that invites',
+        description: "Seconds; seven days by default, and never longer than the lifetime of the caller's credential",
       }),
     ),
   },
@@ -77,7 +77,7 @@ export function registerInvitations(app: HttpApp, services: AccountServices): vo
       ...guardTeam(services, 'invitation:create'),
       schema: {
         tags: TAGS,
-        summary: 'Invite by link',
+        summary: 'Create an invitation link',
         params: teamParamsSchema,
         body: createSchema,
         response: { 201: createdSchema },

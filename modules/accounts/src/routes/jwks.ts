@@ -4,7 +4,7 @@ import type { AccountServices } from '../domain/services.ts';
 
 const schema = {
   tags: ['accounts'],
-  summary: 'Public keys of the tokens that the platform signs (RFC 7517)',
+  summary: "Get the public keys that verify the platform's tokens (JWKS, RFC 7517)",
   security: [],
   response: {
     200: Type.Object({

@@ -55,7 +55,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
       ...guardTeam(services, 'member:update'),
       schema: {
         tags: TAGS,
-        summary: 'Change the role of a member',
+        summary: "Change a member's role",
         params: paramsSchema,
         body: roleBodySchema,
         response: { 200: memberSchema },
@@ -82,7 +82,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
       ),
       schema: {
         tags: TAGS,
-        summary: 'Remove a member, or leave; his workspaces of the team pass to its owner',
+        summary: "Remove a member, or leave the team; the member's workspaces in the team pass to the team owner",
         params: paramsSchema,
         response: { 200: deletedSchema },
       },

@@ -29,7 +29,8 @@ function addConfirmRoute(app: HttpApp, services: AccountServices): void {
       config: { action: 'session:confirm', scope: 'self', auditResource: ownUser, rateLimit: CONFIRM_ATTEMPTS },
       schema: {
         tags: TAGS,
-        summary: 'Confirm this sign-in by password; for ten minutes it may then change the password and API tokens',
+        summary:
+          'Confirm the sign-in with the password; it can then change the password and API tokens for ten minutes',
         body: Type.Object({ password: passwordSchema }, { additionalProperties: false }),
         response: { 200: Type.Object({ confirmed_until: timestampSchema }) },
       },
@@ -58,7 +59,8 @@ function addChangeRoute(app: HttpApp, services: AccountServices): void {
       config: { action: 'account:update', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: ownUser },
       schema: {
         tags: TAGS,
-        summary: 'Change the own password, in a sign-in confirmed within ten minutes; every other session ends',
+        summary:
+          'Change your password; requires a sign-in confirmed in the last ten minutes and ends all other sessions',
         body: Type.Object(
           { current_password: passwordSchema, new_password: passwordSchema },
           { additionalProperties: false },
@@ -88,7 +90,7 @@ function addLinkRoute(app: HttpApp, services: AccountServices): void {
       config: { public: true, rateLimit: LINK_ATTEMPTS },
       schema: {
         tags: TAGS,
-        summary: 'Set the password with a single-use link that an operator made; every session ends',
+        summary: 'Set the password with a single-use link from an operator; ends all sessions',
         security: [],
         body: Type.Object({ token: idSchema, new_password: passwordSchema }, { additionalProperties: false }),
         response: { 200: endedSchema },

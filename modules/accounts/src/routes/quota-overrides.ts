@@ -13,7 +13,7 @@ const PATH = `${SUBJECT_PATH}/:quota` as const;
 
 const overrideSchema = Type.Object({
   scope: quotaScopeSchema,
-  subject: Type.String({ description: 'UUID of the workspace, or user id of the owner' }),
+  subject: Type.String({ description: 'UUID of the workspace or user ID of the owner' }),
   quota: Type.String(),
   limit: nullable(Type.Number({ description: 'Null: unlimited' })),
   updated_at: timestampSchema,
@@ -24,7 +24,7 @@ const subjectSchema = Type.Object({
   subject: Type.String({
     minLength: 1,
     maxLength: 254,
-    description: 'UUID of the workspace; e-mail or id of the owner',
+    description: 'UUID of the workspace, or e-mail or user ID of the owner',
   }),
 });
 const paramsSchema = Type.Object({ ...subjectSchema.properties, quota: idSchema });
@@ -40,7 +40,7 @@ export function registerQuotaOverrides(app: HttpApp, { quotas }: AccountServices
       config: { action: 'quota:list', scope: 'self' },
       schema: {
         tags: TAGS,
-        summary: 'List the limits that the operator set for workspaces and owners',
+        summary: 'List the limits set by the operator for workspaces and owners',
         response: { 200: Type.Object({ overrides: Type.Array(overrideSchema) }) },
       },
     },
@@ -53,7 +53,7 @@ export function registerQuotaOverrides(app: HttpApp, { quotas }: AccountServices
       config: { action: 'quota:list', scope: 'self' },
       schema: {
         tags: TAGS,
-        summary: 'Read the quotas of any workspace or owner: limits and what is used of them',
+        summary: 'Get the limits and usage of any workspace or owner',
         params: subjectSchema,
         response: { 200: Type.Object({ quotas: Type.Array(quotaStateSchema) }) },
       },
@@ -70,7 +70,7 @@ export function registerQuotaOverrides(app: HttpApp, { quotas }: AccountServices
       config: { action: 'quota:update', scope: 'self', auditResource: namedResource('quota') },
       schema: {
         tags: TAGS,
-        summary: 'Set a limit of a workspace or of an owner; it takes effect within a second',
+        summary: 'Set a limit for a workspace or an owner; takes effect within a second',
         params: paramsSchema,
         body: bodySchema,
         response: { 200: overrideSchema },
@@ -88,7 +88,7 @@ export function registerQuotaOverrides(app: HttpApp, { quotas }: AccountServices
       config: { action: 'quota:update', scope: 'self', auditResource: namedResource('quota') },
       schema: {
         tags: TAGS,
-        summary: 'Unset a limit of a workspace or of an owner: the default holds again',
+        summary: 'Reset a limit of a workspace or an owner to the default',
         params: paramsSchema,
         response: { 200: Type.Object({ deleted: Type.Literal(true) }) },
       },

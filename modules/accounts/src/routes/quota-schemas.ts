@@ -19,7 +19,7 @@ export const quotaStateSchema = Type.Object({
     Type.Literal('per_minute'),
   ]),
   limit: limitSchema,
-  used: nullable(Type.Number({ description: 'Null: a rate, or not counted' })),
+  used: nullable(Type.Number({ description: 'Null for rates and quotas that are not counted' })),
 });
 
 export function quotaStateView({ quota, limit, used }: QuotaState): Static<typeof quotaStateSchema> {

@@ -7,11 +7,11 @@ import { idSchema, nullable, teamQuerySchema } from './schemas.ts';
 
 const responseSchema = Type.Object({
   workspace_uuid: Type.String(),
-  quotas: Type.Array(quotaStateSchema, { description: 'What this workspace may have, and has' }),
+  quotas: Type.Array(quotaStateSchema, { description: 'Limits and usage of this workspace' }),
   owner: nullable(
     Type.Object(
       { id: Type.String(), quotas: Type.Array(quotaStateSchema) },
-      { description: 'Sums over all workspaces of the owner; null unless the owner asks' },
+      { description: 'Totals over all workspaces of the owner; null unless the caller is the owner' },
     ),
   ),
 });
@@ -25,7 +25,7 @@ export function registerQuotas(app: HttpApp, { quotas, database }: AccountServic
       config: { action: 'quota:read' },
       schema: {
         tags: ['workspaces'],
-        summary: 'Read the quotas of a workspace: limits and what is used of them',
+        summary: 'Get the limits and usage of a workspace',
         params: Type.Object({ workspace_uuid: idSchema }),
         querystring: teamQuerySchema,
         response: { 200: responseSchema },

@@ -25,13 +25,13 @@ const accountProperties = {
   id: Type.String(),
   name: Type.String(),
   scopes: Type.Array(scopeSchema),
-  created_by: Type.String({ description: 'Id of the user or service account' }),
+  created_by: Type.String({ description: 'ID of the user or service account' }),
   created_at: timestampSchema,
   expires_at: nullable(timestampSchema),
-  last_used_at: nullable(Type.String({ description: 'To the minute' })),
+  last_used_at: nullable(Type.String({ description: 'Rounded to the minute' })),
 };
 const accountSchema = Type.Object(accountProperties);
-const createdSchema = Type.Object({ ...accountProperties, token: Type.String({ description: 'Shown this once' }) });
+const createdSchema = Type.Object({ ...accountProperties, token: Type.String({ description: 'Shown only once' }) });
 const createSchema = Type.Object(
   {
     name: nameSchema,
@@ -69,7 +69,8 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
       config: { action: 'service-account:create', auditResource: createdResource('service-account') },
       schema: {
         tags: TAGS,
-        summary: 'Make a service account; one made with an API token or another service account ends with that',
+        summary:
+          'Create a service account; if created with an API token or another service account, it ends with that credential',
         params: workspaceParamsSchema,
         querystring: teamQuerySchema,
         body: createSchema,

@@ -37,7 +37,7 @@ export function registerTeams(app: HttpApp, services: AccountServices): void {
       config: { action: 'team:list', scope: 'self' },
       schema: {
         tags: TAGS,
-        summary: 'List the own teams',
+        summary: 'List your teams',
         querystring: pageQuerySchema,
         response: { 200: listSchema('teams', teamSchema) },
       },
@@ -52,7 +52,7 @@ export function registerTeams(app: HttpApp, services: AccountServices): void {
     '/api/v1/teams',
     {
       config: { action: 'team:create', scope: 'self', auditResource: createdResource('team') },
-      schema: { tags: TAGS, summary: 'Make a team', body: bodySchema, response: { 201: teamSchema } },
+      schema: { tags: TAGS, summary: 'Create a team', body: bodySchema, response: { 201: teamSchema } },
     },
     async (request, reply) => {
       const team = await services.teams.create(principalOf(request).id, request.body.name);
@@ -70,7 +70,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
     {
       config: { action: 'team:read', scope: 'self' },
       ...guardTeam(services, 'team:read'),
-      schema: { tags: TAGS, summary: 'Read a team', params: paramsSchema, response: { 200: teamSchema } },
+      schema: { tags: TAGS, summary: 'Get a team', params: paramsSchema, response: { 200: teamSchema } },
     },
     async (request) => {
       const { team, member } = teamGrantOf(request);
@@ -123,7 +123,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
       ...guardTeam(services, 'team:transfer'),
       schema: {
         tags: TAGS,
-        summary: 'Give a team to another member',
+        summary: 'Transfer a team to another member',
         params: paramsSchema,
         body: transferSchema,
         response: { 200: teamSchema },

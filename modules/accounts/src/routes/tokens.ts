@@ -24,11 +24,11 @@ const tokenProperties = {
   name: Type.String(),
   created_at: timestampSchema,
   expires_at: nullable(timestampSchema),
-  last_used_at: nullable(Type.String({ description: 'To the minute' })),
-  current: Type.Boolean({ description: 'The token that this very request shows' }),
+  last_used_at: nullable(Type.String({ description: 'Rounded to the minute' })),
+  current: Type.Boolean({ description: 'Whether this request uses this token' }),
 };
 const tokenSchema = Type.Object(tokenProperties);
-const createdSchema = Type.Object({ ...tokenProperties, token: Type.String({ description: 'Shown this once' }) });
+const createdSchema = Type.Object({ ...tokenProperties, token: Type.String({ description: 'Shown only once' }) });
 const createSchema = Type.Object({ name: nameSchema, expires_at: expirySchema }, { additionalProperties: false });
 const paramsSchema = Type.Object({ id: idSchema });
 
@@ -39,7 +39,7 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
       config: { action: 'token:list', scope: 'self' },
       schema: {
         tags: TAGS,
-        summary: 'List the own API tokens',
+        summary: 'List your API tokens',
         querystring: pageQuerySchema,
         response: { 200: listSchema('tokens', tokenSchema) },
       },
@@ -57,7 +57,7 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
       config: { action: 'token:create', scope: 'self', auditResource: createdResource('token') },
       schema: {
         tags: TAGS,
-        summary: 'Make an API token, in a sign-in confirmed within ten minutes',
+        summary: 'Create an API token; requires a sign-in confirmed in the last ten minutes',
         body: createSchema,
         response: { 201: createdSchema },
       },
@@ -82,7 +82,8 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
       config: { action: 'token:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('token') },
       schema: {
         tags: TAGS,
-        summary: 'Revoke an API token, in a sign-in confirmed within ten minutes; a token may revoke itself',
+        summary:
+          'Revoke an API token; requires a sign-in confirmed in the last ten minutes, unless a token revokes itself',
         params: paramsSchema,
         response: { 200: deletedSchema },
       },

@@ -23,7 +23,7 @@ export function registerWorkspaceChanges(app: HttpApp, services: AccountServices
       config: { action: 'workspace:update', unheld: ENDS_OWN_RIGHT, auditResource: namedResource('workspace') },
       schema: {
         tags: TAGS,
-        summary: 'Rename a workspace; its owner may move it into a team or, with null, out of it',
+        summary: 'Rename a workspace; its owner can also move it into a team, or out of one with null',
         params: paramsSchema,
         querystring: teamQuerySchema,
         body: changeSchema,
@@ -49,7 +49,7 @@ export function registerWorkspaceChanges(app: HttpApp, services: AccountServices
       config: { action: 'workspace:delete', unheld: ENDS_OWN_RIGHT, auditResource: namedResource('workspace') },
       schema: {
         tags: TAGS,
-        summary: 'Delete a workspace that holds nothing any more',
+        summary: 'Delete an empty workspace',
         params: paramsSchema,
         querystring: teamQuerySchema,
         response: { 200: deletedSchema },
@@ -68,7 +68,7 @@ export function registerWorkspaceChanges(app: HttpApp, services: AccountServices
       config: { action: 'workspace:transfer', unheld: ENDS_OWN_RIGHT, auditResource: namedResource('workspace') },
       schema: {
         tags: TAGS,
-        summary: 'Give a workspace to another member of its team',
+        summary: 'Transfer a workspace to another member of its team',
         params: paramsSchema,
         querystring: teamQuerySchema,
         body: transferSchema,

@@ -36,7 +36,7 @@ export function registerWorkspaces(app: HttpApp, services: AccountServices): voi
       config: { action: 'workspace:list', scope: 'self' },
       schema: {
         tags: TAGS,
-        summary: 'List the workspaces that one reaches, the default one first of the own ones',
+        summary: 'List the workspaces you can access; your default workspace comes first among your own',
         querystring: teamPageQuerySchema,
         response: { 200: listSchema('workspaces', workspaceSchema) },
       },
@@ -55,7 +55,7 @@ export function registerWorkspaces(app: HttpApp, services: AccountServices): voi
     '/api/v1/workspaces',
     {
       config: { action: 'workspace:create', scope: 'self', auditResource: createdResource('workspace') },
-      schema: { tags: TAGS, summary: 'Make a workspace', body: createSchema, response: { 201: workspaceSchema } },
+      schema: { tags: TAGS, summary: 'Create a workspace', body: createSchema, response: { 201: workspaceSchema } },
     },
     async (request, reply) => {
       const caller = callerOf(principalOf(request));
@@ -72,7 +72,7 @@ export function registerWorkspaces(app: HttpApp, services: AccountServices): voi
       config: { action: 'workspace:read' },
       schema: {
         tags: TAGS,
-        summary: 'Read a workspace',
+        summary: 'Get a workspace',
         params: Type.Object({ workspace_uuid: idSchema }),
         querystring: Type.Object({ team_uuid: Type.Optional(idSchema) }),
         response: { 200: workspaceSchema },

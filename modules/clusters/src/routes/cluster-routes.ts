@@ -12,14 +12,15 @@ const tags = ['clusters'];
 const installSchema = Type.Object({
   helm: Type.String(),
   kubectl: Type.String(),
-  secret: Type.String({ description: 'Only the token: what an agent that runs already needs of a new one' }),
+  secret: Type.String({ description: 'Command that updates only the token of an installed agent' }),
   image: Type.Union([Type.Object({ command: Type.String(), available: Type.Boolean() }), Type.Null()], {
     description:
-      "For each node first, where nodes cannot pull the agent's image; available: whether the platform has one to give",
+      "Command to run first on each node that cannot pull the agent's image; available: whether the platform " +
+      'serves an image',
   }),
 });
 const tokenFields = {
-  token: Type.String({ description: 'The token of the agent; shown this once' }),
+  token: Type.String({ description: 'Token of the agent; shown only once' }),
   install: installSchema,
 };
 const MAX_OVERLAP_SECONDS = 86_400;
@@ -95,7 +96,7 @@ function addReadRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'cluster:read' },
       schema: {
         tags,
-        summary: 'Read a cluster',
+        summary: 'Get a cluster',
         params: clusterParams,
         querystring: Type.Object(scopeQuery),
         response: { 200: clusterSchema },
@@ -112,7 +113,7 @@ function addRemoveRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'cluster:delete', auditResource: (request) => `cluster/${clusterName(request.params)}` },
       schema: {
         tags,
-        summary: 'Remove a cluster with its history and end its agent',
+        summary: 'Remove a cluster and its history, and stop its agent',
         params: clusterParams,
         querystring: Type.Object(scopeQuery),
         response: { 204: Type.Null() },
@@ -132,7 +133,7 @@ function addTokenRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'cluster:rotate-token', auditResource: (request) => `cluster/${clusterName(request.params)}` },
       schema: {
         tags,
-        summary: 'Make a new agent token; the older one ends at once or after an overlap',
+        summary: 'Rotate the agent token; the old token ends immediately or after an overlap',
         params: clusterParams,
         querystring: Type.Object(scopeQuery),
         body: Type.Optional(Type.Union([rotateBodySchema, Type.Null()])),
@@ -157,7 +158,7 @@ function addStatusRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'cluster:read' },
       schema: {
         tags,
-        summary: 'Live state and the history of heartbeats',
+        summary: 'Get the live state and heartbeat history',
         params: clusterParams,
         querystring: Type.Object({
           ...scopeQuery,

@@ -30,7 +30,7 @@ export function registerCommandInputRoutes(app: HttpApp, context: RouteContext):
       config: { action: 'command:exec', rateLimit: COMMAND_RATE },
       schema: {
         tags: ['commands'],
-        summary: 'Give a running exec more of its standard input, or its end',
+        summary: 'Send standard input to a running exec, or close it',
         params: clusterItemParams,
         querystring: Type.Object(scopeQuery),
         body: stdinBodySchema,
@@ -50,7 +50,7 @@ export function registerCommandInputRoutes(app: HttpApp, context: RouteContext):
       config: { action: 'command:exec', rateLimit: COMMAND_RATE },
       schema: {
         tags: ['commands'],
-        summary: 'Change the terminal size of a running exec',
+        summary: 'Resize the terminal of a running exec',
         params: clusterItemParams,
         querystring: Type.Object(scopeQuery),
         body: resizeBodySchema,

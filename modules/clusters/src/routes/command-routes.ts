@@ -110,7 +110,7 @@ function addReadRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'command:read' },
       schema: {
         tags,
-        summary: 'Read a command with its result',
+        summary: 'Get a command and its result',
         params: clusterItemParams,
         querystring: Type.Object({ ...scopeQuery, wait: waitQuery }),
         response: { 200: commandSchema },
@@ -132,7 +132,7 @@ function addCancelRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'command:cancel' },
       schema: {
         tags,
-        summary: 'Cancel a command that is not finished; a finished one stays as it is',
+        summary: 'Cancel a command; a finished command does not change',
         params: clusterItemParams,
         querystring: Type.Object(scopeQuery),
         response: { 200: commandSchema, 202: commandSchema },
@@ -153,7 +153,7 @@ function addFollowRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'command:read' },
       schema: {
         tags,
-        summary: 'Follow a command and its output (server-sent events, resumable by Last-Event-ID)',
+        summary: 'Stream a command and its output (server-sent events, resumable with Last-Event-ID)',
         params: clusterItemParams,
         querystring: Type.Object(scopeQuery),
       },

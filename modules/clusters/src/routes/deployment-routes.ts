@@ -30,8 +30,10 @@ const { actor: _actor, ...deployFields } = deploySchema.properties;
 const deployBodySchema = Type.Object(
   {
     ...deployFields,
-    manifest: Type.String({ minLength: 1, description: 'Kubernetes manifest: YAML, one or more documents' }),
-    queue_if_offline: Type.Optional(Type.Boolean({ description: 'Keep it until the agent comes, instead of 503' })),
+    manifest: Type.String({ minLength: 1, description: 'Kubernetes manifest in YAML, with one or more documents' }),
+    queue_if_offline: Type.Optional(
+      Type.Boolean({ description: 'Queue the deployment until the agent connects, instead of failing with 503' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -109,7 +111,7 @@ function addReadRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'deployment:read' },
       schema: {
         tags,
-        summary: 'Read a deployment with its result',
+        summary: 'Get a deployment and its result',
         params: clusterItemParams,
         querystring: Type.Object({ ...scopeQuery, wait: waitQuery }),
         response: { 200: deploymentSchema },
@@ -132,7 +134,7 @@ function addCancelRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'command:cancel' },
       schema: {
         tags,
-        summary: 'Cancel a deployment that is not finished',
+        summary: 'Cancel an unfinished deployment',
         params: clusterItemParams,
         querystring: Type.Object(scopeQuery),
         response: { 200: deploymentSchema, 202: deploymentSchema },
@@ -154,7 +156,7 @@ function addFollowRoute(app: HttpApp, context: RouteContext): void {
       config: { action: 'deployment:read' },
       schema: {
         tags,
-        summary: 'Follow a deployment (server-sent events, resumable by Last-Event-ID)',
+        summary: 'Stream a deployment (server-sent events, resumable with Last-Event-ID)',
         params: clusterItemParams,
         querystring: Type.Object(scopeQuery),
       },

@@ -19,7 +19,7 @@ export function registerEventRoutes(app: HttpApp, context: RouteContext): void {
       config: { action: 'event:read' },
       schema: {
         tags: ['events'],
-        summary: 'Events of the cluster; with Accept: text/event-stream a stream, resumable by Last-Event-ID',
+        summary: 'List the events of a cluster; Accept: text/event-stream streams them, resumable with Last-Event-ID',
         params: clusterParams,
         querystring: Type.Object({
           ...pageQuery,

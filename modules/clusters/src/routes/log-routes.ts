@@ -40,7 +40,7 @@ export function registerLogRoutes(app: HttpApp, context: RouteContext): void {
       config: { action: 'log:read' },
       schema: {
         tags: ['logs'],
-        summary: 'Logs of a container, as text or, with Accept: text/event-stream, as events',
+        summary: 'Get the logs of a container as text, or stream them with Accept: text/event-stream',
         params: clusterParams,
         querystring: logsQuerySchema,
       },

@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { clusterErrors } from '../errors.ts';
 
 export const scopeQuery = {
-  workspace_uuid: Type.Optional(Type.String({ description: 'Default: the workspace of the caller' })),
-  team_uuid: Type.Optional(Type.String({ description: 'How members of a team reach its workspace' })),
+  workspace_uuid: Type.Optional(Type.String({ description: "Default: the caller's workspace" })),
+  team_uuid: Type.Optional(Type.String({ description: 'Team through which a member accesses the workspace' })),
 };
 
 export const pageQuery = {
@@ -14,15 +14,15 @@ export const pageQuery = {
 };
 
 export const waitQuery = Type.Optional(
-  Type.String({ maxLength: 16, description: 'Wait so long for the result, such as `30s` (at most 60s)' }),
+  Type.String({ maxLength: 16, description: 'How long to wait for the result, such as `30s` (at most 60s)' }),
 );
 
 export const clusterParams = Type.Object({
-  cluster: Type.String({ maxLength: 128, description: 'Name or id of the cluster' }),
+  cluster: Type.String({ maxLength: 128, description: 'Name or ID of the cluster' }),
 });
 
 export const clusterItemParams = Type.Object({
-  cluster: Type.String({ maxLength: 128, description: 'Name or id of the cluster' }),
+  cluster: Type.String({ maxLength: 128, description: 'Name or ID of the cluster' }),
   id: Type.String({ maxLength: 128 }),
 });
 

@@ -14,7 +14,7 @@ export const clusterSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   status: Type.Union([Type.Literal('pending'), Type.Literal('online'), Type.Literal('offline')], {
-    description: 'pending: no agent has come yet; offline: three heartbeats are missing',
+    description: 'pending: no agent has connected yet; offline: three heartbeats missed',
   }),
   connected: Type.Boolean(),
   created_at: Type.String(),
@@ -33,19 +33,20 @@ export const clusterSchema = Type.Object({
   heartbeat: nullable(
     Type.Object({
       status: Type.String(),
-      cpu_usage: Type.Number({ description: 'Fraction 0..1 of what the nodes can give' }),
+      cpu_usage: Type.Number({ description: "Fraction of the nodes' allocatable resources, 0 to 1" }),
       memory_usage: Type.Number(),
       active_pods: Type.Integer(),
     }),
   ),
   clock_skew_seconds: nullable(
-    Type.Integer({ description: 'By how much the clock of the agent is ahead of that of the platform' }),
+    Type.Integer({ description: "Seconds by which the agent's clock is ahead of the platform's" }),
   ),
   warnings: Type.Array(
     Type.Object({
       code: Type.Union([Type.Literal('CLOCK_SKEW'), Type.Literal('LIMITED'), Type.Literal('TWO_AGENTS')], {
         description:
-          'CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other',
+          'CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a permission; TWO_AGENTS: ' +
+          'two agents use the same token and replace each other',
       }),
       message: Type.String(),
     }),
@@ -88,7 +89,8 @@ export function viewCluster(cluster: Cluster, now: Date, offlineAfterMs: number)
 
 const commandStateSchema = Type.String({
   description:
-    'queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change',
+    'queued, dispatched or running; then one of the final states succeeded, failed, timed_out, cancelled, ' +
+    'superseded or lost',
 });
 const errorSchema = Type.Object({
   code: Type.String(),
@@ -182,7 +184,7 @@ export const heartbeatPointSchema = Type.Object({
   cpu_usage: Type.Number(),
   memory_usage: Type.Number(),
   active_pods: Type.Number(),
-  samples: Type.Integer({ description: 'More than 1: an average of ten minutes' }),
+  samples: Type.Integer({ description: 'Heartbeats in this point; more than 1 means a ten-minute average' }),
 });
 
 export function viewHeartbeat(point: HeartbeatPoint): Static<typeof heartbeatPointSchema> {

@@ -14,7 +14,11 @@ const TAGS = ['object store'];
 const removeQuery = Type.Object({
   team_uuid: Type.Optional(Type.String()),
   hostname: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1_024, description: 'Only this one; absent: all of the bucket' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 1_024,
+      description: 'Domain to remove; default: all domains of the bucket',
+    }),
   ),
 });
 const removedSchema = Type.Object({ bucket: Type.String(), removed: Type.Array(Type.String()) });
@@ -34,7 +38,7 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementP
       config: { action: 'domain:list' },
       schema: {
         tags: TAGS,
-        summary: 'Custom domains of a bucket, and the target for their CNAMEs',
+        summary: 'List the custom domains of a bucket and their CNAME target',
         params: bucketParams,
         querystring: teamQuery,
         response: { 200: envelopeSchema(bucketDomainsSchema) },
@@ -50,7 +54,7 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementP
   );
 
   for (const [method, replaceOthers, summary] of [
-    ['PUT', true, 'Make a host name the only custom domain of a bucket'],
+    ['PUT', true, 'Replace the custom domains of a bucket with one host name'],
     ['POST', false, 'Add a custom domain to a bucket'],
   ] as const) {
     app.route({
@@ -79,7 +83,7 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementP
       config: { action: 'domain:delete' },
       schema: {
         tags: TAGS,
-        summary: 'Remove the custom domains of a bucket; they stop serving at once',
+        summary: 'Remove the custom domains of a bucket; takes effect immediately',
         params: bucketParams,
         querystring: removeQuery,
         response: { 200: envelopeSchema(removedSchema) },

@@ -12,7 +12,7 @@ const createBody = Type.Object(
     name: Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Made to fit `[a-z0-9-]`; the answer has the final name.',
+      description: 'Converted to `[a-z0-9-]`; the response has the final name.',
     }),
     encryption_mode: Type.Optional(encryptionMode),
     location_hint: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
@@ -51,8 +51,8 @@ export function registerBucketRoutes(app: HttpApp, management: ManagementParts):
         tags: TAGS,
         summary: 'Create a bucket; the first one provisions the object store of the workspace',
         description:
-          '`encryption_mode` `sse-s3`, which is the default unless `object_store.default_encryption` says otherwise: ' +
-          'objects that are uploaded without encryption headers are encrypted.',
+          'With the `encryption_mode` `sse-s3`, objects uploaded without encryption headers are encrypted. This ' +
+          'is the default unless `object_store.default_encryption` says otherwise.',
         params: workspaceParams,
         querystring: teamQuery,
         body: createBody,

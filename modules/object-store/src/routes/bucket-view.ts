@@ -18,7 +18,9 @@ export const bucketView = Type.Object({
   object_count: Type.Integer(),
   size_bytes: Type.Integer(),
   soft_delete: Type.Object({ enabled: Type.Boolean(), retention_days: Type.Integer() }),
-  custom_domains: Type.Array(Type.String(), { description: 'All that are registered, whether they serve or not yet.' }),
+  custom_domains: Type.Array(Type.String(), {
+    description: 'All registered domains, including those that are not active yet.',
+  }),
   state: Type.Literal('active'),
 });
 

@@ -29,7 +29,7 @@ function registerSettingsRoutes(app: HttpApp, { services }: ManagementParts): vo
     '/buckets/:name/settings',
     {
       config: { action: 'bucket:read' },
-      schema: { ...route, summary: 'Settings of a bucket, defaults filled in', response },
+      schema: { ...route, summary: 'Get the settings of a bucket, including defaults', response },
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
@@ -44,7 +44,7 @@ function registerSettingsRoutes(app: HttpApp, { services }: ManagementParts): vo
       config: { action: 'bucket:update', auditResource: bucketResource },
       schema: {
         ...route,
-        summary: 'Change settings: what is not given stays, null is the default',
+        summary: 'Change settings; omitted fields keep their value, and null resets to the default',
         body: settingsBody,
         response,
       },
@@ -66,7 +66,7 @@ function registerLifecycleRoutes(app: HttpApp, { services }: ManagementParts): v
     '/buckets/:name/lifecycle',
     {
       config: { action: 'bucket:read' },
-      schema: { ...route, summary: 'Lifecycle rules; without any, an empty list', response },
+      schema: { ...route, summary: 'List the lifecycle rules of a bucket', response },
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
@@ -81,7 +81,7 @@ function registerLifecycleRoutes(app: HttpApp, { services }: ManagementParts): v
       config: { action: 'bucket:update', auditResource: bucketResource },
       schema: {
         ...route,
-        summary: 'Replace the lifecycle rules; the JSON of AWS and the rules of R2 are taken too',
+        summary: 'Replace the lifecycle rules; also accepts the AWS and R2 formats',
         body: lifecycleBody,
         response,
       },

@@ -24,9 +24,10 @@ function registerDelete(app: HttpApp, { services }: ManagementParts): void {
       config: { action: 'bucket:delete', auditResource: bucketResource },
       schema: {
         tags: TAGS,
-        summary: 'Delete a bucket; it can be restored until its purge',
+        summary: 'Delete a bucket; it can be restored until it is purged',
         description:
-          'Where the settings of the bucket switch soft delete off, it goes at once and for good: only an empty one, unless `force` is true.',
+          "If soft delete is off in the bucket's settings, the bucket is deleted immediately and permanently. It " +
+          'must then be empty, unless `force` is true.',
         params: bucketParams,
         querystring: queryOf({ force: Type.Optional(Type.Boolean()) }),
         response: { 200: envelopeOf(deletedBucketView) },

@@ -94,7 +94,7 @@ function registerOneDomain(app: HttpApp, management: ManagementParts): void {
       config: { action: 'domain:list' },
       schema: {
         tags: TAGS,
-        summary: 'Look at the DNS of a custom domain now, at most once in 10 seconds, and show its status',
+        summary: 'Check the DNS of a custom domain now, at most once every 10 seconds, and return its status',
         params: domainParams,
         querystring: teamQuery,
         response: { 200: envelopeSchema(domainSchema) },
@@ -114,7 +114,7 @@ function registerOneDomain(app: HttpApp, management: ManagementParts): void {
       config: { action: 'domain:delete', auditResource: (request) => auditedHostname(request.params) },
       schema: {
         tags: TAGS,
-        summary: 'Remove a custom domain; it stops serving at once',
+        summary: 'Remove a custom domain; takes effect immediately',
         params: domainParams,
         querystring: teamQuery,
         response: { 200: envelopeSchema(removedSchema) },

@@ -29,7 +29,7 @@ const dnsStatus = Type.Union([
 export const domainSchema = Type.Object({
   hostname: Type.String(),
   bucket: Type.String(),
-  cname_target: Type.String({ description: 'What the CNAME of the host name must lead to' }),
+  cname_target: Type.String({ description: "Required target of the host name's CNAME record" }),
   dns_hint: Type.String(),
   url: Type.String(),
   status,

@@ -18,7 +18,7 @@ export function registerEncryptionRoutes(app: HttpApp, { services }: ManagementP
     '/buckets/:name/encryption',
     {
       config: { action: 'bucket:read' },
-      schema: { ...route, summary: 'Whether new objects of the bucket are encrypted', response },
+      schema: { ...route, summary: 'Get the default encryption of a bucket', response },
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
@@ -32,8 +32,8 @@ export function registerEncryptionRoutes(app: HttpApp, { services }: ManagementP
       config: { action: 'bucket:update', auditResource: bucketResource },
       schema: {
         ...route,
-        summary: 'Encrypt new objects of the bucket, or stop',
-        description: 'Objects that are stored already stay as they are; copy one onto itself to have it encrypted.',
+        summary: 'Turn the encryption of new objects in a bucket on or off',
+        description: 'Existing objects do not change. To encrypt one, copy it onto itself.',
         body: Type.Object({ mode: encryptionMode }, closed),
         response,
       },

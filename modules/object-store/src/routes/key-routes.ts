@@ -61,7 +61,7 @@ function registerCreate(app: HttpApp, management: ManagementParts): void {
       config: { action: 'key:create', auditResource: () => 'key' },
       schema: {
         tags: TAGS,
-        summary: 'Create an access key; its secret is in this answer and never again',
+        summary: 'Create an access key; its secret is returned only once',
         params: workspaceParams,
         querystring: teamQuery,
         body: nullable(createBody),

@@ -10,7 +10,7 @@ export const permission = Type.Union([Type.Literal('read'), Type.Literal('write'
 const scope = {
   label: Type.String(),
   permissions: Type.Array(permission),
-  buckets: Type.Array(Type.String(), { description: '`["*"]`: all of the workspace.' }),
+  buckets: Type.Array(Type.String(), { description: '`["*"]`: all buckets of the workspace.' }),
   role: Type.Union([Type.Literal('ReadOnly'), Type.Literal('Editor'), Type.Literal('NamespaceAdmin')]),
   expires_at: nullableTimestamp,
 };
@@ -19,13 +19,14 @@ export const keyView = Type.Object({
   accessKeyId: Type.String(),
   ...scope,
   created_at: timestamp,
-  created_by: Type.String({ description: 'Id of the user or service account that created it.' }),
-  created_by_name: Type.String({ description: 'Its e-mail or name at that time; empty for old keys.' }),
+  created_by: Type.String({ description: 'ID of the user or service account that created it.' }),
+  created_by_name: Type.String({ description: 'E-mail or name of the creator at that time; empty for old keys.' }),
   status: Type.Union(
     [Type.Literal('active'), Type.Literal('limited'), Type.Literal('suspended'), Type.Literal('expired')],
     {
       description:
-        'A key gives no more than its creator may do now. `limited`: only `effective_permissions` are left. `suspended`: nothing is left, and requests are refused.',
+        'A key grants no more than its creator may currently do. `limited`: only `effective_permissions` remain. ' +
+        '`suspended`: no permissions remain, and requests are refused.',
     },
   ),
   status_reason: Type.Union([Type.String(), Type.Null()]),
@@ -35,7 +36,7 @@ export const keyView = Type.Object({
 
 export const createdKeyView = Type.Object({
   accessKeyId: Type.String(),
-  secretAccessKey: Type.String({ description: 'In this answer only.' }),
+  secretAccessKey: Type.String({ description: 'Returned only once.' }),
   s3_endpoint: Type.String(),
   region: Type.String(),
   tenant_id: Type.String(),

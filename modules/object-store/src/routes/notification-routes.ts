@@ -60,7 +60,7 @@ function registerRuleRoutes(app: HttpApp, { services }: ManagementParts): void {
     '/buckets/:name/notifications',
     {
       config: { action: 'bucket:read' },
-      schema: { ...route, summary: 'Rules of a bucket for webhooks, and how delivery goes', response },
+      schema: { ...route, summary: 'List the webhook rules of a bucket and their delivery status', response },
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
@@ -72,7 +72,12 @@ function registerRuleRoutes(app: HttpApp, { services }: ManagementParts): void {
     '/buckets/:name/notifications',
     {
       config: update,
-      schema: { ...route, summary: 'Replace the rules; none end all notifications', body: notificationRules, response },
+      schema: {
+        ...route,
+        summary: 'Replace the webhook rules; an empty list turns notifications off',
+        body: notificationRules,
+        response,
+      },
     },
     async (request) => {
       const { workspaceUuid } = grantOf(request);
@@ -89,7 +94,7 @@ function registerSecretRoutes(app: HttpApp, { services }: ManagementParts): void
 
   app.get(
     '/buckets/:name/notifications/secret',
-    { config: update, schema: { ...route, summary: 'What signs the webhooks of a bucket', response } },
+    { config: update, schema: { ...route, summary: 'Get the signing secret of a bucket’s webhooks', response } },
     async (request, reply) => {
       const { workspaceUuid } = grantOf(request);
       reply.header('cache-control', 'no-store');
@@ -100,7 +105,10 @@ function registerSecretRoutes(app: HttpApp, { services }: ManagementParts): void
 
   app.post(
     '/buckets/:name/notifications/secret',
-    { config: update, schema: { ...route, summary: 'A new secret; for a day the one before signs too', response } },
+    {
+      config: update,
+      schema: { ...route, summary: 'Rotate the signing secret; the previous one also signs for one day', response },
+    },
     async (request, reply) => {
       const { workspaceUuid } = grantOf(request);
       reply.header('cache-control', 'no-store');
@@ -119,7 +127,7 @@ function registerDeliveryRoutes(app: HttpApp, { services }: ManagementParts): vo
       config: update,
       schema: {
         ...route,
-        summary: 'Send a test event now, and say what became of it',
+        summary: 'Send a test event now and return the result',
         body: testBody,
         response: { 200: envelopeOf(testView) },
       },
@@ -143,7 +151,7 @@ function registerDeliveryRoutes(app: HttpApp, { services }: ManagementParts): vo
       config: update,
       schema: {
         ...route,
-        summary: 'Try again what was given up',
+        summary: 'Redeliver failed events',
         body: redeliverBody,
         response: { 200: envelopeOf(redeliverView) },
       },

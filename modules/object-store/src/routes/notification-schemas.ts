@@ -10,7 +10,12 @@ const eventPattern = Type.String({
 
 const rule = {
   id: Type.String({ minLength: 1, maxLength: 255, description: 'Unique in the bucket.' }),
-  webhook: Type.String({ minLength: 1, maxLength: 2_048, pattern: '^https?://', description: 'Receives the events.' }),
+  webhook: Type.String({
+    minLength: 1,
+    maxLength: 2_048,
+    pattern: '^https?://',
+    description: 'URL that receives the events.',
+  }),
   events: Type.Array(eventPattern, { minItems: 1, maxItems: 32 }),
 };
 
@@ -47,22 +52,24 @@ const failed = Type.Object({
 export const notificationsView = Type.Object({
   rules: Type.Array(Type.Object({ ...rule, enabled: Type.Boolean(), prefix: Type.String(), suffix: Type.String() })),
   delivery: Type.Object({
-    waiting: Type.Integer({ description: 'Events that are still to be delivered; more than 10000 are not counted.' }),
+    waiting: Type.Integer({ description: 'Events waiting for delivery, counted up to 10,000.' }),
     oldest_waiting_at: nullableTimestamp,
     next_attempt_at: nullableTimestamp,
     last_error: nullableText,
-    failed: Type.Integer({ description: 'Events that were given up; more than 10000 are not counted.' }),
+    failed: Type.Integer({ description: 'Events that could not be delivered, counted up to 10,000.' }),
   }),
-  failed: Type.Array(failed, { description: 'The latest that were given up.' }),
+  failed: Type.Array(failed, { description: 'The latest events that could not be delivered.' }),
 });
 
 export const secretView = Type.Object({
-  secret: Type.String({ description: 'Verifies signatures, as Standard Webhooks has it: `whsec_` and base64.' }),
+  secret: Type.String({
+    description: 'Secret that verifies signatures, in the Standard Webhooks format: `whsec_` and base64.',
+  }),
   previous_valid_until: nullableTimestamp,
 });
 
 export const testBody = Type.Object(
-  { rule: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Default: the first.' })) },
+  { rule: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Default: the first rule.' })) },
   closed,
 );
 
@@ -71,7 +78,11 @@ export const testView = Type.Object({ delivered: Type.Boolean(), error: nullable
 export const redeliverBody = Type.Object(
   {
     ids: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000, description: 'Default: all of them.' }),
+      Type.Array(Type.Integer({ minimum: 1 }), {
+        minItems: 1,
+        maxItems: 1_000,
+        description: 'Default: all failed events.',
+      }),
     ),
   },
   closed,

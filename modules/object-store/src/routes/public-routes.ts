@@ -20,16 +20,20 @@ export function registerPublicRoutes(app: HttpApp, { services, publicOrigin }: M
     config: { public: true },
     schema: {
       tags: TAGS,
-      summary: 'Read an object that is public; no credentials',
+      summary: 'Download a public object without credentials',
       description:
-        'The key is the rest of the path, percent-encoded. Takes `Range`, `If-Range` and the conditional headers. Pictures (PNG, JPEG, GIF, WebP, AVIF), plain text, PDF, audio and video are shown; every other type is an attachment. Where `object_store.public_objects.domain` gives public objects an origin of their own, the answer is a redirect to it; its default, below `localhost`, is for page loads on this machine only.',
+        'The rest of the path is the key, percent-encoded. Supports `Range`, `If-Range` and the conditional ' +
+        'headers. Images (PNG, JPEG, GIF, WebP, AVIF), plain text, PDF, audio and video are shown inline; all ' +
+        'other types are sent as attachments. If `object_store.public_objects.domain` gives public objects a ' +
+        'separate origin, the response redirects there; the default domain, below `localhost`, only redirects ' +
+        'page loads on this machine.',
       params: Type.Object({ tenant_id: Type.String({ maxLength: 64 }), '*': Type.String({ description: 'The key.' }) }),
       querystring: Type.Object({ bucket: Type.String({ minLength: 1, maxLength: 63 }) }),
       response: {
         200: { description: 'The object.', content: { '*/*': { schema: HAS_BYTES } } },
-        206: { description: 'A range of it.', content: { '*/*': { schema: HAS_BYTES } } },
-        304: { description: 'The caller has it already.', type: 'null' },
-        307: { description: 'It is at `Location`, in an origin of its own.', type: 'null' },
+        206: { description: 'The requested range.', content: { '*/*': { schema: HAS_BYTES } } },
+        304: { description: 'Not modified.', type: 'null' },
+        307: { description: 'Redirects to the object in a separate origin.', type: 'null' },
       },
     },
     handler: async (request, reply) => {

@@ -9,12 +9,14 @@ import { envelopeOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 const statusView = Type.Object({
   enabled: Type.Boolean(),
   tenant_id: Type.String({ description: 'The UUID of the workspace.' }),
-  owner_id: Type.String({ description: 'Who owns the buckets in ACLs of the S3 plane.' }),
+  owner_id: Type.String({ description: 'Owner of the buckets in S3 ACLs.' }),
   owner_display_name: Type.String(),
   s3_endpoint: Type.String(),
   region: Type.String(),
-  provisioned: Type.Boolean({ description: 'Whether there was a bucket yet; keys and domains need one.' }),
-  limits: Type.Record(Type.String(), Type.Integer(), { description: 'By name, with the unit last.' }),
+  provisioned: Type.Boolean({
+    description: 'Whether a bucket has ever been created; access keys and domains require one.',
+  }),
+  limits: Type.Record(Type.String(), Type.Integer(), { description: 'Limits by name; each name ends with its unit.' }),
   usage: Type.Object({ buckets: Type.Integer(), object_count: Type.Integer(), size_bytes: Type.Integer() }),
 });
 
@@ -32,7 +34,7 @@ export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: Man
       config: { action: 'store:read' },
       schema: {
         tags: TAGS,
-        summary: 'Status, limits and usage of the workspace’s object store',
+        summary: 'Get the status, limits and usage of the workspace’s object store',
         params: workspaceParams,
         querystring: teamQuery,
         response: { 200: envelopeOf(statusView) },

@@ -6,7 +6,7 @@ import type { ManagementParts } from './management-parts.ts';
 import { envelopeOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const emptiedSchema = Type.Object({
-  entries: Type.Integer({ description: 'Objects, uploads and replaced parts that go.' }),
+  entries: Type.Integer({ description: 'Objects, uploads and replaced parts to purge.' }),
   bytes: Type.Integer(),
 });
 
@@ -18,9 +18,10 @@ export function registerTrashRoutes(app: HttpApp, { services }: ManagementParts)
       config: { action: 'object:delete', auditResource: () => 'trash' },
       schema: {
         tags: TAGS,
-        summary: 'Remove the bytes of deleted objects now, without their grace',
+        summary: 'Purge deleted objects now, without the grace period',
         description:
-          'The room is free within half a minute. Downloads of deleted objects that still run may break off. Deleted buckets that can be restored stay.',
+          'The space is free within half a minute. Running downloads of deleted objects may be cut off. Deleted ' +
+          'buckets that can be restored are kept.',
         params: workspaceParams,
         querystring: teamQuery,
         response: { 200: envelopeOf(emptiedSchema) },

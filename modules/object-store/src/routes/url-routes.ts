@@ -9,13 +9,13 @@ import { envelopeOf, queryOf, TAGS, workspaceParams } from './schemas.ts';
 
 const urlsView = Type.Object({
   bucket: Type.String(),
-  public: Type.Boolean({ description: 'Whether anybody may read the objects by default.' }),
-  virtual_host: Type.String({ description: 'A key is put behind it.' }),
-  path_style: Type.String({ description: 'A key is put behind it.' }),
-  management_public: Type.String({ description: '`{key}` is to be replaced by a key, percent-encoded.' }),
+  public: Type.Boolean({ description: 'Whether objects are public by default.' }),
+  virtual_host: Type.String({ description: 'Append a key to it.' }),
+  path_style: Type.String({ description: 'Append a key to it.' }),
+  management_public: Type.String({ description: 'Replace `{key}` with a percent-encoded key.' }),
   public_objects: Type.Union([Type.String(), Type.Null()], {
     description:
-      'The same in an origin of its own, where the operator gave public objects one (`object_store.public_objects.domain`).',
+      'The same in a separate origin, if the operator set one for public objects (`object_store.public_objects.domain`).',
   }),
   custom_domains: Type.Array(Type.String()),
 });
@@ -30,7 +30,7 @@ export function registerUrlRoutes(app: HttpApp, management: ManagementParts): vo
       config: { action: 'bucket:read' },
       schema: {
         tags: TAGS,
-        summary: 'URLs at which the objects of a bucket can be reached',
+        summary: 'List the URLs of a bucket',
         params: workspaceParams,
         querystring: queryOf({ bucket: Type.String({ minLength: 1, maxLength: 63 }) }),
         response: { 200: envelopeOf(urlsView) },

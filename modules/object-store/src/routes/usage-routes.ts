@@ -23,7 +23,11 @@ const DEFAULT_PERIODS: Readonly<Record<UsageResolution, number>> = { hour: 48, d
 
 const usageQuery = queryOf({
   bucket: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 63, description: 'Only of this one; default: all of the workspace.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 63,
+      description: 'Bucket to report; default: all buckets of the workspace.',
+    }),
   ),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'Default: 48 hours, or 30 days, before `to`.' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
@@ -31,12 +35,12 @@ const usageQuery = queryOf({
 });
 
 const pointView = Type.Object({
-  at: Type.String({ format: 'date-time', description: 'The beginning of the hour or day, UTC.' }),
-  object_count: Type.Integer({ description: 'At the end of the period, or at the last look before that.' }),
-  size_bytes: Type.Integer({ description: 'Likewise.' }),
-  request_count: Type.Integer({ description: 'Within the period, like the bytes that follow.' }),
-  bytes_in: Type.Integer({ description: 'Of the bodies of requests, as they were sent.' }),
-  bytes_out: Type.Integer({ description: 'Of the bodies of answers.' }),
+  at: Type.String({ format: 'date-time', description: 'Start of the hour or day, UTC.' }),
+  object_count: Type.Integer({ description: 'At the end of the period, or at the last measurement before that.' }),
+  size_bytes: Type.Integer({ description: 'At the end of the period, or at the last measurement before that.' }),
+  request_count: Type.Integer({ description: 'Requests within the period.' }),
+  bytes_in: Type.Integer({ description: 'Bytes of request bodies within the period, as sent.' }),
+  bytes_out: Type.Integer({ description: 'Bytes of response bodies within the period.' }),
 });
 
 const usageView = Type.Object({
@@ -46,7 +50,8 @@ const usageView = Type.Object({
   to: timestamp,
   quota: nullable(Type.Object({ max_bytes: nullableInteger, max_objects: nullableInteger })),
   points: Type.Array(pointView, {
-    description: 'By time. A period in which the platform did not run, or the bucket was not there, has none.',
+    description:
+      'In order of time. Periods in which the platform was not running or the bucket did not exist have no point.',
   }),
 });
 
@@ -60,9 +65,10 @@ export function registerUsageRoutes(app: HttpApp, { services }: ManagementParts)
       config: { action: 'store:read' },
       schema: {
         tags: TAGS,
-        summary: 'Usage over time, of the workspace or of one bucket',
+        summary: 'Get usage over time of the workspace or of one bucket',
         description:
-          'Requests count when they reached the bucket through the S3 plane, a custom domain, a public URL, or as an upload or download of this API.',
+          'Counts requests that reached the bucket through S3, a custom domain, a public URL, or as an upload or ' +
+          'download of this API.',
         params: workspaceParams,
         querystring: usageQuery,
         response: { 200: envelopeOf(usageView) },

@@ -33,7 +33,7 @@ const locationView = Type.Object({
   location: Type.String(),
   region: Type.String(),
   location_hint: nullableText,
-  provider: Type.String({ description: 'The engine that holds the bytes.' }),
+  provider: Type.String({ description: 'Engine that stores the objects.' }),
 });
 
 export function registerVersioningRoutes(app: HttpApp, { services, provider }: ManagementParts): void {
@@ -44,7 +44,7 @@ export function registerVersioningRoutes(app: HttpApp, { services, provider }: M
     '/buckets/:name/versioning',
     {
       config: { action: 'bucket:read' },
-      schema: { ...route, summary: 'Whether the bucket keeps versions', response },
+      schema: { ...route, summary: 'Get the versioning state of a bucket', response },
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
@@ -58,7 +58,7 @@ export function registerVersioningRoutes(app: HttpApp, { services, provider }: M
       config: { action: 'bucket:update', auditResource: bucketResource },
       schema: {
         ...route,
-        summary: 'Keep versions from now on, or stop; a bucket is never unversioned again',
+        summary: 'Turn versioning on or suspend it; a versioned bucket cannot become unversioned',
         body: versioningBody,
         response,
       },
@@ -76,7 +76,7 @@ export function registerVersioningRoutes(app: HttpApp, { services, provider }: M
     '/buckets/:name/location',
     {
       config: { action: 'bucket:read' },
-      schema: { ...route, summary: 'Where the bucket is', response: { 200: envelopeOf(locationView) } },
+      schema: { ...route, summary: 'Get the location of a bucket', response: { 200: envelopeOf(locationView) } },
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);

@@ -14,7 +14,7 @@ const DEFAULT_PAGE_SIZE = 100;
 const NUMBER = /^\d{1,15}$/;
 
 const eventSchema = Type.Object({
-  id: Type.Integer({ description: 'Grows by one with each event of the workspace' }),
+  id: Type.Integer({ description: 'Increases by one with each event of the workspace' }),
   sandbox_id: Type.String(),
   type: Type.Enum([...EVENT_TYPES]),
   at: Type.String({ format: 'date-time' }),
@@ -36,14 +36,14 @@ const querySchema = Type.Object({
   cursor: Type.Optional(Type.String({ maxLength: 20 })),
   page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: '100 by default' })),
   last_event_id: Type.Optional(
-    Type.String({ maxLength: 20, description: 'As the header Last-Event-ID, for clients that cannot send it' }),
+    Type.String({ maxLength: 20, description: 'Same as the Last-Event-ID header, for clients that cannot set it' }),
   ),
 });
 
 const description =
-  'Server-sent events: `id` is the number of the event, `event` its type, `data` the event as JSON. A stream begins with ' +
-  'what happens from now on, or after `Last-Event-ID`; `event: gap` says that events in between are no longer kept. ' +
-  'With `format=json` the answer is a page of what is kept, newest first.';
+  "Server-sent events: `id` is the event's number, `event` its type and `data` the event as JSON. The " +
+  'stream starts with new events, or after `Last-Event-ID`; `event: gap` means that some events in between ' +
+  'are no longer stored. With `format=json`, the response is a page of stored events, newest first.';
 
 export interface EventRoutesOptions {
   readonly service: SandboxService;
@@ -59,7 +59,7 @@ export function registerWorkspaceEventRoutes(app: HttpApp, options: EventRoutesO
       config: { action: 'sandbox:list' },
       schema: {
         tags: ['sandboxes'],
-        summary: 'Events of all sandboxes of the workspace, as a stream or in pages',
+        summary: 'List or stream the events of all sandboxes of the workspace',
         description,
         querystring: querySchema,
         response: { 200: pageSchema },
@@ -80,7 +80,7 @@ export function registerEventRoutes(app: HttpApp, options: EventRoutesOptions & 
       config: { action: 'sandbox:read' },
       schema: {
         tags: ['sandboxes'],
-        summary: 'Events of a sandbox, as a stream or in pages',
+        summary: 'List or stream the events of a sandbox',
         description,
         params: idParamsSchema,
         querystring: querySchema,

@@ -30,11 +30,12 @@ export function registerExecRoutes(app: HttpApp, { prefix, commands, effects }: 
       config: { action: 'sandbox:exec' },
       schema: {
         tags: ['sandboxes'],
-        summary: 'Run a command and answer its output and exit code; with stream, the output as it comes',
+        summary: 'Run a command and return its output and exit code, or stream the output',
         description:
-          'A text runs in `sh -c`, a list runs as it is. With `stream: true` or `Accept: text/event-stream` the answer is ' +
-          'server-sent events: `started {pid}`, `stdout {data}` and `stderr {data}`, and at the end `exit {exit_code, ' +
-          'signal, duration_ms, timed_out}`. The command ends with its time limit or when the caller goes away.',
+          'A string runs in `sh -c`; a list runs without a shell. With `stream: true` or `Accept: ' +
+          'text/event-stream`, the response is server-sent events: `started {pid}`, `stdout {data}` and `stderr ' +
+          '{data}`, and finally `exit {exit_code, signal, duration_ms, timed_out}`. The command is killed at its ' +
+          'time limit or when the caller disconnects.',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         body: execBody,

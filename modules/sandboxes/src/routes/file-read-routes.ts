@@ -23,17 +23,17 @@ export function registerFileReadRoutes(app: HttpApp, { prefix, files }: FileRout
     config: { action: 'sandbox:files-read' },
     schema: {
       tags: ['sandboxes'],
-      summary: 'Read a file: its bytes, or with format=json its content in base64; with archive=tar a folder',
+      summary: 'Download a file, as bytes or as base64 in JSON (format=json), or a folder (archive=tar)',
       description:
-        'Takes `Range`, `If-Range` and `If-None-Match`. `X-File-Size` and `X-File-Mode` are of the whole file. With ' +
-        '`archive=tar` a folder comes as a tar stream, without devices, FIFOs, sockets and other file systems below it; ' +
-        'an archive that cannot be finished breaks off.',
+        'Supports `Range`, `If-Range` and `If-None-Match`. `X-File-Size` and `X-File-Mode` describe the whole ' +
+        'file. `archive=tar` returns a folder as a tar stream without devices, FIFOs, sockets and other mounted ' +
+        'file systems; the connection is cut if the archive cannot be completed.',
       params: idParamsSchema,
       querystring: readFileQuery,
       response: {
         200: { description: 'The file.', content: { '*/*': { schema: BYTES } } },
-        206: { description: 'A range of it.', content: { '*/*': { schema: BYTES } } },
-        304: { description: 'The caller has it already.', type: 'null' },
+        206: { description: 'The requested range.', content: { '*/*': { schema: BYTES } } },
+        304: { description: 'Not modified.', type: 'null' },
       },
     },
     handler: async (request, reply) => {

@@ -63,7 +63,7 @@ function registerLooks(app: HttpApp, { prefix, files }: FileRoutesOptions): void
       config: { action: 'sandbox:files-read' },
       schema: {
         tags,
-        summary: 'Attributes of one path; a link is not followed',
+        summary: 'Get the attributes of a path without following links',
         params: idParamsSchema,
         querystring: pathQuery,
         response: { 200: entrySchema },
@@ -83,7 +83,7 @@ function registerMakeDirectory(app: HttpApp, { prefix, files }: FileRoutesOption
       config: { action: 'sandbox:files-write' },
       schema: {
         tags,
-        summary: 'Make a directory, with those on the way; the path in the body or the query',
+        summary: 'Create a directory and its parents; takes the path in the body or the query',
         params: idParamsSchema,
         querystring: pathQuery,
         body: mkdirBody,
@@ -107,7 +107,7 @@ function registerDelete(app: HttpApp, { prefix, files }: FileRoutesOptions): voi
       config: { action: 'sandbox:files-write' },
       schema: {
         tags,
-        summary: 'Delete a file, or a directory with all that is in it',
+        summary: 'Delete a file, or a directory with its contents',
         params: idParamsSchema,
         querystring: deleteFileQuery,
         response: { 200: deletedSchema },
@@ -134,7 +134,7 @@ function registerMove(app: HttpApp, { prefix, files }: FileRoutesOptions): void 
       config: { action: 'sandbox:files-write' },
       schema: {
         tags,
-        summary: 'Rename or move within the sandbox, in one step',
+        summary: 'Rename or move within the sandbox, atomically',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         body: moveBody,

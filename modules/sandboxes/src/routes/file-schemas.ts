@@ -2,20 +2,20 @@ import { Type } from 'typebox';
 import { workspaceQuery } from './schemas.ts';
 
 /** `queryText` reads it again from the URL and rejects anything but UTF-8. */
-const pathText = Type.String({ description: 'Absolute, or below the home folder; at most 4096 bytes' });
+const pathText = Type.String({ description: 'Absolute, or relative to the home folder; at most 4096 bytes' });
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 const flag = (fallback: boolean, description: string) =>
   Type.Optional(Type.Boolean({ default: fallback, description }));
 export const modeText = Type.Union(
   [Type.String({ pattern: '^0?[0-7]{3,4}$' }), Type.Integer({ minimum: 0, maximum: 4095 })],
   {
-    description: 'Octal digits such as "0644", or the number itself',
+    description: 'Octal digits such as "0644", or a number',
   },
 );
 
 export const entrySchema = Type.Object({
   name: Type.String(),
-  name_b64: Type.Optional(Type.String({ description: "The name's bytes in base64, where they are no UTF-8" })),
+  name_b64: Type.Optional(Type.String({ description: 'Bytes of the name in base64, if they are not valid UTF-8' })),
   path: Type.String(),
   size: Type.Integer(),
   mode: Type.String({ description: 'Such as -rw-r--r--' }),
@@ -39,8 +39,8 @@ export const listFilesQuery = Type.Object({
 export const filesSchema = Type.Object({
   path: Type.String(),
   files: Type.Array(entrySchema),
-  count: Type.Integer({ description: 'Entries of this page' }),
-  total: Type.Integer({ description: 'Entries of the directory' }),
+  count: Type.Integer({ description: 'Entries on this page' }),
+  total: Type.Integer({ description: 'Entries in the directory' }),
   next_cursor: nullableText,
 });
 
@@ -50,24 +50,22 @@ export const readFileQuery = Type.Object({
   ...workspaceQuery,
   path: pathText,
   format: Type.Optional(Type.Union([Type.Literal('raw'), Type.Literal('json')])),
-  archive: Type.Optional(Type.Literal('tar', { description: 'A folder with all that is in it' })),
+  archive: Type.Optional(Type.Literal('tar', { description: 'Download a folder with its contents' })),
 });
 
 export const writeFileQuery = Type.Object({
   ...workspaceQuery,
   path: Type.Optional(pathText),
   mode: Type.Optional(Type.String({ pattern: '^0?[0-7]{3,4}$' })),
-  append: flag(false, 'For raw bodies'),
-  create_dirs: flag(true, 'Makes the folders on the way'),
+  append: flag(false, 'Append to the file; for raw bodies'),
+  create_dirs: flag(true, 'Create missing parent folders'),
 });
 
 export const writeFileHeaders = Type.Object({
   'if-match': Type.Optional(
-    Type.String({ description: 'ETags, or `*` for any: the write is refused (412) unless the file is one of them' }),
+    Type.String({ description: 'ETags, or `*` for any; the write fails with 412 unless the file matches one of them' }),
   ),
-  'if-none-match': Type.Optional(
-    Type.String({ description: '`*`: the write is refused (412) when there is something already' }),
-  ),
+  'if-none-match': Type.Optional(Type.String({ description: '`*`; the write fails with 412 if the path exists' })),
 });
 
 export const writeFileBody = Type.Object(
@@ -88,8 +86,8 @@ export const writtenSchema = Type.Object({
   size: Type.Integer(),
   mode: Type.String(),
   mod_time: Type.String({ format: 'date-time' }),
-  sha256: Type.String({ description: 'Of the bytes that were sent' }),
-  etag: Type.String({ description: 'Of the file as it is now, as reading it tells; for `If-Match`' }),
+  sha256: Type.String({ description: 'SHA-256 of the bytes sent' }),
+  etag: Type.String({ description: 'Current ETag of the file, as a read returns it; for use in `If-Match`' }),
   created: Type.Boolean(),
   message: Type.String(),
 });
@@ -109,8 +107,8 @@ export const madeSchema = Type.Object({ path: Type.String(), created: Type.Boole
 export const deleteFileQuery = Type.Object({
   ...workspaceQuery,
   path: pathText,
-  recursive: flag(true, 'Directories with all that is in them; links are not followed'),
-  missing_ok: flag(false, 'What is not there counts as deleted'),
+  recursive: flag(true, 'Delete directories with their contents; symbolic links are not followed'),
+  missing_ok: flag(false, 'Succeed if the path does not exist'),
 });
 
 export const deletedSchema = Type.Object({ path: Type.String(), deleted: Type.Boolean(), message: Type.String() });
@@ -127,11 +125,11 @@ export const moveBody = Type.Object(
 export const unpackedSchema = Type.Object({
   path: Type.String(),
   entries: Type.Integer(),
-  size_bytes: Type.Integer({ description: 'Of the files in the archive' }),
+  size_bytes: Type.Integer({ description: 'Total size of the files in the archive' }),
 });
 
 export const watchQuery = Type.Object({
   ...workspaceQuery,
   path: pathText,
-  recursive: flag(false, 'Folders below it too, at most 8192'),
+  recursive: flag(false, 'Include subfolders, at most 8192'),
 });

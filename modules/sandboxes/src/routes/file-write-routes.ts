@@ -43,9 +43,13 @@ function registerWrite(app: HttpApp, { prefix, files }: FileRoutesOptions): void
       bodyLimit: Number.MAX_SAFE_INTEGER,
       schema: {
         tags: ['sandboxes'],
-        summary: 'Write a file at once: 201 when it is new, 200 when it took the place of another',
+        summary: 'Write a file atomically; 201 if it is new, 200 if it replaced a file',
         description:
-          'Three forms: JSON `{path, content, encoding, mode, append, create_dirs}` with base64 unless `encoding` is `utf-8`; `multipart/form-data` with the file as `file` and `?path=` of the file or its folder; any other type is the content itself, with `?path=`. `If-Match` and `If-None-Match` hold against other writes through this API in one step; a program in the sandbox can still come in between the last look and the rename, but for `If-None-Match`.',
+          'Accepts three forms: JSON `{path, content, encoding, mode, append, create_dirs}` with base64 content ' +
+          'unless `encoding` is `utf-8`; `multipart/form-data` with the file as `file` and `?path=` naming the ' +
+          'file or its folder; any other content type is the content itself, with `?path=`. `If-Match` and ' +
+          '`If-None-Match` are atomic with respect to other writes through this API. With `If-Match`, a program in ' +
+          'the sandbox can still change the file between the check and the rename; with `If-None-Match`, it cannot.',
         consumes: ['application/json', 'multipart/form-data', 'application/octet-stream'],
         params: idParamsSchema,
         querystring: writeFileQuery,
@@ -72,11 +76,12 @@ function registerUnpack(app: HttpApp, { prefix, files }: FileRoutesOptions): voi
       bodyLimit: Number.MAX_SAFE_INTEGER,
       schema: {
         tags: ['sandboxes'],
-        summary: 'Unpack a tar archive (plain or gzip) into a folder, which is made where it is missing',
+        summary: 'Unpack a tar archive (plain or gzip) into a folder, which is created if missing',
         description:
-          'All of the archive is checked and written before any of it is put in place: one that is refused or breaks off ' +
-          'leaves nothing. Absolute paths, `..`, ways through links, hard links out of the archive, devices and FIFOs are ' +
-          'refused. At most 100,000 entries, no more bytes than the disk has, and 200 times its own size. Files belong to root.',
+          'The whole archive is checked and unpacked before any file moves into place, so a refused or interrupted ' +
+          'upload leaves nothing behind. Absolute paths, `..`, paths through links, hard links out of the archive, ' +
+          'devices and FIFOs are refused. An archive may have at most 100,000 entries and unpack to at most the ' +
+          'size of the disk and 200 times its own size. Files belong to root.',
         consumes: ['application/x-tar', 'application/gzip', 'application/octet-stream'],
         params: idParamsSchema,
         querystring: pathQuery,

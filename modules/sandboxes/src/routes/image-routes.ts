@@ -33,7 +33,7 @@ export function registerImageRoutes(app: HttpApp, { catalog, images, driver }: I
       config: { action: 'image:list' },
       schema: {
         tags: ['sandboxes'],
-        summary: 'List the images that sandboxes can be made of; popular ones only, unless all=true',
+        summary: 'List available images; only popular ones unless all=true',
         querystring: Type.Object({ ...workspaceQuery, all: Type.Optional(Type.Boolean()) }),
         response: { 200: imagesSchema },
       },

@@ -16,11 +16,11 @@ const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Nu
 
 const sampleSchema = Type.Object({
   at: Type.String({ format: 'date-time' }),
-  cpu_cores: numberOrNull('CPUs, averaged since the sample before'),
+  cpu_cores: numberOrNull('CPUs, averaged since the previous sample'),
   memory_bytes: numberOrNull('Memory in use, page cache included'),
   memory_limit_bytes: Type.Integer(),
   pids: numberOrNull('Processes and threads'),
-  disk_bytes: numberOrNull('Used of its own disk'),
+  disk_bytes: numberOrNull('Bytes used on its disk'),
   disk_limit_bytes: Type.Integer(),
 });
 
@@ -40,7 +40,7 @@ export function registerMetricRoutes(app: HttpApp, options: MetricRoutesOptions)
       config: { action: 'sandbox:read' },
       schema: {
         tags: ['sandboxes'],
-        summary: 'What a sandbox uses now and used lately; a number that is not known is null',
+        summary: 'Get the current and recent resource usage of a sandbox; unknown numbers are null',
         params: idParamsSchema,
         querystring: Type.Object({
           ...workspaceQuery,

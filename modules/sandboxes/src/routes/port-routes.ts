@@ -23,9 +23,9 @@ export interface PortRoutesOptions {
 const madeSchema = Type.Object({
   id: Type.String(),
   port: portNumber,
-  url: Type.String({ description: 'An origin of its own, for one port of one sandbox' }),
+  url: Type.String({ description: 'URL with a separate origin for this port of this sandbox' }),
   path_url: Type.String({
-    description: 'The same on the host of the platform, without cookies and in an origin of nobody',
+    description: "The same port on the platform's host, without cookies and in an opaque origin",
   }),
   expires_at: timestamp,
 });
@@ -33,7 +33,7 @@ const listSchema = Type.Object({
   ports: Type.Array(Type.Object({ id: Type.String(), port: portNumber, created_at: timestamp, expires_at: timestamp })),
   count: Type.Integer(),
 });
-const revokedSchema = Type.Object({ revoked: Type.Integer({ description: 'Links that are worth nothing any more' }) });
+const revokedSchema = Type.Object({ revoked: Type.Integer({ description: 'Revoked links' }) });
 
 export function registerPortRoutes(app: HttpApp, options: PortRoutesOptions): void {
   registerMake(app, options);
@@ -48,10 +48,10 @@ function registerMake(app: HttpApp, { prefix, service, links, domain, publicUrl 
       config: { action: 'sandbox:exec' },
       schema: {
         tags,
-        summary: 'Make a signed link to a port of the sandbox, for whoever has it',
+        summary: 'Create a signed link to a port of the sandbox; anyone with the link can use it',
         description:
-          'HTTP and WebSockets pass to the port on the loopback of the sandbox, whatever its network. The first answer turns ' +
-          'the signature in the address into a cookie.',
+          "HTTP and WebSocket traffic reaches the port on the sandbox's loopback interface, whatever its network. " +
+          'The first response moves the signature from the URL into a cookie.',
         params: idParamsSchema,
         querystring: Type.Object(workspaceQuery),
         body: Type.Object(
@@ -93,7 +93,7 @@ function registerList(app: HttpApp, { prefix, service, links }: PortRoutesOption
       config: { action: 'sandbox:read' },
       schema: {
         tags,
-        summary: 'List the links to ports that are in use, without their signatures',
+        summary: 'List the active port links, without their signatures',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 200: listSchema },
@@ -119,7 +119,7 @@ function registerRevoke(app: HttpApp, { prefix, service, links }: PortRoutesOpti
       config: { action: 'sandbox:exec' },
       schema: {
         tags,
-        summary: 'Take back every link to a port of the sandbox; what is open by them is cut',
+        summary: 'Revoke all port links of the sandbox and close their connections',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 200: revokedSchema },
@@ -136,7 +136,7 @@ function registerRevoke(app: HttpApp, { prefix, service, links }: PortRoutesOpti
       config: { action: 'sandbox:exec' },
       schema: {
         tags,
-        summary: 'Take back the links to one port; what is open by them is cut',
+        summary: 'Revoke the links to one port and close their connections',
         params: Type.Object({ id: Type.String({ maxLength: 100 }), port: portNumber }),
         querystring: workspaceQuerySchema,
         response: { 200: revokedSchema },

@@ -82,7 +82,7 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
       config: { action: 'sandbox:read' },
       schema: {
         tags,
-        summary: 'Read a sandbox; with wait_for it answers when the state is reached or the time is over',
+        summary: 'Get a sandbox; wait_for waits for a state until the timeout',
         params: idParamsSchema,
         querystring: getQuerySchema,
         response: { 200: sandboxSchema },
@@ -107,7 +107,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       config: { action: 'sandbox:create' },
       schema: {
         tags,
-        summary: 'Make a sandbox: 201 when it runs in time, else 202',
+        summary: 'Create a sandbox; 201 if it is running within the wait, otherwise 202',
         body: createBodySchema,
         querystring: waitQuerySchema,
         headers: Type.Object({
@@ -139,7 +139,7 @@ function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoute
       config: { action: 'sandbox:update' },
       schema: {
         tags,
-        summary: 'Start a stopped sandbox, or bring one in error back with its files',
+        summary: 'Start a stopped sandbox, or recover one in error with its files',
         params: idParamsSchema,
         querystring: waitQuerySchema,
         body: bodyless,
@@ -205,7 +205,7 @@ function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoute
       config: { action: 'sandbox:update' },
       schema: {
         ...schema,
-        summary: 'Pause a sandbox: its processes stand still and keep their memory; a use resumes it',
+        summary: 'Pause a sandbox; its processes freeze and keep their memory, and any access resumes it',
       },
     },
     async (request) => renderSandbox(await service.pause(grantOf(request).workspaceUuid, request.params.id), images),
@@ -214,7 +214,7 @@ function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoute
     `${prefix}/:id/resume`,
     {
       config: { action: 'sandbox:update' },
-      schema: { ...schema, summary: 'Resume a paused sandbox: its processes go on where they stood' },
+      schema: { ...schema, summary: 'Resume a paused sandbox; its processes continue where they stopped' },
     },
     async (request) => renderSandbox(await service.resume(grantOf(request).workspaceUuid, request.params.id), images),
   );

@@ -16,27 +16,27 @@ export const statusSchema = Type.Union([
 const networkSchema = Type.Union([Type.Literal('none'), Type.Literal('egress')]);
 const isolationSchema = Type.Union([Type.Literal('namespaces'), Type.Literal('gvisor')]);
 const wantedIsolationSchema = Type.Union([Type.Literal('default'), ...isolationSchema.anyOf], {
-  description: 'default: as sandboxes.isolation of the platform says',
+  description: "Defaults to the platform's sandboxes.isolation",
 });
 
 const progressSchema = Type.Object(
   {
     stage: Type.String({ description: 'resolving, downloading, unpacking, or building' }),
-    message: Type.String({ description: 'One sentence for people: what is being done, and how far it is' }),
+    message: Type.String({ description: 'Progress as a sentence for people' }),
     source: Type.String(),
     layers: Type.Integer(),
     layers_done: Type.Integer(),
-    bytes: Type.Integer({ description: 'Compressed bytes to fetch; 0 when nothing is fetched' }),
+    bytes: Type.Integer({ description: 'Compressed bytes to download; 0 if nothing is downloaded' }),
     bytes_done: Type.Integer(),
   },
-  { description: 'How far the image is. Only the first sandbox of an image waits for it.' },
+  { description: 'Progress of preparing the image. Only the first sandbox of an image waits for it.' },
 );
 
 export const sandboxSchema = Type.Object({
   id: Type.String({ pattern: '^sbx_[a-z2-7]{26}$' }),
   name: Type.String(),
   image: Type.String(),
-  snapshot_id: nullable(Type.String({ description: 'What its files began with' })),
+  snapshot_id: nullable(Type.String({ description: 'Snapshot that the sandbox was created from' })),
   status: statusSchema,
   state_reason: nullable(Type.String()),
   error: nullable(Type.Object({ code: Type.String(), message: Type.String(), recoverable: Type.Boolean() })),
@@ -55,18 +55,22 @@ export const sandboxSchema = Type.Object({
   }),
   driver: Type.String(),
   isolation: isolationSchema,
-  shares_kernel: Type.Boolean({ description: 'Its programs call the kernel of the machine that it runs on' }),
+  shares_kernel: Type.Boolean({ description: "Whether its programs run directly on the host's kernel" }),
   network: networkSchema,
   egress_allow: Type.Union([Type.Array(Type.String()), Type.Null()], {
-    description: 'Hosts that it may reach; null: whatever is public',
+    description: 'Hosts that the sandbox can reach; null: all public addresses',
   }),
   image_progress: nullable(progressSchema),
 });
 
 export const createBodySchema = Type.Object(
   {
-    image: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'A name or alias of the catalog' })),
-    snapshot_id: Type.Optional(Type.String({ maxLength: 100, description: 'In the place of an image' })),
+    image: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Name or alias of an image in the catalog' }),
+    ),
+    snapshot_id: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Snapshot to start from, instead of an image' }),
+    ),
     // Some clients send null for absent fields.
     name: Type.Optional(nullable(Type.String({ pattern: NAME_PATTERN }))),
     environment: Type.Optional(
@@ -108,7 +112,8 @@ export const createBodySchema = Type.Object(
     egress_allow: Type.Optional(
       Type.Array(Type.String({ maxLength: 255 }), {
         maxItems: 100,
-        description: 'Hosts such as example.com, or *.example.com for all below it; everything else is refused',
+        description:
+          'Allowed hosts, such as example.com, or *.example.com for all its subdomains; all other hosts are blocked',
       }),
     ),
     isolation: Type.Optional(wantedIsolationSchema),
@@ -126,7 +131,9 @@ export const workspaceQuery = {
 
 export const waitQuerySchema = Type.Object({
   ...workspaceQuery,
-  wait_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 30_000, description: 'How long to wait for the start' })),
+  wait_ms: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 30_000, description: 'Milliseconds to wait for the start' }),
+  ),
 });
 
 export const workspaceQuerySchema = Type.Object(workspaceQuery);
@@ -151,7 +158,7 @@ export const listQuerySchema = Type.Object(
 export const listSchema = Type.Object({
   containers: Type.Array(sandboxSchema),
   count: Type.Integer(),
-  limit: Type.Integer({ description: 'How many sandboxes the caller may have' }),
+  limit: Type.Integer({ description: 'Maximum number of sandboxes of the caller' }),
   next_cursor: nullable(Type.String()),
 });
 

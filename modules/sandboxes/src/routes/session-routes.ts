@@ -21,8 +21,10 @@ const sessionSchema = Type.Object({
   shell: Type.String(),
   cols: Type.Integer(),
   rows: Type.Integer(),
-  attached: Type.Integer({ description: 'Clients that look at it now' }),
-  exited: Type.Boolean({ description: 'The shell has ended; its last output and exit code wait for a client' }),
+  attached: Type.Integer({ description: 'Number of attached clients' }),
+  exited: Type.Boolean({
+    description: 'Whether the shell has exited; its last output and exit code are kept for a client',
+  }),
   started_at: Type.String({ format: 'date-time' }),
 });
 const listSchema = Type.Object({ terminals: Type.Array(sessionSchema), count: Type.Integer() });
@@ -44,7 +46,7 @@ export function registerSessionRoutes(app: HttpApp, { prefix, service, live }: S
       config: { action: 'sandbox:read' },
       schema: {
         tags,
-        summary: 'List terminal sessions: shells that outlive their clients',
+        summary: 'List terminal sessions, including those without a client',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 200: listSchema },
@@ -62,7 +64,7 @@ export function registerSessionRoutes(app: HttpApp, { prefix, service, live }: S
       config: { action: 'sandbox:exec' },
       schema: {
         tags,
-        summary: 'End a terminal session: its shell is hung up',
+        summary: 'End a terminal session and hang up its shell',
         params: sessionParams,
         querystring: workspaceQuerySchema,
         response: { 200: endedSchema },

@@ -27,10 +27,10 @@ const MAX_FORKS = 20;
 const snapshotSchema = Type.Object({
   id: Type.String({ pattern: '^snp_[a-z2-7]{26}$' }),
   name: Type.String(),
-  sandbox_id: Type.String({ description: 'What it was made of; that may be gone' }),
+  sandbox_id: Type.String({ description: 'Source sandbox; it may no longer exist' }),
   image: Type.String(),
-  disk_mb: Type.Integer({ description: 'Of the disk of sandboxes that are made from it' }),
-  size_bytes: Type.Integer({ description: 'What it takes on the disk' }),
+  disk_mb: Type.Integer({ description: 'Disk in MiB of sandboxes created from it' }),
+  size_bytes: Type.Integer({ description: 'Size on disk' }),
   created_at: Type.String({ format: 'date-time' }),
 });
 
@@ -54,7 +54,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
       config: { action: 'sandbox:update' },
       schema: {
         tags,
-        summary: 'Copy the files of a sandbox; its processes stand still while they are copied',
+        summary: "Create a snapshot of a sandbox's files; its processes freeze during the copy",
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         body: Type.Optional(Type.Union([Type.Object(nameOnly, { additionalProperties: false }), Type.Null()])),
@@ -86,7 +86,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
       config: { action: 'sandbox:create' },
       schema: {
         tags,
-        summary: 'Make sandboxes that begin with the files of this one as they are now: all or none',
+        summary: 'Fork a sandbox: create sandboxes with a copy of its current files, all or none',
         params: idParamsSchema,
         querystring: waitQuerySchema,
         body: Type.Optional(Type.Union([forkBody, Type.Null()])),
@@ -150,7 +150,7 @@ export function registerSnapshotRoutes(app: HttpApp, { snapshots }: SnapshotRout
       config: { action: 'sandbox:read' },
       schema: {
         tags,
-        summary: 'Read a snapshot',
+        summary: 'Get a snapshot',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 200: snapshotSchema },
@@ -165,7 +165,7 @@ export function registerSnapshotRoutes(app: HttpApp, { snapshots }: SnapshotRout
       config: { action: 'sandbox:delete' },
       schema: {
         tags,
-        summary: 'Delete a snapshot; sandboxes that were made from it stay as they are',
+        summary: 'Delete a snapshot; sandboxes created from it are not affected',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 200: removedSchema },

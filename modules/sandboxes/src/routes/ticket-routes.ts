@@ -17,7 +17,7 @@ export function registerTicketRoutes(app: HttpApp, { prefix, service, tickets }:
       config: { action: 'sandbox:exec' },
       schema: {
         tags: ['sandboxes'],
-        summary: 'Make a one-use ticket (30 s) that opens a terminal: /ws/terminal/ID?ticket=',
+        summary: 'Create a single-use ticket, valid for 30 s, that opens a terminal at /ws/terminal/ID?ticket=',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 201: Type.Object({ ticket: Type.String(), expires_at: Type.String({ format: 'date-time' }) }) },

@@ -39,11 +39,12 @@ export function registerWatchRoutes(app: HttpApp, { prefix, files, watches }: Wa
       config: { action: 'sandbox:files-read' },
       schema: {
         tags: ['sandboxes'],
-        summary: 'Changes of a file or folder as server-sent events',
+        summary: 'Stream the changes of a file or folder as server-sent events',
         description:
-          '`watching {path, recursive, folders}` first; then `created`, `changed`, `removed` and `moved`, each ' +
-          '`{path, is_dir, from?}`, and `overflow {reason}` when something was not told. The stream ends when what is ' +
-          'watched is gone. A file that was written through this API is `changed`, new or not.',
+          'The stream starts with `watching {path, recursive, folders}`. It continues with `created`, `changed`, ' +
+          '`removed` and `moved`, each `{path, is_dir, from?}`, and `overflow {reason}` if changes were missed. It ' +
+          'ends when the watched path is gone. A file written through this API is reported as `changed`, even if ' +
+          'it is new.',
         params: idParamsSchema,
         querystring: watchQuery,
       },

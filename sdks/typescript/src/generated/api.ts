@@ -1,7 +1,7 @@
 /* Made by scripts/generate-types.ts from api/openapi.json; `./svc openapi` writes it anew. */
 
 export interface ObjectStoreOperations {
-  /** Read an object that is public; no credentials */
+  /** Download a public object without credentials */
   'GET /api/v1/public/object-store/t/{tenant_id}/objects/{*}': {
     query: {
       "bucket": string;
@@ -9,7 +9,7 @@ export interface ObjectStoreOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Read an object that is public; no credentials */
+  /** Download a public object without credentials */
   'HEAD /api/v1/public/object-store/t/{tenant_id}/objects/{*}': {
     query: {
       "bucket": string;
@@ -17,7 +17,7 @@ export interface ObjectStoreOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Status, limits and usage of the workspace’s object store */
+  /** Get the status, limits and usage of the workspace’s object store */
   'GET /': {
     query: {
       "team_uuid"?: undefined | string;
@@ -30,14 +30,14 @@ export interface ObjectStoreOperations {
         "enabled": boolean;
         /** The UUID of the workspace. */
         "tenant_id": string;
-        /** Who owns the buckets in ACLs of the S3 plane. */
+        /** Owner of the buckets in S3 ACLs. */
         "owner_id": string;
         "owner_display_name": string;
         "s3_endpoint": string;
         "region": string;
-        /** Whether there was a bucket yet; keys and domains need one. */
+        /** Whether a bucket has ever been created; access keys and domains require one. */
         "provisioned": boolean;
-        /** By name, with the unit last. */
+        /** Limits by name; each name ends with its unit. */
         "limits": Record<string, number>;
         "usage": {
           "buckets": number;
@@ -71,7 +71,7 @@ export interface ObjectStoreOperations {
             "enabled": boolean;
             "retention_days": number;
           };
-          /** All that are registered, whether they serve or not yet. */
+          /** All registered domains, including those that are not active yet. */
           "custom_domains": (string)[];
           "state": "active";
         })[];
@@ -85,7 +85,7 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Made to fit `[a-z0-9-]`; the answer has the final name. */
+      /** Converted to `[a-z0-9-]`; the response has the final name. */
       "name": string;
       "encryption_mode"?: undefined | "none" | "sse-s3";
       "location_hint"?: undefined | string | null;
@@ -107,7 +107,7 @@ export interface ObjectStoreOperations {
           "enabled": boolean;
           "retention_days": number;
         };
-        /** All that are registered, whether they serve or not yet. */
+        /** All registered domains, including those that are not active yet. */
         "custom_domains": (string)[];
         "state": "active";
       };
@@ -135,7 +135,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Delete a bucket; it can be restored until its purge */
+  /** Delete a bucket; it can be restored until it is purged */
   'DELETE /buckets/{name}': {
     query: {
       "team_uuid"?: undefined | string;
@@ -155,7 +155,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Custom domains of a bucket, and the target for their CNAMEs */
+  /** List the custom domains of a bucket and their CNAME target */
   'GET /buckets/{name}/custom-domain': {
     query: {
       "team_uuid"?: undefined | string;
@@ -190,7 +190,7 @@ export interface ObjectStoreOperations {
         "domains": ({
           "hostname": string;
           "bucket": string;
-          /** What the CNAME of the host name must lead to */
+          /** Required target of the host name's CNAME record */
           "cname_target": string;
           "dns_hint": string;
           "url": string;
@@ -233,7 +233,7 @@ export interface ObjectStoreOperations {
       "data": {
         "hostname": string;
         "bucket": string;
-        /** What the CNAME of the host name must lead to */
+        /** Required target of the host name's CNAME record */
         "cname_target": string;
         "dns_hint": string;
         "url": string;
@@ -257,7 +257,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Make a host name the only custom domain of a bucket */
+  /** Replace the custom domains of a bucket with one host name */
   'PUT /buckets/{name}/custom-domain': {
     query: {
       "team_uuid"?: undefined | string;
@@ -274,7 +274,7 @@ export interface ObjectStoreOperations {
       "data": {
         "hostname": string;
         "bucket": string;
-        /** What the CNAME of the host name must lead to */
+        /** Required target of the host name's CNAME record */
         "cname_target": string;
         "dns_hint": string;
         "url": string;
@@ -298,7 +298,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Remove the custom domains of a bucket; they stop serving at once */
+  /** Remove the custom domains of a bucket; takes effect immediately */
   'DELETE /buckets/{name}/custom-domain': {
     query: {
       "team_uuid"?: undefined | string;
@@ -314,7 +314,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Whether new objects of the bucket are encrypted */
+  /** Get the default encryption of a bucket */
   'GET /buckets/{name}/encryption': {
     query: {
       "team_uuid"?: undefined | string;
@@ -328,7 +328,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Encrypt new objects of the bucket, or stop */
+  /** Turn the encryption of new objects in a bucket on or off */
   'PUT /buckets/{name}/encryption': {
     query: {
       "team_uuid"?: undefined | string;
@@ -350,7 +350,7 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Ends in `/`; one that does not gets it. */
+      /** A trailing `/` is added if missing. */
       "path": string;
     };
     answer: {
@@ -361,7 +361,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Lifecycle rules; without any, an empty list */
+  /** List the lifecycle rules of a bucket */
   'GET /buckets/{name}/lifecycle': {
     query: {
       "team_uuid"?: undefined | string;
@@ -396,7 +396,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Replace the lifecycle rules; the JSON of AWS and the rules of R2 are taken too */
+  /** Replace the lifecycle rules; also accepts the AWS and R2 formats */
   'PUT /buckets/{name}/lifecycle': {
     query: {
       "team_uuid"?: undefined | string;
@@ -542,7 +542,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Where the bucket is */
+  /** Get the location of a bucket */
   'GET /buckets/{name}/location': {
     query: {
       "team_uuid"?: undefined | string;
@@ -555,12 +555,12 @@ export interface ObjectStoreOperations {
         "location": string;
         "region": string;
         "location_hint": string | null;
-        /** The engine that holds the bytes. */
+        /** Engine that stores the objects. */
         "provider": string;
       };
     };
   };
-  /** Rules of a bucket for webhooks, and how delivery goes */
+  /** List the webhook rules of a bucket and their delivery status */
   'GET /buckets/{name}/notifications': {
     query: {
       "team_uuid"?: undefined | string;
@@ -573,7 +573,7 @@ export interface ObjectStoreOperations {
         "rules": ({
           /** Unique in the bucket. */
           "id": string;
-          /** Receives the events. */
+          /** URL that receives the events. */
           "webhook": string;
           "events": (string)[];
           "enabled": boolean;
@@ -581,15 +581,15 @@ export interface ObjectStoreOperations {
           "suffix": string;
         })[];
         "delivery": {
-          /** Events that are still to be delivered; more than 10000 are not counted. */
+          /** Events waiting for delivery, counted up to 10,000. */
           "waiting": number;
           "oldest_waiting_at": string | null;
           "next_attempt_at": string | null;
           "last_error": string | null;
-          /** Events that were given up; more than 10000 are not counted. */
+          /** Events that could not be delivered, counted up to 10,000. */
           "failed": number;
         };
-        /** The latest that were given up. */
+        /** The latest events that could not be delivered. */
         "failed": ({
           "id": number;
           "rule": string;
@@ -604,7 +604,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Replace the rules; none end all notifications */
+  /** Replace the webhook rules; an empty list turns notifications off */
   'PUT /buckets/{name}/notifications': {
     query: {
       "team_uuid"?: undefined | string;
@@ -613,7 +613,7 @@ export interface ObjectStoreOperations {
       "rules": ({
         /** Unique in the bucket. */
         "id": string;
-        /** Receives the events. */
+        /** URL that receives the events. */
         "webhook": string;
         "events": (string)[];
         "enabled"?: undefined | boolean;
@@ -628,7 +628,7 @@ export interface ObjectStoreOperations {
         "rules": ({
           /** Unique in the bucket. */
           "id": string;
-          /** Receives the events. */
+          /** URL that receives the events. */
           "webhook": string;
           "events": (string)[];
           "enabled": boolean;
@@ -636,15 +636,15 @@ export interface ObjectStoreOperations {
           "suffix": string;
         })[];
         "delivery": {
-          /** Events that are still to be delivered; more than 10000 are not counted. */
+          /** Events waiting for delivery, counted up to 10,000. */
           "waiting": number;
           "oldest_waiting_at": string | null;
           "next_attempt_at": string | null;
           "last_error": string | null;
-          /** Events that were given up; more than 10000 are not counted. */
+          /** Events that could not be delivered, counted up to 10,000. */
           "failed": number;
         };
-        /** The latest that were given up. */
+        /** The latest events that could not be delivered. */
         "failed": ({
           "id": number;
           "rule": string;
@@ -659,13 +659,13 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Try again what was given up */
+  /** Redeliver failed events */
   'POST /buckets/{name}/notifications/redeliver': {
     query: {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Default: all of them. */
+      /** Default: all failed events. */
       "ids"?: undefined | (number)[];
     };
     answer: {
@@ -676,7 +676,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** What signs the webhooks of a bucket */
+  /** Get the signing secret of a bucket’s webhooks */
   'GET /buckets/{name}/notifications/secret': {
     query: {
       "team_uuid"?: undefined | string;
@@ -686,13 +686,13 @@ export interface ObjectStoreOperations {
       "success": true;
       "message": string;
       "data": {
-        /** Verifies signatures, as Standard Webhooks has it: `whsec_` and base64. */
+        /** Secret that verifies signatures, in the Standard Webhooks format: `whsec_` and base64. */
         "secret": string;
         "previous_valid_until": string | null;
       };
     };
   };
-  /** A new secret; for a day the one before signs too */
+  /** Rotate the signing secret; the previous one also signs for one day */
   'POST /buckets/{name}/notifications/secret': {
     query: {
       "team_uuid"?: undefined | string;
@@ -702,19 +702,19 @@ export interface ObjectStoreOperations {
       "success": true;
       "message": string;
       "data": {
-        /** Verifies signatures, as Standard Webhooks has it: `whsec_` and base64. */
+        /** Secret that verifies signatures, in the Standard Webhooks format: `whsec_` and base64. */
         "secret": string;
         "previous_valid_until": string | null;
       };
     };
   };
-  /** Send a test event now, and say what became of it */
+  /** Send a test event now and return the result */
   'POST /buckets/{name}/notifications/test': {
     query: {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Default: the first. */
+      /** Default: the first rule. */
       "rule"?: undefined | string;
     };
     answer: {
@@ -726,7 +726,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** List objects in the order of their keys */
+  /** List objects in key order */
   'GET /buckets/{name}/objects': {
     query: {
       "team_uuid"?: undefined | string;
@@ -750,7 +750,7 @@ export interface ObjectStoreOperations {
           "content_type": string;
           "storage_class": string;
           "version_id": string | null;
-          /** Anybody may read it, whatever the bucket’s default is. */
+          /** Whether the object is public, regardless of the bucket’s default. */
           "public": boolean;
         })[];
         "prefixes": (string)[];
@@ -760,7 +760,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Upload 1 to 20 files of a form */
+  /** Upload 1 to 20 files with a form */
   'POST /buckets/{name}/objects': {
     query: {
       "team_uuid"?: undefined | string;
@@ -778,13 +778,13 @@ export interface ObjectStoreOperations {
           "checksum_crc64nvme": string | null;
           "content_type": string;
           "last_modified": string;
-          /** Serves the object where it may be read by anybody. */
+          /** URL of the object; works without credentials if the object is public. */
           "url": string;
         })[];
       };
     };
   };
-  /** Delete an object, or one version of it; what is not there is deleted */
+  /** Delete an object or one of its versions; succeeds if it does not exist */
   'DELETE /buckets/{name}/objects': {
     query: {
       "team_uuid"?: undefined | string;
@@ -803,7 +803,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Store the body as an object */
+  /** Upload an object */
   'PUT /buckets/{name}/objects/content': {
     query: {
       "team_uuid"?: undefined | string;
@@ -822,12 +822,12 @@ export interface ObjectStoreOperations {
         "checksum_crc64nvme": string | null;
         "content_type": string;
         "last_modified": string;
-        /** Serves the object where it may be read by anybody. */
+        /** URL of the object; works without credentials if the object is public. */
         "url": string;
       };
     };
   };
-  /** Delete up to 1,000 objects; each succeeds or fails alone */
+  /** Delete up to 1,000 objects; each succeeds or fails on its own */
   'POST /buckets/{name}/objects/delete': {
     query: {
       "team_uuid"?: undefined | string;
@@ -858,7 +858,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Download an object, whole or a range of it */
+  /** Download an object or a range of it */
   'GET /buckets/{name}/objects/download': {
     query: {
       "team_uuid"?: undefined | string;
@@ -869,7 +869,7 @@ export interface ObjectStoreOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Download an object, whole or a range of it */
+  /** Download an object or a range of it */
   'HEAD /buckets/{name}/objects/download': {
     query: {
       "team_uuid"?: undefined | string;
@@ -880,7 +880,7 @@ export interface ObjectStoreOperations {
     body: undefined;
     answer: undefined;
   };
-  /** List uploads that are not done */
+  /** List unfinished multipart uploads */
   'GET /buckets/{name}/objects/multipart': {
     query: {
       "team_uuid"?: undefined | string;
@@ -906,7 +906,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Begin an upload in parts */
+  /** Start a multipart upload */
   'POST /buckets/{name}/objects/multipart': {
     query: {
       "team_uuid"?: undefined | string;
@@ -915,10 +915,10 @@ export interface ObjectStoreOperations {
       "key": string;
       "content_type"?: undefined | string;
       "cache_control"?: undefined | string;
-      /** Kept with the object and given back as `x-amz-meta-*`. */
+      /** Stored with the object and returned as `x-amz-meta-*`. */
       "metadata"?: undefined | Record<string, string>;
       "public"?: undefined | boolean;
-      /** Bytes, if known: makes the recommendation fit. */
+      /** Total bytes, if known; used to recommend a part size. */
       "size"?: undefined | number;
     };
     answer: {
@@ -936,7 +936,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Give an upload up; one that is not there is given up */
+  /** Abort a multipart upload; succeeds if it does not exist */
   'DELETE /buckets/{name}/objects/multipart/{uploadId}': {
     query: {
       "team_uuid"?: undefined | string;
@@ -951,13 +951,13 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Make the object of its parts; a second time gives the same answer */
+  /** Complete a multipart upload; repeating the request returns the same response */
   'POST /buckets/{name}/objects/multipart/{uploadId}/complete': {
     query: {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Omitted: all that were uploaded. */
+      /** Default: all uploaded parts. */
       "parts"?: undefined | ({
         "partNumber": number;
         "etag": string;
@@ -974,12 +974,12 @@ export interface ObjectStoreOperations {
         "checksum_crc64nvme": string | null;
         "content_type": string;
         "last_modified": string;
-        /** Serves the object where it may be read by anybody. */
+        /** URL of the object; works without credentials if the object is public. */
         "url": string;
       };
     };
   };
-  /** List the parts that are there, to go on with an upload */
+  /** List the uploaded parts, to resume an upload */
   'GET /buckets/{name}/objects/multipart/{uploadId}/parts': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1005,7 +1005,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Store the body as a part; the same number again replaces it */
+  /** Upload a part; the same number replaces it */
   'PUT /buckets/{name}/objects/multipart/{uploadId}/parts/{n}': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1036,12 +1036,12 @@ export interface ObjectStoreOperations {
       "expires_in"?: undefined | number;
       "content_type"?: undefined | string;
       "content_length"?: undefined | number;
-      /** The upload fails when the key is taken. */
+      /** Fail the upload if the key exists. */
       "if_none_match"?: undefined | boolean;
       "version_id"?: undefined | string;
       "multipart"?: undefined | {
         "parts": number;
-        /** Kept with the object and given back as `x-amz-meta-*`. */
+        /** Stored with the object and returned as `x-amz-meta-*`. */
         "metadata"?: undefined | Record<string, string>;
         "cache_control"?: undefined | string;
       };
@@ -1059,7 +1059,7 @@ export interface ObjectStoreOperations {
           "key": string;
           "url": string;
           "method": string;
-          /** To be sent as they are. */
+          /** Headers to send unchanged. */
           "headers": Record<string, string>;
           "expires_at": string;
         })[];
@@ -1071,7 +1071,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Versions and delete markers, the newest of each key first */
+  /** List versions and delete markers, newest first within each key */
   'GET /buckets/{name}/objects/versions': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1101,7 +1101,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Make an older version the newest */
+  /** Restore an older version of an object */
   'POST /buckets/{name}/objects/versions/restore': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1121,7 +1121,7 @@ export interface ObjectStoreOperations {
         "checksum_crc64nvme": string | null;
         "content_type": string;
         "last_modified": string;
-        /** Serves the object where it may be read by anybody. */
+        /** URL of the object; works without credentials if the object is public. */
         "url": string;
       };
     };
@@ -1149,13 +1149,13 @@ export interface ObjectStoreOperations {
           "enabled": boolean;
           "retention_days": number;
         };
-        /** All that are registered, whether they serve or not yet. */
+        /** All registered domains, including those that are not active yet. */
         "custom_domains": (string)[];
         "state": "active";
       };
     };
   };
-  /** Settings of a bucket, defaults filled in */
+  /** Get the settings of a bucket, including defaults */
   'GET /buckets/{name}/settings': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1200,7 +1200,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Change settings: what is not given stays, null is the default */
+  /** Change settings; omitted fields keep their value, and null resets to the default */
   'PUT /buckets/{name}/settings': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1227,15 +1227,15 @@ export interface ObjectStoreOperations {
         "max_objects"?: undefined | number | null;
       } | null;
       "website"?: undefined | {
-        /** Name below each folder. */
+        /** Name of the index document in each folder. */
         "index": string;
         "error"?: undefined | string | null;
       } | null;
       "notifications"?: undefined | {
-        /** Which rule, where the bucket has several. */
+        /** ID of the rule, if the bucket has several. */
         "id"?: undefined | string;
         "enabled"?: undefined | boolean;
-        /** Receives the events. */
+        /** URL that receives the events. */
         "webhook": string;
         "events": (string)[];
         "prefix"?: undefined | string;
@@ -1281,7 +1281,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Whether the bucket keeps versions */
+  /** Get the versioning state of a bucket */
   'GET /buckets/{name}/versioning': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1296,7 +1296,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Keep versions from now on, or stop; a bucket is never unversioned again */
+  /** Turn versioning on or suspend it; a versioned bucket cannot become unversioned */
   'PUT /buckets/{name}/versioning': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1328,7 +1328,7 @@ export interface ObjectStoreOperations {
         "domains": ({
           "hostname": string;
           "bucket": string;
-          /** What the CNAME of the host name must lead to */
+          /** Required target of the host name's CNAME record */
           "cname_target": string;
           "dns_hint": string;
           "url": string;
@@ -1372,7 +1372,7 @@ export interface ObjectStoreOperations {
       "data": {
         "hostname": string;
         "bucket": string;
-        /** What the CNAME of the host name must lead to */
+        /** Required target of the host name's CNAME record */
         "cname_target": string;
         "dns_hint": string;
         "url": string;
@@ -1396,7 +1396,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Remove a custom domain; it stops serving at once */
+  /** Remove a custom domain; takes effect immediately */
   'DELETE /domains/{hostname}': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1411,7 +1411,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Look at the DNS of a custom domain now, at most once in 10 seconds, and show its status */
+  /** Check the DNS of a custom domain now, at most once every 10 seconds, and return its status */
   'GET /domains/{hostname}/status': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1423,7 +1423,7 @@ export interface ObjectStoreOperations {
       "data": {
         "hostname": string;
         "bucket": string;
-        /** What the CNAME of the host name must lead to */
+        /** Required target of the host name's CNAME record */
         "cname_target": string;
         "dns_hint": string;
         "url": string;
@@ -1461,16 +1461,16 @@ export interface ObjectStoreOperations {
           "accessKeyId": string;
           "label": string;
           "permissions": ("read" | "write" | "admin")[];
-          /** `["*"]`: all of the workspace. */
+          /** `["*"]`: all buckets of the workspace. */
           "buckets": (string)[];
           "role": "ReadOnly" | "Editor" | "NamespaceAdmin";
           "expires_at": string | null;
           "created_at": string;
-          /** Id of the user or service account that created it. */
+          /** ID of the user or service account that created it. */
           "created_by": string;
-          /** Its e-mail or name at that time; empty for old keys. */
+          /** E-mail or name of the creator at that time; empty for old keys. */
           "created_by_name": string;
-          /** A key gives no more than its creator may do now. `limited`: only `effective_permissions` are left. `suspended`: nothing is left, and requests are refused. */
+          /** A key grants no more than its creator may currently do. `limited`: only `effective_permissions` remain. `suspended`: no permissions remain, and requests are refused. */
           "status": "active" | "limited" | "suspended" | "expired";
           "status_reason": string | null;
           "effective_permissions": ("read" | "write" | "admin")[];
@@ -1480,7 +1480,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Create an access key; its secret is in this answer and never again */
+  /** Create an access key; its secret is returned only once */
   'POST /keys': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1496,7 +1496,7 @@ export interface ObjectStoreOperations {
       "message": string;
       "data": {
         "accessKeyId": string;
-        /** In this answer only. */
+        /** Returned only once. */
         "secretAccessKey": string;
         "s3_endpoint": string;
         "region": string;
@@ -1506,7 +1506,7 @@ export interface ObjectStoreOperations {
           "secretAccessKey": string;
           "label": string;
           "permissions": ("read" | "write" | "admin")[];
-          /** `["*"]`: all of the workspace. */
+          /** `["*"]`: all buckets of the workspace. */
           "buckets": (string)[];
           "role": "ReadOnly" | "Editor" | "NamespaceAdmin";
           "expires_at": string | null;
@@ -1530,7 +1530,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Remove the bytes of deleted objects now, without their grace */
+  /** Purge deleted objects now, without the grace period */
   'DELETE /trash': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1540,13 +1540,13 @@ export interface ObjectStoreOperations {
       "success": true;
       "message": string;
       "data": {
-        /** Objects, uploads and replaced parts that go. */
+        /** Objects, uploads and replaced parts to purge. */
         "entries": number;
         "bytes": number;
       };
     };
   };
-  /** URLs at which the objects of a bucket can be reached */
+  /** List the URLs of a bucket */
   'GET /urls': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1558,21 +1558,21 @@ export interface ObjectStoreOperations {
       "message": string;
       "data": {
         "bucket": string;
-        /** Whether anybody may read the objects by default. */
+        /** Whether objects are public by default. */
         "public": boolean;
-        /** A key is put behind it. */
+        /** Append a key to it. */
         "virtual_host": string;
-        /** A key is put behind it. */
+        /** Append a key to it. */
         "path_style": string;
-        /** `{key}` is to be replaced by a key, percent-encoded. */
+        /** Replace `{key}` with a percent-encoded key. */
         "management_public": string;
-        /** The same in an origin of its own, where the operator gave public objects one (`object_store.public_objects.domain`). */
+        /** The same in a separate origin, if the operator set one for public objects (`object_store.public_objects.domain`). */
         "public_objects": string | null;
         "custom_domains": (string)[];
       };
     };
   };
-  /** Usage over time, of the workspace or of one bucket */
+  /** Get usage over time of the workspace or of one bucket */
   'GET /usage': {
     query: {
       "team_uuid"?: undefined | string;
@@ -1594,19 +1594,19 @@ export interface ObjectStoreOperations {
           "max_bytes": number | null;
           "max_objects": number | null;
         } | null;
-        /** By time. A period in which the platform did not run, or the bucket was not there, has none. */
+        /** In order of time. Periods in which the platform was not running or the bucket did not exist have no point. */
         "points": ({
-          /** The beginning of the hour or day, UTC. */
+          /** Start of the hour or day, UTC. */
           "at": string;
-          /** At the end of the period, or at the last look before that. */
+          /** At the end of the period, or at the last measurement before that. */
           "object_count": number;
-          /** Likewise. */
+          /** At the end of the period, or at the last measurement before that. */
           "size_bytes": number;
-          /** Within the period, like the bytes that follow. */
+          /** Requests within the period. */
           "request_count": number;
-          /** Of the bodies of requests, as they were sent. */
+          /** Bytes of request bodies within the period, as sent. */
           "bytes_in": number;
-          /** Of the bodies of answers. */
+          /** Bytes of response bodies within the period. */
           "bytes_out": number;
         })[];
       };
@@ -1615,7 +1615,7 @@ export interface ObjectStoreOperations {
 }
 
 export interface SandboxOperations {
-  /** Sign in as a guest, for smoke tests; off unless configured */
+  /** Sign in as a guest, for smoke tests; disabled by default */
   'POST /auth/guest': {
     query: Record<string, never>;
     body: {
@@ -1636,7 +1636,7 @@ export interface SandboxOperations {
         "email": string;
         "tier": "guest";
       };
-      /** How many sandboxes the guest may have */
+      /** Maximum number of sandboxes of the guest */
       "containers": number;
     };
   };
@@ -1681,31 +1681,31 @@ export interface SandboxOperations {
         };
         "driver": string;
         "isolation": "namespaces" | "gvisor";
-        /** Its programs call the kernel of the machine that it runs on */
+        /** Whether its programs run directly on the host's kernel */
         "shares_kernel": boolean;
         "network": "none" | "egress";
-        /** Hosts that it may reach; null: whatever is public */
+        /** Hosts that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
         "image_progress": {
           /** resolving, downloading, unpacking, or building */
           "stage": string;
-          /** One sentence for people: what is being done, and how far it is */
+          /** Progress as a sentence for people */
           "message": string;
           "source": string;
           "layers": number;
           "layers_done": number;
-          /** Compressed bytes to fetch; 0 when nothing is fetched */
+          /** Compressed bytes to download; 0 if nothing is downloaded */
           "bytes": number;
           "bytes_done": number;
         } | null;
       })[];
       "count": number;
-      /** How many sandboxes the caller may have */
+      /** Maximum number of sandboxes of the caller */
       "limit": number;
       "next_cursor": string | null;
     };
   };
-  /** Make a sandbox: 201 when it runs in time, else 202 */
+  /** Create a sandbox; 201 if it is running within the wait, otherwise 202 */
   'POST /containers': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -1713,9 +1713,9 @@ export interface SandboxOperations {
       "wait_ms"?: undefined | number;
     };
     body: {
-      /** A name or alias of the catalog */
+      /** Name or alias of an image in the catalog */
       "image"?: undefined | string;
-      /** In the place of an image */
+      /** Snapshot to start from, instead of an image */
       "snapshot_id"?: undefined | string;
       "name"?: undefined | string | null;
       "environment"?: undefined | Record<string, string> | null;
@@ -1727,9 +1727,9 @@ export interface SandboxOperations {
         "pids"?: undefined | number;
       };
       "network"?: undefined | "none" | "egress";
-      /** Hosts such as example.com, or *.example.com for all below it; everything else is refused */
+      /** Allowed hosts, such as example.com, or *.example.com for all its subdomains; all other hosts are blocked */
       "egress_allow"?: undefined | (string)[];
-      /** default: as sandboxes.isolation of the platform says */
+      /** Defaults to the platform's sandboxes.isolation */
       "isolation"?: undefined | "default" | "namespaces" | "gvisor";
       "idle_timeout_seconds"?: undefined | number;
       "max_lifetime_seconds"?: undefined | number;
@@ -1763,26 +1763,26 @@ export interface SandboxOperations {
       };
       "driver": string;
       "isolation": "namespaces" | "gvisor";
-      /** Its programs call the kernel of the machine that it runs on */
+      /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that it may reach; null: whatever is public */
+      /** Hosts that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
-        /** One sentence for people: what is being done, and how far it is */
+        /** Progress as a sentence for people */
         "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
-        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        /** Compressed bytes to download; 0 if nothing is downloaded */
         "bytes": number;
         "bytes_done": number;
       } | null;
     };
   };
-  /** Read a sandbox; with wait_for it answers when the state is reached or the time is over */
+  /** Get a sandbox; wait_for waits for a state until the timeout */
   'GET /containers/{id}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -1820,20 +1820,20 @@ export interface SandboxOperations {
       };
       "driver": string;
       "isolation": "namespaces" | "gvisor";
-      /** Its programs call the kernel of the machine that it runs on */
+      /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that it may reach; null: whatever is public */
+      /** Hosts that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
-        /** One sentence for people: what is being done, and how far it is */
+        /** Progress as a sentence for people */
         "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
-        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        /** Compressed bytes to download; 0 if nothing is downloaded */
         "bytes": number;
         "bytes_done": number;
       } | null;
@@ -1852,7 +1852,7 @@ export interface SandboxOperations {
       "message": string;
     };
   };
-  /** Events of a sandbox, as a stream or in pages */
+  /** List or stream the events of a sandbox */
   'GET /containers/{id}/events': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -1865,7 +1865,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: {
       "events": ({
-        /** Grows by one with each event of the workspace */
+        /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
         "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused";
@@ -1876,7 +1876,7 @@ export interface SandboxOperations {
       "next_cursor": string | null;
     };
   };
-  /** Run a command and answer its output and exit code; with stream, the output as it comes */
+  /** Run a command and return its output and exit code, or stream the output */
   'POST /containers/{id}/exec': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -1888,37 +1888,37 @@ export interface SandboxOperations {
       "workdir"?: undefined | string;
       "cwd"?: undefined | string;
       "env"?: undefined | Record<string, string> | (string)[];
-      /** Only root is known inside a sandbox */
+      /** Sandboxes only have the user root */
       "user"?: undefined | string;
-      /** What the command reads; nothing by default */
+      /** Standard input of the command; empty by default */
       "stdin"?: undefined | string;
       "stdin_encoding"?: undefined | "utf-8" | "base64";
       "encoding"?: undefined | "utf-8" | "base64";
       /** 60 by default */
       "timeout_seconds"?: undefined | number;
-      /** Output as it comes, as server-sent events */
+      /** Stream the output as server-sent events */
       "stream"?: undefined | boolean;
     };
     answer: {
       "command": string | (string)[];
       "stdout": string;
       "stderr": string;
-      /** Both, in the order of their arrival */
+      /** stdout and stderr combined, in order of arrival */
       "output": string;
       "encoding": "utf-8" | "base64";
-      /** 128 + number after a signal; -1 when the time was over */
+      /** 128 + the signal number if a signal ended the command; -1 on timeout */
       "exit_code": number;
       "signal": string | null;
       "duration_ms": number;
-      /** Of something only the beginning and the end are there */
+      /** Whether any output was cut; its beginning and end are kept */
       "truncated": boolean;
-      /** As much as it was */
+      /** Size before any cut */
       "stdout_bytes": number;
       "stderr_bytes": number;
       "timed_out": boolean;
     };
   };
-  /** Read a file: its bytes, or with format=json its content in base64; with archive=tar a folder */
+  /** Download a file, as bytes or as base64 in JSON (format=json), or a folder (archive=tar) */
   'GET /containers/{id}/files': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -1930,7 +1930,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Read a file: its bytes, or with format=json its content in base64; with archive=tar a folder */
+  /** Download a file, as bytes or as base64 in JSON (format=json), or a folder (archive=tar) */
   'HEAD /containers/{id}/files': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -1942,7 +1942,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Write a file at once: 201 when it is new, 200 when it took the place of another */
+  /** Write a file atomically; 201 if it is new, 200 if it replaced a file */
   'POST /containers/{id}/files': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -1959,15 +1959,15 @@ export interface SandboxOperations {
       "size": number;
       "mode": string;
       "mod_time": string;
-      /** Of the bytes that were sent */
+      /** SHA-256 of the bytes sent */
       "sha256": string;
-      /** Of the file as it is now, as reading it tells; for `If-Match` */
+      /** Current ETag of the file, as a read returns it; for use in `If-Match` */
       "etag": string;
       "created": boolean;
       "message": string;
     };
   };
-  /** Delete a file, or a directory with all that is in it */
+  /** Delete a file, or a directory with its contents */
   'DELETE /containers/{id}/files': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -1983,7 +1983,7 @@ export interface SandboxOperations {
       "message": string;
     };
   };
-  /** Unpack a tar archive (plain or gzip) into a folder, which is made where it is missing */
+  /** Unpack a tar archive (plain or gzip) into a folder, which is created if missing */
   'PUT /containers/{id}/files/archive': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -1994,7 +1994,7 @@ export interface SandboxOperations {
     answer: {
       "path": string;
       "entries": number;
-      /** Of the files in the archive */
+      /** Total size of the files in the archive */
       "size_bytes": number;
     };
   };
@@ -2013,7 +2013,7 @@ export interface SandboxOperations {
       "path": string;
       "files": ({
         "name": string;
-        /** The name's bytes in base64, where they are no UTF-8 */
+        /** Bytes of the name in base64, if they are not valid UTF-8 */
         "name_b64"?: undefined | string;
         "path": string;
         "size": number;
@@ -2027,14 +2027,14 @@ export interface SandboxOperations {
         "uid": number;
         "gid": number;
       })[];
-      /** Entries of this page */
+      /** Entries on this page */
       "count": number;
-      /** Entries of the directory */
+      /** Entries in the directory */
       "total": number;
       "next_cursor": string | null;
     } | ({
       "name": string;
-      /** The name's bytes in base64, where they are no UTF-8 */
+      /** Bytes of the name in base64, if they are not valid UTF-8 */
       "name_b64"?: undefined | string;
       "path": string;
       "size": number;
@@ -2049,7 +2049,7 @@ export interface SandboxOperations {
       "gid": number;
     })[];
   };
-  /** Make a directory, with those on the way; the path in the body or the query */
+  /** Create a directory and its parents; takes the path in the body or the query */
   'POST /containers/{id}/files/mkdir': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2058,7 +2058,7 @@ export interface SandboxOperations {
     };
     body: {
       "path": string;
-      /** Octal digits such as "0644", or the number itself */
+      /** Octal digits such as "0644", or a number */
       "mode"?: undefined | string | number;
       "parents"?: undefined | boolean;
     } | null;
@@ -2068,7 +2068,7 @@ export interface SandboxOperations {
       "message": string;
     };
   };
-  /** Rename or move within the sandbox, in one step */
+  /** Rename or move within the sandbox, atomically */
   'POST /containers/{id}/files/move': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2084,7 +2084,7 @@ export interface SandboxOperations {
       "message": string;
     };
   };
-  /** Attributes of one path; a link is not followed */
+  /** Get the attributes of a path without following links */
   'GET /containers/{id}/files/stat': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2094,7 +2094,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: {
       "name": string;
-      /** The name's bytes in base64, where they are no UTF-8 */
+      /** Bytes of the name in base64, if they are not valid UTF-8 */
       "name_b64"?: undefined | string;
       "path": string;
       "size": number;
@@ -2109,7 +2109,7 @@ export interface SandboxOperations {
       "gid": number;
     };
   };
-  /** Changes of a file or folder as server-sent events */
+  /** Stream the changes of a file or folder as server-sent events */
   'GET /containers/{id}/files/watch': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2120,7 +2120,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Make sandboxes that begin with the files of this one as they are now: all or none */
+  /** Fork a sandbox: create sandboxes with a copy of its current files, all or none */
   'POST /containers/{id}/fork': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2162,20 +2162,20 @@ export interface SandboxOperations {
         };
         "driver": string;
         "isolation": "namespaces" | "gvisor";
-        /** Its programs call the kernel of the machine that it runs on */
+        /** Whether its programs run directly on the host's kernel */
         "shares_kernel": boolean;
         "network": "none" | "egress";
-        /** Hosts that it may reach; null: whatever is public */
+        /** Hosts that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
         "image_progress": {
           /** resolving, downloading, unpacking, or building */
           "stage": string;
-          /** One sentence for people: what is being done, and how far it is */
+          /** Progress as a sentence for people */
           "message": string;
           "source": string;
           "layers": number;
           "layers_done": number;
-          /** Compressed bytes to fetch; 0 when nothing is fetched */
+          /** Compressed bytes to download; 0 if nothing is downloaded */
           "bytes": number;
           "bytes_done": number;
         } | null;
@@ -2183,7 +2183,7 @@ export interface SandboxOperations {
       "count": number;
     };
   };
-  /** What a sandbox uses now and used lately; a number that is not known is null */
+  /** Get the current and recent resource usage of a sandbox; unknown numbers are null */
   'GET /containers/{id}/metrics': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2194,33 +2194,33 @@ export interface SandboxOperations {
     answer: {
       "current": {
         "at": string;
-        /** CPUs, averaged since the sample before */
+        /** CPUs, averaged since the previous sample */
         "cpu_cores": number | null;
         /** Memory in use, page cache included */
         "memory_bytes": number | null;
         "memory_limit_bytes": number;
         /** Processes and threads */
         "pids": number | null;
-        /** Used of its own disk */
+        /** Bytes used on its disk */
         "disk_bytes": number | null;
         "disk_limit_bytes": number;
       };
       "samples": ({
         "at": string;
-        /** CPUs, averaged since the sample before */
+        /** CPUs, averaged since the previous sample */
         "cpu_cores": number | null;
         /** Memory in use, page cache included */
         "memory_bytes": number | null;
         "memory_limit_bytes": number;
         /** Processes and threads */
         "pids": number | null;
-        /** Used of its own disk */
+        /** Bytes used on its disk */
         "disk_bytes": number | null;
         "disk_limit_bytes": number;
       })[];
     };
   };
-  /** Pause a sandbox: its processes stand still and keep their memory; a use resumes it */
+  /** Pause a sandbox; its processes freeze and keep their memory, and any access resumes it */
   'POST /containers/{id}/pause': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2256,26 +2256,26 @@ export interface SandboxOperations {
       };
       "driver": string;
       "isolation": "namespaces" | "gvisor";
-      /** Its programs call the kernel of the machine that it runs on */
+      /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that it may reach; null: whatever is public */
+      /** Hosts that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
-        /** One sentence for people: what is being done, and how far it is */
+        /** Progress as a sentence for people */
         "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
-        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        /** Compressed bytes to download; 0 if nothing is downloaded */
         "bytes": number;
         "bytes_done": number;
       } | null;
     };
   };
-  /** List the links to ports that are in use, without their signatures */
+  /** List the active port links, without their signatures */
   'GET /containers/{id}/ports': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2292,7 +2292,7 @@ export interface SandboxOperations {
       "count": number;
     };
   };
-  /** Make a signed link to a port of the sandbox, for whoever has it */
+  /** Create a signed link to a port of the sandbox; anyone with the link can use it */
   'POST /containers/{id}/ports': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2306,14 +2306,14 @@ export interface SandboxOperations {
     answer: {
       "id": string;
       "port": number;
-      /** An origin of its own, for one port of one sandbox */
+      /** URL with a separate origin for this port of this sandbox */
       "url": string;
-      /** The same on the host of the platform, without cookies and in an origin of nobody */
+      /** The same port on the platform's host, without cookies and in an opaque origin */
       "path_url": string;
       "expires_at": string;
     };
   };
-  /** Take back every link to a port of the sandbox; what is open by them is cut */
+  /** Revoke all port links of the sandbox and close their connections */
   'DELETE /containers/{id}/ports': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2321,11 +2321,11 @@ export interface SandboxOperations {
     };
     body: undefined;
     answer: {
-      /** Links that are worth nothing any more */
+      /** Revoked links */
       "revoked": number;
     };
   };
-  /** Take back the links to one port; what is open by them is cut */
+  /** Revoke the links to one port and close their connections */
   'DELETE /containers/{id}/ports/{port}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2333,11 +2333,11 @@ export interface SandboxOperations {
     };
     body: undefined;
     answer: {
-      /** Links that are worth nothing any more */
+      /** Revoked links */
       "revoked": number;
     };
   };
-  /** Resume a paused sandbox: its processes go on where they stood */
+  /** Resume a paused sandbox; its processes continue where they stopped */
   'POST /containers/{id}/resume': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2373,26 +2373,26 @@ export interface SandboxOperations {
       };
       "driver": string;
       "isolation": "namespaces" | "gvisor";
-      /** Its programs call the kernel of the machine that it runs on */
+      /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that it may reach; null: whatever is public */
+      /** Hosts that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
-        /** One sentence for people: what is being done, and how far it is */
+        /** Progress as a sentence for people */
         "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
-        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        /** Compressed bytes to download; 0 if nothing is downloaded */
         "bytes": number;
         "bytes_done": number;
       } | null;
     };
   };
-  /** Copy the files of a sandbox; its processes stand still while they are copied */
+  /** Create a snapshot of a sandbox's files; its processes freeze during the copy */
   'POST /containers/{id}/snapshots': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2404,17 +2404,17 @@ export interface SandboxOperations {
     answer: {
       "id": string;
       "name": string;
-      /** What it was made of; that may be gone */
+      /** Source sandbox; it may no longer exist */
       "sandbox_id": string;
       "image": string;
-      /** Of the disk of sandboxes that are made from it */
+      /** Disk in MiB of sandboxes created from it */
       "disk_mb": number;
-      /** What it takes on the disk */
+      /** Size on disk */
       "size_bytes": number;
       "created_at": string;
     };
   };
-  /** Start a stopped sandbox, or bring one in error back with its files */
+  /** Start a stopped sandbox, or recover one in error with its files */
   'POST /containers/{id}/start': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2451,20 +2451,20 @@ export interface SandboxOperations {
       };
       "driver": string;
       "isolation": "namespaces" | "gvisor";
-      /** Its programs call the kernel of the machine that it runs on */
+      /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that it may reach; null: whatever is public */
+      /** Hosts that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
-        /** One sentence for people: what is being done, and how far it is */
+        /** Progress as a sentence for people */
         "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
-        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        /** Compressed bytes to download; 0 if nothing is downloaded */
         "bytes": number;
         "bytes_done": number;
       } | null;
@@ -2506,26 +2506,26 @@ export interface SandboxOperations {
       };
       "driver": string;
       "isolation": "namespaces" | "gvisor";
-      /** Its programs call the kernel of the machine that it runs on */
+      /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that it may reach; null: whatever is public */
+      /** Hosts that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
-        /** One sentence for people: what is being done, and how far it is */
+        /** Progress as a sentence for people */
         "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
-        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        /** Compressed bytes to download; 0 if nothing is downloaded */
         "bytes": number;
         "bytes_done": number;
       } | null;
     };
   };
-  /** Make a one-use ticket (30 s) that opens a terminal: /ws/terminal/ID?ticket= */
+  /** Create a single-use ticket, valid for 30 s, that opens a terminal at /ws/terminal/ID?ticket= */
   'POST /containers/{id}/terminal/tickets': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2537,7 +2537,7 @@ export interface SandboxOperations {
       "expires_at": string;
     };
   };
-  /** List terminal sessions: shells that outlive their clients */
+  /** List terminal sessions, including those without a client */
   'GET /containers/{id}/terminals': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2551,16 +2551,16 @@ export interface SandboxOperations {
         "shell": string;
         "cols": number;
         "rows": number;
-        /** Clients that look at it now */
+        /** Number of attached clients */
         "attached": number;
-        /** The shell has ended; its last output and exit code wait for a client */
+        /** Whether the shell has exited; its last output and exit code are kept for a client */
         "exited": boolean;
         "started_at": string;
       })[];
       "count": number;
     };
   };
-  /** End a terminal session: its shell is hung up */
+  /** End a terminal session and hang up its shell */
   'DELETE /containers/{id}/terminals/{session}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2572,7 +2572,7 @@ export interface SandboxOperations {
       "deleted": true;
     };
   };
-  /** Events of all sandboxes of the workspace, as a stream or in pages */
+  /** List or stream the events of all sandboxes of the workspace */
   'GET /events': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2585,7 +2585,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: {
       "events": ({
-        /** Grows by one with each event of the workspace */
+        /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
         "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused";
@@ -2596,7 +2596,7 @@ export interface SandboxOperations {
       "next_cursor": string | null;
     };
   };
-  /** List the images that sandboxes can be made of; popular ones only, unless all=true */
+  /** List available images; only popular ones unless all=true */
   'GET /images': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2619,12 +2619,12 @@ export interface SandboxOperations {
         "progress": {
           /** resolving, downloading, unpacking, or building */
           "stage": string;
-          /** One sentence for people: what is being done, and how far it is */
+          /** Progress as a sentence for people */
           "message": string;
           "source": string;
           "layers": number;
           "layers_done": number;
-          /** Compressed bytes to fetch; 0 when nothing is fetched */
+          /** Compressed bytes to download; 0 if nothing is downloaded */
           "bytes": number;
           "bytes_done": number;
         } | null;
@@ -2648,12 +2648,12 @@ export interface SandboxOperations {
       "snapshots": ({
         "id": string;
         "name": string;
-        /** What it was made of; that may be gone */
+        /** Source sandbox; it may no longer exist */
         "sandbox_id": string;
         "image": string;
-        /** Of the disk of sandboxes that are made from it */
+        /** Disk in MiB of sandboxes created from it */
         "disk_mb": number;
-        /** What it takes on the disk */
+        /** Size on disk */
         "size_bytes": number;
         "created_at": string;
       })[];
@@ -2661,7 +2661,7 @@ export interface SandboxOperations {
       "next_cursor": string | null;
     };
   };
-  /** Read a snapshot */
+  /** Get a snapshot */
   'GET /snapshots/{id}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2671,17 +2671,17 @@ export interface SandboxOperations {
     answer: {
       "id": string;
       "name": string;
-      /** What it was made of; that may be gone */
+      /** Source sandbox; it may no longer exist */
       "sandbox_id": string;
       "image": string;
-      /** Of the disk of sandboxes that are made from it */
+      /** Disk in MiB of sandboxes created from it */
       "disk_mb": number;
-      /** What it takes on the disk */
+      /** Size on disk */
       "size_bytes": number;
       "created_at": string;
     };
   };
-  /** Delete a snapshot; sandboxes that were made from it stay as they are */
+  /** Delete a snapshot; sandboxes created from it are not affected */
   'DELETE /snapshots/{id}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2710,7 +2710,7 @@ export interface ClusterOperations {
       "clusters": ({
         "id": string;
         "name": string;
-        /** pending: no agent has come yet; offline: three heartbeats are missing */
+        /** pending: no agent has connected yet; offline: three heartbeats missed */
         "status": "pending" | "online" | "offline";
         "connected": boolean;
         "created_at": string;
@@ -2728,14 +2728,14 @@ export interface ClusterOperations {
         "status_at": string | null;
         "heartbeat": {
           "status": string;
-          /** Fraction 0..1 of what the nodes can give */
+          /** Fraction of the nodes' allocatable resources, 0 to 1 */
           "cpu_usage": number;
           "memory_usage": number;
           "active_pods": number;
         } | null;
         "clock_skew_seconds": number | null;
         "warnings": ({
-          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other */
+          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a permission; TWO_AGENTS: two agents use the same token and replace each other */
           "code": "CLOCK_SKEW" | "LIMITED" | "TWO_AGENTS";
           "message": string;
         })[];
@@ -2755,7 +2755,7 @@ export interface ClusterOperations {
     answer: {
       "id": string;
       "name": string;
-      /** pending: no agent has come yet; offline: three heartbeats are missing */
+      /** pending: no agent has connected yet; offline: three heartbeats missed */
       "status": "pending" | "online" | "offline";
       "connected": boolean;
       "created_at": string;
@@ -2773,25 +2773,25 @@ export interface ClusterOperations {
       "status_at": string | null;
       "heartbeat": {
         "status": string;
-        /** Fraction 0..1 of what the nodes can give */
+        /** Fraction of the nodes' allocatable resources, 0 to 1 */
         "cpu_usage": number;
         "memory_usage": number;
         "active_pods": number;
       } | null;
       "clock_skew_seconds": number | null;
       "warnings": ({
-        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other */
+        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a permission; TWO_AGENTS: two agents use the same token and replace each other */
         "code": "CLOCK_SKEW" | "LIMITED" | "TWO_AGENTS";
         "message": string;
       })[];
-      /** The token of the agent; shown this once */
+      /** Token of the agent; shown only once */
       "token": string;
       "install": {
         "helm": string;
         "kubectl": string;
-        /** Only the token: what an agent that runs already needs of a new one */
+        /** Command that updates only the token of an installed agent */
         "secret": string;
-        /** For each node first, where nodes cannot pull the agent's image; available: whether the platform has one to give */
+        /** Command to run first on each node that cannot pull the agent's image; available: whether the platform serves an image */
         "image": {
           "command": string;
           "available": boolean;
@@ -2799,7 +2799,7 @@ export interface ClusterOperations {
       };
     };
   };
-  /** Read a cluster */
+  /** Get a cluster */
   'GET /{cluster}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2809,7 +2809,7 @@ export interface ClusterOperations {
     answer: {
       "id": string;
       "name": string;
-      /** pending: no agent has come yet; offline: three heartbeats are missing */
+      /** pending: no agent has connected yet; offline: three heartbeats missed */
       "status": "pending" | "online" | "offline";
       "connected": boolean;
       "created_at": string;
@@ -2827,20 +2827,20 @@ export interface ClusterOperations {
       "status_at": string | null;
       "heartbeat": {
         "status": string;
-        /** Fraction 0..1 of what the nodes can give */
+        /** Fraction of the nodes' allocatable resources, 0 to 1 */
         "cpu_usage": number;
         "memory_usage": number;
         "active_pods": number;
       } | null;
       "clock_skew_seconds": number | null;
       "warnings": ({
-        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other */
+        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a permission; TWO_AGENTS: two agents use the same token and replace each other */
         "code": "CLOCK_SKEW" | "LIMITED" | "TWO_AGENTS";
         "message": string;
       })[];
     };
   };
-  /** Remove a cluster with its history and end its agent */
+  /** Remove a cluster and its history, and stop its agent */
   'DELETE /{cluster}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2862,7 +2862,7 @@ export interface ClusterOperations {
       "commands": ({
         "id": string;
         "command": string;
-        /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+        /** queued, dispatched or running; then one of the final states succeeded, failed, timed_out, cancelled, superseded or lost */
         "status": string;
         /** Name of the cluster */
         "cluster": string;
@@ -2883,7 +2883,7 @@ export interface ClusterOperations {
       "next_cursor": string | null;
     };
   };
-  /** Read a command with its result */
+  /** Get a command and its result */
   'GET /{cluster}/commands/{id}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2894,7 +2894,7 @@ export interface ClusterOperations {
     answer: {
       "id": string;
       "command": string;
-      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      /** queued, dispatched or running; then one of the final states succeeded, failed, timed_out, cancelled, superseded or lost */
       "status": string;
       /** Name of the cluster */
       "cluster": string;
@@ -2913,7 +2913,7 @@ export interface ClusterOperations {
       } | null;
     };
   };
-  /** Cancel a command that is not finished; a finished one stays as it is */
+  /** Cancel a command; a finished command does not change */
   'DELETE /{cluster}/commands/{id}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2923,7 +2923,7 @@ export interface ClusterOperations {
     answer: {
       "id": string;
       "command": string;
-      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      /** queued, dispatched or running; then one of the final states succeeded, failed, timed_out, cancelled, superseded or lost */
       "status": string;
       /** Name of the cluster */
       "cluster": string;
@@ -2942,7 +2942,7 @@ export interface ClusterOperations {
       } | null;
     };
   };
-  /** Follow a command and its output (server-sent events, resumable by Last-Event-ID) */
+  /** Stream a command and its output (server-sent events, resumable with Last-Event-ID) */
   'GET /{cluster}/commands/{id}/events': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2951,7 +2951,7 @@ export interface ClusterOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Change the terminal size of a running exec */
+  /** Resize the terminal of a running exec */
   'POST /{cluster}/commands/{id}/resize': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2963,7 +2963,7 @@ export interface ClusterOperations {
     };
     answer: undefined;
   };
-  /** Give a running exec more of its standard input, or its end */
+  /** Send standard input to a running exec, or close it */
   'POST /{cluster}/commands/{id}/stdin': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2986,7 +2986,7 @@ export interface ClusterOperations {
     };
     body: {
       "project_id": string;
-      /** Kubernetes manifest: YAML, one or more documents */
+      /** Kubernetes manifest in YAML, with one or more documents */
       "manifest": string;
       "namespace": string;
       "dry_run"?: undefined | boolean;
@@ -2995,7 +2995,7 @@ export interface ClusterOperations {
       "timeout_seconds"?: undefined | number;
       "force_conflicts"?: undefined | boolean;
       "revision"?: undefined | string;
-      /** Keep it until the agent comes, instead of 503 */
+      /** Queue the deployment until the agent connects, instead of failing with 503 */
       "queue_if_offline"?: undefined | boolean;
     };
     answer: {
@@ -3005,7 +3005,7 @@ export interface ClusterOperations {
       "namespace": string;
       "manifest_sha256": string;
       "dry_run": boolean;
-      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      /** queued, dispatched or running; then one of the final states succeeded, failed, timed_out, cancelled, superseded or lost */
       "status": string;
       /** Name of the cluster */
       "cluster": string;
@@ -3042,7 +3042,7 @@ export interface ClusterOperations {
         "namespace": string;
         "manifest_sha256": string;
         "dry_run": boolean;
-        /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+        /** queued, dispatched or running; then one of the final states succeeded, failed, timed_out, cancelled, superseded or lost */
         "status": string;
         /** Name of the cluster */
         "cluster": string;
@@ -3063,7 +3063,7 @@ export interface ClusterOperations {
       "next_cursor": string | null;
     };
   };
-  /** Read a deployment with its result */
+  /** Get a deployment and its result */
   'GET /{cluster}/deployments/{id}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3078,7 +3078,7 @@ export interface ClusterOperations {
       "namespace": string;
       "manifest_sha256": string;
       "dry_run": boolean;
-      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      /** queued, dispatched or running; then one of the final states succeeded, failed, timed_out, cancelled, superseded or lost */
       "status": string;
       /** Name of the cluster */
       "cluster": string;
@@ -3097,7 +3097,7 @@ export interface ClusterOperations {
       } | null;
     };
   };
-  /** Cancel a deployment that is not finished */
+  /** Cancel an unfinished deployment */
   'DELETE /{cluster}/deployments/{id}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3111,7 +3111,7 @@ export interface ClusterOperations {
       "namespace": string;
       "manifest_sha256": string;
       "dry_run": boolean;
-      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      /** queued, dispatched or running; then one of the final states succeeded, failed, timed_out, cancelled, superseded or lost */
       "status": string;
       /** Name of the cluster */
       "cluster": string;
@@ -3130,7 +3130,7 @@ export interface ClusterOperations {
       } | null;
     };
   };
-  /** Follow a deployment (server-sent events, resumable by Last-Event-ID) */
+  /** Stream a deployment (server-sent events, resumable with Last-Event-ID) */
   'GET /{cluster}/deployments/{id}/events': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3139,7 +3139,7 @@ export interface ClusterOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Events of the cluster; with Accept: text/event-stream a stream, resumable by Last-Event-ID */
+  /** List the events of a cluster; Accept: text/event-stream streams them, resumable with Last-Event-ID */
   'GET /{cluster}/events': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3187,7 +3187,7 @@ export interface ClusterOperations {
     answer: {
       "id": string;
       "command": string;
-      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      /** queued, dispatched or running; then one of the final states succeeded, failed, timed_out, cancelled, superseded or lost */
       "status": string;
       /** Name of the cluster */
       "cluster": string;
@@ -3206,7 +3206,7 @@ export interface ClusterOperations {
       } | null;
     };
   };
-  /** Logs of a container, as text or, with Accept: text/event-stream, as events */
+  /** Get the logs of a container as text, or stream them with Accept: text/event-stream */
   'GET /{cluster}/logs': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3239,10 +3239,10 @@ export interface ClusterOperations {
     answer: {
       "nodes": ({
         "name": string;
-        /** unknown: its kubelet does not report */
+        /** unknown: the kubelet has stopped reporting */
         "state": "ready" | "not_ready" | "unknown";
         "ready": boolean;
-        /** False when it is cordoned */
+        /** False if the node is cordoned */
         "schedulable": boolean;
         /** Such as MemoryPressure or DiskPressure */
         "pressures": (string)[];
@@ -3255,7 +3255,7 @@ export interface ClusterOperations {
         "cpu_capacity_cores": number | null;
         "memory_capacity_bytes": number | null;
         "pods_capacity": number | null;
-        /** Null where the cluster serves no metrics */
+        /** Null if the cluster serves no metrics */
         "cpu_usage_cores": number | null;
         "memory_usage_bytes": number | null;
       })[];
@@ -3281,7 +3281,7 @@ export interface ClusterOperations {
         "name": string;
         /** As kubectl shows it: Running, CrashLoopBackOff, Init:1/2, Terminating */
         "state": string;
-        /** Why it does not run, in the words of the kubelet or the scheduler; null when nothing is in the way */
+        /** Why the pod is not running, as reported by the kubelet or scheduler; null if nothing is wrong */
         "message": string | null;
         "phase": string | null;
         "ready": boolean;
@@ -3291,7 +3291,7 @@ export interface ClusterOperations {
         "created_at": string | null;
         "node": string | null;
         "ip": string | null;
-        /** The workload that made it; the Deployment for pods of its ReplicaSets */
+        /** Workload that created the pod; the Deployment for pods of its ReplicaSets */
         "owner": {
           "kind": string;
           "name": string;
@@ -3300,21 +3300,21 @@ export interface ClusterOperations {
         "containers": ({
           "name": string;
           "image": string | null;
-          /** Runs before the others, or beside them when it is a sidecar */
+          /** Init container, or a sidecar that runs beside the others */
           "init": boolean;
-          /** Running, or why not: CrashLoopBackOff, ImagePullBackOff, Completed */
+          /** Running, or the reason it is not: CrashLoopBackOff, ImagePullBackOff, Completed */
           "state": string;
           "ready": boolean;
           "restarts": number;
         })[];
-        /** Null where the cluster serves no metrics */
+        /** Null if the cluster serves no metrics */
         "cpu_usage_cores": number | null;
         "memory_usage_bytes": number | null;
       })[];
       "next_cursor": string | null;
     };
   };
-  /** Live state and the history of heartbeats */
+  /** Get the live state and heartbeat history */
   'GET /{cluster}/status': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3327,7 +3327,7 @@ export interface ClusterOperations {
       "cluster": {
         "id": string;
         "name": string;
-        /** pending: no agent has come yet; offline: three heartbeats are missing */
+        /** pending: no agent has connected yet; offline: three heartbeats missed */
         "status": "pending" | "online" | "offline";
         "connected": boolean;
         "created_at": string;
@@ -3345,14 +3345,14 @@ export interface ClusterOperations {
         "status_at": string | null;
         "heartbeat": {
           "status": string;
-          /** Fraction 0..1 of what the nodes can give */
+          /** Fraction of the nodes' allocatable resources, 0 to 1 */
           "cpu_usage": number;
           "memory_usage": number;
           "active_pods": number;
         } | null;
         "clock_skew_seconds": number | null;
         "warnings": ({
-          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other */
+          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a permission; TWO_AGENTS: two agents use the same token and replace each other */
           "code": "CLOCK_SKEW" | "LIMITED" | "TWO_AGENTS";
           "message": string;
         })[];
@@ -3363,12 +3363,12 @@ export interface ClusterOperations {
         "cpu_usage": number;
         "memory_usage": number;
         "active_pods": number;
-        /** More than 1: an average of ten minutes */
+        /** Heartbeats in this point; more than 1 means a ten-minute average */
         "samples": number;
       })[];
     };
   };
-  /** Make a new agent token; the older one ends at once or after an overlap */
+  /** Rotate the agent token; the old token ends immediately or after an overlap */
   'POST /{cluster}/token': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3380,14 +3380,14 @@ export interface ClusterOperations {
     answer: {
       "id": string;
       "name": string;
-      /** The token of the agent; shown this once */
+      /** Token of the agent; shown only once */
       "token": string;
       "install": {
         "helm": string;
         "kubectl": string;
-        /** Only the token: what an agent that runs already needs of a new one */
+        /** Command that updates only the token of an installed agent */
         "secret": string;
-        /** For each node first, where nodes cannot pull the agent's image; available: whether the platform has one to give */
+        /** Command to run first on each node that cannot pull the agent's image; available: whether the platform serves an image */
         "image": {
           "command": string;
           "available": boolean;
@@ -3395,7 +3395,7 @@ export interface ClusterOperations {
       };
     };
   };
-  /** Where the tunnel of a cluster is reached; what a kubeconfig is made of */
+  /** Get the tunnel URLs of a cluster, for programs and kubeconfigs */
   'GET /{cluster}/tunnel-endpoints': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3405,21 +3405,21 @@ export interface ClusterOperations {
     answer: {
       "cluster_id": string;
       "cluster_name": string;
-      /** For programs with a token: below it, /{service}/<path> */
+      /** Base URL for programs with a token; append /{service}/<path> */
       "host_url": string;
-      /** Server of a kubeconfig */
+      /** Server URL for a kubeconfig */
       "kubernetes_url": string;
       "certificate_authority": string | null;
     };
   };
-  /** Make an address with which a browser reaches a forwarded service for a while */
+  /** Create a temporary browser link to a forwarded service */
   'POST /{cluster}/tunnel-links': {
     query: {
       "workspace_uuid"?: undefined | string;
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Name of a forward of the agent */
+      /** Name of a service that the agent forwards */
       "service": string;
       "expires_in_seconds"?: undefined | number;
     };
@@ -3428,7 +3428,7 @@ export interface ClusterOperations {
       "expires_at": string;
     };
   };
-  /** List Deployments, StatefulSets, DaemonSets, CronJobs and Jobs of a cluster, kind after kind */
+  /** List the Deployments, StatefulSets, DaemonSets, CronJobs and Jobs of a cluster, grouped by kind */
   'GET /{cluster}/workloads': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3442,21 +3442,21 @@ export interface ClusterOperations {
     body: undefined;
     answer: {
       "workloads": ({
-        /** Kind of Kubernetes */
+        /** Kubernetes kind */
         "kind": "Deployment" | "StatefulSet" | "DaemonSet" | "CronJob" | "Job";
         "namespace": string;
         "name": string;
-        /** available, progressing, failed or scaled_down; suspended for what was told to wait, completed for a Job, scheduled for a CronJob */
+        /** available, progressing, failed or scaled_down; suspended if paused, completed for a Job, scheduled for a CronJob */
         "state": string;
-        /** Pods that are ready; of a Job, that succeeded; of a CronJob, Jobs that run */
+        /** Ready pods; for a Job, succeeded pods; for a CronJob, active Jobs */
         "ready": number;
-        /** Pods that are wanted */
+        /** Desired pods */
         "desired": number;
-        /** Pods of the newest template */
+        /** Pods of the latest template */
         "updated": number;
         "images": (string)[];
         "created_at": string | null;
-        /** Finds its pods: the `label_selector` of /pods. Null when it cannot be written as one */
+        /** Selector of its pods, for `label_selector` of /pods; null if it cannot be expressed as one */
         "selector": string | null;
       })[];
       "next_cursor": string | null;

@@ -10,9 +10,10 @@ interface Columns {
 const WORKSPACE: Columns & { subjects: readonly (readonly [WorkspaceSubject, string])[] } = {
   title: 'In a workspace',
   intro:
-    'The owner of a workspace calls directly. Members of its team add `?team_uuid=`: without it they get 404, with a ' +
-    'team they are not in 403, with a wrong team 404. A service account (`sat_`) reaches its own workspace whatever ' +
-    'team is named. Who does not reach the workspace gets 404, who reaches it in too low a role gets 403.',
+    'The owner of a workspace needs no team. Team members add `?team_uuid=`: without it they get 404, with a ' +
+    'team they do not belong to 403, and with the wrong team 404. A service account (`sat_`) can access its ' +
+    'own workspace with any team. Callers without access to the workspace get 404; callers whose role is too ' +
+    'low get 403.',
   subjects: [
     ['owner', 'owner'],
     ['admin', 'team admin'],
@@ -27,7 +28,7 @@ const WORKSPACE: Columns & { subjects: readonly (readonly [WorkspaceSubject, str
 
 const TEAM: Columns & { subjects: readonly (readonly [TeamSubject, string])[] } = {
   title: 'On a team',
-  intro: 'Who is not in the team gets 404. Service accounts and guest sign-ins get 403.',
+  intro: 'Callers outside the team get 404. Service accounts and guest sign-ins get 403.',
   subjects: [
     ['team_owner', 'team owner'],
     ['team_admin', 'admin'],
@@ -37,10 +38,10 @@ const TEAM: Columns & { subjects: readonly (readonly [TeamSubject, string])[] } 
 };
 
 const SELF: Columns & { subjects: readonly (readonly [SelfSubject, string])[] } = {
-  title: 'On what is one’s own',
+  title: 'On your own account',
   intro:
-    'Other kinds of callers get 403. A confirmed sign-in is one whose password, or whose sign-in at the external issuer, ' +
-    'is at most ten minutes old; API tokens are none.',
+    'Other kinds of callers get 403. A sign-in is confirmed for ten minutes after the password was entered ' +
+    'or the external issuer authenticated the user; API tokens are never confirmed.',
   subjects: [
     ['user', 'user'],
     ['service_account', 'service account'],
@@ -53,13 +54,13 @@ export function renderAuthorization(table: Readonly<Record<string, Rule>>): stri
   const rules = Object.entries(table);
   const ofScope = (scope: Rule['scope']) => rules.filter(([, rule]) => rule.scope === scope);
   const parts = [
-    '# Who may do what',
-    'Generated from `modules/accounts/src/domain/authorize/table.ts` by `npm run docs --workspace @svc/accounts`; a test fails when ' +
-      'it is stale. Without valid credentials every action but the public ones answers 401.',
+    '# Permissions',
+    'Generated from `modules/accounts/src/domain/authorize/table.ts` by `npm run docs --workspace @svc/accounts`; a test fails if ' +
+      'it is stale. Without valid credentials, all actions except the public ones return 401.',
     section(WORKSPACE, ofScope('workspace')),
     section(TEAM, ofScope('team')),
     section(SELF, ofScope('self')),
-    '## On the whole installation\nThe operator alone: the owner account of the first start. Everybody else gets 403.\n',
+    '## On the installation\nOperator only: the owner account created on first start. All other callers get 403.\n',
     ...ofScope('installation').map(([action, rule]) => `- \`${action}\`: ${rule.summary}.`),
     '\n## Without credentials\n',
     ...ofScope('public').map(([action, rule]) => `- \`${action}\`: ${rule.summary}.`),

@@ -15,7 +15,7 @@ export const accountQuotas = defineQuotas({
   workspaces: {
     title: 'Workspaces',
     unit: 'count',
-    description: 'Workspaces that a user owns',
+    description: 'Workspaces owned by a user',
     only: 'owner',
     workspace: 'unlimited',
     owner: 'auto',
@@ -24,7 +24,7 @@ export const accountQuotas = defineQuotas({
   teams: {
     title: 'Teams',
     unit: 'count',
-    description: 'Teams that a user owns',
+    description: 'Teams owned by a user',
     only: 'owner',
     workspace: 'unlimited',
     owner: 'auto',
@@ -33,8 +33,7 @@ export const accountQuotas = defineQuotas({
   invited_accounts: {
     title: 'Invited accounts',
     unit: 'count',
-    description:
-      'Accounts that were made by invitations to the teams of a user, and by those of these accounts in turn',
+    description: "Accounts created by invitations to a user's teams, and in turn by invitations from those accounts",
     only: 'owner',
     workspace: 'unlimited',
     owner: 100,

@@ -7,7 +7,7 @@ const nullableNumber = Type.Union([Type.Number(), Type.Null()]);
 
 export const usageFields = {
   cpu_usage_cores: Type.Union([Type.Number(), Type.Null()], {
-    description: 'Null where the cluster serves no metrics',
+    description: 'Null if the cluster serves no metrics',
   }),
   memory_usage_bytes: nullableNumber,
 };
@@ -15,10 +15,10 @@ export const usageFields = {
 export const nodeSchema = Type.Object({
   name: Type.String(),
   state: Type.Union([Type.Literal('ready'), Type.Literal('not_ready'), Type.Literal('unknown')], {
-    description: 'unknown: its kubelet does not report',
+    description: 'unknown: the kubelet has stopped reporting',
   }),
   ready: Type.Boolean(),
-  schedulable: Type.Boolean({ description: 'False when it is cordoned' }),
+  schedulable: Type.Boolean({ description: 'False if the node is cordoned' }),
   pressures: Type.Array(Type.String(), { description: 'Such as MemoryPressure or DiskPressure' }),
   roles: Type.Array(Type.String()),
   created_at: nullableText,

@@ -8,8 +8,10 @@ import type { UsageByName } from './usage.ts';
 const containerSchema = Type.Object({
   name: Type.String(),
   image: nullableText,
-  init: Type.Boolean({ description: 'Runs before the others, or beside them when it is a sidecar' }),
-  state: Type.String({ description: 'Running, or why not: CrashLoopBackOff, ImagePullBackOff, Completed' }),
+  init: Type.Boolean({ description: 'Init container, or a sidecar that runs beside the others' }),
+  state: Type.String({
+    description: 'Running, or the reason it is not: CrashLoopBackOff, ImagePullBackOff, Completed',
+  }),
   ready: Type.Boolean(),
   restarts: Type.Integer(),
 });
@@ -19,7 +21,7 @@ export const podSchema = Type.Object({
   name: Type.String(),
   state: Type.String({ description: 'As kubectl shows it: Running, CrashLoopBackOff, Init:1/2, Terminating' }),
   message: Type.Union([Type.String(), Type.Null()], {
-    description: 'Why it does not run, in the words of the kubelet or the scheduler; null when nothing is in the way',
+    description: 'Why the pod is not running, as reported by the kubelet or scheduler; null if nothing is wrong',
   }),
   phase: nullableText,
   ready: Type.Boolean(),
@@ -30,7 +32,7 @@ export const podSchema = Type.Object({
   node: nullableText,
   ip: nullableText,
   owner: Type.Union([Type.Object({ kind: Type.String(), name: Type.String() }), Type.Null()], {
-    description: 'The workload that made it; the Deployment for pods of its ReplicaSets',
+    description: 'Workload that created the pod; the Deployment for pods of its ReplicaSets',
   }),
   default_container: nullableText,
   containers: Type.Array(containerSchema),

@@ -10,7 +10,7 @@ export const workloadKindSchema = Type.Union(
     Type.Literal('CronJob'),
     Type.Literal('Job'),
   ],
-  { description: 'Kind of Kubernetes' },
+  { description: 'Kubernetes kind' },
 );
 
 export type WorkloadKind = Static<typeof workloadKindSchema>;
@@ -21,15 +21,15 @@ export const workloadSchema = Type.Object({
   name: Type.String(),
   state: Type.String({
     description:
-      'available, progressing, failed or scaled_down; suspended for what was told to wait, completed for a Job, scheduled for a CronJob',
+      'available, progressing, failed or scaled_down; suspended if paused, completed for a Job, scheduled for a CronJob',
   }),
-  ready: Type.Integer({ description: 'Pods that are ready; of a Job, that succeeded; of a CronJob, Jobs that run' }),
-  desired: Type.Integer({ description: 'Pods that are wanted' }),
-  updated: Type.Integer({ description: 'Pods of the newest template' }),
+  ready: Type.Integer({ description: 'Ready pods; for a Job, succeeded pods; for a CronJob, active Jobs' }),
+  desired: Type.Integer({ description: 'Desired pods' }),
+  updated: Type.Integer({ description: 'Pods of the latest template' }),
   images: Type.Array(Type.String()),
   created_at: nullableText,
   selector: Type.Union([Type.String(), Type.Null()], {
-    description: 'Finds its pods: the `label_selector` of /pods. Null when it cannot be written as one',
+    description: 'Selector of its pods, for `label_selector` of /pods; null if it cannot be expressed as one',
   }),
 });
 

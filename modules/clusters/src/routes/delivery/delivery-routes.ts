@@ -52,10 +52,10 @@ function addChartRoute(app: HttpApp, { folder }: DeliveryOptions): void {
       config: { public: true, rateLimit: INSTALL_LIMIT },
       schema: {
         tags,
-        summary: "The agent's Helm chart, packed; no credentials",
+        summary: "Download the agent's packaged Helm chart; no credentials",
         response: {
           200: { description: 'The chart.', content: { 'application/gzip': { schema: HAS_BYTES } } },
-          304: { description: 'Unchanged since the ETag of If-None-Match.' },
+          304: { description: 'Not modified.' },
         },
       },
     },
@@ -75,7 +75,7 @@ function addManifestRoute(app: HttpApp, { folder, delivery }: DeliveryOptions): 
       config: { public: true, rateLimit: INSTALL_LIMIT },
       schema: {
         tags,
-        summary: 'The agent as one manifest for `kubectl apply`; no credentials',
+        summary: "Download the agent's manifest for `kubectl apply`; no credentials",
         response: { 200: { description: 'The manifest.', content: { 'application/yaml': { schema: HAS_BYTES } } } },
       },
     },
@@ -94,9 +94,11 @@ function addImageRoute(app: HttpApp, { delivery: { images }, sender }: DeliveryO
       config: { public: true, rateLimit: IMAGE_LIMIT },
       schema: {
         tags,
-        summary: "The agent's image as an archive for `ctr images import`; no credentials",
+        summary: "Download the agent's image as an archive for `ctr images import`; no credentials",
         params: Type.Object({
-          machine: Type.Enum(['amd64', 'x86_64', 'arm64', 'aarch64'], { description: 'As uname -m says it' }),
+          machine: Type.Enum(['amd64', 'x86_64', 'arm64', 'aarch64'], {
+            description: 'Architecture, as `uname -m` prints it',
+          }),
         }),
         response: { 200: { description: 'The archive.', content: { 'application/x-tar': { schema: HAS_BYTES } } } },
       },

@@ -30,7 +30,7 @@ export function registerRegistryRoutes(app: HttpApp, options: RegistryOptions): 
     '/v2/',
     {
       config: { public: true, rateLimit: IMAGE_LIMIT },
-      schema: { tags, summary: 'Whether there is a registry; no credentials' },
+      schema: { tags, summary: 'Check for the registry; no credentials' },
     },
     async () => ({}),
   );
@@ -46,7 +46,7 @@ function addTagsRoute(app: HttpApp, { images }: RegistryOptions): void {
       config: { public: true, rateLimit: IMAGE_LIMIT },
       schema: {
         tags,
-        summary: "Versions of the agent's image; no credentials",
+        summary: "List the versions of the agent's image; no credentials",
         params: Type.Object({ name }),
         response: { 200: Type.Object({ name: Type.String(), tags: Type.Array(Type.String()) }) },
       },
@@ -66,7 +66,7 @@ function addManifestRoute(app: HttpApp, { images }: RegistryOptions): void {
       config: { public: true, rateLimit: IMAGE_LIMIT },
       schema: {
         tags,
-        summary: "Manifest of the agent's image; no credentials",
+        summary: "Get the manifest of the agent's image; no credentials",
         params: Type.Object({ name, reference }),
         response: { 200: { description: 'The manifest.', content: { 'application/json': { schema: HAS_BYTES } } } },
       },
@@ -87,7 +87,7 @@ function addBlobRoute(app: HttpApp, { images, sender }: RegistryOptions): void {
       config: { public: true, rateLimit: IMAGE_LIMIT },
       schema: {
         tags,
-        summary: "A layer of the agent's image, or its configuration; no credentials",
+        summary: "Download a layer or the configuration of the agent's image; no credentials",
         params: Type.Object({ name, digest }),
         response: {
           200: { description: 'The bytes.', content: { 'application/octet-stream': { schema: HAS_BYTES } } },

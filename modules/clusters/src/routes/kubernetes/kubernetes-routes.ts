@@ -26,7 +26,9 @@ const tags = ['kubernetes'];
 const objectName = Type.String({ maxLength: 253, pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' });
 const listQuery = {
   ...scopeQuery,
-  name: Type.Optional(Type.String({ maxLength: 253, pattern: '^[a-z0-9.-]+$', description: 'Part of the name' })),
+  name: Type.Optional(
+    Type.String({ maxLength: 253, pattern: '^[a-z0-9.-]+$', description: 'Matches any part of the name' }),
+  ),
   page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 100 })),
   cursor: Type.Optional(Type.String({ maxLength: 4096 })),
 };
@@ -76,7 +78,7 @@ function addWorkloadRoute(app: HttpApp, options: KubernetesRouteOptions): void {
       config: { action: 'cluster:read', rateLimit: READ_RATE },
       schema: {
         tags,
-        summary: 'List Deployments, StatefulSets, DaemonSets, CronJobs and Jobs of a cluster, kind after kind',
+        summary: 'List the Deployments, StatefulSets, DaemonSets, CronJobs and Jobs of a cluster, grouped by kind',
         params: clusterParams,
         querystring: Type.Object({ ...listQuery, ...namespaceQuery, kind: Type.Optional(workloadKindSchema) }),
         response: { 200: Type.Object({ workloads: Type.Array(workloadSchema), next_cursor: nextCursor }) },
@@ -115,7 +117,7 @@ function addPodRoute(app: HttpApp, options: KubernetesRouteOptions): void {
           label_selector: Type.Optional(
             Type.String({
               maxLength: 1024,
-              description: 'Such as `app=web,tier in (a,b)`, as the API server reads it',
+              description: 'Kubernetes label selector, such as `app=web,tier in (a,b)`',
             }),
           ),
         }),

@@ -44,12 +44,12 @@ function addLinkRoute(app: HttpApp, { context, store, randomBytes, endpoints, do
       config: { action: 'tunnel:use' },
       schema: {
         tags: ['tunnel'],
-        summary: 'Make an address with which a browser reaches a forwarded service for a while',
+        summary: 'Create a temporary browser link to a forwarded service',
         params: clusterParams,
         querystring: Type.Object(scopeQuery),
         body: Type.Object(
           {
-            service: Type.String({ maxLength: 63, description: 'Name of a forward of the agent' }),
+            service: Type.String({ maxLength: 63, description: 'Name of a service that the agent forwards' }),
             expires_in_seconds: Type.Optional(Type.Integer({ minimum: 60, maximum: MAX_LINK_SECONDS, default: 3600 })),
           },
           { additionalProperties: false },
@@ -83,15 +83,15 @@ function addEndpointRoute(app: HttpApp, { context, endpoints, domain }: LinkRout
       config: { action: 'tunnel:use' },
       schema: {
         tags: ['tunnel'],
-        summary: 'Where the tunnel of a cluster is reached; what a kubeconfig is made of',
+        summary: 'Get the tunnel URLs of a cluster, for programs and kubeconfigs',
         params: clusterParams,
         querystring: Type.Object(scopeQuery),
         response: {
           200: Type.Object({
             cluster_id: Type.String(),
             cluster_name: Type.String(),
-            host_url: Type.String({ description: 'For programs with a token: below it, /{service}/<path>' }),
-            kubernetes_url: Type.String({ description: 'Server of a kubeconfig' }),
+            host_url: Type.String({ description: 'Base URL for programs with a token; append /{service}/<path>' }),
+            kubernetes_url: Type.String({ description: 'Server URL for a kubeconfig' }),
             certificate_authority: nullableText,
           }),
         },

@@ -34,14 +34,15 @@ const acmeSchema = Type.Object(
       Type.String({
         pattern: '^https://',
         description:
-          'Directory of the certificate authority (RFC 8555); setting it accepts its terms of service. Absent: the platform gives no certificates, and TLS ends before it.',
+          "ACME directory URL of the certificate authority (RFC 8555); setting it accepts the authority's terms of " +
+          'service. Without it, the platform issues no certificates and a proxy must terminate TLS.',
       }),
     ),
     ca_file: Type.Optional(
-      Type.String({ description: 'Certificates (PEM) that vouch for the directory instead of those of the machine' }),
+      Type.String({ description: "CA certificates (PEM) for the directory; defaults to the machine's" }),
     ),
-    email: Type.Optional(Type.String({ maxLength: 254, description: 'Where the authority can write to' })),
-    orders_per_hour: Type.Integer({ minimum: 1, default: 60, description: 'Most certificates that are asked for.' }),
+    email: Type.Optional(Type.String({ maxLength: 254, description: 'Contact e-mail for the certificate authority' })),
+    orders_per_hour: Type.Integer({ minimum: 1, default: 60, description: 'Maximum certificate orders per hour.' }),
   },
   { default: {}, additionalProperties: false, description: 'Certificates of custom domains.' },
 );
@@ -52,32 +53,33 @@ export const customDomainsConfigSchema = Type.Object(
     cname_domain: Type.Optional(
       Type.String({
         description:
-          'Name below which the targets of CNAMEs are; default: `cname.` and the first of object_store.domains. All names below it must lead to this platform.',
+          'Domain of the CNAME targets; defaults to `cname.` plus the first entry of object_store.domains. All its ' +
+          'subdomains must resolve to this platform.',
       }),
     ),
     resolvers: Type.Array(Type.String(), {
       default: [],
       maxItems: 8,
-      description: 'Name servers that are asked, as `ADDRESS` or `ADDRESS:PORT`; default: those of the machine.',
+      description: "DNS servers to query, as `ADDRESS` or `ADDRESS:PORT`; defaults to the machine's.",
     }),
-    http_port: port('Custom domains without TLS, and the challenges of the authority (80 in real use); absent: off.'),
-    https_port: port('Custom domains with TLS (443 in real use); absent: off; 0 = any free one.'),
+    http_port: port('HTTP port for custom domains and ACME challenges (80 in production); off by default.'),
+    https_port: port('HTTPS port for custom domains (443 in production); off by default, 0 = any free port.'),
     https_redirect: Type.Boolean({
       default: true,
-      description: 'Requests without TLS are sent on to https when the domain has a certificate.',
+      description: 'Redirect HTTP requests to HTTPS if the domain has a certificate.',
     }),
     https_redirect_port: Type.Integer({
       minimum: 1,
       maximum: 65_535,
       default: 443,
-      description: 'Port that they are sent on to, as seen from outside.',
+      description: 'Public HTTPS port to redirect to.',
     }),
     proxy_networks: Type.Array(Type.String(), {
       default: [...CLOUDFLARE],
       maxItems: 1_000,
-      description: 'Networks of proxies that end TLS: a domain that leads there is told so.',
+      description: 'Networks of proxies that terminate TLS; the status of a domain that resolves there says so.',
     }),
-    domains_per_bucket: Type.Integer({ minimum: 1, default: 100, description: 'Most custom domains of a bucket.' }),
+    domains_per_bucket: Type.Integer({ minimum: 1, default: 100, description: 'Maximum custom domains per bucket.' }),
     acme: acmeSchema,
   },
   { default: {}, additionalProperties: false, description: 'Host names of users that serve a bucket.' },

@@ -8,10 +8,10 @@ export const usageConfigSchema = Type.Object(
       maximum: 3_600,
       default: 60,
       description:
-        'What is stored, and what came and went, is written down this often. A crash loses no more of the counts of requests and of their bytes than came in this time.',
+        'Interval at which storage and traffic are recorded. A crash loses at most this much of the request and byte counts.',
     }),
-    hourly_days: Type.Integer({ minimum: 1, default: 31, description: 'Usage by the hour is kept this long.' }),
-    daily_days: Type.Integer({ minimum: 1, default: 400, description: 'Usage by the day is kept this long.' }),
+    hourly_days: Type.Integer({ minimum: 1, default: 31, description: 'Days that hourly usage is kept.' }),
+    daily_days: Type.Integer({ minimum: 1, default: 400, description: 'Days that daily usage is kept.' }),
   },
   { default: {}, additionalProperties: false, description: 'Usage over time.' },
 );

@@ -44,9 +44,11 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
       bodyLimit: parts.config.limits.put_bytes,
       schema: {
         tags: TAGS,
-        summary: 'Store the body as an object',
+        summary: 'Upload an object',
         description:
-          'Kept with it: `Content-Type`, `Cache-Control` and the like, `x-amz-meta-*`. `If-None-Match: *` refuses to replace, `If-Match` to replace anything else (412).',
+          'The request body is the content. `Content-Type`, `Cache-Control`, similar headers and `x-amz-meta-*` ' +
+          'are stored with the object. `If-None-Match: *` fails with 412 if the key exists; `If-Match` fails with ' +
+          '412 if the current object does not match.',
         consumes: ['application/octet-stream'],
         params: bucketParams,
         querystring: queryOf({ key: keyText, public: Type.Optional(Type.Boolean()) }),
@@ -107,8 +109,9 @@ function registerDownload(app: HttpApp, { services }: ManagementParts): void {
     config: { action: 'object:read' },
     schema: {
       tags: TAGS,
-      summary: 'Download an object, whole or a range of it',
-      description: 'Saved under its name, unless `inline=1`. Takes `Range`, `If-Range` and the conditional headers.',
+      summary: 'Download an object or a range of it',
+      description:
+        'Sent as an attachment with its name, unless `inline=1`. Supports `Range`, `If-Range` and the conditional headers.',
       params: bucketParams,
       querystring: queryOf({
         key: keyText,
@@ -117,8 +120,8 @@ function registerDownload(app: HttpApp, { services }: ManagementParts): void {
       }),
       response: {
         200: { description: 'The object.', content: { '*/*': { schema: HAS_BYTES } } },
-        206: { description: 'A range of it.', content: { '*/*': { schema: HAS_BYTES } } },
-        304: { description: 'The caller has it already.', type: 'null' },
+        206: { description: 'The requested range.', content: { '*/*': { schema: HAS_BYTES } } },
+        304: { description: 'Not modified.', type: 'null' },
       },
     },
     handler: async (request, reply) => {

@@ -31,7 +31,7 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementParts
       config: { action: 'object:delete', auditResource: objectResource },
       schema: {
         tags: TAGS,
-        summary: 'Delete an object, or one version of it; what is not there is deleted',
+        summary: 'Delete an object or one of its versions; succeeds if it does not exist',
         params: bucketParams,
         querystring: queryOf({ key: keyText, version_id: Type.Optional(versionIdText) }),
         response: { 200: envelopeOf(deletedView) },
@@ -52,7 +52,7 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementParts
       config: { action: 'object:delete', auditResource: bucketResource },
       schema: {
         tags: TAGS,
-        summary: 'Delete up to 1,000 objects; each succeeds or fails alone',
+        summary: 'Delete up to 1,000 objects; each succeeds or fails on its own',
         params: bucketParams,
         querystring: teamQuery,
         body: deleteManyBody,

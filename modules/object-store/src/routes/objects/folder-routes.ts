@@ -11,7 +11,7 @@ import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from '../schemas.ts
 import { originOf } from './event-origin.ts';
 
 const folderBody = Type.Object(
-  { path: Type.String({ minLength: 1, maxLength: 1_024, description: 'Ends in `/`; one that does not gets it.' }) },
+  { path: Type.String({ minLength: 1, maxLength: 1_024, description: 'A trailing `/` is added if missing.' }) },
   closed,
 );
 

@@ -52,9 +52,11 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
       bodyLimit: parts.config.limits.put_bytes,
       schema: {
         tags: TAGS,
-        summary: 'Upload 1 to 20 files of a form',
+        summary: 'Upload 1 to 20 files with a form',
         description:
-          '`multipart/form-data`: the fields `key` (for one file) or `prefix`, `content_type`, `cache_control`, `metadata` (a JSON object) and `public` (`true` or `false`), all of them optional and before the files; then each file as `file`.',
+          '`multipart/form-data` with the optional fields `key` (for one file) or `prefix`, `content_type`, ' +
+          '`cache_control`, `metadata` (a JSON object) and `public` (`true` or `false`), followed by each file as ' +
+          '`file`.',
         consumes: ['multipart/form-data'],
         params: bucketParams,
         querystring: teamQuery,

@@ -8,7 +8,7 @@ import { bucketParams, envelopeOf, queryOf, TAGS } from '../schemas.ts';
 import { keyText, listingView, versionsView } from './object-schemas.ts';
 import { toObjectView } from './object-view.ts';
 
-const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: 'From the page before.' }));
+const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: 'From the previous page.' }));
 const prefix = Type.Optional(Type.String({ maxLength: 1_024 }));
 const delimiter = Type.Optional(Type.String({ maxLength: 16, description: 'Typically `/`.' }));
 
@@ -25,7 +25,7 @@ export function registerListRoutes(app: HttpApp, { services, cursors }: Manageme
       config: { action: 'object:list' },
       schema: {
         ...route,
-        summary: 'List objects in the order of their keys',
+        summary: 'List objects in key order',
         querystring: queryOf({ prefix, delimiter, cursor, limit, start_after: Type.Optional(keyText) }),
         response: { 200: envelopeOf(listingView) },
       },
@@ -58,8 +58,8 @@ export function registerListRoutes(app: HttpApp, { services, cursors }: Manageme
       config: { action: 'object:list' },
       schema: {
         ...route,
-        summary: 'Versions and delete markers, the newest of each key first',
-        description: '`key`: of this object alone; else of all below `prefix`.',
+        summary: 'List versions and delete markers, newest first within each key',
+        description: '`key` lists one object; otherwise all keys below `prefix` are listed.',
         querystring: queryOf({ key: Type.Optional(keyText), prefix, delimiter, cursor, limit }),
         response: { 200: envelopeOf(versionsView) },
       },

@@ -42,7 +42,9 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
         tags: TAGS,
         summary: 'Presign a URL for one key, for up to 100, or for the parts of an upload',
         description:
-          '`key` answers one URL, `keys` a list, `key` with `multipart` begins an upload and answers a URL for each part. They give no more than their creator may do while they are used, and end with the token that created them.',
+          '`key` returns one URL, `keys` returns a list, and `key` with `multipart` starts an upload and returns a ' +
+          'URL for each part. A URL grants no more than its creator may do at the time of use, and stops working ' +
+          'when the token that created it ends.',
         params: bucketParams,
         querystring: teamQuery,
         body: presignBody,

@@ -46,7 +46,7 @@ export function registerPutPart(app: HttpApp, { services }: ManagementParts): vo
       bodyLimit: parts.config.limits.put_bytes,
       schema: {
         tags: TAGS,
-        summary: 'Store the body as a part; the same number again replaces it',
+        summary: 'Upload a part; the same number replaces it',
         consumes: ['application/octet-stream'],
         params: partParams,
         querystring: teamQuery,
@@ -85,10 +85,10 @@ function registerPartList(app: HttpApp, { services }: ManagementParts): void {
       config: { action: 'object:list' },
       schema: {
         tags: TAGS,
-        summary: 'List the parts that are there, to go on with an upload',
+        summary: 'List the uploaded parts, to resume an upload',
         params: uploadParams,
         querystring: queryOf({
-          cursor: Type.Optional(Type.Integer({ minimum: 0, description: 'A part number: those behind it are shown.' })),
+          cursor: Type.Optional(Type.Integer({ minimum: 0, description: 'Part number to continue after.' })),
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostParts })),
         }),
         response: { 200: envelopeOf(partsView) },
@@ -121,7 +121,7 @@ function registerComplete(app: HttpApp, management: ManagementParts): void {
       bodyLimit: 2 * 1024 * 1024,
       schema: {
         tags: TAGS,
-        summary: 'Make the object of its parts; a second time gives the same answer',
+        summary: 'Complete a multipart upload; repeating the request returns the same response',
         params: uploadParams,
         querystring: teamQuery,
         body: completeBody,
@@ -152,7 +152,7 @@ function registerAbort(app: HttpApp, { services }: ManagementParts): void {
       config: { action: 'object:write', auditResource: bucketResource },
       schema: {
         tags: TAGS,
-        summary: 'Give an upload up; one that is not there is given up',
+        summary: 'Abort a multipart upload; succeeds if it does not exist',
         params: uploadParams,
         querystring: teamQuery,
         response: { 200: envelopeOf(Type.Object({ uploadId: Type.String(), aborted: Type.Boolean() })) },

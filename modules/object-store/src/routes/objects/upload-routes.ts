@@ -33,7 +33,7 @@ function registerStart(app: HttpApp, { services }: ManagementParts): void {
       config: { action: 'object:write', auditResource: bucketResource },
       schema: {
         tags: TAGS,
-        summary: 'Begin an upload in parts',
+        summary: 'Start a multipart upload',
         params: bucketParams,
         querystring: teamQuery,
         body: startUploadBody,
@@ -97,7 +97,7 @@ function registerUploadList(app: HttpApp, { services, cursors }: ManagementParts
       config: { action: 'object:list' },
       schema: {
         tags: TAGS,
-        summary: 'List uploads that are not done',
+        summary: 'List unfinished multipart uploads',
         params: bucketParams,
         querystring: queryOf({
           prefix: Type.Optional(Type.String({ maxLength: 1_024 })),

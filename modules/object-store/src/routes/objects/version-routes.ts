@@ -27,9 +27,11 @@ export function registerVersionRoutes(app: HttpApp, management: ManagementParts)
       config: { action: 'object:write', auditResource: bucketResource },
       schema: {
         tags: TAGS,
-        summary: 'Make an older version the newest',
+        summary: 'Restore an older version of an object',
         description:
-          'As a copy of it, with its metadata and tags, that shares its bytes; all other versions stay. The copy is as private as a new upload. A delete marker is no version to restore: delete it by its id, and what it covered is the newest again.',
+          'Creates a new version with the metadata and tags of the older one. The copy shares its stored bytes and ' +
+          'has the access of a new upload; all other versions stay. A delete marker cannot be restored: delete it ' +
+          'by its ID, and the version below it becomes the latest.',
         params: bucketParams,
         querystring: teamQuery,
         body: restoreBody,
