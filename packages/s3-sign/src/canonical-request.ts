@@ -7,6 +7,9 @@ export const ALGORITHM = 'AWS4-HMAC-SHA256';
 /** The payload hash of a request whose signature does not cover its body. */
 export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
+/** SHA-256 of no bytes, in hexadecimal. */
+export const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
 /** A query parameter, decoded. */
 export interface QueryParameter {
   name: string;
@@ -47,6 +50,25 @@ export function canonicalRequest(fields: CanonicalFields): string {
 /** Task 2 of Signature Version 4: the string to sign. Text is hashed as UTF-8. */
 export function stringToSign(amzDate: string, scope: string, canonical: string | Uint8Array): string {
   return `${ALGORITHM}\n${amzDate}\n${scope}\n${hash('sha256', canonical)}`;
+}
+
+/** When and for what a signature is made. */
+interface SigningScope {
+  amzDate: string;
+  scope: string;
+}
+
+/**
+ * The string to sign of one chunk of an `aws-chunked` body. `previous` is the signature of the chunk before; the first
+ * chunk follows the request's signature.
+ */
+export function chunkStringToSign({ amzDate, scope }: SigningScope, previous: string, chunkSha256: string): string {
+  return `${ALGORITHM}-PAYLOAD\n${amzDate}\n${scope}\n${previous}\n${EMPTY_SHA256}\n${chunkSha256}`;
+}
+
+/** The string to sign of the trailer after the last chunk. */
+export function trailerStringToSign({ amzDate, scope }: SigningScope, previous: string, trailerSha256: string): string {
+  return `${ALGORITHM}-TRAILER\n${amzDate}\n${scope}\n${previous}\n${trailerSha256}`;
 }
 
 /** Encodes parameters and sorts them in byte order. A request may use the result as its query. */

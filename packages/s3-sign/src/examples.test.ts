@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toAmzDate } from './amz-date.ts';
-import { toQueryParameters } from './canonical-request.ts';
-import { EMPTY_SHA256 } from './chunks.ts';
+import { EMPTY_SHA256, toQueryParameters } from './canonical-request.ts';
 import { createSigningCredential, presignUrl, signHeaders } from './sign.ts';
 
 // The worked examples of the S3 API reference, "Signature Calculations for the Authorization Header" and "Using Query

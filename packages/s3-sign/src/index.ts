@@ -3,14 +3,16 @@ export {
   ALGORITHM,
   canonicalQuery,
   canonicalRequest,
+  chunkStringToSign,
+  EMPTY_SHA256,
   stringToSign,
   toQueryParameters,
+  trailerStringToSign,
   UNSIGNED_PAYLOAD,
   type CanonicalFields,
   type HeaderValues,
   type QueryParameter,
 } from './canonical-request.ts';
-export { chunkStringToSign, EMPTY_SHA256, trailerStringToSign } from './chunks.ts';
 export {
   createSigningCredential,
   presignUrl,
