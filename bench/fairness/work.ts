@@ -122,24 +122,21 @@ function uploadWork({ target, bucket }: Tenant, { sizeBytes, parts }: WorkOption
   return {
     run: async (lane) => {
       const path = `/${bucket}/multipart/${lane}`;
-      const begun = signer.head({ method: 'POST', path, query: [['uploads', '']], bodyBytes: 0 });
+      const begun = signer.head({ method: 'POST', path, query: { uploads: '' }, bodyBytes: 0 });
       const uploadId = /<UploadId>([^<]+)</.exec(await lanes.send(lane, begun, undefined, true))?.[1] ?? '';
       for (let part = 1; part <= parts; part += 1) {
-        const query = [
-          ['partNumber', String(part)],
-          ['uploadId', uploadId],
-        ] as const;
+        const query = { partNumber: String(part), uploadId };
         const payloadHash = 'UNSIGNED-PAYLOAD';
         await lanes.send(lane, signer.head({ method: 'PUT', path, query, bodyBytes: sizeBytes, payloadHash }), body);
       }
-      const listed = signer.head({ method: 'GET', path, query: [['uploadId', uploadId]] });
+      const listed = signer.head({ method: 'GET', path, query: { uploadId } });
       const etags = [...(await lanes.send(lane, listed, undefined, true)).matchAll(/<ETag>([^<]+)</g)];
       const xml = Buffer.from(
         `<CompleteMultipartUpload>${etags
           .map(([, etag], index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag></Part>`)
           .join('')}</CompleteMultipartUpload>`,
       );
-      const query = [['uploadId', uploadId]] as const;
+      const query = { uploadId };
       const ended = signer.head({ method: 'POST', path, query, bodyBytes: xml.length, payloadHash: sha256(xml) });
       await lanes.send(lane, ended, xml, true);
     },

@@ -20,10 +20,10 @@ export async function measureCompletion(folder: string, say: (line: string) => v
     const milliseconds: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const path = `/${BUCKET}/parts-${round}`;
-      const begun = await ask(engine.endpoint, signer.head({ method: 'POST', path, query: [['uploads', '']] }));
+      const begun = await ask(engine.endpoint, signer.head({ method: 'POST', path, query: { uploads: '' } }));
       const uploadId = /<UploadId>(.+)<\/UploadId>/.exec(begun)?.[1] ?? '';
       const parts = Array.from({ length: PARTS }, (_, index) => {
-        const query = [['partNumber', String(index + 1)] as const, ['uploadId', uploadId] as const];
+        const query = { partNumber: String(index + 1), uploadId };
         return { head: signer.head({ method: 'PUT', path, query, bodyBytes: body.length, payloadHash }), body };
       });
       await fill(engine, parts, 32);
@@ -31,7 +31,7 @@ export async function measureCompletion(folder: string, say: (line: string) => v
       const head = signer.head({
         method: 'POST',
         path,
-        query: [['uploadId', uploadId]],
+        query: { uploadId },
         bodyBytes: document.length,
         payloadHash: sha256(document),
       });

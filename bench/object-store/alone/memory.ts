@@ -67,18 +67,18 @@ async function writeParts(engine: SvcEngine, key: string, count: number): Promis
 async function makeLargeObject(engine: SvcEngine): Promise<void> {
   const signer = new Signer(engine);
   const path = `/${BUCKET}/large`;
-  const begun = await ask(engine.endpoint, signer.head({ method: 'POST', path, query: [['uploads', '']] }));
+  const begun = await ask(engine.endpoint, signer.head({ method: 'POST', path, query: { uploads: '' } }));
   const uploadId = /<UploadId>(.+)<\/UploadId>/.exec(begun)?.[1] ?? '';
   const etags: string[] = [];
   for (let number = 1; number <= PARTS; number += 1) {
-    const query = [['partNumber', String(number)] as const, ['uploadId', uploadId] as const];
+    const query = { partNumber: String(number), uploadId };
     const headers = { 'x-amz-copy-source': `/${BUCKET}/written` };
     const copied = await ask(engine.endpoint, signer.head({ method: 'PUT', path, query, headers, bodyBytes: 0 }));
     etags.push(/([0-9a-f]{32}(-\d+)?)/.exec(copied)?.[1] ?? '');
   }
   const parts = etags.map((etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag></Part>`);
   const document = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
-  const request = { method: 'POST', path, query: [['uploadId', uploadId]], bodyBytes: document.length } as const;
+  const request = { method: 'POST', path, query: { uploadId }, bodyBytes: document.length } as const;
   await ask(engine.endpoint, signer.head({ ...request, payloadHash: 'UNSIGNED-PAYLOAD' }), document);
 }
 

@@ -33,11 +33,7 @@ export function pageRequests(target: Target, bucket: string, starts: readonly st
     head: signer.head({
       method: 'GET',
       path: `/${bucket}`,
-      query: [
-        ['list-type', '2'],
-        ['max-keys', '1000'],
-        ['start-after', encodeURIComponent(start)],
-      ],
+      query: { 'list-type': '2', 'max-keys': '1000', 'start-after': start },
     }),
   }));
 }

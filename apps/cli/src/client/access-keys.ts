@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AccessKey } from '@svc/s3-sign';
 import { ApiError, type CreatedAccessKey, type NewAccessKey } from '@svc/sdk';
 import type { ClientEnvironment } from '../configuration-client.ts';
-import type { S3Credentials } from '../s3/sigv4.ts';
 import { CommandFailure, usageFailure } from './command-failure.ts';
 import { isSettled, type Connection } from './connection.ts';
 import { readIfThere, writePrivateFile } from './private-file.ts';
@@ -14,7 +14,7 @@ const KEY_LIFE_MS = 30 * DAY_MS;
 const MINUTE_MS = 60 * 1000;
 
 /** An S3 access key and its endpoint. */
-export interface S3Access extends S3Credentials {
+export interface S3Access extends AccessKey {
   endpoint: string;
   /** Null for the user's own key, which may never expire. */
   expiresAtMs: number | null;

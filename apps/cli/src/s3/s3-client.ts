@@ -4,9 +4,17 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import {
+  canonicalQuery,
+  createSigningCredential,
+  objectPath,
+  signHeaders,
+  toQueryParameters,
+  type AccessKey,
+  type SigningCredential,
+} from '@svc/s3-sign';
 import type { AccessKeySource } from '../client/access-keys.ts';
 import { S3Error, s3ErrorOf } from './s3-error.ts';
-import { objectPath, renderQuery, signHeaders, SigningKeys } from './sigv4.ts';
 
 export interface RequestBody {
   sizeBytes: number;
@@ -30,6 +38,8 @@ export interface S3Answer {
   body: IncomingMessage;
 }
 
+/** The region of every platform. */
+export const REGION = 'auto';
 const TRIES = 6;
 /** A connection without traffic for this long is dead. */
 const IDLE_TIMEOUT_MS = 120_000;
@@ -40,7 +50,7 @@ const { Agent, request: httpRequest } = process.getBuiltinModule('node:http');
 /** Sends signed requests over kept-alive connections; retries transient failures. */
 export class S3Client {
   readonly #keys: AccessKeySource;
-  readonly #signingKeys = new SigningKeys();
+  #last: { secret: string; credential: SigningCredential } | null = null;
   readonly #agents: { http: HttpAgent; https: HttpsAgent };
 
   constructor(keys: AccessKeySource, connections: number) {
@@ -94,19 +104,30 @@ export class S3Client {
     const access = await this.#keys.get();
     const endpoint = new URL(access.endpoint);
     const path = objectPath(request.bucket, request.key);
-    const query = request.query ?? {};
+    const parameters = toQueryParameters(request.query ?? {});
     const length = request.body?.sizeBytes ?? (request.method === 'PUT' || request.method === 'POST' ? 0 : undefined);
-    const signable = { method: request.method, host: endpoint.host, path, query, headers: request.headers ?? {} };
+    const given = { ...request.headers, host: endpoint.host };
+    const signable = { method: request.method, path, parameters, headers: given };
     const headers = {
-      ...signHeaders(signable, access, Date.now(), this.#signingKeys),
+      ...signHeaders(signable, this.#credential(access), Date.now()).headers,
       ...(length === undefined ? {} : { 'content-length': String(length) }),
     };
-    const rendered = renderQuery(query);
+    const rendered = canonicalQuery(parameters);
     const answer = await this.#exchange(endpoint, request, rendered === '' ? path : `${path}?${rendered}`, headers);
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return { headers: answer.headers, body: answer };
     const requestId = answer.headers['x-amz-request-id'];
     throw s3ErrorOf(status, typeof requestId === 'string' ? requestId : null, await text(answer));
+  }
+
+  /** Bodies are verified by their checksum header, not by the signature; so only the head is signed. */
+  #credential(access: AccessKey): SigningCredential {
+    const { accessKeyId, secretAccessKey: secret } = access;
+    if (this.#last?.secret === secret && this.#last.credential.accessKeyId === accessKeyId)
+      return this.#last.credential;
+    const credential = createSigningCredential(access, REGION);
+    this.#last = { secret, credential };
+    return credential;
   }
 
   #exchange(

@@ -1,7 +1,7 @@
+import { objectPath } from '@svc/s3-sign';
 import { s3ErrorOf } from '../s3/s3-error.ts';
 import { abortUpload, completeUpload, startUpload, type SentPart } from '../s3/s3-multipart.ts';
 import { getObjectTags, headObject, listObjectParts, type RemoteObject } from '../s3/s3-operations.ts';
-import { objectPath } from '../s3/sigv4.ts';
 import { childText, parseXml } from '../s3/xml.ts';
 import { grantHeaders, type GivenAttributes } from './attribute-options.ts';
 import { checksumOf, describedBy } from './copied-attributes.ts';

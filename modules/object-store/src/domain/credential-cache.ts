@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
+import { deriveSigningKey, type SigningKey } from '@svc/s3-sign';
 import { storeErrors } from '../errors.ts';
 import type { MakerRights, StoreAction } from './ports/maker-rights.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
 import type { AccessKeyRecord } from './ports/records.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 import { callerOf, keyActions, mayDo, type Caller } from './caller.ts';
-import { SigningKey } from './signing-key.ts';
 
 /** A key of the S3 plane and its means of verifying signatures. */
 export interface Credential {
@@ -155,11 +155,4 @@ export class CredentialCache {
       },
     };
   }
-}
-
-/** The key derivation of Signature Version 4, for the service `s3`. */
-export function deriveSigningKey(secret: string, date: string, region: string): SigningKey {
-  let key: Buffer = Buffer.from(`AWS4${secret}`);
-  for (const part of [date, region, 's3', 'aws4_request']) key = createHmac('sha256', key).update(part).digest();
-  return new SigningKey(key);
 }

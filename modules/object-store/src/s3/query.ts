@@ -1,10 +1,6 @@
+import type { QueryParameter } from '@svc/s3-sign';
 import { isVersionId } from '../domain/version-id.ts';
 import { storeErrors } from '../errors.ts';
-
-export interface QueryParameter {
-  name: string;
-  value: string;
-}
 
 const MAX_PARAMETERS = 256;
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { HeldRights } from '@svc/http';
+import type { SignatureSeed } from '@svc/s3-sign';
 import type { Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
 import type { EventOrigin } from '../domain/ports/notifications.ts';
@@ -7,7 +8,6 @@ import type { BucketRecord } from '../domain/ports/records.ts';
 import type { RequestAccess } from './access/authorize.ts';
 import type { ContentConsumer } from '../domain/write-content.ts';
 import type { PayloadDeclaration } from './auth/payload-declaration.ts';
-import type { SignatureSeed } from './auth/verify.ts';
 import type { S3Audit } from './s3-audit.ts';
 import type { S3Request } from './s3-request.ts';
 

@@ -3,13 +3,11 @@ import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { chunkStringToSign, credentialScope, deriveSigningKey } from '@svc/s3-sign';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deriveSigningKey } from '../../src/domain/credential-cache.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest, type SigningOptions } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
-
-const EMPTY = hash('sha256', '');
 
 describe('bodies of uploads', () => {
   let folder: TemporaryFolder;
@@ -143,12 +141,11 @@ describe('bodies of uploads', () => {
         const nowMs = Date.now();
         const request = signed({ method: 'PUT', target: '/bodies/signed', headers }, { key, host, nowMs, ...options });
         const amzDate = request.headers?.['x-amz-date'] ?? '';
-        const scope = `${amzDate.slice(0, 8)}/us-east-1/s3/aws4_request`;
+        const scope = credentialScope(amzDate.slice(0, 8), 'us-east-1');
         const signingKey = deriveSigningKey(key.secretAccessKey, amzDate.slice(0, 8), 'us-east-1');
         let previous = request.signature;
         const frames = [Buffer.alloc(9_000, 'a'), Buffer.alloc(100, 'b'), Buffer.alloc(0)].map((chunk, index) => {
-          const text = ['AWS4-HMAC-SHA256-PAYLOAD', amzDate, scope, previous, EMPTY, hash('sha256', chunk)].join('\n');
-          previous = signingKey.sign(text);
+          previous = signingKey.sign(chunkStringToSign({ amzDate, scope }, previous, hash('sha256', chunk)));
           const line = `${chunk.length.toString(16)};chunk-signature=${previous}\r\n`;
           return Buffer.concat([Buffer.from(line), tamper(chunk, index), Buffer.from('\r\n')]);
         });

@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { ALGORITHM, credentialScope, deriveSigningKey, toAmzDate } from '@svc/s3-sign';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deriveSigningKey } from '../../src/domain/credential-cache.ts';
-import { sendRaw, signed, toAmzDate, type RawAnswer, type RawRequest } from '../support/raw-request.ts';
+import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
 
 type Field = readonly [name: string, value: string];
@@ -59,8 +59,8 @@ describe('uploads by form', () => {
     const date = amzDate.slice(0, 8);
     return [
       ['policy', policy],
-      ['x-amz-algorithm', 'AWS4-HMAC-SHA256'],
-      ['x-amz-credential', `${key.accessKeyId}/${date}/auto/s3/aws4_request`],
+      ['x-amz-algorithm', ALGORITHM],
+      ['x-amz-credential', `${key.accessKeyId}/${credentialScope(date, 'auto')}`],
       ['x-amz-date', amzDate],
       ['x-amz-signature', deriveSigningKey(key.secretAccessKey, date, 'auto').sign(policy)],
     ];

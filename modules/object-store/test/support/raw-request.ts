@@ -1,9 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { createHash } from 'node:crypto';
-import { deriveSigningKey } from '../../src/domain/credential-cache.ts';
-import { canonicalRequest, stringToSign } from '../../src/s3/auth/canonical-request.ts';
+import { hash } from 'node:crypto';
+import { createSigningCredential, signHeaders } from '@svc/s3-sign';
 import { RequestQuery } from '../../src/s3/query.ts';
-import { RequestHeaders } from '../../src/s3/request-headers.ts';
 import type { TestKey } from './running-store.ts';
 
 export interface RawRequest {
@@ -55,44 +53,21 @@ export function sendRaw(endpoint: string, raw: RawRequest): Promise<RawAnswer> {
   });
 }
 
-export function toAmzDate(timeMs: number): string {
-  return new Date(timeMs).toISOString().replace(/[-:]|\.\d{3}/g, '');
-}
-
 /** The request with the headers of Signature Version 4. */
 export function signed(raw: RawRequest, options: SigningOptions): RawRequest & { signature: string } {
-  const { key, region = 'us-east-1', nowMs = Date.now(), host } = options;
-  const amzDate = toAmzDate(nowMs);
-  const payloadHash =
-    options.payloadHash ??
-    createHash('sha256')
-      .update(raw.body ?? '')
-      .digest('hex');
-  const headers: Record<string, string> = {
-    host,
-    'x-amz-date': amzDate,
-    'x-amz-content-sha256': payloadHash,
-    ...lowerNames(raw.headers ?? {}),
-  };
-  const names = Object.keys(headers)
-    .filter((name) => !(options.unsigned ?? []).includes(name))
-    .toSorted();
+  const { key, region = 'us-east-1', nowMs = Date.now(), host, unsigned = [] } = options;
   const [path = '', query = ''] = raw.target.split('?', 2);
-  const canonical = canonicalRequest({
-    method: raw.method ?? 'GET',
-    path,
-    parameters: new RequestQuery(query).parameters,
-    headers: new RequestHeaders(Object.entries(headers).flat()),
-    signedHeaders: names,
-    payloadHash,
-  });
-  const scope = `${amzDate.slice(0, 8)}/${region}/s3/aws4_request`;
-  const signingKey = deriveSigningKey(key.secretAccessKey, amzDate.slice(0, 8), region);
-  const signature = signingKey.sign(stringToSign(amzDate, scope, canonical));
-  const authorization = `AWS4-HMAC-SHA256 Credential=${key.accessKeyId}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`;
-  return { ...raw, headers: { ...headers, authorization }, signature };
-}
-
-function lowerNames(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const signedHeaders = signHeaders(
+    {
+      method: raw.method ?? 'GET',
+      path,
+      parameters: new RequestQuery(query).parameters,
+      headers: { host, ...raw.headers },
+      unsignedHeaders: unsigned,
+      payloadHash: options.payloadHash ?? hash('sha256', raw.body ?? ''),
+    },
+    createSigningCredential(key, region),
+    nowMs,
+  );
+  return { ...raw, ...signedHeaders };
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { createSigningCredential, objectPath, presignUrl, toQueryParameters } from '@svc/s3-sign';
 import { usageFailure } from '../../client/command-failure.ts';
 import { readDurationMs } from '../../client/key-request.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { versionQuery } from '../../s3/s3-operations.ts';
-import { objectPath, presignQuery, renderQuery } from '../../s3/sigv4.ts';
+import { REGION } from '../../s3/s3-client.ts';
 import { addVersionOption, type VersionFlags } from '../../transfer/version-option.ts';
 import { parseObject } from '../../transfer/object-location.ts';
 import { withTransfers, type TransferFlags } from '../../transfer/with-transfer.ts';
@@ -32,12 +33,11 @@ export function registerObjectPresign(parent: Command): void {
           throw usageFailure('the lifetime of a URL must be between 1 second and 7 days');
         // The URL expires no later than its signing key.
         const access = await context.client.keys.get(expiresSeconds * 1000);
-        const { host, origin } = new URL(access.endpoint);
-        const path = objectPath(bucket, key);
         const nowMs = Date.now();
-        const signable = { method, host, path, query: versionQuery(flags.versionId), headers: {} };
-        const query = presignQuery(signable, access, { nowMs, expiresSeconds });
-        const url = `${origin}${path}?${renderQuery(query)}`;
+        const path = objectPath(bucket, key);
+        const parameters = toQueryParameters(versionQuery(flags.versionId));
+        const wanted = { method, endpoint: access.endpoint, path, parameters, expiresSeconds };
+        const url = presignUrl(wanted, createSigningCredential(access, REGION), nowMs);
         output.answer({ url, method, expires_at: new Date(nowMs + expiresSeconds * 1000).toISOString() }, [url]);
       }),
     );

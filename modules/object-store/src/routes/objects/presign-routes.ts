@@ -1,13 +1,12 @@
 import { grantOf, principalOf, type HttpApp, type Principal } from '@svc/http';
+import { objectPath, presignUrl, type SigningCredential, type UrlToPresign } from '@svc/s3-sign';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
 import { assertMediaType } from '../../domain/content/media-type.ts';
-import type { Credential } from '../../domain/credential-cache.ts';
 import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
 import { storeErrors } from '../../errors.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
-import { presignUrl } from '../../s3/auth/presign-url.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
 import { createKeyMaker } from '../key-maker.ts';
@@ -21,7 +20,7 @@ const DEFAULT_EXPIRY_SECONDS = 900;
 /** What all URLs of one request have in common. */
 interface Signer {
   bucket: BucketRecord;
-  credential: Credential;
+  credential: SigningCredential;
   endpoint: string;
   nowMs: number;
   expiresSeconds: number;
@@ -67,9 +66,14 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
           ...(sizeBytes === undefined ? {} : { sizeBytes }),
         });
       }
+      const presigning = await keys.presigning(workspaceUuid, createKeyMaker(principal));
       const signer: Signer = {
         bucket,
-        credential: await keys.presigning(workspaceUuid, createKeyMaker(principal)),
+        credential: {
+          accessKeyId: presigning.key.accessKeyId,
+          region: REGION,
+          signingKey: (date) => presigning.signingKey(date, REGION),
+        },
         endpoint: s3Endpoint(),
         nowMs: parts.now(),
         expiresSeconds,
@@ -128,6 +132,15 @@ function readWanted(
   return { keys: names, method, expiresSeconds };
 }
 
+function presignKey(
+  { bucket, credential, endpoint, nowMs, expiresSeconds }: Signer,
+  key: string,
+  operation: Pick<UrlToPresign, 'method' | 'parameters' | 'headers'>,
+): string {
+  const path = objectPath(bucket.name, key);
+  return presignUrl({ ...operation, endpoint, path, expiresSeconds }, credential, nowMs);
+}
+
 function presignOne(signer: Signer, key: string, method: 'GET' | 'PUT' | 'DELETE') {
   const { body } = signer;
   const headers = {
@@ -136,15 +149,7 @@ function presignOne(signer: Signer, key: string, method: 'GET' | 'PUT' | 'DELETE
     ...(body.if_none_match === true ? { 'if-none-match': '*' } : {}),
   };
   const parameters = body.version_id === undefined ? [] : [{ name: 'versionId', value: body.version_id }];
-  const url = presignUrl({
-    ...signer,
-    bucketName: signer.bucket.name,
-    key,
-    method,
-    parameters,
-    headers,
-    region: REGION,
-  });
+  const url = presignKey(signer, key, { method, parameters, headers });
   return { key, url, method, headers };
 }
 
@@ -156,15 +161,7 @@ function presignParts(signer: Signer, key: string, uploadId: string): Omit<Presi
       { name: 'partNumber', value: String(partNumber) },
       { name: 'uploadId', value: uploadId },
     ];
-    const url = presignUrl({
-      ...signer,
-      bucketName: signer.bucket.name,
-      key,
-      method: 'PUT',
-      parameters,
-      region: REGION,
-    });
-    return { partNumber, url };
+    return { partNumber, url: presignKey(signer, key, { method: 'PUT', parameters }) };
   });
   return { uploadId, key, method: 'PUT', headers: {}, parts };
 }

@@ -1,3 +1,4 @@
+import { UNSIGNED_PAYLOAD } from '@svc/s3-sign';
 import { storeErrors } from '../../errors.ts';
 import type { S3Request } from '../s3-request.ts';
 import type { SignatureClaim } from './signature-claim.ts';
@@ -14,8 +15,6 @@ const CHUNKED: Readonly<Record<string, PayloadDeclaration>> = {
   'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER': { kind: 'chunked', signed: true, trailer: true },
   'STREAMING-UNSIGNED-PAYLOAD-TRAILER': { kind: 'chunked', signed: false, trailer: true },
 };
-
-export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
 /** The payload hash for the canonical request. */
 export function payloadHashOf(request: S3Request, claim: SignatureClaim): string {

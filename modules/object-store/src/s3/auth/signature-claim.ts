@@ -1,4 +1,7 @@
+import { ALGORITHM, parseAmzDate, toAmzDate } from '@svc/s3-sign';
+import { fromHttpDate } from '../../domain/http-date.ts';
 import { storeErrors } from '../../errors.ts';
+import type { RequestHeaders } from '../request-headers.ts';
 import type { S3Request } from '../s3-request.ts';
 import {
   accessDenied,
@@ -8,7 +11,6 @@ import {
   refuseQueryCredential,
   unsupportedMechanism,
 } from './auth-refusals.ts';
-import { amzDateOf, timeOfAmzDate } from './amz-date.ts';
 import { assertRegion, readCredentialScope, type CredentialScope } from './credential-scope.ts';
 
 /** The signature that a request claims, in a header or in the query. Not verified yet. */
@@ -25,7 +27,6 @@ export interface SignatureClaim extends CredentialScope {
   expiresSeconds: number | null;
 }
 
-const ALGORITHM = 'AWS4-HMAC-SHA256';
 const COMPONENTS = ['Credential', 'SignedHeaders', 'Signature'] as const;
 const QUERY_PARAMETERS = [
   'X-Amz-Algorithm',
@@ -64,8 +65,8 @@ function fromHeader(request: S3Request, authorization: string, regions: readonly
   const components = readComponents(authorization.slice(space + 1));
   const scope = readCredentialScope(components.Credential, refuseHeader);
   assertRegion(scope.region, regions, refuseHeader);
-  const amzDate = amzDateOf(request.headers);
-  const timeMs = amzDate === null ? null : timeOfAmzDate(amzDate);
+  const amzDate = signingDate(request.headers);
+  const timeMs = amzDate === null ? null : parseAmzDate(amzDate);
   if (amzDate === null || timeMs === null) {
     throw accessDenied('AWS authentication requires a valid Date or x-amz-date header.');
   }
@@ -79,6 +80,16 @@ function fromHeader(request: S3Request, authorization: string, regions: readonly
     signature: components.Signature,
     expiresSeconds: null,
   };
+}
+
+/** When a request was signed: `x-amz-date`, else `Date`. Null if it has neither. */
+function signingDate(headers: RequestHeaders): string | null {
+  const own = headers.get('x-amz-date');
+  if (own !== undefined) return own;
+  const date = headers.get('date') ?? '';
+  if (parseAmzDate(date) !== null) return date;
+  const timeMs = /^[A-Z][a-z]{2}, \d/.test(date) ? fromHttpDate(date) : null; // `Date.parse` alone accepts any number
+  return timeMs === null ? null : toAmzDate(timeMs);
 }
 
 function readComponents(text: string): Readonly<Record<(typeof COMPONENTS)[number], string>> {
@@ -114,7 +125,7 @@ function fromQuery(request: S3Request, regions: readonly string[]): SignatureCla
   const scope = readCredentialScope(value('X-Amz-Credential'), refuseQueryCredential);
   assertRegion(scope.region, regions, refuseQueryCredential);
   const amzDate = value('X-Amz-Date');
-  const timeMs = timeOfAmzDate(amzDate);
+  const timeMs = parseAmzDate(amzDate);
   if (timeMs === null) {
     throw refuseQuery(`X-Amz-Date must be in the ISO8601 Long Format "yyyyMMdd'T'HHmmss'Z'"`);
   }

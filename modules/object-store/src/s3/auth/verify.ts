@@ -1,13 +1,17 @@
-import { timingSafeEqual } from 'node:crypto';
+import {
+  canonicalRequest,
+  credentialScope,
+  stringToSign,
+  verifySignature,
+  type CanonicalFields,
+  type SignatureSeed,
+} from '@svc/s3-sign';
 import type { Credential, CredentialCache } from '../../domain/credential-cache.ts';
-import type { SigningKey } from '../../domain/signing-key.ts';
 import { storeErrors } from '../../errors.ts';
 import type { S3Request } from '../s3-request.ts';
-import { canonicalRequest, stringToSign } from './canonical-request.ts';
 import { payloadHashOf, readDeclaration, type PayloadDeclaration } from './payload-declaration.ts';
 import { accessDenied, refuseQuery } from './auth-refusals.ts';
 import { readClaim, type SignatureClaim } from './signature-claim.ts';
-import { canonicalPath } from './uri-encode.ts';
 
 const MAX_SKEW_MS = 15 * 60_000;
 
@@ -26,13 +30,6 @@ export interface Authentication {
   seed: SignatureSeed;
 }
 
-export interface SignatureSeed {
-  signature: string;
-  signingKey: SigningKey;
-  amzDate: string;
-  scope: string;
-}
-
 /**
  * Verifies Signature Version 4 over the raw URL and headers. Returns null for an unsigned request and throws an S3
  * error for an invalid one. Costs one hash and one HMAC once the key is cached.
@@ -49,62 +46,36 @@ export async function authenticate(request: S3Request, options: VerifierOptions)
   const payloadHash = payloadHashOf(request, claim);
   const payload = readDeclaration(payloadHash);
   assertSignedHeaders(request, claim);
-  const signingKey = credential.signingKey(claim.date, claim.region);
-  const scope = `${claim.date}/${claim.region}/s3/aws4_request`;
-  assertSignature(request, claim, { payloadHash, signingKey, scope });
+  const seed: SignatureSeed = {
+    signature: claim.signature,
+    signingKey: credential.signingKey(claim.date, claim.region),
+    amzDate: claim.amzDate,
+    scope: credentialScope(claim.date, claim.region),
+  };
+  assertSignature(request, claim, payloadHash, seed);
   options.credentials.noteUse(claim.accessKeyId);
-  return { credential, payload, seed: { signature: claim.signature, signingKey, amzDate: claim.amzDate, scope } };
+  return { credential, payload, seed };
 }
 
-interface Signing {
-  payloadHash: string;
-  signingKey: SigningKey;
-  scope: string;
-}
-
-function assertSignature(request: S3Request, claim: SignatureClaim, { payloadHash, signingKey, scope }: Signing): void {
+function assertSignature(request: S3Request, claim: SignatureClaim, payloadHash: string, seed: SignatureSeed): void {
+  const { method, headers, rawPath } = request;
   const parameters =
     claim.source === 'query'
       ? request.query.parameters.filter(({ name }) => name !== 'X-Amz-Signature')
       : request.query.parameters;
-  const { method, headers, rawPath } = request;
-  const { signedHeaders, amzDate, signature, accessKeyId } = claim;
-  const write = (path: string): string =>
-    canonicalRequest({ method, path, parameters, headers, signedHeaders, payloadHash });
-  const matches = (canonical: string): boolean =>
-    spellingsOf(canonical).some((spelling) =>
-      sameSignature(signature, signingKey.sign(stringToSign(amzDate, scope, spelling))),
-    );
-  const canonical = write(rawPath);
-  if (matches(canonical)) return;
-  // A client may send a path less encoded than it signed it; both forms name the same key.
-  const encoded = canonicalPath(rawPath);
-  if (encoded !== null && encoded !== rawPath && matches(write(encoded))) return;
+  const { signedHeaders } = claim;
+  const fields: CanonicalFields = { method, path: rawPath, parameters, headers, signedHeaders, payloadHash };
+  if (verifySignature(fields, seed)) return;
   // Like S3, include what the server signed, so that clients can see the difference.
+  const canonical = canonicalRequest(fields);
   throw storeErrors.SignatureDoesNotMatch({
     details: {
-      accessKeyId,
-      signatureProvided: signature,
-      stringToSign: stringToSign(amzDate, scope, canonical),
+      accessKeyId: claim.accessKeyId,
+      signatureProvided: seed.signature,
+      stringToSign: stringToSign(seed.amzDate, seed.scope, canonical),
       canonicalRequest: canonical,
     },
   });
-}
-
-/**
- * Node decodes header bytes outside ASCII as one character each. Most clients sign the bytes they send; some sign UTF-8
- * and send Latin-1.
- */
-function spellingsOf(canonical: string): readonly (string | Uint8Array)[] {
-  const bytes = Buffer.from(canonical, 'latin1');
-  return bytes.length === Buffer.byteLength(canonical) ? [bytes] : [bytes, canonical];
-}
-
-/** Compares in constant time. A signature of the wrong length is a mismatch, not an exception. */
-export function sameSignature(given: string, expected: string): boolean {
-  const left = Buffer.from(given);
-  const right = Buffer.from(expected);
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function assertTime({ timeMs, amzDate, expiresSeconds }: SignatureClaim, options: VerifierOptions): void {

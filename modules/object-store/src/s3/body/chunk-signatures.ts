@@ -1,9 +1,8 @@
 import { createHash, hash, type Hash } from 'node:crypto';
+import { chunkStringToSign, sameSignature, trailerStringToSign, type SignatureSeed } from '@svc/s3-sign';
 import { storeErrors } from '../../errors.ts';
-import { sameSignature, type SignatureSeed } from '../auth/verify.ts';
 import type { FrameVerifier } from './chunked-decoder.ts';
 
-const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 export const TRAILER_SIGNATURE = 'x-amz-trailer-signature';
 
 /**
@@ -29,7 +28,7 @@ export class ChunkSignatures implements FrameVerifier {
   endChunk(signature: string): void {
     const body = this.#hash.digest('hex');
     this.#hash = createHash('sha256');
-    this.#check(signature, `AWS4-HMAC-SHA256-PAYLOAD`, `${EMPTY_SHA256}\n${body}`);
+    this.#check(signature, chunkStringToSign(this.#seed, this.#previous, body));
   }
 
   endTrailer(trailer: ReadonlyMap<string, string>): void {
@@ -42,12 +41,11 @@ export class ChunkSignatures implements FrameVerifier {
       .filter(([name]) => name !== TRAILER_SIGNATURE)
       .map(([name, value]) => `${name}:${value}\n`);
     const body = hash('sha256', lines.join(''));
-    this.#check(signature, 'AWS4-HMAC-SHA256-TRAILER', body);
+    this.#check(signature, trailerStringToSign(this.#seed, this.#previous, body));
   }
 
-  #check(signature: string, algorithm: string, body: string): void {
-    const { signingKey, amzDate, scope } = this.#seed;
-    const expected = signingKey.sign(`${algorithm}\n${amzDate}\n${scope}\n${this.#previous}\n${body}`);
+  #check(signature: string, stringToSign: string): void {
+    const expected = this.#seed.signingKey.sign(stringToSign);
     if (!sameSignature(signature, expected)) throw storeErrors.SignatureDoesNotMatch();
     this.#previous = expected;
   }

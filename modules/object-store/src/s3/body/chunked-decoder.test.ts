@@ -1,9 +1,7 @@
 import { createHash, hash } from 'node:crypto';
+import { credentialScope, deriveSigningKey, SigningKey, type SignatureSeed } from '@svc/s3-sign';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deriveSigningKey } from '../../domain/credential-cache.ts';
-import { SigningKey } from '../../domain/signing-key.ts';
-import { type SignatureSeed } from '../auth/verify.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import { ChunkSignatures } from './chunk-signatures.ts';
 
@@ -125,7 +123,7 @@ describe('the aws-chunked decoder', () => {
       signature: '4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9',
       signingKey: deriveSigningKey('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', '20130524', 'us-east-1'),
       amzDate: '20130524T000000Z',
-      scope: '20130524/us-east-1/s3/aws4_request',
+      scope: credentialScope('20130524', 'us-east-1'),
     };
     const signatures = [
       'ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648',
@@ -154,7 +152,7 @@ describe('the aws-chunked decoder', () => {
       signature: 'f'.repeat(64),
       signingKey: new SigningKey(createHash('sha256').update('key').digest()),
       amzDate: '20260101T000000Z',
-      scope: '20260101/auto/s3/aws4_request',
+      scope: credentialScope('20260101', 'auto'),
     };
     const empty = hash('sha256', '');
     const end = seed.signingKey.sign(

@@ -1,4 +1,4 @@
-import type { SignatureSeed } from '../auth/verify.ts';
+import type { SignatureSeed } from '@svc/s3-sign';
 import type { S3Request } from '../s3-request.ts';
 import { checksumHeaderName } from '../../domain/checksums/algorithms.ts';
 import { storeErrors } from '../../errors.ts';

@@ -1,10 +1,9 @@
 import type { AppError } from '@svc/errors';
+import { ALGORITHM, parseAmzDate, sameSignature } from '@svc/s3-sign';
 import type { Credential, CredentialCache } from '../../domain/credential-cache.ts';
 import { storeErrors } from '../../errors.ts';
-import { timeOfAmzDate } from '../auth/amz-date.ts';
 import type { Refuse } from '../auth/auth-refusals.ts';
 import { assertRegion, readCredentialScope } from '../auth/credential-scope.ts';
-import { sameSignature } from '../auth/verify.ts';
 
 type Fields = ReadonlyMap<string, string>;
 
@@ -31,8 +30,8 @@ export async function whoSignedForm(fields: Fields, options: FormSignatureOption
 
 async function byVersion4(fields: Fields, policy: string, options: FormSignatureOptions): Promise<Credential> {
   const algorithm = needed(fields, 'x-amz-algorithm');
-  if (algorithm !== 'AWS4-HMAC-SHA256') {
-    throw invalid('Only AWS4-HMAC-SHA256 is supported', 'X-Amz-Algorithm', algorithm);
+  if (algorithm !== ALGORITHM) {
+    throw invalid(`Only ${ALGORITHM} is supported`, 'X-Amz-Algorithm', algorithm);
   }
   const signature = needed(fields, 'x-amz-signature');
   const scope = needed(fields, 'x-amz-credential');
@@ -40,7 +39,7 @@ async function byVersion4(fields: Fields, policy: string, options: FormSignature
   const { accessKeyId, date, region } = readCredentialScope(scope, refuse);
   assertRegion(region, options.regions, refuse);
   const amzDate = needed(fields, 'x-amz-date');
-  if (timeOfAmzDate(amzDate) === null) {
+  if (parseAmzDate(amzDate) === null) {
     throw invalid('X-Amz-Date must be formated via ISO8601 Long format', 'X-Amz-Date', amzDate);
   }
   if (!amzDate.startsWith(date)) throw storeErrors.SignatureDoesNotMatch();

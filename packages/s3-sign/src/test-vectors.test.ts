@@ -1,15 +1,13 @@
-import { createHmac, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { RequestQuery } from '../query.ts';
-import { RequestHeaders } from '../request-headers.ts';
-import { SigningKey } from '../../domain/signing-key.ts';
-import { canonicalRequest } from './canonical-request.ts';
+import { canonicalRequest, stringToSign } from './canonical-request.ts';
+import { credentialScope, deriveSigningKey } from './signing-key.ts';
 import { canonicalPath } from './uri-encode.ts';
 
 // AWS's "Signature Version 4 test suite", for its imaginary service; those of its examples that S3 signs the same way.
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 const AMZ_DATE = '20150830T123600Z';
-const SCOPE = '20150830/us-east-1/service/aws4_request';
+const SCOPE = ['20150830', 'us-east-1', 'service'] as const;
 
 interface Vector {
   method?: string;
@@ -85,18 +83,25 @@ const VECTORS: readonly (readonly [name: string, vector: Vector, signature: stri
 
 function signatureOf({ method = 'GET', target = '/', headers = [], body = '' }: Vector): string {
   const [path = '', query = ''] = target.split('?', 2);
-  const all = new RequestHeaders(['Host', 'example.amazonaws.com', 'X-Amz-Date', AMZ_DATE, ...headers]);
+  const values = new Map<string, string[]>([
+    ['host', ['example.amazonaws.com']],
+    ['x-amz-date', [AMZ_DATE]],
+  ]);
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index]?.toLowerCase() ?? '';
+    values.set(name, [...(values.get(name) ?? []), headers[index + 1] ?? '']);
+  }
   const canonical = canonicalRequest({
     method,
     path: canonicalPath(path) ?? '',
-    parameters: new RequestQuery(query).parameters,
-    headers: all,
-    signedHeaders: [...all.names()].toSorted(),
+    parameters: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
+    headers: { all: (name) => values.get(name) ?? [] },
+    signedHeaders: [...values.keys()].toSorted(),
     payloadHash: hash('sha256', body),
   });
-  let key: Buffer = Buffer.from(`AWS4${SECRET}`);
-  for (const part of SCOPE.split('/')) key = createHmac('sha256', key).update(part).digest();
-  return new SigningKey(key).sign(`AWS4-HMAC-SHA256\n${AMZ_DATE}\n${SCOPE}\n${hash('sha256', canonical)}`);
+  const [date, region, service] = SCOPE;
+  const text = stringToSign(AMZ_DATE, credentialScope(date, region, service), canonical);
+  return deriveSigningKey(SECRET, date, region, service).sign(text);
 }
 
 describe('the published test suite of Signature Version 4', () => {

@@ -17,3 +17,9 @@ export function canonicalPath(rawPath: string): string | null {
     return null;
   }
 }
+
+/** Returns `/bucket/key`; keeps slashes in the key, and treats `.` and `..` as ordinary names. */
+export function objectPath(bucket: string, key?: string): string {
+  if (key === undefined) return `/${uriEncode(bucket)}`;
+  return `/${uriEncode(bucket)}/${key.split('/').map(uriEncode).join('/')}`;
+}

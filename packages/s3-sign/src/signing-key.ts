@@ -33,3 +33,15 @@ export class SigningKey {
     return hash('sha256', this.#outer);
   }
 }
+
+/** Task 3 of Signature Version 4: the key derived from a secret for one day, `yyyymmdd`, in a region. */
+export function deriveSigningKey(secret: string, date: string, region: string, service = 's3'): SigningKey {
+  let key: Buffer = Buffer.from(`AWS4${secret}`);
+  for (const part of [date, region, service, 'aws4_request']) key = createHmac('sha256', key).update(part).digest();
+  return new SigningKey(key);
+}
+
+/** The scope in which a derived key is valid, as credentials and strings to sign state it. */
+export function credentialScope(date: string, region: string, service = 's3'): string {
+  return `${date}/${region}/${service}/aws4_request`;
+}
