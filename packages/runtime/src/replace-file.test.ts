@@ -1,0 +1,102 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeRequiring, temporaryFolder } from '@svc/testing';
+import { expect, it } from 'vitest';
+import { replaceFile } from './replace-file.ts';
+
+it('writes a file that only its owner reads, and replaces it', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'state.json');
+  await replaceFile(path, 'one');
+  await replaceFile(path, 'two');
+  expect(await readFile(path, 'utf8')).toBe('two');
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readdir(folder.path)).toEqual(['state.json']);
+});
+
+it('keeps a file private when a draft that others can read was left by a crash', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'state.json');
+  await writeFile(`${path}.new`, 'part of a longer text', { mode: 0o644 });
+  let modeAtFirstByte = 0;
+  await replaceFile(path, async (file) => {
+    modeAtFirstByte = (await file.stat()).mode & 0o777;
+    await file.writeFile('one');
+  });
+  expect(modeAtFirstByte).toBe(0o600);
+  expect(await readFile(path, 'utf8')).toBe('one');
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+it('uses the mode and the draft that it is given', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'state.json');
+  const draft = join(folder.path, '.draft');
+  let names: string[] = [];
+  const write = async (): Promise<void> => void (names = await readdir(folder.path));
+  await replaceFile(path, write, { mode: 0o640, draft, durable: false });
+  expect(names).toEqual(['.draft']);
+  expect(await readdir(folder.path)).toEqual(['state.json']);
+  expect((await stat(path)).mode & 0o777).toBe(0o640);
+});
+
+it('keeps the file as it was when the content cannot be made or renamed', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'state.json');
+  await replaceFile(path, 'one');
+  const fails = replaceFile(path, async (file) => {
+    await file.writeFile('half');
+    throw new Error('fault');
+  });
+  await expect(fails).rejects.toThrow('fault');
+  expect(await readFile(path, 'utf8')).toBe('one');
+  await mkdir(join(folder.path, 'taken'));
+  await expect(replaceFile(join(folder.path, 'taken'), 'text')).rejects.toMatchObject({ code: 'EISDIR' });
+  expect((await readdir(folder.path)).toSorted()).toEqual(['state.json', 'taken']);
+});
+
+it('leaves the old content or the new when its process is killed', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'state.json');
+  const sizeBytes = 100_000;
+  const program = `
+    import { replaceFile } from ${JSON.stringify(new URL('replace-file.ts', import.meta.url).href)};
+    for (let turn = 0; turn < 100_000; turn += 1) {
+      await replaceFile(${JSON.stringify(path)}, (turn % 2 === 0 ? 'a' : 'b').repeat(${sizeBytes}));
+      process.stdout.write('.');
+    }`;
+  for (let round = 0; round < 5; round += 1) {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const closed = once(child, 'close');
+    for (let seen = 0; seen <= round; seen += 1) await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await closed;
+    const text = await readFile(path, 'utf8');
+    expect([text.length, new Set(text).size]).toEqual([sizeBytes, 1]);
+    await replaceFile(path, 'c'.repeat(sizeBytes)); // what the crash left does not disturb the next one
+    expect(await readdir(folder.path)).toEqual(['state.json']);
+  }
+});
+
+describeRequiring(['root', 'linux'], 'on a full disk', () => {
+  it('keeps the file as it was, and leaves nothing of the new one', async () => {
+    await using folder = await temporaryFolder();
+    const disk = join(folder.path, 'disk');
+    await mkdir(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]);
+    try {
+      const path = join(disk, 'state.json');
+      await replaceFile(path, 'one');
+      await expect(replaceFile(path, 'x'.repeat(100_000))).rejects.toMatchObject({ code: 'ENOSPC' });
+      expect(await readdir(disk)).toEqual(['state.json']);
+      expect(await readFile(path, 'utf8')).toBe('one');
+      await replaceFile(path, 'two');
+    } finally {
+      execFileSync('umount', [disk]);
+    }
+  });
+});
