@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { replaceFile } from '@svc/runtime';
 import type { CertificateRequest } from './certificates-main.ts';
 import type { PemPair } from './x509.ts';
 
@@ -44,11 +44,11 @@ export async function ensureLocalCertificate(
     : {};
   const { authority, server } = await makeCertificates({ ...existing, names, now: now.toISOString() });
   if (!hasAuthority) {
-    await writeSecret(path('caKey'), authority.key);
-    await writeSecret(path('ca'), authority.cert);
+    await replaceFile(path('caKey'), authority.key);
+    await replaceFile(path('ca'), authority.cert);
   }
-  await writeSecret(path('key'), server.key);
-  await writeSecret(path('cert'), server.cert);
+  await replaceFile(path('key'), server.key);
+  await replaceFile(path('cert'), server.cert);
   return { ...server, ca: authority.cert };
 }
 
@@ -69,9 +69,4 @@ function isUsable(pem: string, names: readonly string[], now: Date): boolean {
   return names.every((name) =>
     isIP(name) === 0 ? written.includes(`DNS:${name}`) : certificate.checkIP(name) !== undefined,
   );
-}
-
-async function writeSecret(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600 });
-  await rename(`${path}.new`, path);
 }

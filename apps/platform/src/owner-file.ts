@@ -1,4 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { replaceFile } from '@svc/runtime';
 
 /** `owner.json` of the data folder, readable only by its owner. */
 export interface OwnerFile {
@@ -19,6 +20,5 @@ export async function readOwnerFile(path: string): Promise<OwnerFile | null> {
 
 /** Atomic, so that a script waiting for the file never reads half of it. */
 export async function writeOwnerFile(path: string, content: OwnerFile): Promise<void> {
-  await writeFile(`${path}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await replaceFile(path, `${JSON.stringify(content, null, 2)}\n`);
 }

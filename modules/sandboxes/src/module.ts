@@ -212,7 +212,7 @@ async function close(parts: Parts): Promise<void> {
   await parts.boots.close();
   await parts.service.close();
   await parts.supervisor.close();
-  await context.mutex.idle();
+  await context.queue.idle();
   await context.live.close();
   await parts.events.close();
   await parts.driver.close();

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncFolder } from '@svc/runtime';
 import { keyErrors } from './errors.ts';
 
 const KEY_BYTES = 32;
@@ -113,13 +114,4 @@ async function writeKeyFile(file: string, text: string, random: (size: number) =
     await unlink(draft);
   }
   await syncFolder(dirname(file));
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -1,6 +1,5 @@
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { syncFolder } from '../state/replace-file.ts';
+import { open, type FileHandle } from 'node:fs/promises';
+import { replaceFile } from '@svc/runtime';
 
 /** Position of a line in the file, to read it again without keeping it in memory. */
 export interface LinePlace {
@@ -69,26 +68,16 @@ export class JournalFile {
    */
   rewrite(lines: Iterable<string | LinePlace>): Promise<LinePlace[]> {
     return this.#inOrder(async () => {
-      const draft = `${this.#path}.new`;
-      const next = await open(draft, 'w', 0o600);
       const places: LinePlace[] = [];
       let offset = 0;
-      try {
+      await replaceFile(this.#path, async (next) => {
         for (const line of lines) {
           const bytes = typeof line === 'string' ? Buffer.from(line) : await this.#bytesAt(line);
           await next.appendFile(Buffer.concat([bytes, Buffer.from('\n')]));
           places.push({ offset, sizeBytes: bytes.length });
           offset += bytes.length + 1;
         }
-        await next.sync();
-      } catch (error) {
-        await rm(draft, { force: true }); // a partial copy would keep a full disk full
-        throw error;
-      } finally {
-        await next.close();
-      }
-      await rename(draft, this.#path);
-      await syncFolder(dirname(this.#path));
+      });
       const renewed = await open(this.#path, 'a+', 0o600);
       await this.#handle.close();
       this.#handle = renewed;

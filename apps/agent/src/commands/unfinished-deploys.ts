@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DeployCommand } from '@svc/protocol';
-import { replaceFile } from '../state/replace-file.ts';
+import { replaceFile } from '@svc/runtime';
 
 const FOLDER = 'deploys';
 

@@ -2,6 +2,7 @@ import { parseDurationMs } from '@svc/config';
 import { isAppError } from '@svc/errors';
 import type { KubeClient } from '@svc/kube';
 import type { DeployCommand } from '@svc/protocol';
+import { KeyedQueue } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { Clock } from '../clock.ts';
 import type { LiveConfig } from '../config/live-config.ts';
@@ -11,7 +12,6 @@ import type { CommandContext, CommandHandler, CommandOutcome } from '../commands
 import type { ClusterEvent } from '../events/cluster-event.ts';
 import { agentErrors } from '../errors.ts';
 import { runDeploy, type DeployRun } from './run-deploy.ts';
-import { ProjectLocks } from './project-locks.ts';
 
 export interface DeployHandlerOptions {
   client: KubeClient;
@@ -24,29 +24,36 @@ export interface DeployHandlerOptions {
   drift: Pick<DriftWatch, 'deploying' | 'applied' | 'putBackUid'>;
 }
 
-/** `deploy` commands: one at a time per project and namespace. */
+/** `deploy` commands: one at a time per project and namespace. A newer waiting one supersedes the older. */
 export function createDeployHandler(options: DeployHandlerOptions): CommandHandler<'deploy'> {
-  const locks = new ProjectLocks();
+  const queue = new KeyedQueue({ maxPerKey: 2, refuses: 'oldest', refuse: () => agentErrors.SUPERSEDED() });
   return {
-    position: (payload) => locks.position(keyOf(payload)),
+    // A waiting one does not count, because it would be superseded.
+    position: (payload) => (queue.has(keyOf(payload)) ? 1 : 0),
     run: async (payload, context) => {
       try {
-        const release = await locks.acquire(keyOf(payload), context.signal);
-        const judge = options.drift.deploying(projectOf(payload));
-        try {
-          // The machine may have just booted. A new deploy does not wait: its caller gets the error at once.
-          if (context.resumed) await options.reachable(context.signal);
-          return await deployOnce(options, payload, context);
-        } finally {
-          judge();
-          release();
-        }
+        return await queue.run(keyOf(payload), () => deployAlone(options, payload, context), context.signal);
       } catch (error) {
         if (!isAppError(error) || error.code !== 'SUPERSEDED') throw error;
         return { status: 'superseded', error: messageErrorOf(error) };
       }
     },
   };
+}
+
+async function deployAlone(
+  options: DeployHandlerOptions,
+  payload: DeployCommand,
+  context: CommandContext,
+): Promise<CommandOutcome> {
+  const judge = options.drift.deploying(projectOf(payload));
+  try {
+    // The machine may have just booted. A new deploy does not wait: its caller gets the error at once.
+    if (context.resumed) await options.reachable(context.signal);
+    return await deployOnce(options, payload, context);
+  } finally {
+    judge();
+  }
 }
 
 function deployOnce(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identityOf, referenceOf, type KubeObject } from '@svc/kube';
-import { replaceFile } from '../state/replace-file.ts';
+import { replaceFile } from '@svc/runtime';
 import type { OwnedFields } from './owned-fields.ts';
 
 /** One object as a deploy left it. */

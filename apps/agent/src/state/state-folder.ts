@@ -4,7 +4,7 @@ import { isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import type { Clock } from '../clock.ts';
 import { agentErrors } from '../errors.ts';
-import { replaceFile } from './replace-file.ts';
+import { replaceFile } from '@svc/runtime';
 import { LOCK_FILES, lockStateFolder, type StateLock } from './state-lock.ts';
 
 /** The owner of a state folder as configured; the id may be unknown. */

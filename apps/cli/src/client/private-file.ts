@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { replaceFile } from '@svc/runtime';
 
 const OWNER_ONLY = 0o600;
 
@@ -21,19 +22,7 @@ export async function readIfThere(path: string): Promise<string | null> {
 export async function writePrivateFile(path: string, text: string, { durable = true } = {}): Promise<void> {
   const target = await realpath(path).catch(() => path);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-  const staging = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
+  const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
   const mode = (await stat(target).catch(() => null))?.mode ?? OWNER_ONLY;
-  try {
-    const file = await open(staging, 'wx', mode & OWNER_ONLY);
-    try {
-      await file.writeFile(text);
-      if (durable) await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(staging, target);
-  } catch (error) {
-    await rm(staging, { force: true });
-    throw error;
-  }
+  await replaceFile(target, text, { mode: mode & OWNER_ONLY, draft, durable });
 }

@@ -12,6 +12,7 @@ import {
   type CopyReport,
   type MetadataStore,
 } from '@svc/object-store';
+import { replaceFile, syncFolder } from '@svc/runtime';
 import type { PlatformConfig } from '../config.ts';
 import { startErrors } from '../errors.ts';
 import { VERSION } from '../version.ts';
@@ -25,7 +26,7 @@ import {
   type BackupLayout,
   type BackupManifest,
 } from './backup-layout.ts';
-import { copyDurably, copyFolder, makeFolder, sync, writeDurably } from './durable-files.ts';
+import { copyDurably, copyFolder, makeFolder, syncFile } from './durable-files.ts';
 import { OBJECTS_DATABASE, openObjectStore, type OpenedStore } from './open-store.ts';
 
 export interface BackupReport extends CopyReport {
@@ -96,7 +97,7 @@ async function takeSnapshot(config: PlatformConfig, store: OpenedStore, job: Sna
   const objects = join(into, OBJECTS_SNAPSHOT);
   snapshotSqlite(join(folder.objectsFolder, OBJECTS_DATABASE), objects);
   snapshotSqlite(folder.databaseFile, join(into, PLATFORM_SNAPSHOT));
-  for (const name of [OBJECTS_SNAPSHOT, PLATFORM_SNAPSHOT]) await sync(join(into, name));
+  for (const name of [OBJECTS_SNAPSHOT, PLATFORM_SNAPSHOT]) await syncFile(join(into, name));
   await copyFolder(folder.keysFolder, join(into, 'keys'));
   await copyFolder(folder.tlsFolder, join(into, 'tls'));
   if (existsSync(folder.ownerFile)) await copyDurably(folder.ownerFile, join(into, basename(folder.ownerFile)));
@@ -111,8 +112,8 @@ async function takeSnapshot(config: PlatformConfig, store: OpenedStore, job: Sna
       bad_blobs: copied.bad,
       master_key_included: config.object_store.master_key === undefined,
     };
-    await sync(job.layout.snapshotsFolder);
-    await writeDurably(join(into, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
+    await syncFolder(job.layout.snapshotsFolder);
+    await replaceFile(join(into, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
     return copied;
   } finally {
     await rows.close();

@@ -1,16 +1,16 @@
-import { copyFile, mkdir, open, readdir, rename, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, rename } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { syncFolder } from '@svc/runtime';
 
-const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });
 }
 
-/** Flushes a file's content or a folder's entries to stable storage. */
-export async function sync(path: string): Promise<void> {
+/** Flushes a file's content to stable storage. */
+export async function syncFile(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
@@ -23,16 +23,9 @@ export async function sync(path: string): Promise<void> {
 export async function copyDurably(from: string, to: string): Promise<void> {
   const draft = `${to}.partial`;
   await copyFile(from, draft);
-  await sync(draft);
+  await syncFile(draft);
   await rename(draft, to);
-  await sync(dirname(to));
-}
-
-export async function writeDurably(path: string, text: string): Promise<void> {
-  const draft = `${path}.partial`;
-  await writeFile(draft, text, { mode: FILE_MODE, flush: true });
-  await rename(draft, path);
-  await sync(dirname(path));
+  await syncFolder(dirname(to));
 }
 
 /** Copies a folder of few small files recursively. A missing folder counts as empty. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile, syncFolder } from '@svc/runtime';
 import { Value } from 'typebox/value';
 import { Type } from 'typebox';
 import type { SigningKeyRecord, SigningKeyStore } from '../domain/jwt/signing-key.ts';
@@ -41,30 +42,12 @@ export class SigningKeyFiles implements SigningKeyStore {
 
   async save(record: SigningKeyRecord): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const aside = join(this.#folder, `.${record.kid}.${randomUUID()}`);
-    const file = await open(aside, 'wx', 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify(record, null, 2)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(aside, join(this.#folder, `${record.kid}.json`));
-    await this.#syncFolder();
+    const draft = join(this.#folder, `.${record.kid}.${randomUUID()}`); // replicas may share the folder
+    await replaceFile(join(this.#folder, `${record.kid}.json`), `${JSON.stringify(record, null, 2)}\n`, { draft });
   }
 
   async remove(kid: string): Promise<void> {
     await rm(join(this.#folder, `${kid}.json`), { force: true });
-    await this.#syncFolder();
-  }
-
-  /** Makes a rename durable. */
-  async #syncFolder(): Promise<void> {
-    const folder = await open(this.#folder, 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    await syncFolder(this.#folder);
   }
 }

@@ -1,5 +1,5 @@
+import { KeyedQueue } from '@svc/runtime';
 import type { SandboxContext } from '../domain/context.ts';
-import { KeyedMutex } from '../domain/keyed-mutex.ts';
 import { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import { wake } from '../domain/pausing.ts';
 import { StatusWatch } from '../domain/status-watch.ts';
@@ -30,6 +30,6 @@ export function contextOf(parts: Given): {
     (id) => void wake(context, id),
     nowMs,
   );
-  const context: SandboxContext = { ...parts, live, watch: new StatusWatch(), mutex: new KeyedMutex() };
+  const context: SandboxContext = { ...parts, live, watch: new StatusWatch(), queue: new KeyedQueue() };
   return { context, supervisor };
 }

@@ -29,7 +29,7 @@ export class Boots {
   begin(sandbox: Sandbox, warm: AgentConnection | null = null): void {
     if (this.#running.has(sandbox.id)) return;
     const controller = new AbortController();
-    const done = this.#context.mutex
+    const done = this.#context.queue
       .run(sandbox.id, () => this.#boot(sandbox, warm, controller))
       .finally(() => this.#running.delete(sandbox.id));
     done.catch((error: unknown) => this.#context.log.error({ err: error, sandbox: sandbox.id }, 'boot failed badly'));

@@ -1,8 +1,7 @@
 import type { QuotaLimits } from '@svc/quotas';
-import type { DiskSpace, FairSlots } from '@svc/runtime';
+import type { DiskSpace, FairSlots, KeyedQueue } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from './driver.ts';
-import type { KeyedMutex } from './keyed-mutex.ts';
 import type { LiveSandboxes } from './live-sandboxes.ts';
 import type { Effects, SandboxRepository } from './ports.ts';
 import type { StatusWatch } from './status-watch.ts';
@@ -14,7 +13,7 @@ export interface SandboxContext {
   readonly live: LiveSandboxes;
   readonly watch: StatusWatch;
   /** Serializes changes to a sandbox on the machine, keyed by its id. */
-  readonly mutex: KeyedMutex;
+  readonly queue: KeyedQueue;
   readonly effects: Effects;
   /** The current limits. */
   readonly quotaLimits: QuotaLimits;

@@ -7,9 +7,9 @@ import type { Sandbox } from './sandbox.ts';
  * paused. Throws SANDBOX_NOT_RUNNING.
  */
 export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
-  const { mutex, repository, driver, live, watch, effects } = context;
+  const { queue, repository, driver, live, watch, effects } = context;
   const { id } = sandbox;
-  return mutex.run(id, async () => {
+  return queue.run(id, async () => {
     const current = await running(context, id);
     if (current.pausedAt !== null) return current;
     live.setPaused(id, true); // before the freeze, so that an access during it triggers a resume afterwards
@@ -32,9 +32,9 @@ export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbo
  * answered at once, and a restarted platform must not find a record that still says paused. Throws SANDBOX_NOT_RUNNING.
  */
 export function resume(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
-  const { mutex, repository, driver, live, watch, effects } = context;
+  const { queue, repository, driver, live, watch, effects } = context;
   const { id } = sandbox;
-  return mutex.run(id, async () => {
+  return queue.run(id, async () => {
     const current = await running(context, id);
     if (current.pausedAt === null) return current;
     const change = { pausedAt: null, lastActivityAt: effects.now().toISOString() };

@@ -183,8 +183,8 @@ export class SandboxService {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
     }
     await this.#boots.cancel(id);
-    const { mutex, repository, live, watch, driver } = this.#context;
-    return mutex.run(id, async () => {
+    const { queue, repository, live, watch, driver } = this.#context;
+    return queue.run(id, async () => {
       const stopped = await repository.change(id, ['creating', 'running'], {
         status: 'stopped',
         stateReason: reason,
@@ -213,10 +213,10 @@ export class SandboxService {
 
   /** Removes all data of a deleted sandbox from the machine. The sweeper retries failures. */
   async cleanUp(id: string, workspaceUuid = ''): Promise<void> {
-    const { mutex, live, driver, repository, log, places } = this.#context;
+    const { queue, live, driver, repository, log, places } = this.#context;
     await this.#boots.cancel(id);
     try {
-      await mutex.run(id, async () => {
+      await queue.run(id, async () => {
         await live.release(id);
         await places.run(workspaceUuid, () => driver.remove(id));
         await repository.purge(id);

@@ -17,8 +17,8 @@ export class Supervisor {
   }
 
   lost(id: string): void {
-    const { mutex, log } = this.#context();
-    const work = mutex
+    const { queue, log } = this.#context();
+    const work = queue
       .run(id, () => this.#look(id))
       .catch((error: unknown) => log.error({ err: error, sandbox: id }, 'a lost sandbox could not be looked after'))
       .finally(() => this.#pending.delete(work));

@@ -1,5 +1,6 @@
-import { mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '@svc/runtime';
 
 /** Records outside the database that the audit log has begun, so that emptying the database is detected. */
 export interface BeginningMark {
@@ -17,26 +18,9 @@ export function createBeginningMark(folder: string): BeginningMark {
     isSet: () => stat(path).then(() => true, orAbsent),
     async set() {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const file = await open(path, 'w', 0o600);
-      try {
-        await file.writeFile(TEXT);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await syncFolder(folder);
+      await replaceFile(path, TEXT);
     },
   };
-}
-
-/** Makes a new directory entry durable. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 function orAbsent(error: unknown): false {

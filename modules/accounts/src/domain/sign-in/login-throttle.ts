@@ -1,9 +1,8 @@
-import { TokenBuckets } from '@svc/runtime';
+import { KeyedQueue, TokenBuckets } from '@svc/runtime';
 import { accountErrors } from '../../errors.ts';
 import { hashToken } from '../tokens/random-token.ts';
 import { addressBlock } from './address-block.ts';
 import { GrowingDelays } from './growing-delays.ts';
-import { OneByOne } from './one-by-one.ts';
 
 export interface ThrottleOptions {
   /** Failed sign-ins from one address, across all accounts. */
@@ -43,7 +42,10 @@ export class LoginThrottle {
   readonly #addresses: TokenBuckets;
   readonly #accounts: TokenBuckets;
   readonly #delays: GrowingDelays;
-  readonly #oneByOne = new OneByOne(MAX_IN_LINE);
+  readonly #attempts = new KeyedQueue({
+    maxPerKey: MAX_IN_LINE,
+    refuse: () => accountErrors.BUSY({ headers: { 'retry-after': '1' } }),
+  });
 
   constructor(options: ThrottleOptions, now: () => Date) {
     const buckets = { nowMs: () => now().getTime(), maxKeys: MAX_KEYS };
@@ -67,7 +69,7 @@ export class LoginThrottle {
    */
   attempt<Check extends { matches: boolean }>(attempt: Attempt, check: () => Promise<Check>): Promise<Check> {
     const keys = keysOf(attempt);
-    return this.#oneByOne.run(keys.pair, async () => {
+    return this.#attempts.run(keys.pair, async () => {
       this.#admit(attempt, keys);
       const result = await check();
       if (result.matches) this.#takeBack(attempt, keys);

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '@svc/runtime';
 
 const KEY_BYTES = 32;
 
@@ -17,13 +18,6 @@ export async function loadPreviewKey(folder: string, randomBytes: (sizeBytes: nu
   }
   const made = randomBytes(KEY_BYTES);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const handle = await open(`${file}.new`, 'w', 0o600);
-  try {
-    await handle.writeFile(made);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(`${file}.new`, file);
+  await replaceFile(file, made);
   return createSecretKey(made);
 }

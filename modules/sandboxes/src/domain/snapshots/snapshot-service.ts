@@ -146,8 +146,8 @@ export class SnapshotService {
 
   /** Holds the sandbox's lock, so that it is not stopped, started or deleted meanwhile. */
   #copy(copier: SnapshotDriver, { id, workspaceUuid }: Sandbox, snapshotId: string): Promise<number> {
-    const { mutex, driver, log, disk } = this.#context;
-    return mutex.run(id, async () => {
+    const { queue, driver, log, disk } = this.#context;
+    return queue.run(id, async () => {
       const sandbox = await this.#service.get(workspaceUuid, id);
       assertCopyable(sandbox);
       await assertDiskRoom(disk, await copier.sizeBytes({ sandbox: id }));

@@ -1,5 +1,6 @@
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '@svc/runtime';
 import type { Isolation } from '../../../domain/driver.ts';
 
 /** The stored data of a sandbox beside its disk: `disks/<id>/sandbox.json`. */
@@ -17,8 +18,7 @@ export async function readKept(dataFolder: string, id: string): Promise<KeptSand
 
 /** Writes the record atomically. */
 export async function writeRecord(file: string, kept: KeptSandbox): Promise<void> {
-  await writeFile(`${file}.new`, JSON.stringify(kept), { mode: 0o600, flush: true });
-  await rename(`${file}.new`, file);
+  await replaceFile(file, JSON.stringify(kept));
 }
 
 async function readRecord(file: string): Promise<KeptSandbox | null> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '@svc/runtime';
 import { isTokenAlive, ownToken } from './process-token.ts';
 
 /** The text of a file; null if it does not exist. */
@@ -33,11 +34,9 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Writes a file atomically. */
+/** Writes a file atomically. Several processes may write it at once. */
 export async function writeWhole(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${ownToken()}.${randomBytes(6).toString('hex')}.new`;
-  await writeFile(temporary, text, { mode: 0o600, flush: true });
-  await rename(temporary, path);
+  await replaceFile(path, text, { draft: `${path}.${ownToken()}.${randomBytes(6).toString('hex')}.new` });
 }
 
 /** Removes temporary files of processes that ended while writing to this folder. */
