@@ -110,10 +110,10 @@ async function assembleBase(deps: SandboxesDependencies) {
   const database = deps.database as Database<SandboxTables>; // the platform's database has every module's tables
   const catalog = catalogOf(config);
   const folder = join(deps.dataFolder, 'sandboxes');
-  const { dataFolder, agentFolder } = deps;
+  const { dataFolder, helperFolder } = deps;
   const disk = deps.disk ?? unlimitedDisk;
   const nowMs = (): number => effects.now().getTime();
-  const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs, log, disk });
+  const images = imageStoreOf({ config, catalog, dataFolder, helperFolder, nowMs, log, disk });
   const events = createEventPart(database.kysely, effects, log, config.events);
   const repository = createSandboxRepository(database.kysely, events.told);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);

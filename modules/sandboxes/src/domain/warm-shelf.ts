@@ -1,4 +1,4 @@
-import type { AgentConnection } from './helper/agent-connection.ts';
+import type { HelperConnection } from './helper/helper-connection.ts';
 import type { SandboxSpec } from './driver.ts';
 
 /** Pool size for one image. */
@@ -13,7 +13,7 @@ export interface WarmPlan {
 export interface WarmSandbox {
   readonly spec: SandboxSpec;
   readonly name: string;
-  readonly connection: AgentConnection;
+  readonly connection: HelperConnection;
   /** Version of its image; outdated sandboxes are not handed out. */
   readonly version: string;
 }

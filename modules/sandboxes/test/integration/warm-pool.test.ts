@@ -80,7 +80,7 @@ describe('the warm pool', () => {
     driver.adjust = () => Promise.reject(new Error('no'));
     const created = await create({ name: 'mine' });
     expect(created).toMatchObject({ status: 201, body: { status: 'running' } });
-    expect(driver.sandboxes.get(created.body['id'])?.agent).not.toBeNull();
+    expect(driver.sandboxes.get(created.body['id'])?.helper).not.toBeNull();
   });
 
   it('names one that was started anew, whose files have the name that it waited with', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { SandboxesConfig } from '../../config.ts';
-import { verifiedAgentBinary } from '../drivers/local/agent-binary.ts';
+import { verifyHelperBinary } from '../drivers/local/helper-binary.ts';
 import { imagesInUse } from '../drivers/local/kept-sandbox.ts';
 import type { ImageCatalog } from '../../domain/images/catalog.ts';
 import { catalogOf } from './default-catalog.ts';
@@ -16,13 +16,13 @@ export interface ImageStoreSetting extends Pick<ImageStoreOptions, 'nowMs' | 'lo
   /** The platform's data folder, absolute. */
   readonly dataFolder: string;
   /** Folder of the helper binaries. */
-  readonly agentFolder: string;
+  readonly helperFolder: string;
 }
 
 const MiB = 1024 * 1024;
 
 /** Creates the image store of a data folder from the configuration. */
-export function imageStoreOf({ config, catalog, dataFolder, agentFolder, ...others }: ImageStoreSetting): ImageStore {
+export function imageStoreOf({ config, catalog, dataFolder, helperFolder, ...others }: ImageStoreSetting): ImageStore {
   const folder = sandboxesFolderOf(dataFolder);
   let helper: Promise<string> | null = null;
   return new ImageStore({
@@ -30,7 +30,7 @@ export function imageStoreOf({ config, catalog, dataFolder, agentFolder, ...othe
     folder: config.image_cache ?? join(folder, 'images'),
     catalog,
     owner: folder,
-    unpack: helperUnpacker(() => (helper ??= verifiedAgentBinary(agentFolder, process.arch))),
+    unpack: helperUnpacker(() => (helper ??= verifyHelperBinary(helperFolder, process.arch))),
     registry: registrySource({ settings: config.registries, proxy: config.image_proxy ?? null, nowMs: others.nowMs }),
     maxImageBytes: config.image_max_mb * MiB,
     sleep: (delayMs, signal) => sleepFor(delayMs, undefined, { signal }),

@@ -1,4 +1,4 @@
-import type { Channel, Outcome, StreamListener } from '../helper/agent-stream.ts';
+import type { Channel, Outcome, StreamListener } from '../helper/helper-stream.ts';
 import { countOf } from './count-of.ts';
 import type { ProcessStream } from './process-stream.ts';
 import type { Snapshot } from './screens/session-screen.ts';

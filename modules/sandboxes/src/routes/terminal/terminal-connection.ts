@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { Outcome } from '../../domain/helper/agent-stream.ts';
+import type { Outcome } from '../../domain/helper/helper-stream.ts';
 import { exitStatusOf, type ExitStatus } from '../../domain/helper/exit-status.ts';
 import { countOf } from '../../domain/terminal/count-of.ts';
 import type { ClientInput, Framing, Message } from '../../domain/terminal/framing.ts';

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { UpgradeRequest, UpgradeRoute } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { AgentConnection } from '../../domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
 import { quotaExceeded } from '../../domain/admission.ts';
 import type { LiveSandboxes } from '../../domain/live-sandboxes.ts';
 import type { Effects } from '../../domain/ports.ts';
@@ -235,7 +235,7 @@ export class TerminalHub implements UpgradeRoute {
 }
 
 function openProcess(
-  connection: AgentConnection,
+  connection: HelperConnection,
   screens: SessionScreens,
   { environment }: Sandbox,
   { argv, cols, rows, session: wish }: TerminalRequest,

@@ -1,4 +1,4 @@
-import { AgentConnection } from '../../../domain/helper/agent-connection.ts';
+import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
 import { sandboxErrors } from '../../../errors.ts';
 import { assertSandboxId } from '../../../domain/driver.ts';
 import type {
@@ -10,7 +10,7 @@ import type {
   SandboxSpec,
   SandboxStats,
 } from '../../../domain/driver.ts';
-import { AGENT_PATH } from '../local/oci-config.ts';
+import { HELPER_PATH } from '../local/oci-config.ts';
 import { containerRequest } from './container-request.ts';
 import { containerStats } from './container-stats.ts';
 import type { EngineImage } from './docker-images.ts';
@@ -112,7 +112,7 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
-  async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
+  async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {
     const { client } = this.#need();
     const name = this.#nameOf(id);
     try {
@@ -124,14 +124,14 @@ export class DockerDriver implements SandboxDriver {
             AttachStderr: true,
             Tty: false,
             User: '0:0',
-            Cmd: [AGENT_PATH, 'bridge'],
+            Cmd: [HELPER_PATH, 'bridge'],
           },
           signal,
         }),
       );
       const path = `/exec/${String(made['Id'])}/start`;
       const { socket, head } = await client.hijack(path, { body: { Detach: false, Tty: false }, signal });
-      return await AgentConnection.over(new ExecStream(socket, head), signal);
+      return await HelperConnection.over(new ExecStream(socket, head), signal);
     } catch (error) {
       throw sandboxErrors.AGENT_TIMEOUT({ cause: error });
     }

@@ -35,7 +35,7 @@ export interface StreamCarrier {
 }
 
 /** One operation inside a sandbox: a command, a terminal, a transfer. */
-export class AgentStream {
+export class HelperStream {
   readonly id: number;
   /** Resolves once, never rejects. */
   readonly outcome: Promise<Outcome>;

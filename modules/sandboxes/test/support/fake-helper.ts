@@ -7,7 +7,7 @@ import { encodeDataFrame, encodeJsonFrame, FrameType, encodeFrame } from '../../
  * with that code, `cat` echoes its input. Terminals behave like `cat` and end on the line `exit N`. Every file exists
  * and is empty, and every change to a file succeeds.
  */
-export class FakeAgent {
+export class FakeHelper {
   readonly path: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -3,21 +3,21 @@ import { chmod, copyFile, mkdir, readFile, rename, stat } from 'node:fs/promises
 import { join } from 'node:path';
 
 /** Path of the bundled helper binary, after verifying its checksum. */
-export async function verifiedAgentBinary(agentFolder: string, architecture: string): Promise<string> {
-  await readVerified(agentFolder, architecture);
-  return join(agentFolder, nameFor(architecture));
+export async function verifyHelperBinary(helperFolder: string, architecture: string): Promise<string> {
+  await readVerified(helperFolder, architecture);
+  return join(helperFolder, nameFor(architecture));
 }
 
 /**
  * Copies the helper to where sandboxes can read it, because the project folder may be inside a private home directory.
  * Verifies it against the bundled checksum first. Returns the path.
  */
-export async function installAgentBinary(
-  agentFolder: string,
+export async function installHelperBinary(
+  helperFolder: string,
   runFolder: string,
   architecture: string,
 ): Promise<string> {
-  const found = await readVerified(agentFolder, architecture);
+  const found = await readVerified(helperFolder, architecture);
 
   await mkdir(runFolder, { recursive: true, mode: 0o711 });
   const target = join(runFolder, `agent-${found.slice(0, 16)}`);
@@ -29,7 +29,7 @@ export async function installAgentBinary(
   )
     return target;
   const temporary = `${target}.${process.pid}`;
-  await copyFile(join(agentFolder, nameFor(architecture)), temporary);
+  await copyFile(join(helperFolder, nameFor(architecture)), temporary);
   await chmod(temporary, 0o755);
   await rename(temporary, target);
   return target;
@@ -40,15 +40,15 @@ function nameFor(architecture: string): string {
 }
 
 /** Returns its SHA-256. */
-async function readVerified(agentFolder: string, architecture: string): Promise<string> {
+async function readVerified(helperFolder: string, architecture: string): Promise<string> {
   const name = nameFor(architecture);
-  const sums = await readFile(join(agentFolder, 'SHA256SUMS'), 'utf8');
+  const sums = await readFile(join(helperFolder, 'SHA256SUMS'), 'utf8');
   const expected = sums
     .split('\n')
     .find((line) => line.endsWith(`  ${name}`))
     ?.split(' ')[0];
   if (expected === undefined) throw new Error(`there is no helper for ${architecture}`);
-  const content = await readFile(join(agentFolder, name));
+  const content = await readFile(join(helperFolder, name));
   const found = createHash('sha256').update(content).digest('hex');
   if (found !== expected) throw new Error(`${name} is not the helper that SHA256SUMS names`);
   return found;

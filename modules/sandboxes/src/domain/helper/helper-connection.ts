@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { AgentStream, type Outcome, type StreamCarrier, type StreamListener } from './agent-stream.ts';
+import { HelperStream, type Outcome, type StreamCarrier, type StreamListener } from './helper-stream.ts';
 import { FrameDecoder } from './frame-decoder.ts';
 import {
   dataFrameHead,
@@ -12,7 +12,7 @@ import {
   STREAM_WINDOW_BYTES,
 } from './frames.ts';
 
-export const AGENT_PROTOCOL = 1;
+export const HELPER_PROTOCOL = 1;
 const MAX_STREAMS = 256;
 /** Limit of the send backlog; above it, nothing more is sent to a helper that does not read. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
@@ -28,13 +28,13 @@ const RECEIVED = Buffer.allocUnsafeSlow(256 * 1024);
 const LOST: Outcome = { ok: false, code: 'LOST', message: 'the connection to the sandbox was lost' };
 
 /** An operation of PROTOCOL.md and its parameters. */
-export type AgentRequest = { readonly op: string } & Readonly<Record<string, unknown>>;
+export type HelperRequest = { readonly op: string } & Readonly<Record<string, unknown>>;
 
 /**
  * The platform's side of a connection to a helper. All input from the helper is validated: on the first violation the
  * connection is cut and every stream ends as lost.
  */
-export class AgentConnection implements StreamCarrier {
+export class HelperConnection implements StreamCarrier {
   /** Resolves when the connection has ended, with the violation if the helper caused one. */
   readonly closed: Promise<ProtocolViolation | null>;
   readonly #socket: Duplex;
@@ -42,7 +42,7 @@ export class AgentConnection implements StreamCarrier {
     frame: (type, stream, payload) => this.#dispatch(type, stream, payload),
     data: (stream, channel, bytes, costBytes) => this.#stream(stream).receiveData(channel, bytes, costBytes),
   });
-  readonly #streams = new Map<number, AgentStream>();
+  readonly #streams = new Map<number, HelperStream>();
   readonly #greeted: (error: Error | null) => void;
   #nextStream = 1;
   #hello = false;
@@ -64,7 +64,7 @@ export class AgentConnection implements StreamCarrier {
   }
 
   /** Resolves after the helper's hello. Rejects if the helper cannot be reached before the signal aborts. */
-  static async open(socketPath: string, signal: AbortSignal): Promise<AgentConnection> {
+  static async open(socketPath: string, signal: AbortSignal): Promise<HelperConnection> {
     signal.throwIfAborted();
     let receive = (_chunk: Buffer): void => undefined;
     const onread = {
@@ -75,28 +75,28 @@ export class AgentConnection implements StreamCarrier {
       },
     };
     const socket = connect({ path: socketPath, onread });
-    return AgentConnection.#greet(socket, signal, (take) => (receive = take));
+    return HelperConnection.#greet(socket, signal, (take) => (receive = take));
   }
 
   /**
    * Like `open`, over an existing byte stream to the helper. The connection owns the stream from then on, even if this
    * rejects.
    */
-  static async over(socket: Duplex, signal: AbortSignal): Promise<AgentConnection> {
-    return AgentConnection.#greet(socket, signal, (take) => void socket.on('data', take));
+  static async over(socket: Duplex, signal: AbortSignal): Promise<HelperConnection> {
+    return HelperConnection.#greet(socket, signal, (take) => void socket.on('data', take));
   }
 
   static async #greet(
     socket: Duplex,
     signal: AbortSignal,
     listen: (take: (chunk: Buffer) => void) => void,
-  ): Promise<AgentConnection> {
+  ): Promise<HelperConnection> {
     const abort = (): void => void socket.destroy();
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     try {
-      return await new Promise<AgentConnection>((resolve, reject) => {
-        const connection = new AgentConnection(socket, (error) => {
+      return await new Promise<HelperConnection>((resolve, reject) => {
+        const connection = new HelperConnection(socket, (error) => {
           if (error === null) resolve(connection);
           else reject(error);
         });
@@ -112,9 +112,9 @@ export class AgentConnection implements StreamCarrier {
   }
 
   /** Starts an operation. If the connection is lost or full, returns a stream that has already ended. */
-  start(request: AgentRequest, listener: StreamListener = {}): AgentStream {
+  start(request: HelperRequest, listener: StreamListener = {}): HelperStream {
     const { windowBytes = STREAM_WINDOW_BYTES } = listener;
-    const stream = new AgentStream(this.#nextStream, this, listener);
+    const stream = new HelperStream(this.#nextStream, this, listener);
     this.#nextStream = (this.#nextStream % 0x7fff_ffff) + 1;
     if (this.#socket.destroyed) {
       stream.end(LOST);
@@ -129,7 +129,7 @@ export class AgentConnection implements StreamCarrier {
   }
 
   /** Runs an operation that only returns a result. */
-  call(request: AgentRequest): Promise<Outcome> {
+  call(request: HelperRequest): Promise<Outcome> {
     return this.start(request).outcome;
   }
 
@@ -203,7 +203,7 @@ export class AgentConnection implements StreamCarrier {
     }
   }
 
-  #stream(id: number): AgentStream {
+  #stream(id: number): HelperStream {
     if (!this.#hello) throw new ProtocolViolation('the helper did not greet first');
     const stream = this.#streams.get(id);
     if (stream === undefined) throw new ProtocolViolation('a frame names a stream that is not open');
@@ -241,7 +241,7 @@ export class AgentConnection implements StreamCarrier {
 
   #heedHello(payload: Buffer): void {
     if (this.#hello) throw new ProtocolViolation('the helper greeted twice');
-    if (parseObject(payload)['protocol'] !== AGENT_PROTOCOL) {
+    if (parseObject(payload)['protocol'] !== HELPER_PROTOCOL) {
       throw new ProtocolViolation('the helper speaks another protocol');
     }
     this.#hello = true;

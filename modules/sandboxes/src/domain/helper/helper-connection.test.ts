@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AgentConnection } from './agent-connection.ts';
+import { HelperConnection } from './helper-connection.ts';
 import { FrameDecoder } from './frame-decoder.ts';
 import {
   encodeDataFrame,
@@ -27,13 +27,13 @@ const hostileBytes = fc.oneof(
     .map(([type, value]) => encodeJsonFrame(type, 1, value ?? null)),
 );
 
-describe('AgentConnection', () => {
+describe('HelperConnection', () => {
   let folder: TemporaryFolder;
   let server: Server;
   let greeting: Buffer[];
   let path: string;
   let sockets: Socket[];
-  const open = () => AgentConnection.open(path, AbortSignal.timeout(10_000));
+  const open = () => HelperConnection.open(path, AbortSignal.timeout(10_000));
   const helper = async (): Promise<Socket> => waitFor(() => sockets.at(-1));
 
   beforeEach(async () => {
@@ -79,7 +79,7 @@ describe('AgentConnection', () => {
       await expect(open()).rejects.toBeInstanceOf(ProtocolViolation);
     }
     greeting = [];
-    await expect(AgentConnection.open(path, AbortSignal.timeout(50))).rejects.toThrow();
+    await expect(HelperConnection.open(path, AbortSignal.timeout(50))).rejects.toThrow();
   });
 
   it.each([
