@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { beginningOf, parseUsageSearch } from './usage-search.ts';
-import { formatPeriod, spanOf, valuesOf } from './usage-words.ts';
+import { formatPeriod, spanOf, valuesOf } from './usage-series.ts';
 
 const NOW_MS = Date.parse('2026-11-21T09:30:00Z');
 const point = { object_count: 2, size_bytes: 30, request_count: 4, bytes_in: 5, bytes_out: 6 };

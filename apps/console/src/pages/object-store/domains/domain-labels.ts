@@ -2,33 +2,38 @@ import type { CustomDomain } from '@svc/sdk';
 import type { Tone } from '../../../ui/badge.tsx';
 import { formatAbsolute } from '../../../ui/format-time.ts';
 
-export interface DomainWords {
+export interface DomainLabel {
   tone: Tone;
-  word: string;
+  label: string;
   live: boolean;
   /** The next step or the current activity; null if everything is fine. */
   next: string | null;
 }
 
 /** A domain's progress, and what it is waiting for. */
-export function domainWords(domain: CustomDomain): DomainWords {
+export function domainLabel(domain: CustomDomain): DomainLabel {
   const { status, cname_target: target, error } = domain;
   const dns = dnsOf(domain);
   switch (status) {
     case 'active':
-      return { tone: 'ok', word: 'Active', live: true, next: null };
+      return { tone: 'ok', label: 'Active', live: true, next: null };
     case 'verifying':
-      return { tone: 'accent', word: 'Issuing certificate', live: false, next: 'The DNS record is correct.' };
+      return { tone: 'accent', label: 'Issuing certificate', live: false, next: 'The DNS record is correct.' };
     case 'blocked':
-      return { tone: 'danger', word: 'Blocked', live: false, next: 'Blocked by the platform operator.' };
+      return { tone: 'danger', label: 'Blocked', live: false, next: 'Blocked by the platform operator.' };
     case 'error':
-      return { tone: 'danger', word: 'Error', live: false, next: faultOf(error) ?? `It does not point to ${target}.` };
+      return { tone: 'danger', label: 'Error', live: false, next: faultOf(error) ?? `It does not point to ${target}.` };
     default:
-      return { tone: 'warn', word: 'Waiting for DNS', live: false, next: dnsWords(dns.status, dns.observed, target) };
+      return {
+        tone: 'warn',
+        label: 'Waiting for DNS',
+        live: false,
+        next: describeDns(dns.status, dns.observed, target),
+      };
   }
 }
 
-function dnsWords(status: string, observed: string | null, target: string): string {
+function describeDns(status: string, observed: string | null, target: string): string {
   switch (status) {
     case 'mismatch':
       return `It points to ${observed ?? 'another host'} instead of ${target}.`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amountText, limitDraft, parseDraft } from './quota-words.ts';
+import { amountText, limitDraft, parseDraft } from './quota-amounts.ts';
 
 describe('a limit in a field', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeReason } from './audit-words.ts';
+import { outcomeReason } from './audit-labels.ts';
 
 describe('the outcome of an audit entry', () => {
   it('is explained by a sentence unless it is a success', () => {

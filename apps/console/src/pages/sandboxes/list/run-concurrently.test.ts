@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { eachOf } from './each-of.ts';
+import { runConcurrently } from './run-concurrently.ts';
 
 describe('the same for several sandboxes', () => {
   it('does not stop at one that fails, and keeps the first reason', async () => {
     const tried: number[] = [];
-    const result = await eachOf([1, 2, 3, 4, 5, 6], async (item) => {
+    const result = await runConcurrently([1, 2, 3, 4, 5, 6], async (item) => {
       tried.push(item);
       if (item % 2 === 0) throw new Error(`no ${item}`);
     });
@@ -14,7 +14,7 @@ describe('the same for several sandboxes', () => {
 
   it('does a few at a time', async () => {
     let [running, most] = [0, 0];
-    await eachOf(
+    await runConcurrently(
       Array.from({ length: 20 }, (_, index) => index),
       async () => {
         running += 1;

@@ -1,6 +1,6 @@
 import type { CustomDomain } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { certificateOf, domainWords } from './domain-words.ts';
+import { certificateOf, domainLabel } from './domain-labels.ts';
 
 const TARGET = 'abc.cname.s3.test';
 const domain = (changes: Partial<CustomDomain>): CustomDomain => ({
@@ -32,7 +32,7 @@ describe('a custom domain in words', () => {
     ],
     [{ status: 'active', dns: { status: 'ok', observed: [TARGET] } }, null],
   ])('%j: what now', (changes, next) => {
-    expect(domainWords(domain(changes)).next).toBe(next);
+    expect(domainLabel(domain(changes)).next).toBe(next);
   });
 
   it('tells a certificate that is not there from one that is not needed', () => {

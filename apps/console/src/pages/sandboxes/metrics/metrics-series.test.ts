@@ -1,6 +1,6 @@
 import type { SandboxUsage } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { parseMetricsSearch, spanOf, valuesOf } from './metrics-words.ts';
+import { parseMetricsSearch, spanOf, valuesOf } from './metrics-series.ts';
 
 const START = Date.parse('2026-11-21T10:00:00.000Z');
 const sample = (seconds: number, cpuCores: number | null): SandboxUsage => ({

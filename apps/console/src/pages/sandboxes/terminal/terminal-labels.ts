@@ -3,35 +3,35 @@ import { describeError } from '../../../ui/describe-error.ts';
 import type { TerminalState } from './use-terminal.ts';
 
 export interface Ending {
-  words: string;
+  label: string;
   /** The available remedy. */
   remedy: 'new' | 'again' | 'takeBack' | null;
 }
 
 /** Why output has ended; null while more may follow. */
 export function endingOf(state: TerminalState): Ending | null {
-  if (state.kind === 'failed') return { words: describeError(state.error), remedy: 'again' };
+  if (state.kind === 'failed') return { label: describeError(state.error), remedy: 'again' };
   if (state.kind !== 'ended') return null;
   const { exit, code } = state.end;
   if (exit !== null) {
     const { exitCode, signal } = exit;
-    const words =
+    const label =
       signal === null ? `The shell ended with exit code ${exitCode}.` : `The shell was terminated by ${signal}.`;
-    return { words, remedy: 'new' };
+    return { label, remedy: 'new' };
   }
   switch (code) {
     case 4001:
-      return { words: 'Another client took over this terminal.', remedy: 'takeBack' };
+      return { label: 'Another client took over this terminal.', remedy: 'takeBack' };
     case 4003:
-      return { words: 'You no longer have access to this terminal.', remedy: null };
+      return { label: 'You no longer have access to this terminal.', remedy: null };
     case 4004:
-      return { words: 'The sandbox is no longer running.', remedy: null };
+      return { label: 'The sandbox is no longer running.', remedy: null };
     case 4005:
-      return { words: 'The sandbox was deleted.', remedy: null };
+      return { label: 'The sandbox was deleted.', remedy: null };
     case 4006:
-      return { words: 'This session expired because it was unused.', remedy: 'new' };
+      return { label: 'This session expired because it was unused.', remedy: 'new' };
     default:
-      return { words: 'The connection was lost.', remedy: 'again' };
+      return { label: 'The connection was lost.', remedy: 'again' };
   }
 }
 

@@ -1,23 +1,23 @@
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import type { Tone } from '../../../ui/badge.tsx';
 
-export interface StatusWords {
-  word: string;
+export interface StatusLabel {
+  label: string;
   tone: Tone;
   live: boolean;
 }
 
-export function statusWords({ status, paused_at: pausedAt }: Sandbox): StatusWords {
-  if (status === 'running' && pausedAt !== null) return { word: 'Paused', tone: 'accent', live: false };
+export function statusLabel({ status, paused_at: pausedAt }: Sandbox): StatusLabel {
+  if (status === 'running' && pausedAt !== null) return { label: 'Paused', tone: 'accent', live: false };
   switch (status) {
     case 'creating':
-      return { word: 'Starting', tone: 'warn', live: true };
+      return { label: 'Starting', tone: 'warn', live: true };
     case 'running':
-      return { word: 'Running', tone: 'ok', live: true };
+      return { label: 'Running', tone: 'ok', live: true };
     case 'stopped':
-      return { word: 'Stopped', tone: 'neutral', live: false };
+      return { label: 'Stopped', tone: 'neutral', live: false };
     case 'error':
-      return { word: 'Error', tone: 'danger', live: false };
+      return { label: 'Error', tone: 'danger', live: false };
   }
 }
 
@@ -51,7 +51,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** Describes an error and its remedy. */
-export function faultWords({ code, recoverable }: NonNullable<Sandbox['error']>): { title: string; remedy: string } {
+export function describeFault({ code, recoverable }: NonNullable<Sandbox['error']>): { title: string; remedy: string } {
   const fallback = recoverable ? 'Restart the sandbox. Its files are kept.' : 'Delete it and create a new one.';
   return { title: TITLES[code] ?? 'The sandbox failed', remedy: REMEDIES[code] ?? fallback };
 }
@@ -63,7 +63,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Why it is stopped, if the platform gives a reason. */
-export function reasonWords(reason: string | null): string | null {
+export function reasonLabel(reason: string | null): string | null {
   if (reason === null) return null;
   return REASONS[reason] ?? null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rulePhrases } from './rule-words.ts';
+import { describeRule } from './describe-rule.ts';
 import type { Rule } from './rule.ts';
 
 const NOTHING: Rule = {
@@ -20,7 +20,7 @@ describe('the words of a lifecycle rule', () => {
       noncurrent_version_expiration: { days: 1, newer_versions: 2 },
       abort_incomplete_multipart_upload: { days: 7 },
     };
-    expect(rulePhrases(rule)).toEqual({
+    expect(describeRule(rule)).toEqual({
       effects: [
         'Delete objects after 30 days',
         'Delete old versions after 1 day, keep the newest 2',
@@ -31,7 +31,7 @@ describe('the words of a lifecycle rule', () => {
   });
 
   it('name the whole bucket where nothing narrows it', () => {
-    expect(rulePhrases({ ...NOTHING, expiration: { expired_object_delete_marker: true } })).toEqual({
+    expect(describeRule({ ...NOTHING, expiration: { expired_object_delete_marker: true } })).toEqual({
       effects: ['Delete expired delete markers'],
       scope: 'the whole bucket',
     });

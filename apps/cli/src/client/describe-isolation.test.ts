@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeIsolation } from './isolation-words.ts';
+import { describeIsolation } from './describe-isolation.ts';
 
 it.each([
   ['gvisor', null, 'isolated by gVisor'],

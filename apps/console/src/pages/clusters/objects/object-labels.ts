@@ -2,17 +2,17 @@ import type { ClusterNode, Pod, Workload } from '@svc/sdk';
 import type { Tone } from '../../../ui/badge.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 
-export interface Words {
-  word: string;
+export interface ObjectLabel {
+  label: string;
   tone: Tone;
 }
 
 /** The state shown by kubectl, with a tone. */
-export function podWords({ state, ready }: Pick<Pod, 'state' | 'ready'>): Words {
-  if (state === 'Running') return { word: ready ? 'Running' : 'Not ready', tone: ready ? 'ok' : 'warn' };
-  if (state === 'Completed' || state === 'Succeeded') return { word: 'Completed', tone: 'neutral' };
+export function podLabel({ state, ready }: Pick<Pod, 'state' | 'ready'>): ObjectLabel {
+  if (state === 'Running') return { label: ready ? 'Running' : 'Not ready', tone: ready ? 'ok' : 'warn' };
+  if (state === 'Completed' || state === 'Succeeded') return { label: 'Completed', tone: 'neutral' };
   const isOnItsWay = /^(Pending|ContainerCreating|PodInitializing|Terminating|Init:\d)/.test(state);
-  return { word: state, tone: isOnItsWay ? 'warn' : 'danger' };
+  return { label: state, tone: isOnItsWay ? 'warn' : 'danger' };
 }
 
 const WORKLOAD_TONES: Readonly<Record<string, Tone>> = {
@@ -25,21 +25,21 @@ const WORKLOAD_TONES: Readonly<Record<string, Tone>> = {
   scheduled: 'ok',
 };
 
-export function workloadWords({ state }: Pick<Workload, 'state'>): Words {
-  const word = state.replaceAll('_', ' ');
-  return { word: `${word.charAt(0).toUpperCase()}${word.slice(1)}`, tone: WORKLOAD_TONES[state] ?? 'neutral' };
+export function workloadLabel({ state }: Pick<Workload, 'state'>): ObjectLabel {
+  const label = state.replaceAll('_', ' ');
+  return { label: `${label.charAt(0).toUpperCase()}${label.slice(1)}`, tone: WORKLOAD_TONES[state] ?? 'neutral' };
 }
 
-export function nodeWords({
+export function nodeLabel({
   state,
   schedulable,
   pressures,
-}: Pick<ClusterNode, 'state' | 'schedulable' | 'pressures'>): Words {
-  if (state === 'unknown') return { word: 'Not reporting', tone: 'danger' };
-  if (state === 'not_ready') return { word: 'Not ready', tone: 'danger' };
+}: Pick<ClusterNode, 'state' | 'schedulable' | 'pressures'>): ObjectLabel {
+  if (state === 'unknown') return { label: 'Not reporting', tone: 'danger' };
+  if (state === 'not_ready') return { label: 'Not ready', tone: 'danger' };
   const [pressure] = pressures;
-  if (pressure !== undefined) return { word: pressure, tone: 'warn' };
-  return schedulable ? { word: 'Ready', tone: 'ok' } : { word: 'Cordoned', tone: 'warn' };
+  if (pressure !== undefined) return { label: pressure, tone: 'warn' };
+  return schedulable ? { label: 'Ready', tone: 'ok' } : { label: 'Cordoned', tone: 'warn' };
 }
 
 /** Formats cores, such as `120m` (thousandths) or `1.5`; a dash if the cluster serves no metrics. */

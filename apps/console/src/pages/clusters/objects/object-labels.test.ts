@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatCores, nodeWords, usedOf, podWords, workloadWords } from './object-words.ts';
+import { formatCores, nodeLabel, usedOf, podLabel, workloadLabel } from './object-labels.ts';
 import { nameFault, parseObjectsSearch } from './objects-search.ts';
 
 describe('what runs in a cluster, in words', () => {
@@ -10,18 +10,18 @@ describe('what runs in a cluster, in words', () => {
     [{ state: 'Init:1/2', ready: false }, 'Init:1/2', 'warn'],
     [{ state: 'CrashLoopBackOff', ready: false }, 'CrashLoopBackOff', 'danger'],
     [{ state: 'Completed', ready: false }, 'Completed', 'neutral'],
-  ])('a pod %j is %s', (pod, word, tone) => expect(podWords(pod)).toEqual({ word, tone }));
+  ])('a pod %j is %s', (pod, label, tone) => expect(podLabel(pod)).toEqual({ label, tone }));
 
   it('says first what is worst about a node', () => {
     const node = { state: 'ready', schedulable: false, pressures: [] as string[] } as const;
-    expect(nodeWords(node)).toEqual({ word: 'Cordoned', tone: 'warn' });
-    expect(nodeWords({ ...node, pressures: ['DiskPressure'] })).toEqual({ word: 'DiskPressure', tone: 'warn' });
-    expect(nodeWords({ ...node, state: 'unknown' })).toEqual({ word: 'Not reporting', tone: 'danger' });
+    expect(nodeLabel(node)).toEqual({ label: 'Cordoned', tone: 'warn' });
+    expect(nodeLabel({ ...node, pressures: ['DiskPressure'] })).toEqual({ label: 'DiskPressure', tone: 'warn' });
+    expect(nodeLabel({ ...node, state: 'unknown' })).toEqual({ label: 'Not reporting', tone: 'danger' });
   });
 
   it('knows the states of workloads, and lets others be', () => {
-    expect(workloadWords({ state: 'scaled_down' })).toEqual({ word: 'Scaled down', tone: 'neutral' });
-    expect(workloadWords({ state: 'odd' })).toEqual({ word: 'Odd', tone: 'neutral' });
+    expect(workloadLabel({ state: 'scaled_down' })).toEqual({ label: 'Scaled down', tone: 'neutral' });
+    expect(workloadLabel({ state: 'odd' })).toEqual({ label: 'Odd', tone: 'neutral' });
     expect([usedOf(0.5, 2, formatCores), usedOf(null, 2, formatCores)]).toEqual(['500m of 2', '2']);
     expect([formatCores(0.12), formatCores(1.52), formatCores(null)]).toEqual(['120m', '1.5', '–']);
   });

@@ -1,22 +1,22 @@
 import type { DeploymentResult, ResourceResult } from '@svc/sdk';
 import type { Tone } from '../../../ui/badge.tsx';
-import type { StateWords } from '../detail/cluster-words.ts';
+import type { StateLabel } from '../detail/cluster-labels.ts';
 
-const STATUSES: Readonly<Record<string, StateWords>> = {
-  queued: { word: 'Queued', tone: 'neutral', live: true },
-  dispatched: { word: 'Sent', tone: 'accent', live: true },
-  running: { word: 'Running', tone: 'accent', live: true },
-  succeeded: { word: 'Succeeded', tone: 'ok', live: false },
-  failed: { word: 'Failed', tone: 'danger', live: false },
-  timed_out: { word: 'Timed out', tone: 'danger', live: false },
-  cancelled: { word: 'Cancelled', tone: 'neutral', live: false },
-  superseded: { word: 'Superseded', tone: 'neutral', live: false },
-  lost: { word: 'Lost', tone: 'danger', live: false },
+const STATUSES: Readonly<Record<string, StateLabel>> = {
+  queued: { label: 'Queued', tone: 'neutral', live: true },
+  dispatched: { label: 'Sent', tone: 'accent', live: true },
+  running: { label: 'Running', tone: 'accent', live: true },
+  succeeded: { label: 'Succeeded', tone: 'ok', live: false },
+  failed: { label: 'Failed', tone: 'danger', live: false },
+  timed_out: { label: 'Timed out', tone: 'danger', live: false },
+  cancelled: { label: 'Cancelled', tone: 'neutral', live: false },
+  superseded: { label: 'Superseded', tone: 'neutral', live: false },
+  lost: { label: 'Lost', tone: 'danger', live: false },
 };
 
 /** Label of a command's state; an unknown state keeps its own name. */
-export function commandWords(status: string): StateWords {
-  return STATUSES[status] ?? { word: status, tone: 'neutral', live: false };
+export function commandLabel(status: string): StateLabel {
+  return STATUSES[status] ?? { label: status, tone: 'neutral', live: false };
 }
 
 export const ACTION_TONES: Readonly<Record<ResourceResult['action'], Tone>> = {
@@ -45,12 +45,12 @@ const PHASES: Readonly<Record<string, string>> = {
 };
 
 /** Label of a step; an unknown step keeps its own name. */
-export function phaseWords(phase: string): string {
+export function phaseLabel(phase: string): string {
   return PHASES[phase] ?? phase.replaceAll('_', ' ');
 }
 
 /** Such as `2 created, 1 unchanged`. */
-export function summaryWords(summary: DeploymentResult['summary'], dryRun: boolean): string {
+export function formatSummary(summary: DeploymentResult['summary'], dryRun: boolean): string {
   const parts = Object.entries(summary)
     .filter(([, count]) => count > 0)
     .map(([action, count]) => `${count} ${action}`);

@@ -2,7 +2,7 @@ import { formatBytes } from '../../../ui/format-bytes.ts';
 import type { Rule } from './rule.ts';
 
 /** Describes a rule: its effects and its scope. */
-export function rulePhrases(rule: Rule): { effects: string[]; scope: string } {
+export function describeRule(rule: Rule): { effects: string[]; scope: string } {
   return { effects: effectsOf(rule), scope: scopeOf(rule.filter) };
 }
 

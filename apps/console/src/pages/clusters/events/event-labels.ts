@@ -1,7 +1,7 @@
 import type { ClusterEvent } from '@svc/sdk';
 import type { Tone } from '../../../ui/badge.tsx';
 
-const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
+const LABELS: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   pod_created: ['Pod created', 'neutral'],
   pod_ready: ['Pod ready', 'ok'],
   pod_failed: ['Pod failed', 'danger'],
@@ -28,16 +28,16 @@ const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
 };
 
 /** Event types of this platform's agents, in display order. */
-export const EVENT_TYPES: readonly string[] = Object.keys(WORDS);
+export const EVENT_TYPES: readonly string[] = Object.keys(LABELS);
 
 /** Label of an event; an unknown type keeps its own name. */
-export function eventWords(type: string): { words: string; tone: Tone } {
-  const [words, tone] = WORDS[type] ?? [type.replaceAll('_', ' '), 'neutral'];
-  return { words, tone };
+export function eventLabel(type: string): { label: string; tone: Tone } {
+  const [label, tone] = LABELS[type] ?? [type.replaceAll('_', ' '), 'neutral'];
+  return { label, tone };
 }
 
 /** Further details in one line, such as a cause. */
-export function detailWords({ details }: Pick<ClusterEvent, 'details'>): string {
+export function formatDetails({ details }: Pick<ClusterEvent, 'details'>): string {
   const { message, reason } = details;
   const said = [reason, message].filter((each) => typeof each === 'string' && each !== '');
   if (said.length > 0) return said.join(': ');

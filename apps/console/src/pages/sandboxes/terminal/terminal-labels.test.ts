@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sessionLabel } from './terminal-words.ts';
+import { sessionLabel } from './terminal-labels.ts';
 
 describe('the label of a session', () => {
   it('is its given name', () => {

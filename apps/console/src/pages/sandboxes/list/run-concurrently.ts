@@ -1,15 +1,18 @@
-export interface EachResult {
+export interface ConcurrentResult {
   done: number;
   /** The first error; the others are usually the same. */
   error: unknown;
   failed: number;
 }
 
-const AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 
 /** Applies an action to several items, a few at a time; failures don't stop the others. */
-export async function eachOf<Item>(items: readonly Item[], act: (item: Item) => Promise<unknown>): Promise<EachResult> {
-  const result: EachResult = { done: 0, error: null, failed: 0 };
+export async function runConcurrently<Item>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<unknown>,
+): Promise<ConcurrentResult> {
+  const result: ConcurrentResult = { done: 0, error: null, failed: 0 };
   const waiting = [...items];
   const work = async (): Promise<void> => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
@@ -22,6 +25,6 @@ export async function eachOf<Item>(items: readonly Item[], act: (item: Item) => 
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
   return result;
 }

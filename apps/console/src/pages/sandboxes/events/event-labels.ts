@@ -1,9 +1,9 @@
 import type { SandboxEvent } from '@svc/sdk';
 import type { Tone } from '../../../ui/badge.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
-import { reasonWords } from '../detail/sandbox-words.ts';
+import { reasonLabel } from '../detail/sandbox-labels.ts';
 
-const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
+const LABELS: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   created: ['Created', 'neutral'],
   running: ['Running', 'ok'],
   stopped: ['Stopped', 'neutral'],
@@ -19,16 +19,16 @@ const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
 };
 
 /** Label of an event; an unknown type keeps its own name. */
-export function eventWords({ type }: { type: string }): { words: string; tone: Tone } {
-  const [words, tone] = WORDS[type] ?? [type.replaceAll('_', ' '), 'neutral'];
-  return { words, tone };
+export function eventLabel({ type }: { type: string }): { label: string; tone: Tone } {
+  const [label, tone] = LABELS[type] ?? [type.replaceAll('_', ' '), 'neutral'];
+  return { label, tone };
 }
 
 /** Further details in one line, such as a cause. */
-export function detailWords({ details }: Pick<SandboxEvent, 'details'>): string {
+export function formatDetails({ details }: Pick<SandboxEvent, 'details'>): string {
   const { message, reason } = details;
   if (typeof message === 'string') return message;
-  if (typeof reason === 'string') return reasonWords(reason) ?? reason;
+  if (typeof reason === 'string') return reasonLabel(reason) ?? reason;
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== '' && value !== false && typeof value !== 'object')
     .toSorted(([one], [other]) => Number(isId(one)) - Number(isId(other)))
