@@ -73,10 +73,10 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
     await http?.close();
     throw error;
   }
-  const tellOfUs = (type: EventType): void => {
+  const emitAgentEvent = (type: EventType): void => {
     parts.report({ type, namespace: config.current.agent.namespace, resource: 'agent', details: {} });
   };
-  tellOfUs('agent_started');
+  emitAgentEvent('agent_started');
   const loops = runLoops(parts, watch, tunnel);
   log.info({ port: http.port, metrics_port: http.metricsPort }, 'the agent is up');
   return {
@@ -87,7 +87,7 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
       tunnel.retryNow();
     },
     stop: () =>
-      stopAgent({ ...opened, closeState, tellOfUs, parts, loops, http, client, metrics, health, eventLoop, log }),
+      stopAgent({ ...opened, closeState, emitAgentEvent, parts, loops, http, client, metrics, health, eventLoop, log }),
   };
 }
 
@@ -171,7 +171,7 @@ function runLoops({ channel, reporter, events, drift }: Parts, watch: Kubernetes
 }
 
 interface StopRequest {
-  tellOfUs: (type: EventType) => void;
+  emitAgentEvent: (type: EventType) => void;
   parts: Parts;
   loops: Loops;
   http: AgentHttp;
@@ -186,7 +186,7 @@ interface StopRequest {
 }
 
 async function stopAgent({
-  tellOfUs,
+  emitAgentEvent,
   parts,
   loops,
   http,
@@ -201,7 +201,7 @@ async function stopAgent({
 }: StopRequest): Promise<void> {
   health.beginShutdown();
   metrics.setDown();
-  tellOfUs('agent_stopping');
+  emitAgentEvent('agent_stopping');
   await parts.runner.stop();
   const deadline = performance.now() + LAST_DELIVERY_MS;
   const waiting = (): boolean => journal.unacknowledgedIds().length > 0 || state.outbox.length > 0;

@@ -16,7 +16,7 @@ import { SandboxService } from './domain/sandbox-service.ts';
 import { Sweeper } from './domain/sweeper.ts';
 import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
-import type { ShelfFigures } from './domain/warm-shelf.ts';
+import type { ImagePoolFigures } from './domain/image-pool.ts';
 import { driverOf } from './assembly/driver-module.ts';
 import type { DriverStatus, Isolation } from './domain/driver.ts';
 import { createEventPart } from './assembly/event-module.ts';
@@ -59,7 +59,7 @@ export interface SandboxesModule {
    */
   isolation(): { readonly default: Isolation; readonly reason: string | null; readonly allowed: readonly Isolation[] };
   /** Warm sandboxes on this replica, per image of `sandboxes.warm_pool`. */
-  warmPool(): readonly ShelfFigures[];
+  warmPool(): readonly ImagePoolFigures[];
   /** Prepares the image now instead of on first use. */
   prepareImage(name: string, signal: AbortSignal): Promise<{ digest: string }>;
   /** Checks the image's sources for a newer version. Existing sandboxes keep theirs. */

@@ -65,7 +65,7 @@ export function createCopyService(using: CopyParts): CopyService {
       const { encryption } = source.version.attributes;
       const key = await using.encryption.open(encryption, customerKey);
       const shared = await using.encryption.forCopy({ encryption, customerKey }, bucket, request);
-      if (shared === null) return await writeAnew(using, copy, key);
+      if (shared === null) return await rewrite(using, copy, key);
       return { stored: await shareBytes(using, copy, key, shared.encryption), ...shared };
     },
     part: (copy) => copyPart(using, copy),
@@ -101,7 +101,7 @@ async function shareBytes(
   );
 }
 
-async function writeAnew(using: CopyParts, copy: ObjectCopy, sourceKey: ContentKey | null): Promise<CopiedObject> {
+async function rewrite(using: CopyParts, copy: ObjectCopy, sourceKey: ContentKey | null): Promise<CopiedObject> {
   const { source, bucket, key, attributes, conditions } = copy;
   const { sizeBytes, checksum } = source.version;
   const sealed = await using.encryption.forWrite(bucket, copy.encryption);

@@ -135,11 +135,11 @@ interface RequestParts {
   expectsContinue: boolean;
 }
 
-/** Answers a raw request. Calls `tell` with the operation's name as soon as it is known. */
+/** Answers a raw request. Calls `onOperation` with the operation's name as soon as it is known. */
 async function answerRequest(
   { services, directory, oversight, clientOf }: S3PlaneOptions,
   { incoming, response, requestId, expectsContinue }: RequestParts,
-  tell: (operation: string) => void,
+  onOperation: (operation: string) => void,
 ): Promise<void> {
   const { domains, website_domains: websiteDomains } = services.parts.config;
   const host = incoming.headers.host ?? '';
@@ -148,11 +148,11 @@ async function answerRequest(
   if (siteBucket !== null) for (const name of Object.keys(ISOLATED)) response.removeHeader(name);
   const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue, clientOf });
   if (siteBucket !== null && (await showsWebsite(request, response, { services, oversight }, shown !== null))) {
-    tell('Website');
+    onOperation('Website');
     return;
   }
   const detected = detectOperation(request);
-  tell(detected === 'CorsPreflight' ? detected : detected.name);
+  onOperation(detected === 'CorsPreflight' ? detected : detected.name);
   if (detected === 'CorsPreflight') {
     await answerPreflight(request, response, services);
     return;

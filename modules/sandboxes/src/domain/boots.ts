@@ -102,7 +102,7 @@ export class Boots {
     signal.throwIfAborted();
     await driver.start(spec, signal);
     // A disk from the warm pool has files with its previous host name.
-    if (wasCreated) await driver.adjust?.(spec).catch(this.#tellUnadjusted(spec.id));
+    if (wasCreated) await driver.adjust?.(spec).catch(this.#logUnadjusted(spec.id));
     return driver.connect(spec.id, signal);
   }
 
@@ -113,14 +113,14 @@ export class Boots {
       await driver.adjust?.(spec);
       return warm;
     } catch (error) {
-      this.#tellUnadjusted(spec.id)(error);
+      this.#logUnadjusted(spec.id)(error);
       await warm.close();
       await driver.stop(spec.id, 0);
       return null;
     }
   }
 
-  #tellUnadjusted(id: string): (error: unknown) => void {
+  #logUnadjusted(id: string): (error: unknown) => void {
     return (error) => this.#context.log.warn({ err: error, sandbox: id }, 'a warm sandbox could not be adjusted');
   }
 

@@ -97,7 +97,7 @@ export interface PreparedStarts {
    * a sandbox with that id or gives it back unused.
    */
   take(wish: Omit<SandboxSpec, 'id' | 'hostname'>): string | null;
-  giveBack(id: string): void;
+  release(id: string): void;
   figures(): PreparedFigures;
 }
 

@@ -1,6 +1,6 @@
 import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ShelfFigures } from '../../src/domain/warm-shelf.ts';
+import type { ImagePoolFigures } from '../../src/domain/image-pool.ts';
 import type { SandboxSpec } from '../../src/domain/driver.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -21,7 +21,7 @@ describe('the warm pool', () => {
       effects: { now: clock.now, setTimer: clock.setTimer },
     });
   };
-  const figures = (): ShelfFigures => {
+  const figures = (): ImagePoolFigures => {
     const [first] = platform.module.warmPool();
     if (first === undefined) throw new Error('there is no pool');
     return first;

@@ -34,7 +34,7 @@ export interface DispatcherOptions {
   holder: string;
 }
 
-interface Rest {
+interface Backoff {
   untilMs: number;
   lengthMs: number;
 }
@@ -47,7 +47,7 @@ export class NotificationDispatcher {
   readonly #options: DispatcherOptions;
   readonly #count: (outcome: 'delivered' | 'failed' | 'given_up', count?: number) => void;
   readonly #lanes = new Map<string, Promise<void>>();
-  readonly #rests = new Map<string, Rest>();
+  readonly #backoffs = new Map<string, Backoff>();
   #leaseUntilMs = 0;
   #purgeAtMs = 0;
 
@@ -64,7 +64,7 @@ export class NotificationDispatcher {
   /** Runs until the signal aborts. Logs a failed pass and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#guarded('looking for notifications', () => this.#look(signal));
+      await this.#guarded('looking for notifications', () => this.#poll(signal));
       await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
     await Promise.all(this.#lanes.values());
@@ -76,18 +76,18 @@ export class NotificationDispatcher {
 
   /** Delivers everything that is due now, once. */
   async round(signal: AbortSignal): Promise<void> {
-    await this.#look(signal);
+    await this.#poll(signal);
     await Promise.all(this.#lanes.values());
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #poll(signal: AbortSignal): Promise<void> {
     const { metadata, now } = this.#options.parts;
     await this.#purge();
     for (let after: Destination | null = null; ;) {
       const page: readonly Destination[] = await metadata.waitingDestinations({ after, limit: PAGE });
       for (const destination of page) {
         const name = nameOf(destination);
-        if (this.#lanes.has(name) || (this.#rests.get(name)?.untilMs ?? 0) > now()) continue;
+        if (this.#lanes.has(name) || (this.#backoffs.get(name)?.untilMs ?? 0) > now()) continue;
         if (this.#lanes.size >= MOST_LANES || signal.aborted) return;
         if (!(await this.#holdsLease())) return;
         this.#open(destination, signal);
@@ -114,14 +114,14 @@ export class NotificationDispatcher {
     const rule = document?.rules.find(({ id }) => id === destination.destination);
     if (rule?.enabled !== true) return await this.#forget(destination);
     // After a failure, send a single event first to see whether the receiver is back.
-    let width = this.#rests.has(nameOf(destination)) ? 1 : KEYS_AT_ONCE;
+    let width = this.#backoffs.has(nameOf(destination)) ? 1 : KEYS_AT_ONCE;
     while (!signal.aborted) {
       if (!(await this.#holdsLease())) return;
       const limit = width === 1 ? 1 : BATCH;
       const due = await parts.metadata.dueNotifications({ ...destination, nowMs: parts.now(), limit });
       if (due.length === 0) return;
       if (!(await this.#deliverAll(due, bucket, rule, width, signal))) return;
-      this.#rests.delete(nameOf(destination));
+      this.#backoffs.delete(nameOf(destination));
       width = KEYS_AT_ONCE;
     }
   }
@@ -177,9 +177,9 @@ export class NotificationDispatcher {
     const retryMs = Math.min(firstSeconds * 1_000 * 2 ** Math.min(attempts, 30), LONGEST_RETRY_MS) * jitter;
     await metadata.postponeNotification({ id, nextAttemptAtMs: Math.round(now() + retryMs), error: reason });
     this.#count('failed');
-    const lengthMs = this.#rests.get(nameOf(notification))?.lengthMs ?? FIRST_REST_MS / 2;
+    const lengthMs = this.#backoffs.get(nameOf(notification))?.lengthMs ?? FIRST_REST_MS / 2;
     const rest = Math.min(lengthMs * 2, LONGEST_REST_MS);
-    this.#rests.set(nameOf(notification), { untilMs: now() + rest, lengthMs: rest });
+    this.#backoffs.set(nameOf(notification), { untilMs: now() + rest, lengthMs: rest });
     const createdBeforeMs = now() - giveUpSeconds * 1_000 + 1;
     const old = { bucketId, destination, createdBeforeMs, nowMs: now(), error: reason, limit: 1_000 };
     for (let count = 1_000; count === 1_000;) {
@@ -191,7 +191,7 @@ export class NotificationDispatcher {
   /** Drops the events of a rule that is deleted or disabled. */
   async #forget(destination: Destination): Promise<void> {
     while ((await this.#options.parts.metadata.forgetDestination({ ...destination, limit: 1_000 })) === 1_000);
-    this.#rests.delete(nameOf(destination));
+    this.#backoffs.delete(nameOf(destination));
   }
 
   async #holdsLease(): Promise<boolean> {
@@ -208,7 +208,7 @@ export class NotificationDispatcher {
     const { metadata, now, config } = this.#options.parts;
     if (now() < this.#purgeAtMs) return;
     this.#purgeAtMs = now() + PURGE_MS;
-    for (const [name, rest] of this.#rests) if (rest.untilMs + DAY_MS < now()) this.#rests.delete(name);
+    for (const [name, rest] of this.#backoffs) if (rest.untilMs + DAY_MS < now()) this.#backoffs.delete(name);
     const failedBeforeMs = now() - config.notifications.keep_failed_days * DAY_MS;
     await metadata.forgetFailedNotifications({ failedBeforeMs, limit: 10_000 });
   }

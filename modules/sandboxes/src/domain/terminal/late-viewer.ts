@@ -44,7 +44,7 @@ export class LateViewer implements ProcessStream {
     const { listener } = options;
     this.#stream = options.open({
       ...listener,
-      event: (event) => this.#heed(event),
+      event: (event) => this.#handleEvent(event),
       data: (bytes, channel) => this.#receive(bytes, channel),
     });
     this.outcome = this.#stream.outcome.then(async (outcome) => {
@@ -73,7 +73,7 @@ export class LateViewer implements ProcessStream {
     this.#stream.abandon();
   }
 
-  #heed(event: Readonly<Record<string, unknown>>): void {
+  #handleEvent(event: Readonly<Record<string, unknown>>): void {
     if (event['type'] === 'started') this.#begin(event);
     else if (event['type'] === 'lagged') this.#lag(countOf(event['bytes']));
     else this.#options.listener.event?.(event);

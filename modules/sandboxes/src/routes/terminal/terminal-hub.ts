@@ -20,7 +20,7 @@ import type { ProcessStream } from '../../domain/terminal/process-stream.ts';
 import type { SessionScreens } from '../../domain/terminal/screens/session-screens.ts';
 import { SendBuffers } from '../../domain/terminal/send-buffers.ts';
 import { SessionStream } from '../../domain/terminal/session-stream.ts';
-import { tellTerminal } from '../../domain/terminal/terminal-events.ts';
+import { recordTerminal } from '../../domain/terminal/terminal-events.ts';
 import type { Admitted, TerminalAdmission } from './terminal-admission.ts';
 import type { TerminalPlaces } from '../../domain/terminal/terminal-places.ts';
 import { TerminalConnection } from './terminal-connection.ts';
@@ -209,12 +209,12 @@ export class TerminalHub implements UpgradeRoute {
     });
     this.#open.set(terminal, place);
     held.farewell(() => terminal.close(4003, 'the right to this terminal was taken'));
-    const tellEnd = tellTerminal(this.#options.recorder, sandbox, wanted, session);
+    const recordEnd = recordTerminal(this.#options.recorder, sandbox, wanted, session);
     void terminal.closed.finally(release);
     void terminal.over.finally(() => {
       this.#open.delete(terminal);
       endActivity();
-      tellEnd();
+      recordEnd();
     });
   }
 

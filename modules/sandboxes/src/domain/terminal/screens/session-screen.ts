@@ -62,7 +62,7 @@ export class SessionScreen {
     const { connection, session } = options;
     this.#stream = connection.start(
       { op: 'session.screen', session, since: 0 },
-      { windowBytes: WINDOW_BYTES, data: (bytes) => this.#feed(bytes), event: (event) => this.#heed(event) },
+      { windowBytes: WINDOW_BYTES, data: (bytes) => this.#feed(bytes), event: (event) => this.#handleEvent(event) },
     );
     void this.#stream.outcome.then(() => this.end());
   }
@@ -102,7 +102,7 @@ export class SessionScreen {
     this.#options.ended();
   }
 
-  #heed(event: Readonly<Record<string, unknown>>): void {
+  #handleEvent(event: Readonly<Record<string, unknown>>): void {
     if (this.#over) return;
     switch (event['type']) {
       case 'started':

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '@svc/testing';
 import type { Part, PartContext, PartOutcome, TestResult } from './part.ts';
-import { lookTwice } from './second-look.ts';
+import { rerunFailures } from './rerun-failures.ts';
 
 const result = (file: string, name: string, status: TestResult['status'], message = ''): TestResult => {
   return { file, name, status, message };
@@ -31,10 +31,10 @@ async function look(first: TestResult[], second: TestResult[], files = ['a.test.
     progress: () => undefined,
     figure: () => undefined,
   };
-  return { ...(await lookTwice(part, context, { results: first, output: 'first' })), asked };
+  return { ...(await rerunFailures(part, context, { results: first, output: 'first' })), asked };
 }
 
-describe('lookTwice', () => {
+describe('rerunFailures', () => {
   it('runs only the files that failed, and keeps the results of the others', async () => {
     const first = [result('a.test.ts', 'x', 'passed'), result('b.test.ts', 'y', 'failed', 'slow')];
     const { results, asked } = await look(first, [result('b.test.ts', 'y', 'passed')]);

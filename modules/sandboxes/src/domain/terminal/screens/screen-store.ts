@@ -5,7 +5,7 @@ import { Screen } from './screen.ts';
 const MAX_FEED_MS = 500;
 
 /** The screens of one thread. A refused screen is forgotten, and later orders for it are refused. */
-export class ScreenShelf {
+export class ScreenStore {
   readonly #screens = new Map<number, Screen>();
   readonly #cpuMs: () => number;
 
@@ -13,16 +13,16 @@ export class ScreenShelf {
     this.#cpuMs = cpuMs;
   }
 
-  obey(order: ScreenOrder): ScreenAnswer | null {
+  handle(order: ScreenOrder): ScreenAnswer | null {
     const { screen: id } = order;
     try {
-      return this.#obey(order);
+      return this.#apply(order);
     } catch {
       return this.#refuse(id, 'failed'); // the emulator failed on a program's output
     }
   }
 
-  #obey(order: ScreenOrder): ScreenAnswer | null {
+  #apply(order: ScreenOrder): ScreenAnswer | null {
     const { screen: id } = order;
     const done: ScreenAnswer = { kind: 'done', screen: id, fedBytes: order.kind === 'feed' ? order.bytes.length : 0 };
     if (order.kind === 'forget') {

@@ -4,18 +4,18 @@ import type { Part, PartContext, PartOutcome, TestResult } from './part.ts';
 import { testKey } from './skip-rules.ts';
 
 /** With more failed files than this, the part is broken, and a second run would only take time. */
-const FILES_AT_MOST = 4;
+const MAX_FILES = 4;
 
 /**
  * Reruns failed files once, alone. Tests that then pass count as passed, and the summary lists them as flaky with their
  * first failure: real clusters, engines and browsers on a shared machine sometimes fail regardless of the change. A
  * second failure is final. Checks and helper builds are deterministic, so they are not rerun.
  */
-export async function lookTwice(part: Part, context: PartContext, first: PartOutcome): Promise<PartOutcome> {
+export async function rerunFailures(part: Part, context: PartContext, first: PartOutcome): Promise<PartOutcome> {
   const failed = first.results.filter((result) => result.status === 'failed');
   const files = [...new Set(failed.map((result) => result.file))];
   const known = new Set(part.files?.() ?? []);
-  const hopeless = files.length > FILES_AT_MOST || files.some((file) => !known.has(file));
+  const hopeless = files.length > MAX_FILES || files.some((file) => !known.has(file));
   if (files.length === 0 || hopeless || context.signal.aborted) return first;
   keepFirstReport(part.name, context.outFolder);
   context.progress(`again, alone: ${files.join(', ')}`);

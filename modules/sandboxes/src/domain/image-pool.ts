@@ -18,7 +18,7 @@ export interface WarmSandbox {
   readonly version: string;
 }
 
-export interface ShelfFigures {
+export interface ImagePoolFigures {
   readonly image: string;
   readonly ready: number;
   readonly target: number;
@@ -31,17 +31,17 @@ const RATE_WEIGHT_PER_SECOND = 0.1;
 const INITIAL_FILL_SECONDS = 0.1;
 
 /** The warm sandboxes of one image, oldest first, and their target number. */
-export class WarmShelf {
+export class ImagePool {
   readonly plan: WarmPlan;
   #ready: WarmSandbox[] = [];
-  #asked = 0;
+  #requests = 0;
   #hits = 0;
   #misses = 0;
   #perSecond = 0;
   #fillSeconds = INITIAL_FILL_SECONDS;
   #isUsable = true;
   /** Earliest next fill after a failure. */
-  #restsUntilMs = 0;
+  #retryAtMs = 0;
   #failures = 0;
 
   constructor(plan: WarmPlan) {
@@ -50,7 +50,7 @@ export class WarmShelf {
 
   /** Takes the oldest sandbox that the predicate accepts. Counts as demand either way. */
   take(accepts: (warm: WarmSandbox) => boolean): WarmSandbox | null {
-    this.#asked += 1;
+    this.#requests += 1;
     const found = this.#ready.find((warm) => !warm.connection.lost && accepts(warm)) ?? null;
     if (found === null) {
       this.#misses += 1;
@@ -79,9 +79,9 @@ export class WarmShelf {
   /** Called every second: follows a rising rate at once and a falling rate slowly. */
   tick(isUsable: boolean): void {
     this.#isUsable = isUsable;
-    const weight = this.#asked > this.#perSecond ? 1 : RATE_WEIGHT_PER_SECOND;
-    this.#perSecond += (this.#asked - this.#perSecond) * weight;
-    this.#asked = 0;
+    const weight = this.#requests > this.#perSecond ? 1 : RATE_WEIGHT_PER_SECOND;
+    this.#perSecond += (this.#requests - this.#perSecond) * weight;
+    this.#requests = 0;
   }
 
   filled(seconds: number): void {
@@ -91,21 +91,21 @@ export class WarmShelf {
 
   failed(nowMs: number): void {
     this.#failures = Math.min(this.#failures + 1, 10);
-    this.#restsUntilMs = nowMs + 100 * 2 ** this.#failures;
+    this.#retryAtMs = nowMs + 100 * 2 ** this.#failures;
   }
 
   /** Twice the demand during one fill, plus a margin for fluctuation. */
   get target(): number {
     if (!this.#isUsable) return 0;
-    const demand = 2 * Math.max(this.#perSecond, this.#asked) * this.#fillSeconds;
+    const demand = 2 * Math.max(this.#perSecond, this.#requests) * this.#fillSeconds;
     return Math.min(this.plan.max, this.plan.min + Math.ceil(demand + Math.sqrt(demand)));
   }
 
-  wantsMore(nowMs: number): boolean {
-    return this.#ready.length < this.target && nowMs >= this.#restsUntilMs;
+  needsMore(nowMs: number): boolean {
+    return this.#ready.length < this.target && nowMs >= this.#retryAtMs;
   }
 
-  figures(): ShelfFigures {
+  figures(): ImagePoolFigures {
     const { target } = this;
     return { image: this.plan.image, ready: this.#ready.length, target, hits: this.#hits, misses: this.#misses };
   }
