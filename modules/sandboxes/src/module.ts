@@ -73,18 +73,18 @@ export interface SandboxesModule {
 }
 
 export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
-  const parts = await assemble(deps);
-  const { hub, previews, driver, images, isolation, pool, repository } = parts;
-  observe(deps.metrics, parts);
+  const services = await assemble(deps);
+  const { hub, previews, driver, images, isolation, pool, repository } = services;
+  observe(deps.metrics, services);
   return {
-    registerRoutes: (app) => registerRoutes(app, parts),
+    registerRoutes: (app) => registerRoutes(app, services),
     registerUpgrades(router) {
       previews.registerUpgrades(router);
       router.add(hub);
     },
     handlePreview: (request, response) => previews.handle(request, response),
-    start: (signal) => start(parts, deps.log, signal),
-    close: () => close(parts),
+    start: (signal) => start(services, deps.log, signal),
+    close: () => close(services),
     readiness: () => ({ ready: true, reason: null }),
     status: () => driver.status(),
     isolation: () => ({ default: isolation.default, reason: isolation.reason, allowed: isolation.allowed() }),
@@ -97,11 +97,11 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       paused: await repository.ofWorkspace(workspaceUuid, 'paused'),
     }),
     quotaUsage: async (uuids) =>
-      sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(parts.kysely, uuids)).values()]),
+      sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(services.kysely, uuids)).values()]),
   };
 }
 
-type Parts = Awaited<ReturnType<typeof assemble>>;
+type Services = Awaited<ReturnType<typeof assemble>>;
 
 /** Builds what the services depend on: records, events, images, the driver and the shared context. */
 async function assembleBase(deps: SandboxesDependencies) {
@@ -177,8 +177,8 @@ async function assemble(deps: SandboxesDependencies) {
   };
 }
 
-async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<void> {
-  const { context, driver, images, service, boots, supervisor } = parts;
+async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
+  const { context, driver, images, service, boots, supervisor } = services;
   await images.open();
   const status = await driver.open();
   if (!status.available) {
@@ -187,39 +187,47 @@ async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<vo
   }
   signal.throwIfAborted();
   await images.collect();
-  await parts.places.clear();
-  await parts.snapshots.reconcile();
-  const { default: isolation, reason } = parts.isolation;
+  await services.places.clear();
+  await services.snapshots.reconcile();
+  const { default: isolation, reason } = services.isolation;
   const facts = {
     ...(await reconcile(context, service, boots, supervisor)),
     isolation,
     ...(reason !== null && { reason }),
   };
   log.info(facts, sharesKernel(isolation) ? "sandboxes are on and share this machine's kernel" : 'sandboxes are on');
-  for (const each of [parts.sweeper, parts.diskGuard, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
+  for (const each of [
+    services.sweeper,
+    services.diskGuard,
+    services.events,
+    services.usage,
+    services.hub,
+    services.pool,
+  ])
+    each.start();
 }
 
 /** Order matters: requests first, then observers, running work, and what they all depend on. */
-async function close(parts: Parts): Promise<void> {
-  const { context } = parts;
-  parts.events.endStreams();
-  parts.previews.close();
-  await parts.usage.close();
-  await parts.hub.close();
-  await parts.sweeper.close();
-  await parts.diskGuard.close();
-  await parts.pool.close();
-  await parts.boots.close();
-  await parts.service.close();
-  await parts.supervisor.close();
+async function close(services: Services): Promise<void> {
+  const { context } = services;
+  services.events.endStreams();
+  services.previews.close();
+  await services.usage.close();
+  await services.hub.close();
+  await services.sweeper.close();
+  await services.diskGuard.close();
+  await services.pool.close();
+  await services.boots.close();
+  await services.service.close();
+  await services.supervisor.close();
   await context.mutex.idle();
   await context.live.close();
-  await parts.events.close();
-  await parts.driver.close();
-  await parts.images.close();
+  await services.events.close();
+  await services.driver.close();
+  await services.images.close();
 }
 
-function observe(metrics: Metrics, { context, hub, commands, usage, pool, driver, previews }: Parts): void {
+function observe(metrics: Metrics, { context, hub, commands, usage, pool, driver, previews }: Services): void {
   observeTerminals(metrics, context, hub, commands);
   usage.observe(metrics);
   observeWarmPool(metrics, pool);

@@ -27,7 +27,7 @@ export class FileReading implements AsyncDisposable, Transfer {
   readonly #incoming: Incoming;
   readonly #end: () => void;
 
-  private constructor(parts: {
+  private constructor(options: {
     stream: HelperStream;
     path: string;
     incoming: Incoming;
@@ -35,12 +35,12 @@ export class FileReading implements AsyncDisposable, Transfer {
     sizeBytes: number;
     end: () => void;
   }) {
-    this.entry = parts.entry;
-    this.sizeBytes = parts.sizeBytes;
-    this.#stream = parts.stream;
-    this.#path = parts.path;
-    this.#incoming = parts.incoming;
-    this.#end = parts.end;
+    this.entry = options.entry;
+    this.sizeBytes = options.sizeBytes;
+    this.#stream = options.stream;
+    this.#path = options.path;
+    this.#incoming = options.incoming;
+    this.#end = options.end;
   }
 
   static async open(
