@@ -49,7 +49,7 @@ export interface Resources {
 }
 
 /** The assembled parts of the agent. Nothing is running yet. */
-export interface Parts {
+export interface AgentAssembly {
   channel: PlatformChannel;
   delivery: Delivery;
   runner: CommandRunner;
@@ -59,7 +59,7 @@ export interface Parts {
   report: (event: ClusterEvent) => void;
 }
 
-export function connectParts(dependencies: AgentDependencies, resources: Resources): Parts {
+export function assembleAgent(dependencies: AgentDependencies, resources: Resources): AgentAssembly {
   const { config, clock, log, random, build } = dependencies;
   const { journal, state, expectations, metrics, client, watch, startedAt, limitations } = resources;
   const instanceId = randomUUID();
