@@ -5,7 +5,7 @@ import { PERIOD_MS, periodStart } from '../domain/usage/usage-periods.ts';
 import { storeErrors } from '../errors.ts';
 import type { UsagePoint, UsageResolution } from '../domain/ports/usage-history.ts';
 import { envelope, toTimestamp } from './envelope.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import {
   envelopeOf,
   nullable,
@@ -51,8 +51,8 @@ const usageView = Type.Object({
 });
 
 /** How much there was, and how much came and went, over time. */
-export function registerUsageRoutes(app: HttpApp, { services }: ManagementParts): void {
-  const { buckets, configurations, parts } = services;
+export function registerUsageRoutes(app: HttpApp, { services }: ManagementDeps): void {
+  const { buckets, configurations, deps } = services;
 
   app.get(
     '/usage',
@@ -71,14 +71,14 @@ export function registerUsageRoutes(app: HttpApp, { services }: ManagementParts)
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const { bucket: name, resolution = 'day' } = request.query;
-      const { fromMs, toMs } = spanOf(request.query, resolution, parts.now());
+      const { fromMs, toMs } = spanOf(request.query, resolution, deps.now());
       const bucket = name === undefined ? null : await buckets.getOwn(name, workspaceUuid);
       const bucketId = bucket?.id ?? null;
       const span = { workspaceUuid, bucketId, resolution, fromMs, toMs, limit: MOST_POINTS };
-      const points = await parts.metadata.usageHistory(span);
+      const points = await deps.metadata.usageHistory(span);
       let quota: Static<typeof usageView>['quota'] = null;
       if (bucket !== null) {
-        const settings = settingsOf(await configurations.of(bucket), parts.config.soft_delete_days);
+        const settings = settingsOf(await configurations.of(bucket), deps.config.soft_delete_days);
         quota = { max_bytes: settings.quota.maxBytes, max_objects: settings.quota.maxObjects };
       }
       const [from, to] = [toTimestamp(fromMs), toTimestamp(toMs)];

@@ -128,7 +128,7 @@ function logFault(log: Logger, incoming: IncomingMessage, error: AppError, reque
   log.error({ err: error.cause ?? error, code: error.code, request_id: requestId, url }, 's3 request failed');
 }
 
-interface RequestParts {
+interface RawRequest {
   incoming: IncomingMessage;
   response: ServerResponse;
   requestId: string;
@@ -138,10 +138,10 @@ interface RequestParts {
 /** Answers a raw request. Calls `onOperation` with the operation's name as soon as it is known. */
 async function answerRequest(
   { services, directory, oversight, clientOf }: S3PlaneOptions,
-  { incoming, response, requestId, expectsContinue }: RequestParts,
+  { incoming, response, requestId, expectsContinue }: RawRequest,
   onOperation: (operation: string) => void,
 ): Promise<void> {
-  const { domains, website_domains: websiteDomains } = services.parts.config;
+  const { domains, website_domains: websiteDomains } = services.deps.config;
   const host = incoming.headers.host ?? '';
   const shown = bucketOfHost(host, websiteDomains);
   const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;

@@ -3,7 +3,7 @@ import type { Metrics } from '@svc/telemetry';
 import type { Destination, DueNotification } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
-import type { StoreParts } from '../store-parts.ts';
+import type { StoreDeps } from '../store-deps.ts';
 import { eventMessage } from './event-record.ts';
 import { parseNotificationDocument, type NotificationRule } from './notification-document.ts';
 import type { NotificationService } from './notification-service.ts';
@@ -26,7 +26,7 @@ const PURGE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 export interface DispatcherOptions {
-  parts: StoreParts;
+  deps: StoreDeps;
   configurations: BucketConfigurations;
   notifications: NotificationService;
   metrics: Metrics;
@@ -68,9 +68,9 @@ export class NotificationDispatcher {
       await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
     await Promise.all(this.#lanes.values());
-    const { parts, holder } = this.#options;
+    const { deps, holder } = this.#options;
     if (this.#leaseUntilMs > 0) {
-      await this.#guarded('giving the lease back', () => parts.metadata.releaseLease({ name: LEASE, holder }));
+      await this.#guarded('giving the lease back', () => deps.metadata.releaseLease({ name: LEASE, holder }));
     }
   }
 
@@ -81,7 +81,7 @@ export class NotificationDispatcher {
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#options.parts;
+    const { metadata, now } = this.#options.deps;
     await this.#purge();
     for (let after: Destination | null = null; ;) {
       const page: readonly Destination[] = await metadata.waitingDestinations({ after, limit: PAGE });
@@ -107,8 +107,8 @@ export class NotificationDispatcher {
   }
 
   async #serve(destination: Destination, signal: AbortSignal): Promise<void> {
-    const { parts, configurations } = this.#options;
-    const bucket = await parts.metadata.findBucketById({ bucketId: destination.bucketId });
+    const { deps, configurations } = this.#options;
+    const bucket = await deps.metadata.findBucketById({ bucketId: destination.bucketId });
     if (bucket === null) return; // its outbox was deleted with it
     const document = (await configurations.of(bucket)).parsed('notification', parseNotificationDocument);
     const rule = document?.rules.find(({ id }) => id === destination.destination);
@@ -118,7 +118,7 @@ export class NotificationDispatcher {
     while (!signal.aborted) {
       if (!(await this.#holdsLease())) return;
       const limit = width === 1 ? 1 : BATCH;
-      const due = await parts.metadata.dueNotifications({ ...destination, nowMs: parts.now(), limit });
+      const due = await deps.metadata.dueNotifications({ ...destination, nowMs: deps.now(), limit });
       if (due.length === 0) return;
       if (!(await this.#deliverAll(due, bucket, rule, width, signal))) return;
       this.#backoffs.delete(nameOf(destination));
@@ -154,8 +154,8 @@ export class NotificationDispatcher {
     rule: NotificationRule,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { parts, notifications } = this.#options;
-    const [region = 'auto'] = parts.config.regions;
+    const { deps, notifications } = this.#options;
+    const [region = 'auto'] = deps.config.regions;
     const body = eventMessage(notification, bucket, region);
     try {
       await notifications.deliver(bucket, rule.webhook, `${bucket.id}-${notification.id}`, body, signal);
@@ -163,13 +163,13 @@ export class NotificationDispatcher {
       if (!signal.aborted) await this.#failed(notification, error);
       return false;
     }
-    await parts.metadata.forgetNotifications({ ids: [notification.id] });
+    await deps.metadata.forgetNotifications({ ids: [notification.id] });
     this.#count('delivered');
     return true;
   }
 
   async #failed(notification: DueNotification, error: unknown): Promise<void> {
-    const { metadata, now, random, config } = this.#options.parts;
+    const { metadata, now, random, config } = this.#options.deps;
     const { retry_seconds: firstSeconds, give_up_seconds: giveUpSeconds } = config.notifications;
     const { id, attempts, bucketId, destination } = notification;
     const reason = error instanceof Error ? error.message.slice(0, 500) : 'it failed';
@@ -190,22 +190,22 @@ export class NotificationDispatcher {
 
   /** Drops the events of a rule that is deleted or disabled. */
   async #forget(destination: Destination): Promise<void> {
-    while ((await this.#options.parts.metadata.forgetDestination({ ...destination, limit: 1_000 })) === 1_000);
+    while ((await this.#options.deps.metadata.forgetDestination({ ...destination, limit: 1_000 })) === 1_000);
     this.#backoffs.delete(nameOf(destination));
   }
 
   async #holdsLease(): Promise<boolean> {
-    const { parts, holder } = this.#options;
-    const nowMs = parts.now();
+    const { deps, holder } = this.#options;
+    const nowMs = deps.now();
     if (this.#leaseUntilMs - nowMs > LEASE_MS - RENEW_MS) return true;
     const untilMs = nowMs + LEASE_MS;
-    const held = await parts.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
+    const held = await deps.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
     this.#leaseUntilMs = held ? untilMs : 0;
     return held;
   }
 
   async #purge(): Promise<void> {
-    const { metadata, now, config } = this.#options.parts;
+    const { metadata, now, config } = this.#options.deps;
     if (now() < this.#purgeAtMs) return;
     this.#purgeAtMs = now() + PURGE_MS;
     for (const [name, rest] of this.#backoffs) if (rest.untilMs + DAY_MS < now()) this.#backoffs.delete(name);
@@ -217,7 +217,7 @@ export class NotificationDispatcher {
     try {
       await work();
     } catch (error) {
-      this.#options.parts.log.error({ err: error }, `${what} failed`);
+      this.#options.deps.log.error({ err: error }, `${what} failed`);
     }
   }
 }

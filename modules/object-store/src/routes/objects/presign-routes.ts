@@ -11,7 +11,7 @@ import { presignUrl } from '../../s3/auth/presign-url.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
 import { createKeyMaker } from '../key-maker.ts';
-import { REGION, type ManagementParts } from '../management-parts.ts';
+import { REGION, type ManagementDeps } from '../management-deps.ts';
 import { bucketParams, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
 import { describedAttributes } from './object-attributes.ts';
 import { presignBody, presignView, type PresignBody, type PresignView } from './object-schemas.ts';
@@ -29,9 +29,9 @@ interface Signer {
 }
 
 /** URLs with which a browser reads or writes objects by itself, on the S3 plane and without credentials of its own. */
-export function registerPresignRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerPresignRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services, s3Endpoint } = management;
-  const { buckets, keys, configurations, parts } = services;
+  const { buckets, keys, configurations, deps } = services;
 
   app.post(
     '/buckets/:name/objects/presign',
@@ -53,8 +53,8 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
       const { body } = request;
       const { workspaceUuid } = grantOf(request);
       const principal = principalOf(request);
-      const wanted = readWanted(body, parts.config.limits.presign_seconds);
-      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, parts.now()));
+      const wanted = readWanted(body, deps.config.limits.presign_seconds);
+      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, deps.now()));
       const bucket = await buckets.getOwn(request.params.name, workspaceUuid);
       const configuration = await configurations.of(bucket);
       const { content_type: contentType, content_length: sizeBytes } = body;
@@ -69,7 +69,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
         bucket,
         credential: await keys.presigning(workspaceUuid, createKeyMaker(principal)),
         endpoint: s3Endpoint(),
-        nowMs: parts.now(),
+        nowMs: deps.now(),
         expiresSeconds,
         body,
       };
@@ -80,7 +80,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
         const protection = await defaultProtection(services, bucket);
         const attributes = {
           ...protection.attributes,
-          ...describedAttributes(described, parts.config.limits.metadata_bytes, { bucket, access, mayPublish: false }),
+          ...describedAttributes(described, deps.config.limits.metadata_bytes, { bucket, access, mayPublish: false }),
         };
         const uploadId = await services.multipart.create({
           bucket,

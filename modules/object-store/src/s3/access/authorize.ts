@@ -163,7 +163,7 @@ function readRequestFacts({ request, services, caller, bucket, authType }: Autho
     bucket,
     header: (name) => request.headers.get(name),
     sends: (pattern) => [...request.headers.names()].some((name) => pattern.test(name)),
-    nowMs: services.parts.now(),
+    nowMs: services.deps.now(),
     authType: authType ?? (caller.accessKeyId === null ? null : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'),
   };
 }

@@ -46,7 +46,7 @@ async function copy(
 ): Promise<CopiedObject & { source: FoundSource; attributes: ObjectAttributes }> {
   const { request, services } = context;
   const { headers } = request;
-  const requested = readAttributes(headers, services.parts.config.limits.metadata_bytes);
+  const requested = readAttributes(headers, services.deps.config.limits.metadata_bytes);
   const checksumAlgorithm = readCopyChecksum(headers);
   const source = await findSource(context);
   assertChangesSomething(context, source);

@@ -36,7 +36,7 @@ export async function storeObject(
   const { bucket } = context;
   const acl = await aclOfNewObject(context);
   const attributes = {
-    ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes),
+    ...readAttributes(request.headers, services.deps.config.limits.metadata_bytes),
     ...more,
     ...acl,
     ...(await readObjectLock(context)),

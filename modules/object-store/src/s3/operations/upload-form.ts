@@ -26,7 +26,7 @@ const EPILOGUE_BYTES = 64 * 1024;
 /** Checks everything before storing a byte of the file: the signature, the policy and the access. */
 const postObject: ServiceHandler = async (context) => {
   const { request, response, services, oversight } = context;
-  const bucket = await services.parts.metadata.findBucket({ name: request.bucketName ?? '' });
+  const bucket = await services.deps.metadata.findBucket({ name: request.bucketName ?? '' });
   if (bucket !== null) await enterBucket(context, bucket); // a missing bucket is reported only for a valid form
   const bodyBytes = readLength(request.headers.get('content-length'));
   const boundary = boundaryOf(request.headers.get('content-type'));
@@ -34,12 +34,12 @@ const postObject: ServiceHandler = async (context) => {
   const form = new FormReader(chunksOf(request.incoming), boundary);
   const filled = await form.fields();
   const fields = withFileName(filled);
-  const { parts, credentials } = services;
-  const signer = await authenticateForm(fields, { credentials, regions: parts.config.regions });
+  const { deps, credentials } = services;
+  const signer = await authenticateForm(fields, { credentials, regions: deps.config.regions });
   const policy = signer === null ? null : parseFormPolicy(fields.get('policy') ?? '');
   // Policies treat the bucket as a field, whether the form has one or not.
   const facts = new Map([...fields, ['bucket', request.bucketName ?? '']]);
-  if (policy !== null) assertFormAllowed(policy, facts, parts.now());
+  if (policy !== null) assertFormAllowed(policy, facts, deps.now());
   if (bucket === null) throw storeErrors.NoSuchBucket();
   const caller = signer === null ? ANONYMOUS : callerOf(signer);
   if (signer !== null) await oversight.audit.noteFirstUse(signer.key, caller, request);

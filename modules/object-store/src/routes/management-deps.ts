@@ -5,7 +5,7 @@ import type { Cursors } from './objects/cursor.ts';
 import type { PublicOrigin } from './public-origin.ts';
 
 /** What the management routes are made of. */
-export interface ManagementParts {
+export interface ManagementDeps {
   services: StoreServices;
   domains: CustomDomains;
   /** Base URL of the S3 plane, as clients reach it. */

@@ -2,7 +2,7 @@ import type { WorkspaceTraffic } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
-import type { HashingParts } from './checksums/body-hasher.ts';
+import type { HashingDeps } from './checksums/body-hasher.ts';
 import type { ObjectStoreConfig } from '../config.ts';
 import type { BlobStore } from './ports/blob-store.ts';
 import type { MakerRights } from './ports/maker-rights.ts';
@@ -14,10 +14,10 @@ import type { ActiveReads } from './active-reads.ts';
 import type { Identifiers } from './identifiers.ts';
 
 /** The dependencies of the store's services. */
-export interface StoreParts {
+export interface StoreDeps {
   metadata: MetadataStore;
   blobs: BlobStore;
-  hashing: HashingParts;
+  hashing: HashingDeps;
   owners: OwnerDirectory;
   rights: MakerRights;
   /** Seals object data keys and secrets. */
@@ -39,6 +39,6 @@ export interface StoreParts {
 }
 
 /** When bytes that become unreferenced now may be removed. */
-export function trashDueAt(parts: StoreParts): number {
-  return parts.now() + parts.config.trash_grace_seconds * 1_000;
+export function trashDueAt(deps: StoreDeps): number {
+  return deps.now() + deps.config.trash_grace_seconds * 1_000;
 }
