@@ -47,7 +47,7 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   const assembly = assembleAgent(dependencies, resources);
   const tunnel = createTunnel(dependencies, metrics, client, limitations);
   const eventLoop = watchEventLoop(clock, (lagSeconds) => metrics.setEventLoopLag(lagSeconds));
-  const health = healthOf(
+  const health = createHealth(
     dependencies,
     startedAt,
     { ...assembly, tunnel, limitations, watch },
@@ -139,7 +139,7 @@ async function openState(
   }
 }
 
-function healthOf(
+function createHealth(
   { clock }: AgentDependencies,
   startedAt: Date,
   assembly: Pick<AgentAssembly, 'channel'> & Pick<Resources, 'limitations' | 'watch'> & { tunnel: AgentTunnel },

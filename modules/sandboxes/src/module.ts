@@ -5,7 +5,7 @@ import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
 import { unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
-import { contextOf } from './assembly/context-assembly.ts';
+import { createContext } from './assembly/context-assembly.ts';
 import type { SandboxesDependencies } from './assembly/dependencies.ts';
 import { Boots } from './domain/boots.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
@@ -17,14 +17,14 @@ import { Sweeper } from './domain/sweeper.ts';
 import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
 import type { ImagePoolFigures } from './domain/image-pool.ts';
-import { driverOf } from './assembly/driver-module.ts';
+import { createDriver } from './assembly/driver-module.ts';
 import type { DriverStatus, Isolation } from './domain/driver.ts';
 import { createEventPart } from './assembly/event-module.ts';
 import { CommandService } from './domain/exec/command-service.ts';
 import { FileService } from './domain/files/file-service.ts';
 import { registerRoutes } from './assembly/register-routes.ts';
-import { imageStoreOf } from './adapters/images/assembly.ts';
-import { catalogOf } from './adapters/images/default-catalog.ts';
+import { createImageStore } from './adapters/images/assembly.ts';
+import { createCatalog } from './adapters/images/default-catalog.ts';
 import { createMetricPart } from './assembly/metric-module.ts';
 import { observePreparedStarts } from './assembly/prepared-start-metrics.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
@@ -38,8 +38,8 @@ import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
 import { systemEffects } from './assembly/system-effects.ts';
-import { hubOf, observeTerminals } from './assembly/terminal-module.ts';
-import { observeWarmPool, warmPoolOf } from './assembly/warm-pool-assembly.ts';
+import { createHub, observeTerminals } from './assembly/terminal-module.ts';
+import { observeWarmPool, createWarmPool } from './assembly/warm-pool-assembly.ts';
 
 export interface SandboxesModule {
   registerRoutes(app: HttpApp): Promise<void>;
@@ -108,20 +108,20 @@ async function assembleBase(deps: SandboxesDependencies) {
   const effects: Effects = { ...systemEffects, ...deps.effects };
   const { config, log } = deps;
   const database = deps.database as Database<SandboxTables>; // the platform's database has every module's tables
-  const catalog = catalogOf(config);
+  const catalog = createCatalog(config);
   const folder = join(deps.dataFolder, 'sandboxes');
   const { dataFolder, helperFolder } = deps;
   const disk = deps.disk ?? unlimitedDisk;
   const nowMs = (): number => effects.now().getTime();
-  const images = imageStoreOf({ config, catalog, dataFolder, helperFolder, nowMs, log, disk });
+  const images = createImageStore({ config, catalog, dataFolder, helperFolder, nowMs, log, disk });
   const events = createEventPart(database.kysely, effects, log, config.events);
   const repository = createSandboxRepository(database.kysely, events.told);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
-  const driver = deps.driver ?? (await driverOf(deps, folder, catalog, images, refused));
+  const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused));
   const node = deps.node ?? 'local';
   const { quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.metrics);
-  const { context, supervisor } = contextOf({ repository, driver, effects, quotaLimits, node, log, disk, places });
+  const { context, supervisor } = createContext({ repository, driver, effects, quotaLimits, node, log, disk, places });
   return { database, catalog, folder, images, events, context, supervisor };
 }
 
@@ -132,7 +132,7 @@ async function assemble(deps: SandboxesDependencies) {
   const ticketRepository = createTicketRepository(database.kysely);
   const boots = new Boots(context);
   const isolation = new IsolationPolicy(config.isolation, driver);
-  const pool = warmPoolOf(context, boots, config, catalog, isolation);
+  const pool = createWarmPool(context, boots, config, catalog, isolation);
   const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool), {
     maxRunning: config.max_running,
     isolation,
@@ -143,7 +143,7 @@ async function assemble(deps: SandboxesDependencies) {
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
-  const hub = hubOf(deps, context, service, tickets, events.recorder, places);
+  const hub = createHub(deps, context, service, tickets, events.recorder, places);
   const files = new FileService({ service, live: context.live, effects, disk });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
   const domain = config.preview_domain;

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AccessKeySource } from '../client/access-keys.ts';
-import { S3Error, s3ErrorOf } from './s3-error.ts';
+import { S3Error, parseS3Error } from './s3-error.ts';
 import { objectPath, renderQuery, signHeaders, SigningKeys } from './sigv4.ts';
 
 export interface RequestBody {
@@ -106,7 +106,7 @@ export class S3Client {
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return { headers: answer.headers, body: answer };
     const requestId = answer.headers['x-amz-request-id'];
-    throw s3ErrorOf(status, typeof requestId === 'string' ? requestId : null, await text(answer));
+    throw parseS3Error(status, typeof requestId === 'string' ? requestId : null, await text(answer));
   }
 
   #exchange(

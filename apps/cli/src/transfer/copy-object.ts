@@ -1,4 +1,4 @@
-import { s3ErrorOf } from '../s3/s3-error.ts';
+import { parseS3Error } from '../s3/s3-error.ts';
 import { abortUpload, completeUpload, startUpload, type SentPart } from '../s3/s3-multipart.ts';
 import { getObjectTags, headObject, listObjectParts, type RemoteObject } from '../s3/s3-operations.ts';
 import { objectPath } from '../s3/sigv4.ts';
@@ -62,7 +62,7 @@ async function copyCall(
   });
   const root = parseXml(text);
   // As with completion, S3 may respond with 200 early (API reference, CopyObject).
-  if (root.name === 'Error') throw s3ErrorOf(500, null, text);
+  if (root.name === 'Error') throw parseS3Error(500, null, text);
   return (childText(root, 'ETag') ?? '').replaceAll('"', '');
 }
 

@@ -2,7 +2,7 @@ import { NotFoundError, type ClusterInfo } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { createContext, useContext } from 'react';
-import { clusterQuery, clustersOf, useClusters } from '../api/clusters.ts';
+import { clusterQuery, createClustersClient, useClusters } from '../api/clusters.ts';
 import { scopeOf } from '../api/queries.ts';
 import { AgentAway } from '../pages/clusters/detail/agent-away.tsx';
 import { clusterLabel } from '../pages/clusters/detail/cluster-labels.ts';
@@ -28,7 +28,7 @@ const TABS: readonly Tab[] = [
 
 export function loadCluster(context: RouterContext, params: { workspace: string; cluster: string }): Promise<void> {
   return requireResource(context, params.workspace, async (workspace) => {
-    const api = clustersOf(context.svc, scopeOf(workspace));
+    const api = createClustersClient(context.svc, scopeOf(workspace));
     await context.queryClient.ensureQueryData(clusterQuery(api, workspace, params.cluster));
   });
 }

@@ -4,7 +4,7 @@ import { Outlet, useParams } from '@tanstack/react-router';
 import { Pause, Play, Square } from 'lucide-react';
 import { createContext, useContext } from 'react';
 import { scopeOf } from '../api/queries.ts';
-import { sandboxesOf, sandboxQuery, useSandboxes } from '../api/sandboxes.ts';
+import { createSandboxesClient, sandboxQuery, useSandboxes } from '../api/sandboxes.ts';
 import type { Sandbox } from '../api/sandbox-types.ts';
 import { FaultNote } from '../pages/sandboxes/detail/fault-note.tsx';
 import { statusLabel } from '../pages/sandboxes/detail/sandbox-labels.ts';
@@ -34,7 +34,7 @@ const TABS: readonly Tab[] = [
 
 export function loadSandbox(context: RouterContext, params: { workspace: string; sandbox: string }): Promise<void> {
   return requireResource(context, params.workspace, async (workspace) => {
-    const api = sandboxesOf(context.svc, scopeOf(workspace));
+    const api = createSandboxesClient(context.svc, scopeOf(workspace));
     await context.queryClient.ensureQueryData(sandboxQuery(api, workspace, params.sandbox));
   });
 }

@@ -96,9 +96,9 @@ export function registerUsageRoutes(app: HttpApp, { services }: ManagementDeps):
 
 /** From the beginning of the first period. */
 function spanOf({ from, to }: Static<typeof usageQuery>, resolution: UsageResolution, nowMs: number) {
-  const toMs = to === undefined ? nowMs : timeOf('to', to);
+  const toMs = to === undefined ? nowMs : parseTime('to', to);
   const asked =
-    from === undefined ? toMs - (DEFAULT_PERIODS[resolution] - 1) * PERIOD_MS[resolution] : timeOf('from', from);
+    from === undefined ? toMs - (DEFAULT_PERIODS[resolution] - 1) * PERIOD_MS[resolution] : parseTime('from', from);
   const fromMs = periodStart(asked, resolution);
   if (fromMs >= toMs) throw invalid('from', 'must be before `to`');
   if ((toMs - fromMs) / PERIOD_MS[resolution] > MOST_POINTS) {
@@ -108,7 +108,7 @@ function spanOf({ from, to }: Static<typeof usageQuery>, resolution: UsageResolu
 }
 
 /** The schema knows the form; the calendar, and the years that a date can hold, are known here. */
-function timeOf(field: string, text: string): number {
+function parseTime(field: string, text: string): number {
   const timeMs = Date.parse(text);
   if (Number.isFinite(timeMs) && timeMs >= 0) return timeMs;
   throw invalid(field, 'must be a time since 1970');

@@ -14,7 +14,7 @@ type Given = Pick<
  * Builds the context that the domain's parts share, and the supervisor, which uses all of it and handles lost
  * sandboxes.
  */
-export function contextOf(deps: Given): {
+export function createContext(deps: Given): {
   context: SandboxContext;
   supervisor: Supervisor;
 } {

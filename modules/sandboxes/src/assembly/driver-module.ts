@@ -9,7 +9,7 @@ import type { ImageStore } from '../adapters/images/image-store.ts';
 import { defaultsOf } from './warm-pool-assembly.ts';
 
 /** Creates the configured driver. `folder` is the module's own folder inside the data folder. */
-export async function driverOf(
+export async function createDriver(
   deps: SandboxesDependencies,
   folder: string,
   catalog: ImageCatalog,

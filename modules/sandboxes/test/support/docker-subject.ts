@@ -5,7 +5,7 @@ import { Value } from 'typebox/value';
 import { sandboxesConfigSchema } from '../../src/config.ts';
 import { DockerDriver } from '../../src/adapters/drivers/docker/docker-driver.ts';
 import type { DockerDriverOptions } from '../../src/adapters/drivers/docker/open-engine.ts';
-import { imageStoreOf } from '../../src/adapters/images/assembly.ts';
+import { createImageStore } from '../../src/adapters/images/assembly.ts';
 import type { ImageEntry } from '../../src/domain/images/catalog.ts';
 import { ImageCatalog } from '../../src/domain/images/catalog.ts';
 import { HELPER_FOLDER, SHARED_IMAGES, testImage } from './local-subject.ts';
@@ -27,7 +27,7 @@ export interface DockerSubjectOptions {
 export async function dockerSubject({ socket, images: more = [] }: DockerSubjectOptions): Promise<DockerSubject> {
   const folder = await temporaryFolder('svc-sandboxes-');
   const catalog = new ImageCatalog([testImage('busybox', { kind: 'busybox' }), ...more], 'busybox');
-  const images = imageStoreOf({
+  const images = createImageStore({
     config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
     catalog,
     dataFolder: folder.path,

@@ -10,7 +10,7 @@ import { LocalDriver } from '../../src/adapters/drivers/local/local-driver.ts';
 import type { RuntimeKind } from '../../src/adapters/drivers/local/runtime.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../../src/domain/images/catalog.ts';
 import type { ImageStore } from '../../src/adapters/images/image-store.ts';
-import { imageStoreOf } from '../../src/adapters/images/assembly.ts';
+import { createImageStore } from '../../src/adapters/images/assembly.ts';
 
 const PROJECT = join(import.meta.dirname, '../../../..');
 export const HELPER_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');
@@ -70,7 +70,7 @@ export async function localSubject(
     ],
     'debian',
   );
-  const images = imageStoreOf({
+  const images = createImageStore({
     config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
     catalog,
     dataFolder: folder.path,

@@ -69,7 +69,7 @@ function registerPut(app: HttpApp, management: ManagementDeps): void {
       };
       const sizeBytes = contentLengthOf(request);
       assertUploadAllowed(configuration, { sizeBytes, contentType: attributes.contentType });
-      const conditions = writeConditionsOf(request);
+      const conditions = parseWriteConditions(request);
       const leave = await uploadsInFlight.enter(bucket.workspaceUuid);
       try {
         const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
@@ -142,7 +142,7 @@ function registerDownload(app: HttpApp, { services }: ManagementDeps): void {
 }
 
 /** Decided in the transaction, against what is there then. */
-function writeConditionsOf({ headers }: FastifyRequest): WriteConditions {
+function parseWriteConditions({ headers }: FastifyRequest): WriteConditions {
   const ifMatch = headers['if-match'];
   const ifNoneMatch = headers['if-none-match'];
   return {

@@ -11,7 +11,7 @@ import { receiveDocument } from '../body/receive-document.ts';
 import { encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
 import { checksumElements, newVersionHeaders } from '../object-headers.ts';
 import { urlOf } from '../object-url.ts';
-import { writeConditionsOf } from '../request-conditions.ts';
+import { parseWriteConditions } from '../request-conditions.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import { respondXml, setHeaders } from '../respond.ts';
 import { originOf, type S3Context } from '../s3-context.ts';
@@ -38,7 +38,7 @@ const completeMultipartUpload: ObjectHandler = async (context) => {
   const stored = await services.multipart.complete({
     ...name,
     parts,
-    conditions: writeConditionsOf(request.headers),
+    conditions: parseWriteConditions(request.headers),
     expected,
     origin: originOf(context),
   });

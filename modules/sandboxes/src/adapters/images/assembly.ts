@@ -4,7 +4,7 @@ import type { SandboxesConfig } from '../../config.ts';
 import { verifyHelperBinary } from '../drivers/local/helper-binary.ts';
 import { imagesInUse } from '../drivers/local/kept-sandbox.ts';
 import type { ImageCatalog } from '../../domain/images/catalog.ts';
-import { catalogOf } from './default-catalog.ts';
+import { createCatalog } from './default-catalog.ts';
 import { ImageStore, type ImageStoreOptions } from './image-store.ts';
 import type { ImageUpkeep } from './image-upkeep.ts';
 import { registrySource } from './registry/registry-source.ts';
@@ -22,7 +22,13 @@ export interface ImageStoreSetting extends Pick<ImageStoreOptions, 'nowMs' | 'lo
 const MiB = 1024 * 1024;
 
 /** Creates the image store of a data folder from the configuration. */
-export function imageStoreOf({ config, catalog, dataFolder, helperFolder, ...others }: ImageStoreSetting): ImageStore {
+export function createImageStore({
+  config,
+  catalog,
+  dataFolder,
+  helperFolder,
+  ...others
+}: ImageStoreSetting): ImageStore {
   const folder = sandboxesFolderOf(dataFolder);
   let helper: Promise<string> | null = null;
   return new ImageStore({
@@ -43,8 +49,8 @@ function sandboxesFolderOf(dataFolder: string): string {
 }
 
 export async function openImageUpkeep(setting: Omit<ImageStoreSetting, 'catalog'>): Promise<ImageUpkeep> {
-  const catalog = catalogOf(setting.config);
-  const images = imageStoreOf({ ...setting, catalog });
+  const catalog = createCatalog(setting.config);
+  const images = createImageStore({ ...setting, catalog });
   await images.open();
   // Earlier versions recorded the images in use only with the sandboxes.
   await images.declare(await imagesInUse(sandboxesFolderOf(setting.dataFolder)), { exactly: false });

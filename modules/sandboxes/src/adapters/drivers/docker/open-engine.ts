@@ -6,7 +6,7 @@ import { verifyHelperBinary } from '../local/helper-binary.ts';
 import { DockerImages, type RegistryLogin } from './docker-images.ts';
 import { DockerNetworks, type Egress } from './docker-networks.ts';
 import { EngineClient, EngineUnreachable } from './engine-client.ts';
-import { endpointOf, type EngineSettings } from './engine-endpoint.ts';
+import { readEndpoint, type EngineSettings } from './engine-endpoint.ts';
 import { readFacts, type EngineFacts } from './engine-facts.ts';
 import { installHelper } from './helper-volume.ts';
 import { MemoryWatch } from './memory-watch.ts';
@@ -49,7 +49,7 @@ export async function openEngine(
   signal: AbortSignal,
 ): Promise<{ readonly engine: Engine; readonly status: DriverStatus }> {
   const { helperFolder, catalog, images, logins, addressPrefix, nameservers, network, log } = options;
-  const client = new EngineClient(await endpointOf(options.engine));
+  const client = new EngineClient(await readEndpoint(options.engine));
   try {
     const version = await client.greet(signal);
     const facts = readFacts(await client.json('GET', '/info', { signal }), version);

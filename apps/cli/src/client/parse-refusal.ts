@@ -1,7 +1,7 @@
 import { CommandFailure } from './command-failure.ts';
 
 /** Extracts the platform's message from the contract's error body. */
-export function refusalOf(status: number, body: string): CommandFailure {
+export function parseRefusal(status: number, body: string): CommandFailure {
   try {
     // checked below
     const { error } = JSON.parse(body) as { error?: Partial<Record<'code' | 'message' | 'details', unknown>> };
