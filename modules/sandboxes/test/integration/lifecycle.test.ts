@@ -1,7 +1,7 @@
 import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sandboxErrors } from '../../src/errors.ts';
-import { FakeHelper } from '../support/fake-helper.ts';
+import { FakeHelper } from '../support/helper-double.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform, type TestPlatformOptions } from '../support/platform.ts';
 import { sampleSpec } from '../support/sample-spec.ts';

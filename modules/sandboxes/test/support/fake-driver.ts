@@ -13,7 +13,7 @@ import type {
   SnapshotDriver,
 } from '../../src/domain/driver.ts';
 import { sandboxErrors } from '../../src/errors.ts';
-import { FakeHelper } from './fake-helper.ts';
+import { FakeHelper } from './helper-double.ts';
 
 interface FakeSandbox {
   helper: FakeHelper | null;
