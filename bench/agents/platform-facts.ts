@@ -10,7 +10,7 @@ export interface PlatformFacts {
 }
 
 /** Each value of the histogram includes the pause between two samples. */
-const LOOK_EVERY_MS = 50;
+const POLL_EVERY_MS = 50;
 
 /** Reads the process's `/metrics`; each read starts the next interval of the event loop delay. */
 export async function platformFacts({
@@ -29,7 +29,7 @@ export async function platformFacts({
     if (found === undefined) throw new Error(`the platform has no metric ${name}`);
     return Number(found);
   };
-  const loopDelayMs = (which: string): number => value(`nodejs_eventloop_lag_${which}_seconds`) * 1000 - LOOK_EVERY_MS;
+  const loopDelayMs = (which: string): number => value(`nodejs_eventloop_lag_${which}_seconds`) * 1000 - POLL_EVERY_MS;
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return {
     residentBytes: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024,

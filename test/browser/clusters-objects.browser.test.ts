@@ -4,7 +4,7 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from './support/accessibility.ts';
 import { launchBrowser } from './support/browser.ts';
-import { playAgent, tell } from './support/clusters.ts';
+import { playAgent, reportEvent } from './support/clusters.ts';
 import { openConsole, signIn } from './support/console-page.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { screenshot } from './support/screenshots.ts';
@@ -78,7 +78,7 @@ describeRequiring(['chromium'], 'pods of a large cluster in the console', () => 
     // The page applies events: one shown on a second console page has also reached this one.
     const events = await context.newPage();
     await events.goto(pods.replace(/pods$/, 'events'));
-    tell(agent, { event_type: 'pod_ready', resource: 'pod/web-9' });
+    reportEvent(agent, { event_type: 'pod_ready', resource: 'pod/web-9' });
     await events.getByText('pod/web-9').waitFor();
     held.resolve();
     await page.getByRole('link', { name: 'web-1', exact: true }).waitFor();

@@ -4,7 +4,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from './support/accessibility.ts';
 import { launchBrowser } from './support/browser.ts';
-import { beginDeploy, endDeploy, MANIFEST, playAgent, refuseDeploy, tell } from './support/clusters.ts';
+import { beginDeploy, endDeploy, MANIFEST, playAgent, refuseDeploy, reportEvent } from './support/clusters.ts';
 import { openConsole, signIn } from './support/console-page.ts';
 import { LOOKS, visit } from './support/looks.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
@@ -231,9 +231,9 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     const { page } = opened;
     await signIn(page, platform, clusterPath('/events'));
     await page.getByText('No events yet').waitFor();
-    tell(agent, { event_type: 'pod_ready', resource: 'pod/web-1' });
+    reportEvent(agent, { event_type: 'pod_ready', resource: 'pod/web-1' });
     await page.getByText('pod/web-1').waitFor();
-    tell(agent, {
+    reportEvent(agent, {
       event_type: 'pod_crash_loop',
       resource: 'pod/web-2',
       details: { reason: 'CrashLoopBackOff', message: 'back-off 40s restarting failed container' },
@@ -242,8 +242,8 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await page.getByRole('combobox', { name: 'Type' }).click();
     await page.getByRole('option', { name: 'Crash loop' }).click();
     await page.getByText('pod/web-1').waitFor({ state: 'detached' });
-    tell(agent, { event_type: 'scaled', resource: 'deployment/web' });
-    tell(agent, { event_type: 'pod_crash_loop', resource: 'pod/web-3' });
+    reportEvent(agent, { event_type: 'scaled', resource: 'deployment/web' });
+    reportEvent(agent, { event_type: 'pod_crash_loop', resource: 'pod/web-3' });
     await page.getByText('pod/web-3').waitFor();
     expect(await page.getByText('deployment/web').count()).toBe(0);
     await page.getByLabel('Namespace').fill('elsewhere');

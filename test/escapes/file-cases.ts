@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { AgentConnection, AgentRequest } from '@svc/sandboxes/testing/agent-connection';
+import type { HelperConnection, HelperRequest } from '@svc/sandboxes/testing/helper-connection';
 import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
 import { tarArchive, type TarEntry } from '@svc/sandboxes/testing/tar-archive';
 import { runCommand } from '../kubernetes/commands.ts';
@@ -87,7 +87,7 @@ async function readWhileSwapping({ sandbox }: Ground, path: string): Promise<Out
   return outcome;
 }
 
-async function anyReads(connection: AgentConnection, paths: readonly string[]): Promise<Outcome> {
+async function anyReads(connection: HelperConnection, paths: readonly string[]): Promise<Outcome> {
   for (const path of paths) {
     const { content } = await ask(connection, { op: 'file.read', path, offset: 0, length: MAX_BYTES });
     if (content.includes(SECRET)) return { done: true, detail: path };
@@ -102,7 +102,7 @@ interface Answer {
 }
 
 /** Runs an operation with bounded data; BLOCKED stands for no answer. */
-async function ask(connection: AgentConnection, request: AgentRequest, input?: Buffer): Promise<Answer> {
+async function ask(connection: HelperConnection, request: HelperRequest, input?: Buffer): Promise<Answer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const stream = connection.start(request, {
@@ -129,8 +129,8 @@ async function ask(connection: AgentConnection, request: AgentRequest, input?: B
 }
 
 /** Succeeds if the operation is carried out or gets no answer. The control runs it on the sandbox's own file. */
-function refused(title: string, setup: string, request: AgentRequest): EscapeCase {
-  const tried = async (one: Sandbox, actual: AgentRequest): Promise<Outcome> => {
+function refused(title: string, setup: string, request: HelperRequest): EscapeCase {
+  const tried = async (one: Sandbox, actual: HelperRequest): Promise<Outcome> => {
     const answer = await ask(one.connection, actual, request.op === 'file.write' ? Buffer.from('x') : undefined);
     const alive = await one.shell('echo alive');
     const done = answer.ok || answer.code === 'BLOCKED' || answer.content.length > 0 || alive.stdout !== 'alive\n';

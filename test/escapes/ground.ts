@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { SandboxDriver, SandboxSpec } from '@svc/sandboxes/testing/driver';
 import type { ContractSubject } from '@svc/sandboxes/testing/driver-contract';
 import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
-import type { AgentConnection } from '@svc/sandboxes/testing/agent-connection';
+import type { HelperConnection } from '@svc/sandboxes/testing/helper-connection';
 import { runInSandbox, type RunResult } from '@svc/sandboxes/testing/run-in-sandbox';
 import type { BuiltProbe } from './build-probe.ts';
 import type { Outside } from './outside.ts';
@@ -16,7 +16,7 @@ export interface Outcome {
 
 export interface Sandbox {
   readonly spec: SandboxSpec;
-  readonly connection: AgentConnection;
+  readonly connection: HelperConnection;
   probe(...args: string[]): Promise<Outcome>;
   shell(script: string): Promise<RunResult>;
 }

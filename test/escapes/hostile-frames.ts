@@ -1,5 +1,5 @@
 import { PassThrough, Duplex } from 'node:stream';
-import { AgentConnection } from '@svc/sandboxes/testing/agent-connection';
+import { HelperConnection } from '@svc/sandboxes/testing/helper-connection';
 import type { Outcome } from './ground.ts';
 
 const HELLO = frame(1, 0, '{"protocol":1,"pid":1}');
@@ -36,7 +36,7 @@ function streamOf(...pieces: readonly Buffer[]): Duplex {
 export async function hostileHelper(): Promise<Outcome> {
   const taken: string[] = [];
   for (const [what, bytes] of HOSTILE) {
-    const connection = await AgentConnection.over(streamOf(HELLO, bytes), AbortSignal.timeout(5000)).catch(() => null);
+    const connection = await HelperConnection.over(streamOf(HELLO, bytes), AbortSignal.timeout(5000)).catch(() => null);
     if (connection === null) continue; // already cut off
     const reason = await Promise.race([connection.closed, new Promise((resolve) => setTimeout(resolve, 2000, 'open'))]);
     if (reason === null || reason === 'open') taken.push(what);
@@ -46,7 +46,7 @@ export async function hostileHelper(): Promise<Outcome> {
 }
 
 /** The same path with a valid frame: the connection stays open. */
-export async function politeHelper(open: (stream: Duplex) => Promise<AgentConnection>): Promise<Outcome> {
+export async function politeHelper(open: (stream: Duplex) => Promise<HelperConnection>): Promise<Outcome> {
   const connection = await open(streamOf(HELLO, frame(9, 0, '')));
   const lost = connection.lost;
   await connection.close();

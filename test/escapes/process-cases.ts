@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AgentConnection } from '@svc/sandboxes/testing/agent-connection';
+import { HelperConnection } from '@svc/sandboxes/testing/helper-connection';
 import type { EscapeCase } from './escape-case.ts';
 import type { Outcome } from './ground.ts';
 import { hostileHelper, politeHelper } from './hostile-frames.ts';
@@ -68,7 +68,7 @@ export function processCases(): EscapeCase[] {
     {
       title: 'sends frames that crash, block or fill the platform',
       attempt: hostileHelper,
-      control: () => politeHelper((stream) => AgentConnection.over(stream, AbortSignal.timeout(5000))),
+      control: () => politeHelper((stream) => HelperConnection.over(stream, AbortSignal.timeout(5000))),
     },
     signalCase(),
     {

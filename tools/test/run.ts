@@ -8,7 +8,7 @@ import { needsGo } from './needed-packages.ts';
 import type { PartContext, PartOutcome, TestFilter } from './part.ts';
 import { createParts } from './parts.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { lookTwice } from './second-look.ts';
+import { rerunFailures } from './rerun-failures.ts';
 import { selectParts, type SelectedPart } from './select.ts';
 import { describePart, summarize, type FinishedPart } from './summary.ts';
 
@@ -148,7 +148,7 @@ async function runPart(
     const preparation = await prepared.get(part.name);
     if (preparation instanceof Error) throw preparation;
     const first = await part.run(context);
-    const { results, output } = strict ? await lookTwice(part, context, first) : first;
+    const { results, output } = strict ? await rerunFailures(part, context, first) : first;
     if (output !== '') progress.print(output);
     return finish(results, null);
   } catch (error) {

@@ -52,11 +52,11 @@ function asciiOnly(code: string): string {
 
 async function noticesOf(modules: readonly string[]): Promise<string> {
   const folders = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []);
-  const texts = await Promise.all([...new Set(folders)].toSorted().map(noticeOf));
+  const texts = await Promise.all([...new Set(folders)].toSorted().map(readNotice));
   return texts.toSorted().join('\n');
 }
 
-async function noticeOf(folder: string): Promise<string> {
+async function readNotice(folder: string): Promise<string> {
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
     name: string;
     version: string;

@@ -18,7 +18,7 @@ import { Limitations } from './status/limitations.ts';
 import { createTunnelDial } from './tunnel/dial-tunnel.ts';
 import { createKubernetesService } from './tunnel/kubernetes-service.ts';
 import { AgentTunnel } from './tunnel/tunnel.ts';
-import { connectParts, type AgentDependencies, type Parts, type Resources } from './agent-parts.ts';
+import { assembleAgent, type AgentDependencies, type AgentAssembly, type Resources } from './assemble-agent.ts';
 
 export interface Agent {
   readonly httpPort: number;
@@ -44,13 +44,13 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   const watch = new KubernetesWatch(client, clock, log);
   const limitations = new Limitations();
   const resources = { startedAt, metrics, ...opened, client, watch, limitations };
-  const parts = connectParts(dependencies, resources);
+  const assembly = assembleAgent(dependencies, resources);
   const tunnel = createTunnel(dependencies, metrics, client, limitations);
   const eventLoop = watchEventLoop(clock, (lagSeconds) => metrics.setEventLoopLag(lagSeconds));
-  const health = healthOf(
+  const health = createHealth(
     dependencies,
     startedAt,
-    { ...parts, tunnel, limitations, watch },
+    { ...assembly, tunnel, limitations, watch },
     eventLoop,
     () => http?.listening() ?? true,
   );
@@ -60,12 +60,12 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
       ...dependencies,
       health,
       metrics,
-      clusterId: () => parts.channel.clusterId,
+      clusterId: () => assembly.channel.clusterId,
       kubernetesVersion: () => watch.health.version,
       autoScaling: () => watch.autoScaling,
       limitations,
     });
-    await parts.runner.settleInterrupted();
+    await assembly.runner.settleInterrupted();
   } catch (error) {
     eventLoop.stop();
     client.close();
@@ -73,21 +73,33 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
     await http?.close();
     throw error;
   }
-  const tellOfUs = (type: EventType): void => {
-    parts.report({ type, namespace: config.current.agent.namespace, resource: 'agent', details: {} });
+  const emitAgentEvent = (type: EventType): void => {
+    assembly.report({ type, namespace: config.current.agent.namespace, resource: 'agent', details: {} });
   };
-  tellOfUs('agent_started');
-  const loops = runLoops(parts, watch, tunnel);
+  emitAgentEvent('agent_started');
+  const loops = runLoops(assembly, watch, tunnel);
   log.info({ port: http.port, metrics_port: http.metricsPort }, 'the agent is up');
   return {
     httpPort: http.port,
     metricsPort: http.metricsPort,
     reconnectNow: () => {
-      parts.channel.retryNow();
+      assembly.channel.retryNow();
       tunnel.retryNow();
     },
     stop: () =>
-      stopAgent({ ...opened, closeState, tellOfUs, parts, loops, http, client, metrics, health, eventLoop, log }),
+      stopAgent({
+        ...opened,
+        closeState,
+        emitAgentEvent,
+        assembly,
+        loops,
+        http,
+        client,
+        metrics,
+        health,
+        eventLoop,
+        log,
+      }),
   };
 }
 
@@ -127,14 +139,14 @@ async function openState(
   }
 }
 
-function healthOf(
+function createHealth(
   { clock }: AgentDependencies,
   startedAt: Date,
-  parts: Pick<Parts, 'channel'> & Pick<Resources, 'limitations' | 'watch'> & { tunnel: AgentTunnel },
+  assembly: Pick<AgentAssembly, 'channel'> & Pick<Resources, 'limitations' | 'watch'> & { tunnel: AgentTunnel },
   eventLoop: EventLoopWatch,
   listening: () => boolean,
 ): Health {
-  const { channel, tunnel, limitations, watch } = parts;
+  const { channel, tunnel, limitations, watch } = assembly;
   return new Health({
     clock,
     startedAt,
@@ -157,7 +169,11 @@ interface Loops {
   done: Promise<unknown>;
 }
 
-function runLoops({ channel, reporter, events, drift }: Parts, watch: KubernetesWatch, tunnel: AgentTunnel): Loops {
+function runLoops(
+  { channel, reporter, events, drift }: AgentAssembly,
+  watch: KubernetesWatch,
+  tunnel: AgentTunnel,
+): Loops {
   const abort = new AbortController();
   const done = Promise.all([
     channel.run(abort.signal),
@@ -171,8 +187,8 @@ function runLoops({ channel, reporter, events, drift }: Parts, watch: Kubernetes
 }
 
 interface StopRequest {
-  tellOfUs: (type: EventType) => void;
-  parts: Parts;
+  emitAgentEvent: (type: EventType) => void;
+  assembly: AgentAssembly;
   loops: Loops;
   http: AgentHttp;
   journal: CommandJournal;
@@ -186,8 +202,8 @@ interface StopRequest {
 }
 
 async function stopAgent({
-  tellOfUs,
-  parts,
+  emitAgentEvent,
+  assembly,
   loops,
   http,
   journal,
@@ -201,15 +217,15 @@ async function stopAgent({
 }: StopRequest): Promise<void> {
   health.beginShutdown();
   metrics.setDown();
-  tellOfUs('agent_stopping');
-  await parts.runner.stop();
+  emitAgentEvent('agent_stopping');
+  await assembly.runner.stop();
   const deadline = performance.now() + LAST_DELIVERY_MS;
   const waiting = (): boolean => journal.unacknowledgedIds().length > 0 || state.outbox.length > 0;
-  const reachable = (): boolean => (parts.channel.session?.mode ?? 'waiting') !== 'waiting';
+  const reachable = (): boolean => (assembly.channel.session?.mode ?? 'waiting') !== 'waiting';
   while (reachable() && waiting() && performance.now() < deadline) await delay(20);
-  parts.delivery.stop();
+  assembly.delivery.stop();
   loops.abort.abort(new Error('the agent stops'));
-  const session = parts.channel.session;
+  const session = assembly.channel.session;
   await Promise.allSettled([loops.done, session?.ended]);
   eventLoop.stop();
   await http.close();

@@ -1,4 +1,4 @@
-export type { AgentDependencies } from './agent-parts.ts';
+export type { AgentDependencies } from './assemble-agent.ts';
 export { startAgent, type Agent } from './agent.ts';
 export { readBuildInfo, type BuildInfo } from './build-info.ts';
 export { systemClock, type Clock } from './clock.ts';

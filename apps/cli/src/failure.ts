@@ -2,7 +2,7 @@ import { isAppError } from '@svc/errors';
 import { ApiError, NetworkError, SvcError } from '@svc/sdk/errors';
 import { CommandFailure } from './client/command-failure.ts';
 import { printable } from './client/output.ts';
-import { offlineHint } from './client/refusal-of.ts';
+import { offlineHint } from './client/parse-refusal.ts';
 import { S3Error } from './s3/s3-error.ts';
 
 /** Remedies for common errors. */

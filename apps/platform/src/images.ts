@@ -8,7 +8,7 @@ export function openImages(config: PlatformConfig): Promise<ImageUpkeep> {
   return openImageUpkeep({
     config: config.sandboxes,
     dataFolder: dataFolderPaths(config.data).path,
-    agentFolder: HELPER_FOLDER,
+    helperFolder: HELPER_FOLDER,
     nowMs: Date.now,
   });
 }

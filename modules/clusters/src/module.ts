@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderNestedError, useErrorRenderer, type HttpApp, type UpgradeRouter } from '@svc/http';
 import {
-  createCommandParts,
+  createCommandServices,
   createFoundation,
   createKubernetesApi,
   createMaintenance,
@@ -31,7 +31,7 @@ import { registerKubernetesRoutes, type KubernetesRouteOptions } from './routes/
 import { ShellRoute } from './routes/kubernetes/shell-route.ts';
 import { clusterQuotas } from './quotas.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
-import { createTunnelParts } from './assembly/tunnel.ts';
+import { createTunnelServices } from './assembly/tunnel.ts';
 import { registerLinkRoutes, type LinkRouteOptions } from './routes/tunnel/link-routes.ts';
 
 export interface ClustersModule {
@@ -61,10 +61,10 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const { config, clock, replicaId } = dependencies;
   const foundation = createFoundation(dependencies);
   const { stores, connections, tunnels, onError } = foundation;
-  const parts = createCommandParts(foundation);
+  const services = createCommandServices(foundation);
   const reports = new ReportQueue(stores.telemetry);
-  const handlers = createMessageHandlers(foundation, parts, reports);
-  const maintenance = createMaintenance(foundation, parts);
+  const handlers = createMessageHandlers(foundation, services, reports);
+  const maintenance = createMaintenance(foundation, services);
   const registry = createRegistry(foundation);
   const stopping = new AbortController();
   const { agentImagesFolder: imagesFolder, endpoints, log } = dependencies;
@@ -74,9 +74,9 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
     publicUrl: endpoints.publicUrl,
     log,
   });
-  const context = createRouteContext(foundation, parts, registry, delivery, stopping.signal);
+  const context = createRouteContext(foundation, services, registry, delivery, stopping.signal);
   const { clusters, tunnelStore: store } = stores;
-  const tunnel = createTunnelParts({ dependencies, clusters, store, tunnels, leaseMs: LEASE_MS, onError });
+  const tunnel = createTunnelServices({ dependencies, clusters, store, tunnels, leaseMs: LEASE_MS, onError });
   const { randomBytes, access, audit } = dependencies;
   const api = createKubernetesApi(foundation);
   const shells = new ShellRoute({ access, audit, clusters, api, clock, publicUrl: endpoints.publicUrl });
@@ -88,9 +88,9 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
     const graceMs = config.drain_seconds * 1000;
     await Promise.all([tunnels.drain(graceMs), connections.drain(connections.count === 0 ? 0 : graceMs)]);
     await maintenance.stop(); // leases had to be renewed until now
-    await parts.dispatcher.idle();
+    await services.dispatcher.idle();
     await reports.idle();
-    await parts.inspector.close();
+    await services.inspector.close();
   };
   let closing: Promise<void> | undefined;
   const closeOnce = (): Promise<void> => (closing ??= close());

@@ -8,7 +8,7 @@ export { normalizeHostname } from './domain/custom-domains/hostname.ts';
 export { pruneBlobs } from './domain/backup/prune-blobs.ts';
 export { fsck, type FsckOptions, type FsckReport } from './domain/fsck.ts';
 export { Scrubber, type ScrubFinding, type ScrubReport } from './domain/scrub/scrubber.ts';
-export { openBlobStore, setEngine, type BlobStoreParts } from './adapters/engines/assembly.ts';
+export { openBlobStore, setEngine, type BlobStoreDeps as BlobStoreParts } from './adapters/engines/assembly.ts';
 export { storeErrors } from './errors.ts';
 export { registerDisabledManagement } from './routes/index.ts';
 export { openPostgresMetadataStore, type PostgresMetadataOptions } from './store/postgres/store.ts';

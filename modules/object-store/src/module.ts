@@ -5,7 +5,7 @@ import { type QuotaLimits, sumUsage, type Usage } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './adapters/engines/assembly.ts';
-import type { HashingParts } from './domain/checksums/body-hasher.ts';
+import type { HashingDeps } from './domain/checksums/body-hasher.ts';
 import { HashKernels } from './domain/checksums/hasher.ts';
 import { DigestThread } from './domain/checksums/digest-thread.ts';
 import type { ObjectStoreConfig } from './config.ts';
@@ -18,7 +18,7 @@ import { Janitor } from './domain/janitor.ts';
 import { KeyRotation } from './domain/key-rotation/key-rotation.ts';
 import { Scrubber } from './domain/scrub/scrubber.ts';
 import { createServices, type StoreServices } from './domain/services.ts';
-import type { StoreParts } from './domain/store-parts.ts';
+import type { StoreDeps } from './domain/store-deps.ts';
 import { UsageRecorder } from './domain/usage/usage-recorder.ts';
 import { registerManagementRoutes } from './routes/index.ts';
 import { createPublicHost } from './routes/public-host.ts';
@@ -124,14 +124,14 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   await claimEngine(metadata, config);
   await dependencies.keyRing.check();
   const thread = new DigestThread(dependencies.quotaLimits.shareOf);
-  const parts = partsOf(dependencies, { kernels: new HashKernels(), thread });
-  const services = createServices(parts);
+  const deps = partsOf(dependencies, { kernels: new HashKernels(), thread });
+  const services = createServices(deps);
   const customDomains = createCustomDomains({
     config: config.custom_domains,
     storeDomains: [...config.domains, ...config.website_domains, config.public_objects.domain].filter(Boolean),
     s3Endpoint,
     metadata,
-    secrets: parts.secrets,
+    secrets: deps.secrets,
     installationKey,
     resolver: dependencies.domainResolver,
     authority: dependencies.certificateAuthority,
@@ -146,20 +146,20 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { https_redirect: redirects, https_redirect_port: redirectPort } = config.custom_domains;
   const sites = createSites({
     directory,
-    certificates: new TlsCertificates({ metadata, directory, secrets: parts.secrets, now }),
+    certificates: new TlsCertificates({ metadata, directory, secrets: deps.secrets, now }),
     metadata,
     s3,
     redirectToPort: redirects ? redirectPort : null,
     now,
     log,
   });
-  const janitor = new Janitor(parts, services.credentials);
-  const scrubber = new Scrubber({ metadata, blobs, kernel: parts.hashing.kernels.crc, log, metrics, now });
+  const janitor = new Janitor(deps, services.credentials);
+  const scrubber = new Scrubber({ metadata, blobs, kernel: deps.hashing.kernels.crc, log, metrics, now });
   const { notifications, configurations } = services;
   const holder = dependencies.replicaId;
-  const dispatcher = new NotificationDispatcher({ parts, configurations, notifications, metrics, holder });
-  const rotation = new KeyRotation({ metadata, secrets: parts.secrets, holder, log, now });
-  const usage = new UsageRecorder({ parts, traffic: services.traffic, holder });
+  const dispatcher = new NotificationDispatcher({ deps, configurations, notifications, metrics, holder });
+  const rotation = new KeyRotation({ metadata, secrets: deps.secrets, holder, log, now });
+  const usage = new UsageRecorder({ deps, traffic: services.traffic, holder });
   const stop = new AbortController();
   let background: Promise<unknown> = Promise.resolve();
 
@@ -209,7 +209,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     status: (workspaceUuid) => statusOf(services, workspaceUuid, s3Endpoint()),
     quotaUsage: async (workspaceUuids) =>
       sumUsage(await Promise.all(workspaceUuids.map((workspaceUuid) => metadata.quotaUsage({ workspaceUuid })))),
-    fsck: () => fsck(parts),
+    fsck: () => fsck(deps),
     maintain: async () => {
       await janitor.sweep();
       await janitor.round();
@@ -227,7 +227,7 @@ function createOversight(dependencies: ObjectStoreDependencies): S3Oversight {
   return { audit: new S3Audit({ audit, metadata, log, metrics, now }), rights };
 }
 
-function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingParts): StoreParts {
+function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingDeps): StoreDeps {
   const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, now, random } = dependencies;
   const { quotaLimits, workspaceTraffic, disk } = dependencies;
   return {
@@ -261,7 +261,7 @@ async function hostnamesServing(
 async function statusOf(services: StoreServices, workspaceUuid: string, endpoint: string): Promise<ObjectStoreStatus> {
   const usage = await services.buckets.usage(workspaceUuid);
   return {
-    provisioned: await services.parts.metadata.isProvisioned({ workspaceUuid }),
+    provisioned: await services.deps.metadata.isProvisioned({ workspaceUuid }),
     buckets: usage.buckets,
     objects: usage.objectCount,
     bytes: usage.sizeBytes,

@@ -5,7 +5,7 @@ import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
 import { unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
-import { contextOf } from './assembly/context-assembly.ts';
+import { createContext } from './assembly/context-assembly.ts';
 import type { SandboxesDependencies } from './assembly/dependencies.ts';
 import { Boots } from './domain/boots.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
@@ -16,15 +16,15 @@ import { SandboxService } from './domain/sandbox-service.ts';
 import { Sweeper } from './domain/sweeper.ts';
 import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
-import type { ShelfFigures } from './domain/warm-shelf.ts';
-import { driverOf } from './assembly/driver-module.ts';
+import type { ImagePoolFigures } from './domain/image-pool.ts';
+import { createDriver } from './assembly/driver-module.ts';
 import type { DriverStatus, Isolation } from './domain/driver.ts';
 import { createEventPart } from './assembly/event-module.ts';
 import { CommandService } from './domain/exec/command-service.ts';
 import { FileService } from './domain/files/file-service.ts';
 import { registerRoutes } from './assembly/register-routes.ts';
-import { imageStoreOf } from './adapters/images/assembly.ts';
-import { catalogOf } from './adapters/images/default-catalog.ts';
+import { createImageStore } from './adapters/images/assembly.ts';
+import { createCatalog } from './adapters/images/default-catalog.ts';
 import { createMetricPart } from './assembly/metric-module.ts';
 import { observePreparedStarts } from './assembly/prepared-start-metrics.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
@@ -38,8 +38,8 @@ import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
 import { systemEffects } from './assembly/system-effects.ts';
-import { hubOf, observeTerminals } from './assembly/terminal-module.ts';
-import { observeWarmPool, warmPoolOf } from './assembly/warm-pool-assembly.ts';
+import { createHub, observeTerminals } from './assembly/terminal-module.ts';
+import { observeWarmPool, createWarmPool } from './assembly/warm-pool-assembly.ts';
 
 export interface SandboxesModule {
   registerRoutes(app: HttpApp): Promise<void>;
@@ -59,7 +59,7 @@ export interface SandboxesModule {
    */
   isolation(): { readonly default: Isolation; readonly reason: string | null; readonly allowed: readonly Isolation[] };
   /** Warm sandboxes on this replica, per image of `sandboxes.warm_pool`. */
-  warmPool(): readonly ShelfFigures[];
+  warmPool(): readonly ImagePoolFigures[];
   /** Prepares the image now instead of on first use. */
   prepareImage(name: string, signal: AbortSignal): Promise<{ digest: string }>;
   /** Checks the image's sources for a newer version. Existing sandboxes keep theirs. */
@@ -73,18 +73,18 @@ export interface SandboxesModule {
 }
 
 export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
-  const parts = await assemble(deps);
-  const { hub, previews, driver, images, isolation, pool, repository } = parts;
-  observe(deps.metrics, parts);
+  const services = await assemble(deps);
+  const { hub, previews, driver, images, isolation, pool, repository } = services;
+  observe(deps.metrics, services);
   return {
-    registerRoutes: (app) => registerRoutes(app, parts),
+    registerRoutes: (app) => registerRoutes(app, services),
     registerUpgrades(router) {
       previews.registerUpgrades(router);
       router.add(hub);
     },
     handlePreview: (request, response) => previews.handle(request, response),
-    start: (signal) => start(parts, deps.log, signal),
-    close: () => close(parts),
+    start: (signal) => start(services, deps.log, signal),
+    close: () => close(services),
     readiness: () => ({ ready: true, reason: null }),
     status: () => driver.status(),
     isolation: () => ({ default: isolation.default, reason: isolation.reason, allowed: isolation.allowed() }),
@@ -97,31 +97,31 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       paused: await repository.ofWorkspace(workspaceUuid, 'paused'),
     }),
     quotaUsage: async (uuids) =>
-      sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(parts.kysely, uuids)).values()]),
+      sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(services.kysely, uuids)).values()]),
   };
 }
 
-type Parts = Awaited<ReturnType<typeof assemble>>;
+type Services = Awaited<ReturnType<typeof assemble>>;
 
 /** Builds what the services depend on: records, events, images, the driver and the shared context. */
 async function assembleBase(deps: SandboxesDependencies) {
   const effects: Effects = { ...systemEffects, ...deps.effects };
   const { config, log } = deps;
   const database = deps.database as Database<SandboxTables>; // the platform's database has every module's tables
-  const catalog = catalogOf(config);
+  const catalog = createCatalog(config);
   const folder = join(deps.dataFolder, 'sandboxes');
-  const { dataFolder, agentFolder } = deps;
+  const { dataFolder, helperFolder } = deps;
   const disk = deps.disk ?? unlimitedDisk;
   const nowMs = (): number => effects.now().getTime();
-  const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs, log, disk });
+  const images = createImageStore({ config, catalog, dataFolder, helperFolder, nowMs, log, disk });
   const events = createEventPart(database.kysely, effects, log, config.events);
   const repository = createSandboxRepository(database.kysely, events.told);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
-  const driver = deps.driver ?? (await driverOf(deps, folder, catalog, images, refused));
+  const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused));
   const node = deps.node ?? 'local';
   const { quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.metrics);
-  const { context, supervisor } = contextOf({ repository, driver, effects, quotaLimits, node, log, disk, places });
+  const { context, supervisor } = createContext({ repository, driver, effects, quotaLimits, node, log, disk, places });
   return { database, catalog, folder, images, events, context, supervisor };
 }
 
@@ -132,7 +132,7 @@ async function assemble(deps: SandboxesDependencies) {
   const ticketRepository = createTicketRepository(database.kysely);
   const boots = new Boots(context);
   const isolation = new IsolationPolicy(config.isolation, driver);
-  const pool = warmPoolOf(context, boots, config, catalog, isolation);
+  const pool = createWarmPool(context, boots, config, catalog, isolation);
   const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool), {
     maxRunning: config.max_running,
     isolation,
@@ -143,7 +143,7 @@ async function assemble(deps: SandboxesDependencies) {
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
-  const hub = hubOf(deps, context, service, tickets, events.recorder, places);
+  const hub = createHub(deps, context, service, tickets, events.recorder, places);
   const files = new FileService({ service, live: context.live, effects, disk });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
   const domain = config.preview_domain;
@@ -177,8 +177,8 @@ async function assemble(deps: SandboxesDependencies) {
   };
 }
 
-async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<void> {
-  const { context, driver, images, service, boots, supervisor } = parts;
+async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
+  const { context, driver, images, service, boots, supervisor } = services;
   await images.open();
   const status = await driver.open();
   if (!status.available) {
@@ -187,39 +187,47 @@ async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<vo
   }
   signal.throwIfAborted();
   await images.collect();
-  await parts.places.clear();
-  await parts.snapshots.reconcile();
-  const { default: isolation, reason } = parts.isolation;
+  await services.places.clear();
+  await services.snapshots.reconcile();
+  const { default: isolation, reason } = services.isolation;
   const facts = {
     ...(await reconcile(context, service, boots, supervisor)),
     isolation,
     ...(reason !== null && { reason }),
   };
   log.info(facts, sharesKernel(isolation) ? "sandboxes are on and share this machine's kernel" : 'sandboxes are on');
-  for (const each of [parts.sweeper, parts.diskGuard, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
+  for (const each of [
+    services.sweeper,
+    services.diskGuard,
+    services.events,
+    services.usage,
+    services.hub,
+    services.pool,
+  ])
+    each.start();
 }
 
 /** Order matters: requests first, then observers, running work, and what they all depend on. */
-async function close(parts: Parts): Promise<void> {
-  const { context } = parts;
-  parts.events.endStreams();
-  parts.previews.close();
-  await parts.usage.close();
-  await parts.hub.close();
-  await parts.sweeper.close();
-  await parts.diskGuard.close();
-  await parts.pool.close();
-  await parts.boots.close();
-  await parts.service.close();
-  await parts.supervisor.close();
+async function close(services: Services): Promise<void> {
+  const { context } = services;
+  services.events.endStreams();
+  services.previews.close();
+  await services.usage.close();
+  await services.hub.close();
+  await services.sweeper.close();
+  await services.diskGuard.close();
+  await services.pool.close();
+  await services.boots.close();
+  await services.service.close();
+  await services.supervisor.close();
   await context.queue.idle();
   await context.live.close();
-  await parts.events.close();
-  await parts.driver.close();
-  await parts.images.close();
+  await services.events.close();
+  await services.driver.close();
+  await services.images.close();
 }
 
-function observe(metrics: Metrics, { context, hub, commands, usage, pool, driver, previews }: Parts): void {
+function observe(metrics: Metrics, { context, hub, commands, usage, pool, driver, previews }: Services): void {
   observeTerminals(metrics, context, hub, commands);
   usage.observe(metrics);
   observeWarmPool(metrics, pool);

@@ -15,7 +15,7 @@ export class GrowthBudget {
     return taken;
   }
 
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     this.#leftBytes += bytes;
   }
 }
@@ -82,7 +82,7 @@ export class ReceiveWindow {
   }
 
   release(): void {
-    this.#budget.giveBack(this.#sizeBytes - INITIAL_WINDOW_BYTES);
+    this.#budget.release(this.#sizeBytes - INITIAL_WINDOW_BYTES);
     this.#sizeBytes = INITIAL_WINDOW_BYTES;
   }
 }

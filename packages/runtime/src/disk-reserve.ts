@@ -115,11 +115,11 @@ export class DiskReserve implements DiskSpace {
     const measured = { atMs, ...(await this.#measure(this.#options.folder)) };
     this.#last = measured;
     this.#takenBytes = 0;
-    this.#tellChange(measured);
+    this.#notifyChange(measured);
     return measured;
   }
 
-  #tellChange({ totalBytes, freeBytes }: Measured): void {
+  #notifyChange({ totalBytes, freeBytes }: Measured): void {
     const reserveBytes = this.#reserveOf(totalBytes);
     const isShort = freeBytes < reserveBytes * (this.#isShort ? 1 + ROOM_AGAIN : 1);
     if (isShort === this.#isShort) return;

@@ -91,7 +91,7 @@ export function refuseDeploy(agent: PlayedAgent, { id }: Received): void {
 }
 
 /** Reports a cluster event. */
-export function tell(
+export function reportEvent(
   agent: PlayedAgent,
   event: { event_type: string; resource: string; details?: object; namespace?: string },
 ): void {

@@ -55,7 +55,7 @@ export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
     });
     socket.once('open', () => settle(() => resolve({ socket, announced })));
     socket.once('unexpected-response', (_request, response: IncomingMessage) => {
-      refusalOf(response, headers['authorization']).then(
+      readRefusal(response, headers['authorization']).then(
         (error) => settle(() => reject(error)),
         (error: unknown) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
       );
@@ -68,7 +68,7 @@ export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
   });
 }
 
-async function refusalOf(response: IncomingMessage, credentials = ''): Promise<HandshakeError> {
+async function readRefusal(response: IncomingMessage, credentials = ''): Promise<HandshakeError> {
   const status = response.statusCode ?? 0;
   const words = redactText(withoutToken(await firstBytes(response), credentials))
     .replaceAll(/\s+/g, ' ')
@@ -78,7 +78,7 @@ async function refusalOf(response: IncomingMessage, credentials = ''): Promise<H
     `the platform answered ${status}: ${words}`,
     kindOfStatus(status),
     status,
-    retryAfterOf(response.headers),
+    parseRetryAfter(response.headers),
   );
 }
 
@@ -89,7 +89,7 @@ function withoutToken(words: string, credentials: string): string {
 }
 
 /** Seconds, or a date as sent by proxies and maintenance pages (RFC 9110, 10.2.3), compared with the sender's clock. */
-function retryAfterOf({ 'retry-after': told = '', date }: IncomingHttpHeaders): number | null {
+function parseRetryAfter({ 'retry-after': told = '', date }: IncomingHttpHeaders): number | null {
   const now = date === undefined ? Date.now() : Date.parse(date);
   const seconds = /^\d+$/.test(told) ? Number(told) : Math.ceil((Date.parse(told) - now) / 1000);
   return Number.isNaN(seconds) ? null : Math.min(Math.max(0, seconds), LONGEST_RETRY_AFTER_SECONDS);

@@ -17,7 +17,7 @@ export class PeerErrors {
     this.#send = send;
   }
 
-  tell(error: ErrorMessage): void {
+  report(error: ErrorMessage): void {
     const nowMs = this.#clock.nowMs();
     if (nowMs - this.#windowStartMs >= 60_000) {
       this.#windowStartMs = nowMs;
@@ -28,10 +28,10 @@ export class PeerErrors {
     this.#send(error);
   }
 
-  tellUnknownType(type: string, messageId: string): void {
+  reportUnknownType(type: string, messageId: string): void {
     if (this.#toldTypes.has(type) || this.#toldTypes.size >= MAX_REMEMBERED_TYPES) return;
     this.#toldTypes.add(type);
-    this.tell({
+    this.report({
       code: 'UNKNOWN_MESSAGE_TYPE',
       message: `Messages of type ${type} are ignored`,
       details: { field: 'type', reason: 'unknown' },

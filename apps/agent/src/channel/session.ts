@@ -188,19 +188,19 @@ export class Session {
     if (this.#closing) return;
     this.#slowDown();
     if (isBinary) {
-      this.#tellMalformed('INVALID_REQUEST', 'Frames are JSON text', undefined);
+      this.#reportMalformed('INVALID_REQUEST', 'Frames are JSON text', undefined);
       return;
     }
     let envelope: Envelope | undefined;
     try {
       envelope = decodeEnvelope((data as Buffer).toString()); // one Buffer, with the default binaryType
       const decoded = this.#options.decoder.check(envelope);
-      if (!decoded.known) this.#errors.tellUnknownType(envelope.type, envelope.id);
+      if (!decoded.known) this.#errors.reportUnknownType(envelope.type, envelope.id);
       else this.#dispatch(decoded.message);
     } catch (error) {
       const refusal = toAppError(error);
       if (!isAppError(error)) throw error;
-      if (envelope === undefined) this.#tellMalformed(refusal.code, refusal.message, refusal.details);
+      if (envelope === undefined) this.#reportMalformed(refusal.code, refusal.message, refusal.details);
       else this.#refuse(envelope, refusal);
     }
   }
@@ -227,12 +227,12 @@ export class Session {
   #refuse(envelope: Envelope, error: AppError): void {
     this.#options.handlers.refused(envelope, error);
     const { code, message, details } = error;
-    this.#errors.tell({ code, message, details, message_id: envelope.id });
+    this.#errors.report({ code, message, details, message_id: envelope.id });
   }
 
-  #tellMalformed(code: string, message: string, details: Record<string, unknown> | undefined): void {
+  #reportMalformed(code: string, message: string, details: Record<string, unknown> | undefined): void {
     this.#malformed += 1;
-    this.#errors.tell({ code, message, ...(details === undefined ? {} : { details }) });
+    this.#errors.report({ code, message, ...(details === undefined ? {} : { details }) });
     if (this.#malformed > MAX_MALFORMED) this.close(CLOSE_CODES.malformed, 'too many frames that are no envelopes');
   }
 
@@ -245,7 +245,7 @@ export class Session {
     const { socket, clock } = this.#options;
     this.#paused = true;
     socket.pause();
-    this.#errors.tell({
+    this.#errors.report({
       code: 'RATE_LIMITED',
       message: 'Messages above the rate wait',
       details: { messages_per_minute: CONTRACT_RATE.perMinute, retry_after_ms: waitMs },

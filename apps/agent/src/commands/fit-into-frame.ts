@@ -16,13 +16,13 @@ export function fitIntoFrame(
   const withoutDiffs = withResources(result, ({ diff: _diff, ...resource }) => resource);
   if (sizeOf(withoutDiffs) <= limitBytes)
     return warned(withoutDiffs, 'differences were left out: the result was too large');
-  const withoutWords = withResources(withoutDiffs, ({ message: _message, error, ...resource }) => ({
+  const withoutMessages = withResources(withoutDiffs, ({ message: _message, error, ...resource }) => ({
     ...resource,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message.slice(0, 200) } }),
   }));
-  if (sizeOf(withoutWords) <= limitBytes)
-    return warned(withoutWords, 'messages were shortened: the result was too large');
-  return outlineOf(withoutWords, limitBytes);
+  if (sizeOf(withoutMessages) <= limitBytes)
+    return warned(withoutMessages, 'messages were shortened: the result was too large');
+  return outlineOf(withoutMessages, limitBytes);
 }
 
 /** Lists failed resources before the others, as many as fit. */

@@ -96,7 +96,7 @@ export class ClusterEvents {
         look: (event, before, initial) => this.#lookAtWarning(event, before, initial),
       }),
     );
-    this.#tellLimits();
+    this.#reportLimits();
   }
 
   /** Runs until the signal aborts; never rejects. */
@@ -108,7 +108,7 @@ export class ClusterEvents {
   }
 
   /** Reports limitations known before any request. */
-  #tellLimits(): void {
+  #reportLimits(): void {
     const { rules, namespaces, limitations } = this.#options;
     if (!rules.enabled) return limitations.set('events', 'they are turned off (events.enabled)', 'none');
     if (namespaces.length === 0) return;

@@ -17,13 +17,13 @@ export function lookAtNode(
   const condition = conditionOf(node, 'Ready');
   const ready = condition?.['status'] === 'True';
   const events: ClusterEvent[] = [];
-  const tell = (type: ClusterEvent['type'], details: Record<string, string | undefined>): void => {
+  const emit = (type: ClusterEvent['type'], details: Record<string, string | undefined>): void => {
     if (!initial) events.push({ type, namespace: '', resource: `node/${name}`, details: detailsOf(details) });
   };
-  if (before === null) tell('node_added', { version: text(fieldAt(node, 'status', 'nodeInfo', 'kubeletVersion')) });
-  if (ready && before?.ready !== true) tell('node_ready', {});
+  if (before === null) emit('node_added', { version: text(fieldAt(node, 'status', 'nodeInfo', 'kubeletVersion')) });
+  if (ready && before?.ready !== true) emit('node_ready', {});
   if (!ready && before?.ready === true) {
-    tell('node_not_ready', { reason: text(condition?.['reason']), message: text(condition?.['message']) });
+    emit('node_not_ready', { reason: text(condition?.['reason']), message: text(condition?.['message']) });
   }
   return { kept: { name, ready }, events };
 }

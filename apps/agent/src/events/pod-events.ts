@@ -58,28 +58,28 @@ export function lookAtPod(
   const containers = containersOf(pod);
   const phase = text(fieldAt(pod, 'status', 'phase'));
   const events: ClusterEvent[] = [];
-  const tell = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>): void => {
+  const emit = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>): void => {
     if (!initial)
       events.push({ type, ...placeOf(pod), details: detailsOf({ ...commonOf(pod, keyPrefix), ...details }) });
   };
   const ready = hasCondition(pod, 'Ready');
-  if (before === null) tell('pod_created', {});
-  if (ready && before?.ready !== true) tell('pod_ready', {});
+  if (before === null) emit('pod_created', {});
+  if (ready && before?.ready !== true) emit('pod_ready', {});
   const eviction = evictionOf(pod);
   const exitCode = containers.find((each) => (each.exitCode ?? 0) !== 0)?.exitCode;
-  if (eviction !== null && before?.evicted !== true) tell('pod_evicted', { ...eviction, exit_code: exitCode });
+  if (eviction !== null && before?.evicted !== true) emit('pod_evicted', { ...eviction, exit_code: exitCode });
   if (phase === 'Failed' && before?.phase !== 'Failed' && eviction === null) {
     const reason = text(fieldAt(pod, 'status', 'reason'));
-    tell('pod_failed', { reason, message: text(fieldAt(pod, 'status', 'message')), exit_code: exitCode });
+    emit('pod_failed', { reason, message: text(fieldAt(pod, 'status', 'message')), exit_code: exitCode });
   }
   const kept: KeptPod = {
     namespace: pod.metadata.namespace ?? '',
     name: pod.metadata.name,
     phase,
     ready,
-    crashTold: crashTold(containers, before?.crashTold ?? 0, tell),
-    pullTold: pullTold(containers, before?.pullTold ?? '', tell),
-    outOfMemoryAt: memoryTold(containers, before?.outOfMemoryAt ?? '', tell),
+    crashTold: crashTold(containers, before?.crashTold ?? 0, emit),
+    pullTold: pullTold(containers, before?.pullTold ?? '', emit),
+    outOfMemoryAt: memoryTold(containers, before?.outOfMemoryAt ?? '', emit),
     ...(eviction === null ? {} : { evicted: true }),
     ...whereAndWhat(pod),
   };
@@ -110,29 +110,29 @@ function evictionOf(pod: KubeObject): { reason: string; message: string } | null
 type Tell = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>) => void;
 
 /** Reported at the start and at each doubling of the restarts: a loop of several days gives a dozen events. */
-function crashTold(containers: readonly ContainerLook[], told: number, tell: Tell): number {
+function crashTold(containers: readonly ContainerLook[], reported: number, emit: Tell): number {
   const crashing = containers.find(({ waiting }) => waiting === 'CrashLoopBackOff');
-  if (crashing === undefined) return told;
+  if (crashing === undefined) return reported;
   const { name, image, restarts, message, exitCode } = crashing;
-  if (told > 0 && restarts < told * 2) return told;
-  tell('pod_crash_loop', { container: name, image, restarts, message, exit_code: exitCode });
+  if (reported > 0 && restarts < reported * 2) return reported;
+  emit('pod_crash_loop', { container: name, image, restarts, message, exit_code: exitCode });
   return Math.max(1, restarts);
 }
 
 /** `ErrImagePull` and `ImagePullBackOff` alternate: report one event per image. */
-function pullTold(containers: readonly ContainerLook[], told: string, tell: Tell): string {
+function pullTold(containers: readonly ContainerLook[], reported: string, emit: Tell): string {
   const failing = containers.find(({ waiting }) => PULL_FAILURES.has(waiting));
-  if (failing === undefined) return containers.some(({ waiting }) => waiting !== '') ? told : '';
+  if (failing === undefined) return containers.some(({ waiting }) => waiting !== '') ? reported : '';
   const { name, image, waiting: reason, message } = failing;
-  if (image !== told) tell('image_pull_failed', { container: name, image, reason, message });
+  if (image !== reported) emit('image_pull_failed', { container: name, image, reason, message });
   return image;
 }
 
-function memoryTold(containers: readonly ContainerLook[], told: string, tell: Tell): string {
-  let newest = told;
+function memoryTold(containers: readonly ContainerLook[], reported: string, emit: Tell): string {
+  let newest = reported;
   for (const { name, image, outOfMemoryAt, restarts } of containers) {
-    if (outOfMemoryAt <= told) continue;
-    tell('pod_oom_killed', { container: name, image, restarts, finished_at: outOfMemoryAt });
+    if (outOfMemoryAt <= reported) continue;
+    emit('pod_oom_killed', { container: name, image, restarts, finished_at: outOfMemoryAt });
     if (outOfMemoryAt > newest) newest = outOfMemoryAt;
   }
   return newest;

@@ -27,16 +27,16 @@ export function lookAtWorkload(
   const wanted = fieldAt(object, 'spec', 'replicas');
   const replicas = typeof wanted === 'number' ? wanted : 1;
   const events: ClusterEvent[] = [];
-  const tell = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>): void => {
+  const emit = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>): void => {
     const common = { project_id: labels?.[`${keyPrefix}/project`] };
     if (!initial) {
       events.push({ type, namespace, resource: `${kind}/${name}`, details: detailsOf({ ...details, ...common }) });
     }
   };
-  if (before !== null && before.replicas !== replicas) tell('scaled', { from: before.replicas, to: replicas });
+  if (before !== null && before.replicas !== replicas) emit('scaled', { from: before.replicas, to: replicas });
   if (kind === 'deployment' && before?.health !== health) {
-    if (health === 'ready') tell('deployment_available', { replicas });
-    if (health === 'failed') tell('deployment_failed', { reason: message });
+    if (health === 'ready') emit('deployment_available', { replicas });
+    if (health === 'failed') emit('deployment_failed', { reason: message });
   }
   return { kept: { namespace, name, kind, replicas, health }, events };
 }

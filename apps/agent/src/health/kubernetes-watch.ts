@@ -7,7 +7,7 @@ import type { KubernetesHealth } from './health.ts';
 
 const INTERVAL_MS = 15_000;
 const RETRY_MS = 3000;
-const LOOK_MS = 200;
+const CHECK_EVERY_MS = 200;
 /** A booting machine may start the agent before its API server. */
 const REACHABLE_WITHIN_MS = 120_000;
 
@@ -38,7 +38,8 @@ export class KubernetesWatch {
   async reachable(signal: AbortSignal): Promise<void> {
     const untilMs = this.#clock.nowMs() + REACHABLE_WITHIN_MS;
     const isAway = (): boolean => this.#health.state === 'connecting' || this.#health.state === 'unreachable';
-    while (isAway() && !signal.aborted && this.#clock.nowMs() < untilMs) await pause(this.#clock, LOOK_MS, signal);
+    while (isAway() && !signal.aborted && this.#clock.nowMs() < untilMs)
+      await pause(this.#clock, CHECK_EVERY_MS, signal);
   }
 
   /** Runs until the signal aborts. */

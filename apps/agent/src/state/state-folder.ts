@@ -36,7 +36,7 @@ export async function claimStateFolder({ folder, owner, clock, log }: StateFolde
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     lock = await lockStateFolder({ folder, clock, log });
-    const before = await ownerOf(folder);
+    const before = await readOwner(folder);
     if (before !== null && !isSame(before, owner)) {
       log.warn({ folder, of: before }, 'the state folder is of another cluster: what it holds is set aside');
       await setAside(folder);
@@ -58,7 +58,7 @@ function isSame(one: StateOwner, other: StateOwner): boolean {
     : one.clusterId === other.clusterId;
 }
 
-async function ownerOf(folder: string): Promise<StateOwner | null> {
+async function readOwner(folder: string): Promise<StateOwner | null> {
   const text = await readFile(join(folder, OWNER_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;

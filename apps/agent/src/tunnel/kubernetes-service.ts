@@ -40,7 +40,7 @@ export function createKubernetesService(options: KubernetesServiceOptions): Kube
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     targetOf(options, request, callers.get(request.socket), { agent, timeoutMs: ANSWER_TIMEOUT_MS })
       .then((target) => relayRequest(request, response, target))
-      .catch((error: unknown) => writeStatus(response, faultOf(error)));
+      .catch((error: unknown) => writeStatus(response, toRefusal(error)));
   };
   server.on('request', serve);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -50,7 +50,7 @@ export function createKubernetesService(options: KubernetesServiceOptions): Kube
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     targetOf(options, request, callers.get(socket), { agent: false, timeoutMs: UPGRADE_TIMEOUT_MS })
       .then((target) => relayUpgrade({ request, socket, head }, target, joinStreams))
-      .catch((error: unknown) => void socket.end(statusText(faultOf(error))));
+      .catch((error: unknown) => void socket.end(statusText(toRefusal(error))));
   });
   server.on('clientError', (_error, socket: Duplex) => void socket.destroy());
   return {
@@ -93,7 +93,7 @@ async function targetOf(
   };
 }
 
-function faultOf(error: unknown): KubernetesRefusal {
+function toRefusal(error: unknown): KubernetesRefusal {
   if (error instanceof KubernetesRefusal) return error;
   if (error instanceof RelayTimeout) {
     return new KubernetesRefusal(504, 'TUNNEL_TIMEOUT', 'Timeout', `the API server: ${error.message}`);

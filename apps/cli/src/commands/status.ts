@@ -1,7 +1,7 @@
 import type { PlatformStatus } from '@svc/sdk';
 import type { Command } from 'commander';
 import type { ConnectionFlags } from '../client/connection.ts';
-import { describeIsolation } from '../client/isolation-words.ts';
+import { describeIsolation } from '../client/describe-isolation.ts';
 import { renderBytes } from '../client/output.ts';
 import { addConnectionOptions, withSession } from '../client/session.ts';
 

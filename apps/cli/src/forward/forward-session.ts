@@ -1,5 +1,5 @@
 import { dialMux, MuxDialError, MuxSession, type MuxStream } from '@svc/mux';
-import { refusalOf } from '../client/refusal-of.ts';
+import { parseRefusal } from '../client/parse-refusal.ts';
 import { CommandFailure } from '../client/command-failure.ts';
 
 export interface ForwardTarget {
@@ -62,7 +62,7 @@ export class ForwardSession {
       return new MuxSession(transport, { role: 'client' });
     } catch (cause) {
       if (!(cause instanceof MuxDialError)) throw cause;
-      if (cause.status !== 0) throw refusalOf(cause.status, cause.body);
+      if (cause.status !== 0) throw parseRefusal(cause.status, cause.body);
       throw new CommandFailure(`cannot reach the platform at ${url}: ${cause.message}`, { cause });
     }
   }

@@ -5,7 +5,7 @@ import { CommandFailure } from '../client/command-failure.ts';
 import { addTool, describeSandbox, sandboxArgument, type ToolCall, type ToolContext } from './tool.ts';
 
 const MAX_LISTED = 100;
-const LOOK_EVERY_MS = 2_000;
+const POLL_EVERY_MS = 2_000;
 
 const newSandbox = z.object({
   image: z.string().optional().describe('Of list_images, such as ubuntu, debian, node, python or busybox'),
@@ -138,7 +138,7 @@ function addStateTools(server: McpServer, { session: { find }, made }: ToolConte
 /** Reports progress, since downloading an image takes minutes. */
 async function untilRunning(sandbox: Sandbox, { signal, progress }: ToolCall): Promise<void> {
   while (sandbox.status === 'creating') {
-    const info = await sandbox.waitFor('running', { signal, timeoutMs: LOOK_EVERY_MS });
+    const info = await sandbox.waitFor('running', { signal, timeoutMs: POLL_EVERY_MS });
     const { image_progress: image } = info;
     progress(image?.message ?? 'Starting the sandbox');
   }

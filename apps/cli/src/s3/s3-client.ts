@@ -14,7 +14,7 @@ import {
   type SigningCredential,
 } from '@svc/s3-sign';
 import type { AccessKeySource } from '../client/access-keys.ts';
-import { S3Error, s3ErrorOf } from './s3-error.ts';
+import { S3Error, parseS3Error } from './s3-error.ts';
 
 export interface RequestBody {
   sizeBytes: number;
@@ -117,7 +117,7 @@ export class S3Client {
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return { headers: answer.headers, body: answer };
     const requestId = answer.headers['x-amz-request-id'];
-    throw s3ErrorOf(status, typeof requestId === 'string' ? requestId : null, await text(answer));
+    throw parseS3Error(status, typeof requestId === 'string' ? requestId : null, await text(answer));
   }
 
   /** Bodies are verified by their checksum header, not by the signature; so only the head is signed. */

@@ -28,7 +28,7 @@ const CODES_OF_STATUS: ReadonlyMap<number, readonly [string, string]> = new Map(
   [412, ['PreconditionFailed', 'It is not the same any more']],
 ]);
 
-export function s3ErrorOf(status: number, requestId: string | null, text: string): S3Error {
+export function parseS3Error(status: number, requestId: string | null, text: string): S3Error {
   const [fallbackCode, fallbackMessage] = CODES_OF_STATUS.get(status) ?? [
     `HTTP_${status}`,
     `The S3 plane answered ${status}`,

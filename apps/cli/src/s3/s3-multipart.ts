@@ -1,6 +1,6 @@
 import { crcToBase64 } from './crc.ts';
 import type { RequestBody, S3Client } from './s3-client.ts';
-import { s3ErrorOf } from './s3-error.ts';
+import { parseS3Error } from './s3-error.ts';
 import { childrenOf, childText, escapeXml, parseXml } from './xml.ts';
 
 export interface UploadName {
@@ -96,7 +96,7 @@ export async function completeUpload(
   const { text } = await client.sendForText({ method: 'POST', ...name, query: { uploadId }, headers, body });
   const root = parseXml(text);
   // S3 may respond with 200 early and report a failure in the body (API reference, CompleteMultipartUpload).
-  if (root.name === 'Error') throw s3ErrorOf(500, null, text);
+  if (root.name === 'Error') throw parseS3Error(500, null, text);
   return (childText(root, 'ETag') ?? '').replaceAll('"', '');
 }
 

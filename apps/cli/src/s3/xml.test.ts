@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { s3ErrorOf } from './s3-error.ts';
+import { parseS3Error } from './s3-error.ts';
 import { childrenOf, childText, escapeXml, parseXml } from './xml.ts';
 
 describe('documents of the S3 plane', () => {
@@ -23,9 +23,9 @@ describe('documents of the S3 plane', () => {
   });
 
   it('become errors that name the reason, also when there is no document', () => {
-    const told = s3ErrorOf(404, 'r1', '<Error><Code>NoSuchBucket</Code><Message>There is none</Message></Error>');
+    const told = parseS3Error(404, 'r1', '<Error><Code>NoSuchBucket</Code><Message>There is none</Message></Error>');
     expect(told).toMatchObject({ status: 404, code: 'NoSuchBucket', message: 'There is none', requestId: 'r1' });
-    expect(s3ErrorOf(403, null, '')).toMatchObject({ code: 'AccessDenied', isPassing: false });
-    expect(s3ErrorOf(503, null, '<html>')).toMatchObject({ code: 'HTTP_503', isPassing: true });
+    expect(parseS3Error(403, null, '')).toMatchObject({ code: 'AccessDenied', isPassing: false });
+    expect(parseS3Error(503, null, '<html>')).toMatchObject({ code: 'HTTP_503', isPassing: true });
   });
 });

@@ -1,5 +1,5 @@
 import type { PlatformStatus, ReadyLine } from '@svc/platform';
-import { describeIsolation } from '../client/isolation-words.ts';
+import { describeIsolation } from '../client/describe-isolation.ts';
 
 /** Renders the startup summary: addresses, how to sign in, and which services are enabled or why not. */
 export function renderSummary(

@@ -1,5 +1,5 @@
 import { objectPath } from '@svc/s3-sign';
-import { s3ErrorOf } from '../s3/s3-error.ts';
+import { parseS3Error } from '../s3/s3-error.ts';
 import { abortUpload, completeUpload, startUpload, type SentPart } from '../s3/s3-multipart.ts';
 import { getObjectTags, headObject, listObjectParts, type RemoteObject } from '../s3/s3-operations.ts';
 import { childText, parseXml } from '../s3/xml.ts';
@@ -62,7 +62,7 @@ async function copyCall(
   });
   const root = parseXml(text);
   // As with completion, S3 may respond with 200 early (API reference, CopyObject).
-  if (root.name === 'Error') throw s3ErrorOf(500, null, text);
+  if (root.name === 'Error') throw parseS3Error(500, null, text);
   return (childText(root, 'ETag') ?? '').replaceAll('"', '');
 }
 

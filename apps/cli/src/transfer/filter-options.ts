@@ -18,6 +18,6 @@ export function addFilterOptions(command: Command): Command {
     .option('--include <pattern>', 'Include matching names again; the last match wins', add(true));
 }
 
-export function filterOf({ filter = [] }: FilterFlags): (name: string) => boolean {
+export function createFilter({ filter = [] }: FilterFlags): (name: string) => boolean {
   return createKeyFilter(filter);
 }

@@ -13,7 +13,7 @@ export class PartBuffers {
   }
 
   /** Returns a buffer that nothing reads any more. */
-  giveBack(buffer: Buffer): void {
+  release(buffer: Buffer): void {
     this.#free.push(buffer);
   }
 }

@@ -117,7 +117,7 @@ async function withRange<Answer>(
   if ((await readInto(buffer, file, range)) < sizeBytes) throw changedWhileRead(path);
   const answer = await use(contentOf(buffer.subarray(0, sizeBytes), progress.body()));
   // Skipped after a failure, since the buffer may still be in use.
-  buffers.giveBack(buffer);
+  buffers.release(buffer);
   return answer;
 }
 

@@ -21,7 +21,7 @@ import { scopeOf } from './queries.ts';
 import { useSvc } from './svc-context.ts';
 
 /** The clusters of a workspace. */
-export function clustersOf(svc: CoreClient, scope: WorkspaceScope): ClustersClient {
+export function createClustersClient(svc: CoreClient, scope: WorkspaceScope): ClustersClient {
   return new ClustersClient(svc.transport).in(scope);
 }
 
@@ -29,7 +29,7 @@ export function clustersOf(svc: CoreClient, scope: WorkspaceScope): ClustersClie
 export function useClusters(): ClustersClient {
   const svc = useSvc();
   const { workspaceUuid, teamUuid } = scopeOf(useWorkspace());
-  return useMemo(() => clustersOf(svc, { workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
+  return useMemo(() => createClustersClient(svc, { workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
 }
 
 /** Prefix of the query keys about a workspace's clusters. */

@@ -16,10 +16,10 @@ import { useSvc } from './svc-context.ts';
 /** The object store of the current workspace. */
 export function useStore(): ObjectStoreClient {
   const svc = useSvc();
-  return storeOf(svc, useWorkspace());
+  return createStoreClient(svc, useWorkspace());
 }
 
-export function storeOf(svc: CoreClient, workspace: Workspace): ObjectStoreClient {
+export function createStoreClient(svc: CoreClient, workspace: Workspace): ObjectStoreClient {
   return new ObjectStoreClient(svc.transport, scopeOf(workspace));
 }
 
@@ -34,28 +34,28 @@ export function uploadsTo(store: ObjectStoreClient, bucket: string): ObjectsClie
 export function storeQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: [...storeKey(workspace), 'status'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).status({ signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).status({ signal }),
   });
 }
 
 export function bucketsQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: [...storeKey(workspace), 'buckets'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.list({ signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).buckets.list({ signal }),
   });
 }
 
 export function deletedBucketsQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: [...storeKey(workspace), 'deleted'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.deleted({ signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).buckets.deleted({ signal }),
   });
 }
 
 export function keysQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: [...storeKey(workspace), 'keys'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).keys.list({ signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).keys.list({ signal }),
   });
 }
 
@@ -65,7 +65,7 @@ const DOMAINS_EVERY_MS = 5_000;
 export function domainsQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'domains'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).domains.list(bucket, { signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).domains.list(bucket, { signal }),
     refetchInterval: DOMAINS_EVERY_MS,
   });
 }
@@ -73,28 +73,28 @@ export function domainsQuery(svc: CoreClient, workspace: Workspace, bucket: stri
 export function settingsQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'settings'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.settings(bucket, { signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).buckets.settings(bucket, { signal }),
   });
 }
 
 export function encryptionQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'encryption'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.encryption(bucket, { signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).buckets.encryption(bucket, { signal }),
   });
 }
 
 export function versioningQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'versioning'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.versioning(bucket, { signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).buckets.versioning(bucket, { signal }),
   });
 }
 
 export function lifecycleQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'lifecycle'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.lifecycle(bucket, { signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).buckets.lifecycle(bucket, { signal }),
   });
 }
 
@@ -114,7 +114,7 @@ export function usageQuery(svc: CoreClient, workspace: Workspace, { bucket, span
   const start = bucket === undefined ? storeKey(workspace) : bucketKey(workspace, bucket);
   return queryOptions({
     queryKey: [...start, 'usage', span],
-    queryFn: ({ signal }) => storeOf(svc, workspace).usage({ bucket, resolution, from: from() }, { signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).usage({ bucket, resolution, from: from() }, { signal }),
     refetchInterval: USAGE_EVERY_MS,
   });
 }
@@ -122,7 +122,7 @@ export function usageQuery(svc: CoreClient, workspace: Workspace, { bucket, span
 export function urlsQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'urls'],
-    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.urls(bucket, { signal }),
+    queryFn: ({ signal }) => createStoreClient(svc, workspace).buckets.urls(bucket, { signal }),
   });
 }
 
@@ -133,7 +133,7 @@ export function objectsQuery(svc: CoreClient, workspace: Workspace, bucket: stri
   return infiniteQueryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'objects', prefix],
     queryFn: ({ signal, pageParam }) =>
-      storeOf(svc, workspace)
+      createStoreClient(svc, workspace)
         .objects(bucket)
         .page({ prefix, delimiter: '/', limit: PAGE_OF_OBJECTS, cursor: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined, // the first page has no cursor
@@ -149,7 +149,7 @@ export function deletedObjectsQuery(svc: CoreClient, workspace: Workspace, bucke
   return infiniteQueryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'deleted', prefix],
     queryFn: ({ signal, pageParam }) =>
-      storeOf(svc, workspace)
+      createStoreClient(svc, workspace)
         .objects(bucket)
         .versionPage({ prefix, delimiter: '/', limit: PAGE_OF_VERSIONS, cursor: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined, // the first page has no cursor
@@ -164,7 +164,7 @@ export function objectQuery(svc: CoreClient, workspace: Workspace, bucket: strin
     queryKey: [...bucketKey(workspace, bucket), 'object', key],
     queryFn: async ({ signal }) => {
       // The first key with this prefix is the key itself, if it exists.
-      const page = await storeOf(svc, workspace).objects(bucket).page({ prefix: key, limit: 1 }, { signal });
+      const page = await createStoreClient(svc, workspace).objects(bucket).page({ prefix: key, limit: 1 }, { signal });
       return page.objects.find((object) => object.key === key) ?? null;
     },
   });
@@ -173,7 +173,8 @@ export function objectQuery(svc: CoreClient, workspace: Workspace, bucket: strin
 export function versionsQuery(svc: CoreClient, workspace: Workspace, bucket: string, key: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'versions', key],
-    queryFn: ({ signal }) => storeOf(svc, workspace).objects(bucket).versionPage({ key, limit: 100 }, { signal }),
+    queryFn: ({ signal }) =>
+      createStoreClient(svc, workspace).objects(bucket).versionPage({ key, limit: 100 }, { signal }),
   });
 }
 
@@ -189,7 +190,7 @@ export function textPreviewQuery(
     queryKey: [...bucketKey(workspace, bucket), 'text', object.key, object.etag],
     queryFn: async ({ signal }) => {
       const range = { start: 0, end: mostBytes - 1 };
-      const { body } = await storeOf(svc, workspace).objects(bucket).download(object.key, { range, signal });
+      const { body } = await createStoreClient(svc, workspace).objects(bucket).download(object.key, { range, signal });
       return await new Response(body).text();
     },
   });

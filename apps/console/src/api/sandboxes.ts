@@ -19,7 +19,7 @@ import type { Sandbox } from './sandbox-types.ts';
 import { useSvc } from './svc-context.ts';
 
 /** The sandboxes of a workspace. */
-export function sandboxesOf(svc: CoreClient, scope: WorkspaceScope): SandboxesClient {
+export function createSandboxesClient(svc: CoreClient, scope: WorkspaceScope): SandboxesClient {
   return new SandboxesClient(svc.transport).in(scope);
 }
 
@@ -27,7 +27,7 @@ export function sandboxesOf(svc: CoreClient, scope: WorkspaceScope): SandboxesCl
 export function useSandboxes(): SandboxesClient {
   const svc = useSvc();
   const { workspaceUuid, teamUuid } = scopeOf(useWorkspace());
-  return useMemo(() => sandboxesOf(svc, { workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
+  return useMemo(() => createSandboxesClient(svc, { workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
 }
 
 const WHILE_MOVING_MS = 700;

@@ -2,10 +2,10 @@ import { NotFoundError, type ClusterInfo } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { createContext, useContext } from 'react';
-import { clusterQuery, clustersOf, useClusters } from '../api/clusters.ts';
+import { clusterQuery, createClustersClient, useClusters } from '../api/clusters.ts';
 import { scopeOf } from '../api/queries.ts';
 import { AgentAway } from '../pages/clusters/detail/agent-away.tsx';
-import { clusterWords } from '../pages/clusters/detail/cluster-words.ts';
+import { clusterLabel } from '../pages/clusters/detail/cluster-labels.ts';
 import { useLiveCluster } from '../pages/clusters/detail/use-live-cluster.ts';
 import { requireResource, type RouterContext } from '../routes/guards.ts';
 import { paths } from '../routes/paths.ts';
@@ -28,7 +28,7 @@ const TABS: readonly Tab[] = [
 
 export function loadCluster(context: RouterContext, params: { workspace: string; cluster: string }): Promise<void> {
   return requireResource(context, params.workspace, async (workspace) => {
-    const api = clustersOf(context.svc, scopeOf(workspace));
+    const api = createClustersClient(context.svc, scopeOf(workspace));
     await context.queryClient.ensureQueryData(clusterQuery(api, workspace, params.cluster));
   });
 }
@@ -78,11 +78,11 @@ export function MissingCluster() {
 }
 
 function Description({ cluster }: { cluster: ClusterInfo }) {
-  const { word, tone, live } = clusterWords(cluster);
+  const { label, tone, live } = clusterLabel(cluster);
   return (
     <FactLine>
       <Status tone={tone} live={live}>
-        {word}
+        {label}
       </Status>
       {cluster.kubernetes_version !== null && <span>Kubernetes {cluster.kubernetes_version}</span>}
       {cluster.agent_version !== null && <span>Agent {cluster.agent_version}</span>}

@@ -4,10 +4,10 @@ import { Outlet, useParams } from '@tanstack/react-router';
 import { Pause, Play, Square } from 'lucide-react';
 import { createContext, useContext } from 'react';
 import { scopeOf } from '../api/queries.ts';
-import { sandboxesOf, sandboxQuery, useSandboxes } from '../api/sandboxes.ts';
+import { createSandboxesClient, sandboxQuery, useSandboxes } from '../api/sandboxes.ts';
 import type { Sandbox } from '../api/sandbox-types.ts';
 import { FaultNote } from '../pages/sandboxes/detail/fault-note.tsx';
-import { statusWords } from '../pages/sandboxes/detail/sandbox-words.ts';
+import { statusLabel } from '../pages/sandboxes/detail/sandbox-labels.ts';
 import { useLiveSandboxes } from '../pages/sandboxes/detail/use-live-sandboxes.ts';
 import { useSandboxActions } from '../pages/sandboxes/detail/use-sandbox-actions.ts';
 import { requireResource, type RouterContext } from '../routes/guards.ts';
@@ -34,7 +34,7 @@ const TABS: readonly Tab[] = [
 
 export function loadSandbox(context: RouterContext, params: { workspace: string; sandbox: string }): Promise<void> {
   return requireResource(context, params.workspace, async (workspace) => {
-    const api = sandboxesOf(context.svc, scopeOf(workspace));
+    const api = createSandboxesClient(context.svc, scopeOf(workspace));
     await context.queryClient.ensureQueryData(sandboxQuery(api, workspace, params.sandbox));
   });
 }
@@ -85,12 +85,12 @@ export function MissingSandbox() {
 }
 
 function Description({ sandbox }: { sandbox: Sandbox }) {
-  const { word, tone, live } = statusWords(sandbox);
+  const { label, tone, live } = statusLabel(sandbox);
   const { cpu, memory_mb: memoryMb } = sandbox.resources;
   return (
     <FactLine>
       <Status tone={tone} live={live}>
-        {word}
+        {label}
       </Status>
       <span>{sandbox.image}</span>
       <span>

@@ -7,7 +7,7 @@ import { parseObjectsSearch } from '../pages/object-store/browser/objects-search
 import { parseUsageSearch } from '../pages/object-store/usage/usage-search.ts';
 import { parseFilesSearch } from '../pages/sandboxes/files/files-search.ts';
 import { parseSandboxesSearch } from '../pages/sandboxes/list/sandboxes-search.ts';
-import { parseMetricsSearch } from '../pages/sandboxes/metrics/metrics-words.ts';
+import { parseMetricsSearch } from '../pages/sandboxes/metrics/metrics-series.ts';
 import { parseTerminalSearch } from '../pages/sandboxes/terminal/terminal-search.ts';
 import { parseCreateSearch } from './create-search.ts';
 import { bucketLayout, clusterLayout, sandboxLayout, teamLayout, workspaceLayout } from './layout-routes.tsx';

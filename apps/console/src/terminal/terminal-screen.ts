@@ -56,7 +56,7 @@ export class TerminalScreen {
     this.#terminal.loadAddon(this.#fit);
     this.#terminal.loadAddon(this.#search);
     openWithinPolicy(() => this.#terminal.open(place));
-    this.#terminal.attachCustomKeyEventHandler((event) => this.#heed(event, options));
+    this.#terminal.attachCustomKeyEventHandler((event) => this.#handleKey(event, options));
     // Such as Ctrl+K, which clears a line here and is a console shortcut elsewhere.
     place.addEventListener('keydown', (event) => {
       if (!event.metaKey) event.stopPropagation();
@@ -130,7 +130,7 @@ export class TerminalScreen {
   }
 
   /** Returns false if the terminal should ignore the key. */
-  #heed(event: KeyboardEvent, options: TerminalScreenOptions): boolean {
+  #handleKey(event: KeyboardEvent, options: TerminalScreenOptions): boolean {
     if (event.type !== 'keydown') return true;
     const withShift = event.ctrlKey && event.shiftKey;
     if (withShift && event.code === 'KeyF') return this.#take(event, options.onFind);

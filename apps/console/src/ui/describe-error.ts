@@ -19,13 +19,13 @@ export function describeError(error: unknown): string {
   if (error instanceof TimeoutError) return 'The request timed out. Try again.';
   if (error instanceof ApiError && error.status >= 500 && !NAMED.has(error.code))
     return 'Something went wrong on the platform. Try again.';
-  if (error instanceof ApiError && error.code === 'AGENT_OFFLINE') return offlineWords(error);
+  if (error instanceof ApiError && error.code === 'AGENT_OFFLINE') return describeOffline(error);
   if (error instanceof Error) return error.message;
   return 'Something went wrong.';
 }
 
 /** A connected agent may have no tunnel, which most of the cluster's data requires. */
-function offlineWords({ message, details }: ApiError): string {
+function describeOffline({ message, details }: ApiError): string {
   const reason = details['reason'];
   return typeof reason === 'string' && reason !== message ? `${message}: ${reason}.` : message;
 }

@@ -53,7 +53,7 @@ export function TimePlot(props: TimePlotProps) {
       <figcaption className={styles['caption']}>
         <span className={styles['title']}>{title}</span>
         <strong className={styles['value']}>{format(pointed?.value ?? shownValue(props))}</strong>
-        <span className={styles['when']}>{pointed === null ? restingWords(props) : formatTime(pointed.atMs)}</span>
+        <span className={styles['when']}>{pointed === null ? formatCaption(props) : formatTime(pointed.atMs)}</span>
       </figcaption>
       <div className={styles['frame']}>
         <div className={styles['ticks']} aria-hidden="true">
@@ -99,23 +99,23 @@ export function summaryOf(props: TimePlotProps): string {
   const peak = `peak ${format(highest.value)} on ${formatTime(highest.atMs)}`;
   const bound = limit === null ? '' : `, limit ${format(limit)}`;
   if (kind === 'amount') return `${title}: ${format(sumOf(values))} ${since}, ${peak}`;
-  return `${title}: ${format(first.value)} ${since}, ${lastWords(props)} ${format(last.value)}${bound}, ${peak}`;
+  return `${title}: ${format(first.value)} ${since}, ${formatNewest(props)} ${format(last.value)}${bound}, ${peak}`;
 }
 
 function shownValue({ values, kind }: TimePlotProps): number {
   return kind === 'level' ? (values.at(-1)?.value ?? 0) : sumOf(values);
 }
 
-function restingWords(props: TimePlotProps): string {
+function formatCaption(props: TimePlotProps): string {
   const { kind, limit = null, format } = props;
   if (kind === 'amount') return 'total';
-  const when = lastWords(props);
+  const when = formatNewest(props);
   if (limit === null) return when;
   return when === 'now' ? `of ${format(limit)}` : `${when}, of ${format(limit)}`;
 }
 
 /** When the newest value was measured: one before the last period is not current. */
-function lastWords({ values, span, formatTime }: TimePlotProps): string {
+function formatNewest({ values, span, formatTime }: TimePlotProps): string {
   const last = values.at(-1);
   return last === undefined || last.atMs + span.stepMs >= span.toMs ? 'now' : `on ${formatTime(last.atMs)}`;
 }

@@ -21,10 +21,15 @@ export async function sendToSandbox(
     throw new NetworkError('The upload was interrupted', { cause: error });
   });
   if (status >= 200 && status < 300) return;
-  throw new ApiError({ status, ...refusalOf(text), requestId: headers.get('x-request-id'), retryAfterSeconds: null });
+  throw new ApiError({
+    status,
+    ...parseRefusal(text),
+    requestId: headers.get('x-request-id'),
+    retryAfterSeconds: null,
+  });
 }
 
-function refusalOf(text: string): { code: string; message: string; details: Readonly<Record<string, unknown>> } {
+function parseRefusal(text: string): { code: string; message: string; details: Readonly<Record<string, unknown>> } {
   const body = parse(text);
   const field = (name: string): unknown => (typeof body === 'object' && body !== null ? Reflect.get(body, name) : null);
   const [code, message] = [field('code'), field('error')];

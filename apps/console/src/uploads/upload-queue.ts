@@ -85,7 +85,7 @@ export class UploadQueue {
       this.#entries.set(id, { upload, abort: null, startedAtMs: 0, startedBytes: 0 });
     }
     this.#fill();
-    this.#tell();
+    this.#notify();
   }
 
   pause(id: number): void {
@@ -100,7 +100,7 @@ export class UploadQueue {
     if (entry === undefined || (entry.upload.state !== 'paused' && entry.upload.state !== 'failed')) return;
     this.#change(entry, { state: 'waiting', error: null });
     this.#fill();
-    this.#tell();
+    this.#notify();
   }
 
   /** Cancels an upload and deletes its data; only removes the row of a finished one. */
@@ -116,7 +116,7 @@ export class UploadQueue {
 
   clearFinished(): void {
     for (const [id, { upload }] of this.#entries) if (upload.state === 'done') this.#entries.delete(id);
-    this.#tell();
+    this.#notify();
   }
 
   #stop(entry: Entry, changes: Partial<Upload>): void {
@@ -124,7 +124,7 @@ export class UploadQueue {
     entry.abort?.abort();
     entry.abort = null;
     this.#fill();
-    this.#tell();
+    this.#notify();
   }
 
   #fill(): void {
@@ -163,7 +163,7 @@ export class UploadQueue {
     entry.abort = null;
     this.#forgetOldest();
     this.#fill();
-    this.#tell();
+    this.#notify();
   }
 
   #progress(entry: Entry, sentBytes: number): void {
@@ -171,7 +171,7 @@ export class UploadQueue {
     const seconds = (this.#options.now() - entry.startedAtMs) / 1_000;
     const bytesPerSecond = seconds > 0.5 ? Math.max(0, (sentBytes - entry.startedBytes) / seconds) : 0;
     this.#change(entry, { sentBytes, bytesPerSecond });
-    this.#tell();
+    this.#notify();
   }
 
   #change(entry: Entry, changes: Partial<Upload>): void {
@@ -189,7 +189,7 @@ export class UploadQueue {
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#snapshot = [...this.#entries.values()].map(({ upload }) => upload);
     for (const listener of this.#listeners) listener();
   }

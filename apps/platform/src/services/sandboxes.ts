@@ -18,7 +18,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     metrics,
     config: config.sandboxes,
     dataFolder: folder.path,
-    agentFolder: HELPER_FOLDER,
+    helperFolder: HELPER_FOLDER,
     clientOf: context.clientOf,
     publicUrl: () => endpoints.url,
     node: replicaIdOf(folder.path),

@@ -42,7 +42,7 @@ import { OwnerAccounts } from '../domain/users/owner.ts';
 import { WorkspaceDeletion, type WorkspaceHoldings } from '../domain/workspaces/workspace-deletion.ts';
 import { Workspaces } from '../domain/workspaces/workspaces.ts';
 
-export interface ServiceParts {
+export interface ServiceDeps {
   database: AccountDatabase;
   effects: Effects;
   config: AccountsConfig;
@@ -60,9 +60,9 @@ export interface ServiceParts {
 
 /** Assembles the module. Reads the signing keys and creates the first one. */
 export async function createServices(
-  parts: ServiceParts,
+  deps: ServiceDeps,
 ): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject; beginAudit: () => Promise<void> }> {
-  const { database, effects, config, metrics } = parts;
+  const { database, effects, config, metrics } = deps;
   const { limits } = config;
   const { memory_kib: memoryKib, passes, parallelism } = config.password;
   const hasher = new Argon2PasswordHasher({ memoryKib, passes, parallelism }, effects.randomBytes);
@@ -71,18 +71,18 @@ export async function createServices(
   const sessions = new Sessions(database, effects, sessionOptions(config));
   const apiTokens = new ApiTokens(database, effects, limits.api_tokens_per_user);
   const lifetime = Math.max(config.access_token_lifetime_seconds, config.guest.token_lifetime_seconds);
-  const keys = await SigningKeys.open(parts.keyStore, effects, lifetime);
+  const keys = await SigningKeys.open(deps.keyStore, effects, lifetime);
   const jwt = new AccessJwt(keys, effects, config.issuer);
-  const issuers = new TrustedIssuers(issuerOptions(config), effects, parts.fetch);
+  const issuers = new TrustedIssuers(issuerOptions(config), effects, deps.fetch);
   const externalUsers = new ExternalUsers(database, effects);
   const authenticator = new Authenticator({ database, effects, sessions, jwt, issuers, externalUsers });
   const signIns = metrics.counter('svc_sign_ins_total', 'Sign-ins with a password by outcome', ['outcome']);
-  const chainKey = await loadChainKey(database, parts.keyWrapper, effects.randomBytes);
+  const chainKey = await loadChainKey(database, deps.keyWrapper, effects.randomBytes);
   const chain = new AuditChain(database, chainKey);
-  const beginAudit = createBeginOnce({ stores: database, chain, mark: parts.beginningMark, log: parts.log });
-  const quotaLimits = new CachedQuotaLimits(database, effects, parts.quotas.defaults);
+  const beginAudit = createBeginOnce({ stores: database, chain, mark: deps.beginningMark, log: deps.log });
+  const quotaLimits = new CachedQuotaLimits(database, effects, deps.quotas.defaults);
   const room = createOwnerRoom(quotaLimits);
-  const auditTrail = createAuditTrail(parts, chain);
+  const auditTrail = createAuditTrail(deps, chain);
   return {
     database,
     access: createAccess(authenticator, database, effects),
@@ -104,21 +104,21 @@ export async function createServices(
     invitations: new Invitations(database, effects, limits.open_invitations_per_team),
     acceptance: new InvitationAcceptance({ database, effects, hasher, maxMembers: limits.members_per_team, room }),
     workspaces: new Workspaces(database, effects, room),
-    workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
+    workspaceDeletion: new WorkspaceDeletion(database, effects, deps.holdings),
     chainKey,
     beginAudit,
     quotaLimits,
-    quotas: new QuotaBook(database, effects, parts.quotas, quotaLimits),
+    quotas: new QuotaBook(database, effects, deps.quotas, quotaLimits),
     owners: new OwnerAccounts(database, effects, hasher, apiTokens),
     now: () => effects.now(),
     accessTokenLifetimeSeconds: config.access_token_lifetime_seconds,
     guestSandboxes: config.guest.sandboxes,
-    publicUrl: parts.publicUrl,
+    publicUrl: deps.publicUrl,
     onSignIn: (outcome) => signIns.inc({ outcome }),
   };
 }
 
-function createAuditTrail({ database, effects, config, metrics, log }: ServiceParts, chain: AuditChain): AuditTrail {
+function createAuditTrail({ database, effects, config, metrics, log }: ServiceDeps, chain: AuditChain): AuditTrail {
   const suppressed = metrics.counter(
     'svc_audit_suppressed_total',
     'Refusals of strangers that were too many to record',

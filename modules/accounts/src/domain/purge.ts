@@ -5,7 +5,7 @@ import type { Sessions } from './sign-in/sessions.ts';
 import type { AccountDatabase } from './stores.ts';
 import type { WorkspaceDeletion } from './workspaces/workspace-deletion.ts';
 
-export interface PurgeParts {
+export interface PurgeDeps {
   database: AccountDatabase;
   effects: Effects;
   sessions: Sessions;
@@ -24,8 +24,8 @@ const FORGET_DEVICE_SECONDS = 180 * 86_400;
 const GUESTS_PER_RUN = 200;
 
 /** Deletes expired rows. Safe to run on several replicas at once: each row is deleted by one of them. */
-export async function purgeExpired(parts: PurgeParts): Promise<number> {
-  const { database, effects, sessions, audit, keys, deletion } = parts;
+export async function purgeExpired(deps: PurgeDeps): Promise<number> {
+  const { database, effects, sessions, audit, keys, deletion } = deps;
   const now = effects.now();
   const shown = timestamp(secondsAfter(now, -SHOW_EXPIRED_SECONDS));
   const unseen = timestamp(secondsAfter(now, -FORGET_DEVICE_SECONDS));

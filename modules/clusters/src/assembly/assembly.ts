@@ -110,9 +110,9 @@ export function createKubernetesApi({ dependencies, stores, tunnels }: Foundatio
   return new KubernetesApi({ tunnels, store: stores.tunnelStore, clock, answerTimeoutMs });
 }
 
-export type CommandParts = ReturnType<typeof createCommandParts>;
+export type CommandServices = ReturnType<typeof createCommandServices>;
 
-export function createCommandParts(foundation: Foundation) {
+export function createCommandServices(foundation: Foundation) {
   const { dependencies, stores, changes, relays, connections, metrics, onError } = foundation;
   const { clock, config, randomBytes, quotaLimits } = dependencies;
   const { shareOf } = quotaLimits;
@@ -145,7 +145,7 @@ export function createCommandParts(foundation: Foundation) {
 
 export function createMessageHandlers(
   { dependencies, stores, changes, connections, metrics, onError }: Foundation,
-  { dispatcher, replies }: CommandParts,
+  { dispatcher, replies }: CommandServices,
   reports: ReportQueue,
 ): AgentMessages {
   const { clock, log, randomBytes, version } = dependencies;
@@ -169,7 +169,7 @@ export function createMessageHandlers(
 
 export function createMaintenance(
   { dependencies, stores, connections, tunnels, onError }: Foundation,
-  { dispatcher, deadlines }: CommandParts,
+  { dispatcher, deadlines }: CommandServices,
 ): Maintenance {
   const { clock, replicaId, config } = dependencies;
   const { clusters, connectionStore: store, commands, telemetry, tunnelStore } = stores;
@@ -214,7 +214,7 @@ export function createRegistry({ dependencies, stores, connections, tunnels }: F
 
 export function createRouteContext(
   { dependencies, stores, changes, relays }: Foundation,
-  { requests, dispatcher }: CommandParts,
+  { requests, dispatcher }: CommandServices,
   registry: ClusterRegistry,
   delivery: AgentDelivery,
   stopping: AbortSignal,

@@ -10,12 +10,12 @@ import { TunnelFront } from '../routes/tunnel/tunnel-front.ts';
 import { createTunnelRoute } from '../routes/tunnel/tunnel-route.ts';
 import type { TunnelStore } from '../domain/tunnel.ts';
 
-export interface TunnelParts {
+export interface TunnelServices {
   front: TunnelFront;
   registerUpgrades(router: UpgradeRouter): void;
 }
 
-export interface TunnelPartsOptions {
+export interface TunnelServicesOptions {
   dependencies: ClustersModuleDependencies;
   clusters: ClusterStore;
   store: TunnelStore;
@@ -24,7 +24,7 @@ export interface TunnelPartsOptions {
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
-export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
+export function createTunnelServices(options: TunnelServicesOptions): TunnelServices {
   const { dependencies, clusters, store, tunnels, leaseMs, onError } = options;
   const { access: port, rights, audit, clock, config, log, endpoints, replicaId, clientOf } = dependencies;
   const { domain, max_streams: maxStreams, answer_timeout_seconds: answerSeconds } = config.tunnel;

@@ -32,7 +32,7 @@ export function warningsOf({ clockSkewSeconds, reportedStatus, twoAgentsAt }: Cl
 }
 
 /** Seconds by which the agent's clock is ahead of ours: the message's send time minus its arrival time. */
-export function clockSkewOf(said: string, nowMs: number): number {
+export function parseClockSkew(said: string, nowMs: number): number {
   const seconds = Math.round((Date.parse(said) - nowMs) / 1000);
   return Math.max(-MOST_SKEW_SECONDS, Math.min(seconds, MOST_SKEW_SECONDS));
 }

@@ -9,7 +9,7 @@ export interface CommandDeadlinesOptions {
   lostAfterMs: number;
 }
 
-const LOOK_AGAIN_MS = 60_000;
+const CHECK_AGAIN_MS = 60_000;
 /** A reconnecting agent may bring results; let them arrive before a deadline applies. */
 const SETTLING_MS = 30_000;
 const BATCH = 100;
@@ -46,7 +46,7 @@ export class CommandDeadlines {
     if (link === undefined) {
       const lost = command.sentAt !== null && Date.parse(command.sentAt) + lostAfterMs <= clock.nowMs();
       if (lost) await finish('lost', 'The agent did not come back with the result');
-      else await commands.postpone(command.id, timestampAfter(clock.now(), LOOK_AGAIN_MS));
+      else await commands.postpone(command.id, timestampAfter(clock.now(), CHECK_AGAIN_MS));
       return;
     }
     if (clock.nowMs() - link.connectedAtMs < SETTLING_MS) {

@@ -170,7 +170,7 @@ function addStatusRoute(app: HttpApp, context: RouteContext): void {
     },
     async (request) => {
       const cluster = await clusterOf(context, request);
-      const since = sinceOf(request.query.since, context);
+      const since = parseSince(request.query.since, context);
       const points = await context.telemetry.heartbeats(cluster.id, since, request.query.limit ?? 1000);
       return { cluster: view(cluster, context), heartbeats: points.map(viewHeartbeat) };
     },
@@ -190,7 +190,7 @@ function view(cluster: Cluster, { clock, offlineAfterMs }: RouteContext): Static
   return viewCluster(cluster, clock.now(), offlineAfterMs);
 }
 
-function sinceOf(since: string | undefined, { clock }: RouteContext): string {
+function parseSince(since: string | undefined, { clock }: RouteContext): string {
   if (since === undefined) return timestampAfter(clock.now(), -3_600_000);
   // `Date.parse` accepts more than ISO 8601: `5` would be a day in 2001.
   const at = /^\d{4}-\d{2}-\d{2}(T|$)/.test(since) ? Date.parse(since) : Number.NaN;

@@ -72,7 +72,7 @@ async function answerLogs(
   const { buffer } = source;
   // Wait for the first reply, so that a missing pod is a 404 and not an empty stream.
   const first = await buffer.next(signal);
-  if (first === null && buffer.outcome?.status === 'failed') throw refusalOf(buffer.outcome);
+  if (first === null && buffer.outcome?.status === 'failed') throw createRefusal(buffer.outcome);
   if (wantsEvents(request)) return sendEvents(reply, logEvents(buffer, first, signal));
   return reply
     .header('content-type', 'text/plain; charset=utf-8')
@@ -119,7 +119,7 @@ async function* logEvents(buffer: LogBuffer, first: LogPiece | null | undefined,
   }
 }
 
-function refusalOf({ error }: CommandOutcome): AppError {
+function createRefusal({ error }: CommandOutcome): AppError {
   const code = error?.code ?? 'INTERNAL';
   return new AppError({
     code,

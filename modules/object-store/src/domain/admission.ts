@@ -1,6 +1,6 @@
 import type { TrafficRefusal, WorkspaceTraffic } from '@svc/http';
 import { slowDown } from '../errors.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 /** Limits concurrent uploads, per workspace and in total. Further uploads get `SlowDown`. */
 export class UploadAdmission {
@@ -41,10 +41,10 @@ function tooMuchTraffic({ quota, scope, limit, retryAfterSeconds }: TrafficRefus
 
 /** Waits for the workspace's turn. Throws `SlowDown` if the workspace or its owner exceeds a limit. */
 export async function admitRequest(
-  { parts }: { parts: Pick<StoreParts, 'workspaceTraffic'> },
+  { deps }: { deps: Pick<StoreDeps, 'workspaceTraffic'> },
   workspaceUuid: string,
   isPublic = false,
 ): Promise<void> {
-  const refusal = await parts.workspaceTraffic.admit(workspaceUuid, isPublic);
+  const refusal = await deps.workspaceTraffic.admit(workspaceUuid, isPublic);
   if (refusal !== null) throw tooMuchTraffic(refusal);
 }

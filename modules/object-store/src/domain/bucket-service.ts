@@ -2,7 +2,7 @@ import type { Limits } from '@svc/quotas';
 import type { BucketRecord, BucketUsage, EncryptionMode } from './ports/records.ts';
 import { storeQuotas } from '../quotas.ts';
 import { storeErrors } from '../errors.ts';
-import { trashDueAt, type StoreParts } from './store-parts.ts';
+import { trashDueAt, type StoreDeps } from './store-deps.ts';
 
 const DAY_MS = 86_400_000;
 const DISCARD_BATCH = 256;
@@ -47,8 +47,8 @@ export interface BucketPage {
   limit: number;
 }
 
-export function createBucketService(parts: StoreParts): BucketService {
-  const { metadata, identifiers, config, now } = parts;
+export function createBucketService(deps: StoreDeps): BucketService {
+  const { metadata, identifiers, config, now } = deps;
   const get = async (name: string): Promise<BucketRecord> => {
     const bucket = await metadata.findBucket({ name });
     if (bucket === null) throw storeErrors.NoSuchBucket({ details: { resource: name } });
@@ -56,7 +56,7 @@ export function createBucketService(parts: StoreParts): BucketService {
   };
   /** Defaults to the configured limit. */
   const limitsOf = async (workspaceUuid: string): Promise<Limits> => {
-    const limits = await parts.quotaLimits.limitsOf(workspaceUuid);
+    const limits = await deps.quotaLimits.limitsOf(workspaceUuid);
     const byDefault = { [storeQuotas.buckets.name]: config.limits.buckets_per_workspace };
     return { ...limits, workspace: { ...byDefault, ...limits.workspace } };
   };
@@ -91,13 +91,13 @@ export function createBucketService(parts: StoreParts): BucketService {
       // Small buckets are gone before the response. Maintenance finishes larger ones, whose names stay taken until
       // then.
       for (let batch = 0; batch < DISCARDED_AT_ONCE; batch += 1) {
-        const input = { bucketId, nowMs, limit: DISCARD_BATCH, trashDueAtMs: trashDueAt(parts) };
+        const input = { bucketId, nowMs, limit: DISCARD_BATCH, trashDueAtMs: trashDueAt(deps) };
         if (await metadata.purgeBucket(input)) return;
       }
     },
     restore: (name, workspaceUuid) => metadata.restoreBucket({ name, workspaceUuid, nowMs: now() }),
     listDeleted: (workspaceUuid) =>
       metadata.listDeletedBuckets({ workspaceUuid, nowMs: now(), limit: config.limits.buckets_per_workspace }),
-    delete: (bucket) => metadata.deleteBucket({ bucketId: bucket.id, nowMs: now(), trashDueAtMs: trashDueAt(parts) }),
+    delete: (bucket) => metadata.deleteBucket({ bucketId: bucket.id, nowMs: now(), trashDueAtMs: trashDueAt(deps) }),
   };
 }

@@ -1,7 +1,7 @@
 import { freeAfter } from '@svc/bytes';
 import type { DiskSpace } from '@svc/runtime';
 import type { DigestName, DigestResults } from './checksums/algorithms.ts';
-import { createBodyHasher, type BodyHasher, type HashingParts } from './checksums/body-hasher.ts';
+import { createBodyHasher, type BodyHasher, type HashingDeps } from './checksums/body-hasher.ts';
 import type { ContentKey } from './encryption/content-key.ts';
 import { ContentSealer } from './encryption/content-sealer.ts';
 import { sealedBytes } from './encryption/sealed-layout.ts';
@@ -9,9 +9,9 @@ import { storeErrors } from '../errors.ts';
 import type { BlobPlace, BlobStore, BlobWriter } from './ports/blob-store.ts';
 import type { NewContent } from './ports/metadata-store.ts';
 
-export interface ContentParts {
+export interface ContentDeps {
   blobs: BlobStore;
-  hashing: HashingParts;
+  hashing: HashingDeps;
   inlineMaxBytes: number;
   random: (size: number) => Buffer;
   disk: DiskSpace;
@@ -72,29 +72,29 @@ export class ContentWriter {
   }
 
   static async open(
-    parts: ContentParts,
+    deps: ContentDeps,
     names: ReadonlySet<DigestName>,
     sizeBytes: number,
     { inline: mayInline, key, place }: ContentOptions,
   ): Promise<ContentWriter> {
     const workspace = place?.workspaceUuid ?? '';
-    const isInline = mayInline && sizeBytes <= parts.inlineMaxBytes;
-    await assertRoom(parts.disk, isInline ? sizeBytes : 0); // the local engine reserves space for blobs itself
-    await parts.hashing.kernels.prepare(names);
-    const blob = isInline ? null : await parts.blobs.create(key === null ? sizeBytes : sealedBytes(sizeBytes), place);
+    const isInline = mayInline && sizeBytes <= deps.inlineMaxBytes;
+    await assertRoom(deps.disk, isInline ? sizeBytes : 0); // the local engine reserves space for blobs itself
+    await deps.hashing.kernels.prepare(names);
+    const blob = isInline ? null : await deps.blobs.create(key === null ? sizeBytes : sealedBytes(sizeBytes), place);
     const sealing =
       key === null
         ? null
         : {
-            sealer: new ContentSealer(key, sizeBytes, parts.random),
+            sealer: new ContentSealer(key, sizeBytes, deps.random),
             storedBytes: sealedBytes(sizeBytes),
             hasher:
-              blob === null ? null : createBodyHasher(parts.hashing, STORED_DIGESTS, sealedBytes(sizeBytes), workspace),
+              blob === null ? null : createBodyHasher(deps.hashing, STORED_DIGESTS, sealedBytes(sizeBytes), workspace),
           };
     const wanted = new Set(names);
     if (blob !== null && key === null) wanted.add('CRC64NVME');
-    const hasher = createBodyHasher(parts.hashing, wanted, sizeBytes, workspace);
-    return new ContentWriter({ hasher, blob, sealing }, sizeBytes, () => parts.turnOfBody(workspace));
+    const hasher = createBodyHasher(deps.hashing, wanted, sizeBytes, workspace);
+    return new ContentWriter({ hasher, blob, sealing }, sizeBytes, () => deps.turnOfBody(workspace));
   }
 
   /**

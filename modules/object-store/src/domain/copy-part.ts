@@ -3,11 +3,11 @@ import type { ReadRange } from './ports/blob-store.ts';
 import type { SourceVersion } from './ports/copy-commands.ts';
 import type { FoundObject } from './ports/metadata-store.ts';
 import type { ObjectChecksum, UploadRecord } from './ports/records.ts';
-import type { ContentParts } from './content-writer.ts';
+import type { ContentDeps } from './content-writer.ts';
 import { digestContent } from './digest-content.ts';
 import type { MultipartService, UploadName } from './multipart-service.ts';
 import { rewriteContent } from './rewrite-content.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 export interface PartCopy extends UploadName {
   source: FoundObject;
@@ -23,9 +23,9 @@ export interface CopiedPart {
   checksum: ObjectChecksum;
 }
 
-interface PartParts {
-  parts: StoreParts;
-  contentParts: ContentParts;
+interface PartCopyDeps {
+  deps: StoreDeps;
+  contentDeps: ContentDeps;
   multipart: MultipartService;
 }
 
@@ -42,13 +42,13 @@ interface Slice {
  * Copies a part. A range of a single stored blob becomes a reference to it; its bytes are read only if a digest is
  * missing. Content that spans several blobs, is stored inline or is encrypted is written as a new blob.
  */
-export async function copyPart(using: PartParts, copy: PartCopy): Promise<CopiedPart> {
+export async function copyPart(using: PartCopyDeps, copy: PartCopy): Promise<CopiedPart> {
   const clear = copy.sourceKey === null && copy.uploadKey === null;
-  const slice = clear ? await sliceOf(using.parts, copy.source, copy.range) : null;
+  const slice = clear ? await sliceOf(using.deps, copy.source, copy.range) : null;
   return slice === null ? await writePart(using, copy) : await referPart(using, copy, slice);
 }
 
-async function sliceOf({ metadata }: StoreParts, source: FoundObject, range: ReadRange): Promise<Slice | null> {
+async function sliceOf({ metadata }: StoreDeps, source: FoundObject, range: ReadRange): Promise<Slice | null> {
   const { location, sizeBytes, etag, checksum } = source.version;
   if (range.endExclusive === range.start) return null;
   if (location.kind === 'blob') {
@@ -71,22 +71,22 @@ async function sliceOf({ metadata }: StoreParts, source: FoundObject, range: Rea
   };
 }
 
-async function referPart({ parts, multipart }: PartParts, copy: PartCopy, slice: Slice): Promise<CopiedPart> {
+async function referPart({ deps, multipart }: PartCopyDeps, copy: PartCopy, slice: Slice): Promise<CopiedPart> {
   const { source, range, upload, bucket, key, uploadId, partNumber } = copy;
   const { blobId, blobOffset, etag, checksum } = slice;
   const sizeBytes = range.endExclusive - range.start;
   const algorithm = upload.checksumAlgorithm ?? 'CRC64NVME';
   const known = etag !== null && checksum?.algorithm === algorithm ? { etag, checksum } : null;
-  const copied = known ?? (await digestPart(parts, copy));
+  const copied = known ?? (await digestPart(deps, copy));
   const reference = { blobId, blobOffset, source: identityOf(source) };
   await multipart.putPartReference({ bucket, key, uploadId, partNumber, sizeBytes, ...copied, ...reference });
   return copied;
 }
 
-async function digestPart(parts: StoreParts, copy: PartCopy): Promise<CopiedPart> {
+async function digestPart(deps: StoreDeps, copy: PartCopy): Promise<CopiedPart> {
   const algorithm = copy.upload.checksumAlgorithm ?? 'CRC64NVME';
   const digests = await digestContent(
-    parts,
+    deps,
     { ...copy, workspaceUuid: copy.bucket.workspaceUuid },
     new Set(['MD5', algorithm] as const),
   );
@@ -96,7 +96,7 @@ async function digestPart(parts: StoreParts, copy: PartCopy): Promise<CopiedPart
   };
 }
 
-async function writePart(using: PartParts, copy: PartCopy): Promise<CopiedPart> {
+async function writePart(using: PartCopyDeps, copy: PartCopy): Promise<CopiedPart> {
   const { source, sourceKey, range, upload, uploadKey, bucket, key, uploadId, partNumber } = copy;
   const algorithm = upload.checksumAlgorithm ?? 'CRC64NVME';
   const place = { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id };

@@ -7,7 +7,7 @@ import type { FoundObject } from './ports/metadata-store.ts';
 import type { WriteConditions } from './ports/records.ts';
 import type { StoredVersion } from './ports/records.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, ObjectEncryption } from './ports/records.ts';
-import { assertRoom, type ContentParts } from './content-writer.ts';
+import { assertRoom, type ContentDeps } from './content-writer.ts';
 import { copyPart, identityOf, type CopiedPart, type PartCopy } from './copy-part.ts';
 import { digestContent, type ContentToDigest } from './digest-content.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
@@ -15,7 +15,7 @@ import type { EncryptionRequest, EncryptionService } from './encryption-service.
 import type { MultipartService } from './multipart-service.ts';
 import type { ObjectService } from './object-service.ts';
 import { rewriteContent } from './rewrite-content.ts';
-import { trashDueAt, type StoreParts } from './store-parts.ts';
+import { trashDueAt, type StoreDeps } from './store-deps.ts';
 import { writeSealed } from './write-sealed.ts';
 
 export interface ObjectCopy {
@@ -49,23 +49,23 @@ export interface CopyService {
   part(copy: PartCopy): Promise<CopiedPart>;
 }
 
-export interface CopyParts {
-  parts: StoreParts;
+export interface CopyDeps {
+  deps: StoreDeps;
   configurations: BucketConfigurations;
-  contentParts: ContentParts;
+  contentDeps: ContentDeps;
   objects: ObjectService;
   multipart: MultipartService;
   encryption: EncryptionService;
 }
 
-export function createCopyService(using: CopyParts): CopyService {
+export function createCopyService(using: CopyDeps): CopyService {
   return {
     object: async (copy) => {
       const { source, customerKey, bucket, encryption: request } = copy;
       const { encryption } = source.version.attributes;
       const key = await using.encryption.open(encryption, customerKey);
       const shared = await using.encryption.forCopy({ encryption, customerKey }, bucket, request);
-      if (shared === null) return await writeAnew(using, copy, key);
+      if (shared === null) return await rewrite(using, copy, key);
       return { stored: await shareBytes(using, copy, key, shared.encryption), ...shared };
     },
     part: (copy) => copyPart(using, copy),
@@ -73,35 +73,35 @@ export function createCopyService(using: CopyParts): CopyService {
 }
 
 async function shareBytes(
-  { parts, configurations }: CopyParts,
+  { deps, configurations }: CopyDeps,
   { source, bucket, key, attributes, checksumAlgorithm, conditions, origin }: ObjectCopy,
   contentKey: ContentKey | null,
   encryption: ObjectEncryption | undefined,
 ): Promise<StoredVersion> {
   const { sizeBytes } = source.version;
   await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
-  await assertRoom(parts.disk, 0);
+  await assertRoom(deps.disk, 0);
   const shared = {
-    ...(await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin)),
+    ...(await writeRulesOf(configurations, deps.quotaLimits, bucket, key, origin)),
     source: identityOf(source),
     bucketId: bucket.id,
     key,
-    nowMs: parts.now(),
-    versionToken: parts.identifiers.versionToken(),
+    nowMs: deps.now(),
+    versionToken: deps.identifiers.versionToken(),
     checksum: await checksumFor(
-      parts,
+      deps,
       { source, sourceKey: contentKey, workspaceUuid: bucket.workspaceUuid },
       checksumAlgorithm,
     ),
     conditions,
-    trashDueAtMs: trashDueAt(parts),
+    trashDueAtMs: trashDueAt(deps),
   };
-  return await writeSealed(parts.secrets, withEncryption(attributes, encryption), (sealed) =>
-    parts.metadata.copyObject({ ...shared, attributes: sealed }),
+  return await writeSealed(deps.secrets, withEncryption(attributes, encryption), (sealed) =>
+    deps.metadata.copyObject({ ...shared, attributes: sealed }),
   );
 }
 
-async function writeAnew(using: CopyParts, copy: ObjectCopy, sourceKey: ContentKey | null): Promise<CopiedObject> {
+async function rewrite(using: CopyDeps, copy: ObjectCopy, sourceKey: ContentKey | null): Promise<CopiedObject> {
   const { source, bucket, key, attributes, conditions } = copy;
   const { sizeBytes, checksum } = source.version;
   const sealed = await using.encryption.forWrite(bucket, copy.encryption);
@@ -132,13 +132,13 @@ function withEncryption(attributes: ObjectAttributes, encryption: ObjectEncrypti
 }
 
 async function checksumFor(
-  parts: StoreParts,
+  deps: StoreDeps,
   content: Omit<ContentToDigest, 'range'>,
   wanted: ChecksumAlgorithm | null,
 ): Promise<ObjectChecksum | null> {
   const { checksum, sizeBytes } = content.source.version;
   if (wanted === null || (checksum?.algorithm === wanted && checksum.type === 'FULL_OBJECT')) return checksum;
   const range = { start: 0, endExclusive: sizeBytes };
-  const digests = await digestContent(parts, { ...content, range }, new Set([wanted]));
+  const digests = await digestContent(deps, { ...content, range }, new Set([wanted]));
   return { algorithm: wanted, type: 'FULL_OBJECT', value: digests[wanted]?.toString('base64') ?? '' };
 }

@@ -5,7 +5,7 @@ import { storeErrors } from '../errors.ts';
 import type { ReadRange } from './ports/blob-store.ts';
 import type { FoundObject } from './ports/metadata-store.ts';
 import { readContent } from './read-content.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 export interface StoredContent {
   source: FoundObject;
@@ -20,16 +20,16 @@ export interface ContentToDigest extends StoredContent {
 
 /** Computes digests of stored bytes that are not known yet. Reads the bytes, but does not rewrite them. */
 export async function digestContent(
-  parts: StoreParts,
+  deps: StoreDeps,
   { source, sourceKey, range, workspaceUuid }: ContentToDigest,
   names: ReadonlySet<DigestName>,
 ): Promise<DigestResults> {
   const sizeBytes = range.endExclusive - range.start;
-  await parts.hashing.kernels.prepare(names);
-  const hasher = createBodyHasher(parts.hashing, names, sizeBytes, workspaceUuid);
+  await deps.hashing.kernels.prepare(names);
+  const hasher = createBodyHasher(deps.hashing, names, sizeBytes, workspaceUuid);
   let seen = 0;
   try {
-    for await (const chunk of readContent(parts, source, range, sourceKey)) {
+    for await (const chunk of readContent(deps, source, range, sourceKey)) {
       seen += chunk.length;
       await hasher.update(Buffer.from(chunk)); // copied, since the chunk's memory is reused and hashing is asynchronous
     }

@@ -1,10 +1,10 @@
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 const BATCH = 1_000;
 
 /** Makes a workspace's trash due now, so that the janitor removes it. Returns how much that is. */
 export async function emptyTrash(
-  { metadata, now }: Pick<StoreParts, 'metadata' | 'now'>,
+  { metadata, now }: Pick<StoreDeps, 'metadata' | 'now'>,
   workspaceUuid: string,
 ): Promise<{ entries: number; bytes: number }> {
   const nowMs = now();

@@ -10,7 +10,7 @@ import { storeErrors } from '../errors.ts';
 import type { BucketRecord, ObjectEncryption } from './ports/records.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
 import { parseEncryptionDocument, type EncryptionDocument } from './encryption-document.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 /** The encryption that an upload requests. Empty for the bucket's default. */
 export interface EncryptionRequest {
@@ -54,7 +54,7 @@ export interface EncryptionService {
 const KEY_ALGORITHMS = { AES256: 'sse-s3', 'aws:kms': 'sse-kms' } as const;
 
 export function createEncryptionService(
-  parts: Pick<StoreParts, 'secrets' | 'random' | 'config' | 'metadata' | 'now'>,
+  deps: Pick<StoreDeps, 'secrets' | 'random' | 'config' | 'metadata' | 'now'>,
   configurations: BucketConfigurations,
 ): EncryptionService {
   const defaultOf = async (bucket: BucketRecord): Promise<EncryptionDocument | null> => {
@@ -63,7 +63,7 @@ export function createEncryptionService(
     return configuration.parsed('encryption', parseEncryptionDocument) ?? { algorithm: 'AES256' };
   };
   const assertKeyId = (keyId: string): string => {
-    if (parts.config.kms_key_ids.includes(keyId)) return keyId;
+    if (deps.config.kms_key_ids.includes(keyId)) return keyId;
     throw invalid(`Key '${keyId}' does not exist. The keys of this store are named by its operator`);
   };
   const targetOf = async (bucket: BucketRecord, request: EncryptionRequest): Promise<EnvelopeTarget | null> => {
@@ -79,7 +79,7 @@ export function createEncryptionService(
   const open: EncryptionService['open'] = async (encryption, customerKey) => {
     assertApplies(encryption, customerKey);
     if (encryption === undefined) return null;
-    const key = await openContentKey(parts, encryption, customerKey);
+    const key = await openContentKey(deps, encryption, customerKey);
     if (key === null) {
       throw wrong('The provided encryption parameters did not match the ones used originally to encrypt the object');
     }
@@ -91,8 +91,8 @@ export function createEncryptionService(
     forWrite: async (bucket, request) => {
       const target = await targetOf(bucket, request);
       if (target === null) return null;
-      const key = createContentKey(parts, target.mode);
-      return { key, encryption: await sealContentKey(parts, key, target) };
+      const key = createContentKey(deps, target.mode);
+      return { key, encryption: await sealContentKey(deps, key, target) };
     },
     forCopy: async (source, bucket, request) => {
       const key = await open(source.encryption, source.customerKey);
@@ -103,15 +103,15 @@ export function createEncryptionService(
       // rewritten.
       const shown = source.encryption?.mode === 'sse-s3';
       if (shown !== (target.mode === 'sse-s3')) return null;
-      return { encryption: await sealContentKey(parts, key, target) };
+      return { encryption: await sealContentKey(deps, key, target) };
     },
     setDefault: async (bucket, document) => {
       if (document?.algorithm === 'aws:kms' && document.key_id !== undefined) assertKeyId(document.key_id);
-      await parts.metadata.setBucketEncryption({
+      await deps.metadata.setBucketEncryption({
         bucketId: bucket.id,
         encryptionMode: document === null ? 'none' : 'sse-s3',
         document: document === null ? null : JSON.stringify(document),
-        nowMs: parts.now(),
+        nowMs: deps.now(),
       });
     },
   };

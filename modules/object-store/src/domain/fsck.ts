@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BlobEntry } from './ports/blob-store.ts';
 import type { UsageDrift } from './ports/metadata-store.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 export interface FsckReport {
   blobsNeeded: number;
@@ -26,23 +26,23 @@ export interface FsckOptions {
   settleMs?: number;
 }
 
-type FsckParts = Pick<StoreParts, 'metadata' | 'blobs' | 'now'>;
+type FsckDeps = Pick<StoreDeps, 'metadata' | 'blobs' | 'now'>;
 
 const BATCH = 1_000;
 
 /**
  * Verifies that blobs and rows agree in both directions, and that counters are correct. Read-only, in bounded memory.
  */
-export async function fsck(parts: FsckParts, options: FsckOptions = {}): Promise<FsckReport> {
-  const found = await checkBlobs(parts, options);
-  const needed = await checkRows(parts, options.maxFindings ?? 1_000);
-  const usageDrift = await findDrift(parts.metadata);
+export async function fsck(deps: FsckDeps, options: FsckOptions = {}): Promise<FsckReport> {
+  const found = await checkBlobs(deps, options);
+  const needed = await checkRows(deps, options.maxFindings ?? 1_000);
+  const usageDrift = await findDrift(deps.metadata);
   const lists = [found.unknown, needed.missing, needed.wrongSize, needed.quarantined, usageDrift];
   return { ...found, ...needed, usageDrift, clean: lists.every((list) => list.length === 0) };
 }
 
 /** Every stored blob must be known to a row. */
-async function checkBlobs({ metadata, blobs, now }: FsckParts, { maxFindings = 1_000, settleMs = 0 }: FsckOptions) {
+async function checkBlobs({ metadata, blobs, now }: FsckDeps, { maxFindings = 1_000, settleMs = 0 }: FsckOptions) {
   const report = { blobsFound: 0, unknown: [] as string[], unsettled: 0 };
   const isSettled = ({ modifiedAtMs }: BlobEntry) => settleMs === 0 || modifiedAtMs < now() - settleMs;
   for await (const blob of blobs.list()) {
@@ -55,7 +55,7 @@ async function checkBlobs({ metadata, blobs, now }: FsckParts, { maxFindings = 1
 }
 
 /** Every blob that a row needs must be present in full. */
-async function checkRows({ metadata, blobs }: FsckParts, maxFindings: number) {
+async function checkRows({ metadata, blobs }: FsckDeps, maxFindings: number) {
   const report = {
     blobsNeeded: 0,
     missing: [] as string[],
@@ -81,7 +81,7 @@ async function checkRows({ metadata, blobs }: FsckParts, maxFindings: number) {
   }
 }
 
-async function findDrift(metadata: FsckParts['metadata']): Promise<readonly UsageDrift[]> {
+async function findDrift(metadata: FsckDeps['metadata']): Promise<readonly UsageDrift[]> {
   const found: UsageDrift[] = [];
   for (let after = -1; ;) {
     const rows = await metadata.usageDrift({ after, limit: BATCH });

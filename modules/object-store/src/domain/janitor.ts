@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TrashEntry } from './ports/metadata-store.ts';
 import type { CredentialCache } from './credential-cache.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 const ROUND_MS = 15_000;
 const SWEEP_MS = 6 * 3_600_000;
@@ -13,20 +13,20 @@ const PRESIGN_MARGIN_MS = 24 * 3_600_000;
 
 /** Background maintenance: removes unreferenced content after its grace period. One round at a time. */
 export class Janitor {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
   readonly #credentials: CredentialCache;
 
-  constructor(parts: StoreParts, credentials: CredentialCache) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps, credentials: CredentialCache) {
+    this.#deps = deps;
     this.#credentials = credentials;
   }
 
   /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    let nextSweepAtMs = this.#parts.now();
+    let nextSweepAtMs = this.#deps.now();
     while (!signal.aborted) {
-      if (this.#parts.now() >= nextSweepAtMs) {
-        nextSweepAtMs = this.#parts.now() + SWEEP_MS;
+      if (this.#deps.now() >= nextSweepAtMs) {
+        nextSweepAtMs = this.#deps.now() + SWEEP_MS;
         await this.#guarded('sweep', () => this.sweep(signal));
       }
       await this.#guarded('round', () => this.round(signal));
@@ -39,7 +39,7 @@ export class Janitor {
     await this.#noteUses();
     await this.#purgeBuckets(signal);
     await this.emptyTrash(signal);
-    const { metadata, config, now } = this.#parts;
+    const { metadata, config, now } = this.#deps;
     await metadata.forgetCompletedUploads({ beforeMs: now() - REMEMBER_COMPLETED_MS, limit: 1_000 });
     const unusedSinceMs = now() - config.limits.presign_seconds * 1_000 - PRESIGN_MARGIN_MS;
     await metadata.forgetPresignKeys({ unusedSinceMs, limit: 1_000 });
@@ -50,7 +50,7 @@ export class Janitor {
    * removed.
    */
   async emptyTrash(signal?: AbortSignal): Promise<number> {
-    const { metadata, now, activeReads } = this.#parts;
+    const { metadata, now, activeReads } = this.#deps;
     let removed = 0;
     for (;;) {
       const due = await metadata.dueTrash({ nowMs: now(), limit: BATCH });
@@ -73,7 +73,7 @@ export class Janitor {
    * (an older database was restored), and no blob is touched.
    */
   async sweep(signal?: AbortSignal): Promise<number> {
-    const { blobs, metadata, config, now, log } = this.#parts;
+    const { blobs, metadata, config, now, log } = this.#deps;
     let removed = await blobs.sweepUnsealed(config.sweep_grace_seconds * 1_000);
     const unknown: string[] = [];
     for await (const blob of blobs.list()) {
@@ -97,7 +97,7 @@ export class Janitor {
 
   /** False if a row still needs the content, which would be a bug. It is then kept and logged as an error. */
   async #remove(entry: TrashEntry): Promise<boolean> {
-    const { metadata, blobs, log } = this.#parts;
+    const { metadata, blobs, log } = this.#deps;
     if (await metadata.isContentNeeded(entry)) {
       log.error({ content: entry.contentId }, 'something in the trash is still needed; it was kept');
       return false;
@@ -108,7 +108,7 @@ export class Janitor {
   }
 
   async #removeParts(manifestId: string): Promise<void> {
-    const { metadata, blobs } = this.#parts;
+    const { metadata, blobs } = this.#deps;
     for (;;) {
       const parts = await metadata.manifestBlobs({ manifestId, limit: BATCH });
       const removable = parts.filter((part) => !part.shared).map((part) => part.blobId);
@@ -120,7 +120,7 @@ export class Janitor {
   }
 
   async #purgeBuckets(signal?: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#parts;
+    const { metadata, now } = this.#deps;
     for (const bucketId of await metadata.bucketsToPurge({ nowMs: now(), limit: BATCH })) {
       for (;;) {
         if (signal?.aborted === true) return;
@@ -131,14 +131,14 @@ export class Janitor {
 
   async #noteUses(): Promise<void> {
     const usedAtMs = this.#credentials.takeUses();
-    if (Object.keys(usedAtMs).length > 0) await this.#parts.metadata.touchAccessKeys({ usedAtMs });
+    if (Object.keys(usedAtMs).length > 0) await this.#deps.metadata.touchAccessKeys({ usedAtMs });
   }
 
   async #guarded(what: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      this.#parts.log.error({ err: error }, `the object store's ${what} failed`);
+      this.#deps.log.error({ err: error }, `the object store's ${what} failed`);
     }
   }
 }

@@ -2,7 +2,7 @@ import { storeErrors } from '../errors.ts';
 import type { AccessKeyRecord, KeyMaker, KeyPermission } from './ports/records.ts';
 import type { Credential, CredentialCache } from './credential-cache.ts';
 import { findStandings, type KeyStanding } from './key-standing.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 export interface NewAccessKey {
   workspaceUuid: string;
@@ -40,8 +40,8 @@ export interface KeyService {
   presigning(workspaceUuid: string, maker: KeyMaker): Promise<Credential>;
 }
 
-export function createKeyService(parts: StoreParts, credentials: CredentialCache): KeyService {
-  const { metadata, identifiers, secrets, config, now } = parts;
+export function createKeyService(deps: StoreDeps, credentials: CredentialCache): KeyService {
+  const { metadata, identifiers, secrets, config, now } = deps;
   const assertProvisioned = async (workspaceUuid: string): Promise<void> => {
     if (!(await metadata.isProvisioned({ workspaceUuid }))) throw storeErrors.TenantNotProvisioned();
   };
@@ -65,7 +65,7 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
     },
     presigning: async (workspaceUuid, maker) => {
       const known = await metadata.findPresignKey({ workspaceUuid, maker });
-      const key = known ?? (await metadata.createPresignKey({ key: await newPresignKey(parts, workspaceUuid, maker) }));
+      const key = known ?? (await metadata.createPresignKey({ key: await newPresignKey(deps, workspaceUuid, maker) }));
       const { accessKeyId } = key;
       // Record the use before issuing the URL: an unused key is removed once none of its URLs can be valid.
       const isUnused = now() - (key.lastUsedAtMs ?? key.createdAtMs) > PRESIGN_TOUCH_MS;
@@ -79,7 +79,7 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
       const query = { workspaceUuid, after: '', limit: config.limits.keys_per_workspace };
       const found = await metadata.listAccessKeys(query);
       const keys = createdBy === undefined ? found : found.filter((key) => key.createdBy.principalId === createdBy);
-      const standings = await findStandings(keys, { rights: parts.rights, nowMs: now() });
+      const standings = await findStandings(keys, { rights: deps.rights, nowMs: now() });
       return keys.flatMap((key, index) => {
         const standing = standings[index];
         return standing === undefined ? [] : [{ key, standing }];
@@ -96,7 +96,7 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
 
 /** A presigning key covers objects in all buckets of the workspace, but never the buckets themselves. */
 async function newPresignKey(
-  { identifiers, secrets, now }: StoreParts,
+  { identifiers, secrets, now }: StoreDeps,
   workspaceUuid: string,
   createdBy: KeyMaker,
 ): Promise<AccessKeyRecord> {

@@ -13,7 +13,7 @@ import type { EventOrigin } from './ports/notifications.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
 import { assertRoom } from './content-writer.ts';
 import { discardRefused } from './object-service.ts';
-import { trashDueAt, type StoreParts } from './store-parts.ts';
+import { trashDueAt, type StoreDeps } from './store-deps.ts';
 import { assertSettings, maxObjectBytes, writeRulesOf } from './write-rules.ts';
 import { writeSealed } from './write-sealed.ts';
 
@@ -77,8 +77,8 @@ export interface MultipartService {
   listUploads(bucket: BucketRecord, page: UploadPageQuery): Promise<UploadPage>;
 }
 
-export function createMultipartService(parts: StoreParts, configurations: BucketConfigurations): MultipartService {
-  const { metadata, identifiers, config, hashing, now } = parts;
+export function createMultipartService(deps: StoreDeps, configurations: BucketConfigurations): MultipartService {
+  const { metadata, identifiers, config, hashing, now } = deps;
   const get = async ({ bucket, key, uploadId }: UploadName): Promise<UploadRecord> => {
     const upload = await metadata.findUpload({ uploadId, bucketId: bucket.id, key });
     if (upload === null) throw storeErrors.NoSuchUpload({ details: { uploadId } });
@@ -88,12 +88,12 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
     get,
     create: async ({ bucket, ...upload }) => {
       await assertSettings(configurations, bucket, { contentType: upload.attributes.contentType });
-      await assertRoom(parts.disk, 0);
+      await assertRoom(deps.disk, 0);
       const nowMs = now();
       const uploadId = identifiers.uploadId(nowMs);
-      const { quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, upload.key);
+      const { quota } = await writeRulesOf(configurations, deps.quotaLimits, bucket, upload.key);
       const created = { ...upload, quota, uploadId, bucketId: bucket.id, nowMs };
-      await writeSealed(parts.secrets, upload.attributes, (attributes) =>
+      await writeSealed(deps.secrets, upload.attributes, (attributes) =>
         metadata.createUpload({ ...created, attributes }),
       );
       return uploadId;
@@ -102,7 +102,7 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
       if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
       const { blobId, crc64nvme, storedBytes } = content;
       try {
-        const { quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, part.key);
+        const { quota } = await writeRulesOf(configurations, deps.quotaLimits, bucket, part.key);
         await metadata.putPart({
           ...part,
           quota,
@@ -111,23 +111,23 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
           ...(storedBytes === undefined ? {} : { storedBytes }),
           bucketId: bucket.id,
           nowMs: now(),
-          trashDueAtMs: trashDueAt(parts),
+          trashDueAtMs: trashDueAt(deps),
         });
       } catch (error) {
-        await discardRefused(parts, content, error);
+        await discardRefused(deps, content, error);
         throw error;
       }
     },
     putPartReference: async ({ bucket, blobOffset, source, ...part }) => {
-      await assertRoom(parts.disk, 0);
-      const { quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, part.key);
+      await assertRoom(deps.disk, 0);
+      const { quota } = await writeRulesOf(configurations, deps.quotaLimits, bucket, part.key);
       await metadata.putPart({
         ...part,
         quota,
         copied: { blobOffset, source },
         bucketId: bucket.id,
         nowMs: now(),
-        trashDueAtMs: trashDueAt(parts),
+        trashDueAtMs: trashDueAt(deps),
       });
     },
     complete: async ({ bucket, conditions = {}, expected = {}, origin, parts: named, ...completion }) => {
@@ -135,7 +135,7 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
       return await metadata.completeUpload({
         ...completion,
         parts: chosen,
-        ...(await writeRulesOf(configurations, parts.quotaLimits, bucket, completion.key, origin)),
+        ...(await writeRulesOf(configurations, deps.quotaLimits, bucket, completion.key, origin)),
         ...(await compositeOf(hashing.kernels, chosen)),
         conditions,
         expected,
@@ -144,11 +144,11 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
         versionToken: identifiers.versionToken(),
         minPartBytes: config.limits.part_min_bytes,
         maxObjectBytes: await maxObjectBytes(configurations, bucket, config.limits.object_bytes),
-        trashDueAtMs: trashDueAt(parts),
+        trashDueAtMs: trashDueAt(deps),
       });
     },
     abort: ({ bucket, key, uploadId }) =>
-      metadata.abortUpload({ bucketId: bucket.id, key, uploadId, trashDueAtMs: trashDueAt(parts) }),
+      metadata.abortUpload({ bucketId: bucket.id, key, uploadId, trashDueAtMs: trashDueAt(deps) }),
     listParts: async (name, { after, limit }) => {
       await get(name);
       return await metadata.listParts({ uploadId: name.uploadId, afterPartNumber: after, limit });
@@ -162,7 +162,7 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
  * ones are used, and verified against the parts again on completion.
  */
 async function withChecksums(
-  metadata: StoreParts['metadata'],
+  metadata: StoreDeps['metadata'],
   { bucket, key, uploadId }: UploadName,
   named: readonly CompletedPart[],
 ): Promise<readonly CompletedPart[]> {

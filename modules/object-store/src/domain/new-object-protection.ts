@@ -14,7 +14,7 @@ export interface NewObjectProtection {
 export async function defaultProtection(services: StoreServices, bucket: BucketRecord): Promise<NewObjectProtection> {
   const sealed = await services.encryption.forWrite(bucket, {});
   const lock = (await services.configurations.of(bucket)).parsed('object-lock', parseObjectLockDocument);
-  const retention = lock === null ? null : defaultRetentionOf(lock, services.parts.now());
+  const retention = lock === null ? null : defaultRetentionOf(lock, services.deps.now());
   return {
     key: sealed?.key ?? null,
     attributes: {

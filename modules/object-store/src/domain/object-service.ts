@@ -10,7 +10,7 @@ import type { EventOrigin } from './ports/notifications.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
 import { discardContent } from './content-writer.ts';
 import type { EventName } from './notifications/event-names.ts';
-import { trashDueAt, type StoreParts } from './store-parts.ts';
+import { trashDueAt, type StoreDeps } from './store-deps.ts';
 import { assertSettings, writeRulesOf } from './write-rules.ts';
 import { writeSealed } from './write-sealed.ts';
 
@@ -56,14 +56,14 @@ export interface ObjectService {
   listVersions(bucket: BucketRecord, page: Omit<ListObjectVersions, 'bucketId'>): Promise<VersionPage>;
 }
 
-export function createObjectService(parts: StoreParts, configurations: BucketConfigurations): ObjectService {
-  const { metadata, identifiers, secrets, now } = parts;
+export function createObjectService(deps: StoreDeps, configurations: BucketConfigurations): ObjectService {
+  const { metadata, identifiers, secrets, now } = deps;
   return {
     put: async ({ bucket, content, origin, ...object }) => {
       const { key, sizeBytes, attributes, conditions = {} } = object;
       try {
         await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
-        const rules = await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin);
+        const rules = await writeRulesOf(configurations, deps.quotaLimits, bucket, key, origin);
         const put = {
           ...object,
           ...rules,
@@ -72,11 +72,11 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
           versionToken: identifiers.versionToken(),
           content,
           conditions,
-          trashDueAtMs: trashDueAt(parts),
+          trashDueAtMs: trashDueAt(deps),
         };
         return await writeSealed(secrets, attributes, (sealed) => metadata.putObject({ ...put, attributes: sealed }));
       } catch (error) {
-        await discardRefused(parts, content, error);
+        await discardRefused(deps, content, error);
         throw error;
       }
     },
@@ -91,13 +91,13 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
     },
     delete: async ({ bucket, key, versionId }, conditions = {}, options = {}) => {
       const { bypassGovernance = false, expires = false, origin } = options;
-      const { notify, quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin);
+      const { notify, quota } = await writeRulesOf(configurations, deps.quotaLimits, bucket, key, origin);
       return await metadata.deleteObject({
         bucketId: bucket.id,
         key,
         nowMs: now(),
         versionToken: identifiers.versionToken(),
-        trashDueAtMs: trashDueAt(parts),
+        trashDueAtMs: trashDueAt(deps),
         conditions,
         bypassGovernance,
         expires,
@@ -116,12 +116,12 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
  * After a refusal nothing refers to the bytes. After any other failure the row may have been committed anyway, so the
  * blob must stay; the sweep removes it if nothing needs it.
  */
-export async function discardRefused(parts: StoreParts, content: NewContent, error: unknown): Promise<void> {
+export async function discardRefused(deps: StoreDeps, content: NewContent, error: unknown): Promise<void> {
   if (!isAppError(error) || error.status >= 500) return;
   try {
-    await discardContent(parts.blobs, content);
+    await discardContent(deps.blobs, content);
   } catch (cause) {
-    parts.log.warn({ err: cause }, 'the blob of a refused write could not be removed; the sweep will');
+    deps.log.warn({ err: cause }, 'the blob of a refused write could not be removed; the sweep will');
   }
 }
 

@@ -3,19 +3,19 @@ import { openRange, openWhole } from './encryption/content-opener.ts';
 import { storeErrors } from '../errors.ts';
 import type { ReadRange } from './ports/blob-store.ts';
 import type { FoundObject } from './ports/metadata-store.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 /** Part rows read ahead of their bytes. */
 const PARTS_AT_A_TIME = 256;
 
-type ReadingParts = Pick<StoreParts, 'metadata' | 'blobs' | 'activeReads'>;
+type ReadingDeps = Pick<StoreDeps, 'metadata' | 'blobs' | 'activeReads'>;
 
 /**
  * Reads the bytes of an object, wherever they are stored. A chunk is valid until the next one is requested. `key` comes
  * from `services.encryption.open`; null for an unencrypted object.
  */
 export async function* readContent(
-  parts: ReadingParts,
+  deps: ReadingDeps,
   found: FoundObject,
   range: ReadRange,
   key: ContentKey | null,
@@ -29,10 +29,10 @@ export async function* readContent(
     return;
   }
   assertKey(found, key);
-  const leave = parts.activeReads.enter(location);
+  const leave = deps.activeReads.enter(location);
   try {
-    if (location.kind === 'blob') yield* readBlob(parts, { blobId: location.blobId, sizeBytes, key }, range);
-    else yield* readManifest(parts, location.manifestId, range, key);
+    if (location.kind === 'blob') yield* readBlob(deps, { blobId: location.blobId, sizeBytes, key }, range);
+    else yield* readManifest(deps, location.manifestId, range, key);
   } finally {
     leave();
   }
@@ -46,14 +46,14 @@ export function inlineContent(found: FoundObject, key: ContentKey | null): Uint8
 }
 
 async function* readManifest(
-  parts: ReadingParts,
+  deps: ReadingDeps,
   manifestId: string,
   range: ReadRange,
   key: ContentKey | null,
 ): AsyncGenerator<Uint8Array> {
   let position = range.start;
   while (position < range.endExclusive) {
-    const rows = await parts.metadata.manifestParts({
+    const rows = await deps.metadata.manifestParts({
       manifestId,
       start: position,
       endExclusive: range.endExclusive,
@@ -64,14 +64,14 @@ async function* readManifest(
       const endExclusive = Math.min(range.endExclusive, startOffset + sizeBytes);
       const inBlob = blobOffset - startOffset;
       const wanted = { start: position + inBlob, endExclusive: endExclusive + inBlob };
-      yield* readBlob(parts, { blobId, sizeBytes, key }, wanted);
+      yield* readBlob(deps, { blobId, sizeBytes, key }, wanted);
       position = endExclusive;
     }
   }
 }
 
 function readBlob(
-  { blobs }: ReadingParts,
+  { blobs }: ReadingDeps,
   blob: { blobId: string; sizeBytes: number; key: ContentKey | null },
   range: ReadRange,
 ): AsyncIterable<Uint8Array> {

@@ -5,9 +5,9 @@ import { storeErrors } from '../errors.ts';
 import type { BlobPlace, ReadRange } from './ports/blob-store.ts';
 import type { FoundObject, NewContent } from './ports/metadata-store.ts';
 import type { ObjectChecksum } from './ports/records.ts';
-import { ContentWriter, type ContentParts } from './content-writer.ts';
+import { ContentWriter, type ContentDeps } from './content-writer.ts';
 import { readContent } from './read-content.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 
 export interface ContentToRewrite {
   source: FoundObject;
@@ -31,19 +31,19 @@ export interface RewrittenContent {
 
 /** Rewrites stored bytes as a new blob or inline content. Throws `EntityTooLarge` above the limit of a single write. */
 export async function rewriteContent(
-  { parts, contentParts }: { parts: StoreParts; contentParts: ContentParts },
+  { deps, contentDeps }: { deps: StoreDeps; contentDeps: ContentDeps },
   { source, sourceKey, range, targetKey, algorithm, inline, place }: ContentToRewrite,
 ): Promise<RewrittenContent> {
   const sizeBytes = range.endExclusive - range.start;
-  const maxSizeAllowed = parts.config.limits.put_bytes;
+  const maxSizeAllowed = deps.config.limits.put_bytes;
   if (sizeBytes > maxSizeAllowed) {
     throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed } });
   }
   const names = new Set(['MD5', algorithm] as const);
-  const writer = await ContentWriter.open(contentParts, names, sizeBytes, { inline, key: targetKey, place });
+  const writer = await ContentWriter.open(contentDeps, names, sizeBytes, { inline, key: targetKey, place });
   try {
     // Copy each chunk: its memory is reused while hashing and writing are still in progress.
-    for await (const chunk of readContent(parts, source, range, sourceKey)) {
+    for await (const chunk of readContent(deps, source, range, sourceKey)) {
       const copy = Buffer.from(chunk);
       await writer.write(copy, freeAfter(copy, 1));
     }

@@ -1,7 +1,7 @@
 import { UploadAdmission } from './admission.ts';
 import { BucketConfigurations } from './bucket-configurations.ts';
 import { createBucketService, type BucketService } from './bucket-service.ts';
-import type { ContentParts } from './content-writer.ts';
+import type { ContentDeps } from './content-writer.ts';
 import { createCopyService, type CopyService } from './copy-service.ts';
 import { CredentialCache } from './credential-cache.ts';
 import { LifecycleExecutor } from './lifecycle/executor.ts';
@@ -10,13 +10,13 @@ import { createEncryptionService, type EncryptionService } from './encryption-se
 import { createMultipartService, type MultipartService } from './multipart-service.ts';
 import { createObjectService, type ObjectService } from './object-service.ts';
 import { NotificationService } from './notifications/notification-service.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { StoreDeps } from './store-deps.ts';
 import { TrafficCounters } from './usage/traffic-counters.ts';
 
 /** The services that both planes use. */
 export interface StoreServices {
-  readonly parts: StoreParts;
-  readonly contentParts: ContentParts;
+  readonly deps: StoreDeps;
+  readonly contentDeps: ContentDeps;
   readonly buckets: BucketService;
   readonly configurations: BucketConfigurations;
   readonly objects: ObjectService;
@@ -31,30 +31,30 @@ export interface StoreServices {
   readonly traffic: TrafficCounters;
 }
 
-export function createServices(parts: StoreParts): StoreServices {
-  const { metadata, secrets, rights, now, blobs, hashing, config, random, disk } = parts;
-  const turnOfBody = (workspaceUuid: string) => parts.workspaceTraffic.turnOfBody(workspaceUuid);
+export function createServices(deps: StoreDeps): StoreServices {
+  const { metadata, secrets, rights, now, blobs, hashing, config, random, disk } = deps;
+  const turnOfBody = (workspaceUuid: string) => deps.workspaceTraffic.turnOfBody(workspaceUuid);
   const configurations = new BucketConfigurations(metadata, now);
   const credentials = new CredentialCache({ metadata, secrets, rights, now });
   const inlineMaxBytes = config.inline_max_bytes;
-  const contentParts: ContentParts = { blobs, hashing, inlineMaxBytes, random, disk, turnOfBody };
-  const objects = createObjectService(parts, configurations);
-  const encryption = createEncryptionService(parts, configurations);
-  const multipart = createMultipartService(parts, configurations);
+  const contentDeps: ContentDeps = { blobs, hashing, inlineMaxBytes, random, disk, turnOfBody };
+  const objects = createObjectService(deps, configurations);
+  const encryption = createEncryptionService(deps, configurations);
+  const multipart = createMultipartService(deps, configurations);
   return {
-    parts,
-    contentParts,
-    buckets: createBucketService(parts),
+    deps,
+    contentDeps,
+    buckets: createBucketService(deps),
     configurations,
     encryption,
     objects,
     multipart,
-    lifecycle: new LifecycleExecutor({ parts, configurations, objects, multipart }),
-    copies: createCopyService({ parts, configurations, contentParts, objects, multipart, encryption }),
-    keys: createKeyService(parts, credentials),
-    notifications: new NotificationService(parts, configurations),
+    lifecycle: new LifecycleExecutor({ deps, configurations, objects, multipart }),
+    copies: createCopyService({ deps, configurations, contentDeps, objects, multipart, encryption }),
+    keys: createKeyService(deps, credentials),
+    notifications: new NotificationService(deps, configurations),
     credentials,
-    uploadsInFlight: new UploadAdmission(config.limits.uploads_in_flight, parts.workspaceTraffic),
+    uploadsInFlight: new UploadAdmission(config.limits.uploads_in_flight, deps.workspaceTraffic),
     traffic: new TrafficCounters(),
   };
 }

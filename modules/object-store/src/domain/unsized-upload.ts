@@ -64,7 +64,7 @@ export class UnsizedUpload {
       return;
     }
     const written = await writeContent(this.#services, this.#takeGathered(true));
-    this.#whole = { written, atMs: this.#services.parts.now() };
+    this.#whole = { written, atMs: this.#services.deps.now() };
   }
 
   /** Makes the object visible. */
@@ -84,7 +84,7 @@ export class UnsizedUpload {
       return stored;
     }
     const { written, atMs } = this.#whole;
-    const { now, config } = this.#services.parts;
+    const { now, config } = this.#services.deps;
     // No row refers to the bytes yet. Give up well before the sweep may remove them.
     if (now() - atMs > (config.sweep_grace_seconds * 1_000) / 2) throw storeErrors.RequestTimeout();
     this.#whole = null;
@@ -108,7 +108,7 @@ export class UnsizedUpload {
     const whole = this.#whole;
     this.#whole = null;
     const refusal = storeErrors.IncompleteBody();
-    if (whole !== null) await discardRefused(this.#services.parts, whole.written.content, refusal);
+    if (whole !== null) await discardRefused(this.#services.deps, whole.written.content, refusal);
     const uploadId = this.#uploadId;
     this.#uploadId = null;
     const { bucket, key } = this.#object;
@@ -117,7 +117,7 @@ export class UnsizedUpload {
 
   async #writePart(): Promise<void> {
     const { bucket, key, attributes, origin } = this.#object;
-    const { multipart, parts } = this.#services;
+    const { multipart, deps } = this.#services;
     this.#uploadId ??= await multipart.create({
       bucket,
       key,
@@ -127,7 +127,7 @@ export class UnsizedUpload {
       checksumType: 'FULL_OBJECT',
     });
     const partNumber = this.#parts.length + 1;
-    if (partNumber > parts.config.limits.parts) throw storeErrors.EntityTooLarge();
+    if (partNumber > deps.config.limits.parts) throw storeErrors.EntityTooLarge();
     const { content, sizeBytes, etag, checksum } = await writeContent(this.#services, this.#takeGathered(false));
     const name = { bucket, key, uploadId: this.#uploadId };
     await multipart.putPart({ ...name, partNumber, content, sizeBytes, etag, checksum });

@@ -33,15 +33,15 @@ export interface ContentSource {
 
 /** Writes content of a known size without declared digests. A failed write leaves nothing behind. */
 export async function writeContent(
-  services: Pick<StoreServices, 'contentParts' | 'parts'>,
+  services: Pick<StoreServices, 'contentDeps' | 'deps'>,
   { sizeBytes, bucket, key, inline, pump }: ContentSource,
 ): Promise<WrittenObject> {
-  const limitBytes = services.parts.config.limits.put_bytes;
+  const limitBytes = services.deps.config.limits.put_bytes;
   if (sizeBytes > limitBytes) {
     throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed: limitBytes } });
   }
   const names = new Set(['MD5', 'CRC64NVME'] as const);
-  const writer = await ContentWriter.open(services.contentParts, names, sizeBytes, {
+  const writer = await ContentWriter.open(services.contentDeps, names, sizeBytes, {
     inline,
     key,
     place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id },

@@ -6,7 +6,7 @@ import { assertProvisioned, viewOf } from './domain-routes.ts';
 import { auditedHostname, envelopeSchema, hostnameBody, hostnameIn } from './domain-schemas.ts';
 import { bucketDomainsSchema, domainSchema } from './domain-view.ts';
 import { envelope } from './envelope.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { bucketParams, teamQuery } from './schemas.ts';
 
 const TAGS = ['object store'];
@@ -24,7 +24,7 @@ const removeQuery = Type.Object({
 const removedSchema = Type.Object({ bucket: Type.String(), removed: Type.Array(Type.String()) });
 
 /** The same registrations as `/domains`, from the side of the bucket. */
-export function registerBucketDomainRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerBucketDomainRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
   const domains = management.domains.service;
   const bucketOf = async (name: string, { workspaceUuid }: Grant): Promise<BucketRecord> => {

@@ -4,7 +4,7 @@ import { sanitizeBucketName } from '../domain/bucket-name.ts';
 import { nameIn } from './audit-names.ts';
 import { bucketView, encryptionMode, toBucketViews } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { closed, envelopeOf, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const createBody = Type.Object(
@@ -20,8 +20,8 @@ const createBody = Type.Object(
   closed,
 );
 
-export function registerBucketRoutes(app: HttpApp, management: ManagementParts): void {
-  const { buckets, parts } = management.services;
+export function registerBucketRoutes(app: HttpApp, management: ManagementDeps): void {
+  const { buckets, deps } = management.services;
 
   app.get(
     '/buckets',
@@ -37,7 +37,7 @@ export function registerBucketRoutes(app: HttpApp, management: ManagementParts):
     },
     async (request) => {
       const { workspaceUuid } = grantOf(request);
-      const found = await buckets.list(workspaceUuid, { limit: parts.config.limits.buckets_per_workspace });
+      const found = await buckets.list(workspaceUuid, { limit: deps.config.limits.buckets_per_workspace });
       const views = await toBucketViews(management, workspaceUuid, found);
       return envelope('Buckets', { buckets: views, count: views.length });
     },
@@ -62,7 +62,7 @@ export function registerBucketRoutes(app: HttpApp, management: ManagementParts):
     async (request, reply) => {
       const {
         name,
-        encryption_mode: mode = parts.config.default_encryption,
+        encryption_mode: mode = deps.config.default_encryption,
         location_hint: locationHint = null,
       } = request.body;
       const { workspaceUuid } = grantOf(request);

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { settingsOf } from '../domain/settings/bucket-settings.ts';
 import type { BucketRecord, BucketUsage } from '../domain/ports/records.ts';
 import { toTimestamp } from './envelope.ts';
-import { REGION, type ManagementParts } from './management-parts.ts';
+import { REGION, type ManagementDeps } from './management-deps.ts';
 import { nullableText, nullableTimestamp, timestamp } from './schemas.ts';
 
 export const encryptionMode = Type.Union([Type.Literal('none'), Type.Literal('sse-s3')]);
@@ -41,7 +41,7 @@ const AT_A_TIME = 32;
 
 /** Buckets of one workspace as the management API shows them, with what their settings and domains say. */
 export async function toBucketViews(
-  { services, domains }: Pick<ManagementParts, 'services' | 'domains'>,
+  { services, domains }: Pick<ManagementDeps, 'services' | 'domains'>,
   workspaceUuid: string,
   found: readonly (BucketRecord & BucketUsage)[],
 ): Promise<BucketView[]> {
@@ -53,7 +53,7 @@ export async function toBucketViews(
   }
   const view = async (bucket: BucketRecord & BucketUsage): Promise<BucketView> => {
     const configuration = await services.configurations.of(bucket);
-    const settings = settingsOf(configuration, services.parts.config.soft_delete_days);
+    const settings = settingsOf(configuration, services.deps.config.soft_delete_days);
     return {
       name: bucket.name,
       created_at: toTimestamp(bucket.createdAtMs),

@@ -7,7 +7,7 @@ import { bucketResource } from './audit-names.ts';
 import { envelope } from './envelope.ts';
 import { lifecycleBody, lifecycleView } from './lifecycle-schemas.ts';
 import { readLifecycleRules, toLifecycleView } from './lifecycle-view.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { bucketParams, envelopeOf, TAGS, teamQuery } from './schemas.ts';
 import { settingsBody, settingsView } from './settings-schemas.ts';
 import { mergeSettings, toSettingsView } from './settings-view.ts';
@@ -15,14 +15,14 @@ import { mergeSettings, toSettingsView } from './settings-view.ts';
 const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
 
 /** Settings and lifecycle of a bucket. Versioning and location stand beside them. */
-export function registerConfigurationRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerConfigurationRoutes(app: HttpApp, management: ManagementDeps): void {
   registerSettingsRoutes(app, management);
   registerLifecycleRoutes(app, management);
 }
 
-function registerSettingsRoutes(app: HttpApp, { services }: ManagementParts): void {
-  const { buckets, configurations, parts } = services;
-  const retentionDays = parts.config.soft_delete_days;
+function registerSettingsRoutes(app: HttpApp, { services }: ManagementDeps): void {
+  const { buckets, configurations, deps } = services;
+  const retentionDays = deps.config.soft_delete_days;
   const response = { 200: envelopeOf(settingsView) };
 
   app.get(
@@ -58,7 +58,7 @@ function registerSettingsRoutes(app: HttpApp, { services }: ManagementParts): vo
   );
 }
 
-function registerLifecycleRoutes(app: HttpApp, { services }: ManagementParts): void {
+function registerLifecycleRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, configurations } = services;
   const response = { 200: envelopeOf(lifecycleView) };
 
@@ -112,14 +112,14 @@ function registerLifecycleRoutes(app: HttpApp, { services }: ManagementParts): v
 }
 
 function edit(
-  services: ManagementParts['services'],
+  services: ManagementDeps['services'],
   name: string,
   workspaceUuid: string,
   change: (before: BucketConfiguration) => readonly DocumentChange[],
 ): Promise<{ configuration: BucketConfiguration }> {
-  const { parts, configurations, buckets } = services;
+  const { deps, configurations, buckets } = services;
   return editDocuments(
-    { metadata: parts.metadata, configurations, now: parts.now },
+    { metadata: deps.metadata, configurations, now: deps.now },
     { find: () => buckets.getOwn(name, workspaceUuid), edit: change },
   );
 }

@@ -5,18 +5,18 @@ import { storeErrors } from '../errors.ts';
 import { bucketResource } from './audit-names.ts';
 import { bucketView, deletedBucketView, toBucketViews, toDeletedBucketView, toGoneBucketView } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 /** Deleting a bucket, seeing what was deleted, and having it back. */
-export function registerDeletedBucketRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerDeletedBucketRoutes(app: HttpApp, management: ManagementDeps): void {
   registerDelete(app, management);
   registerDeletedList(app, management);
   registerRestore(app, management);
 }
 
-function registerDelete(app: HttpApp, { services }: ManagementParts): void {
-  const { buckets, configurations, parts } = services;
+function registerDelete(app: HttpApp, { services }: ManagementDeps): void {
+  const { buckets, configurations, deps } = services;
 
   app.delete(
     '/buckets/:name',
@@ -35,18 +35,18 @@ function registerDelete(app: HttpApp, { services }: ManagementParts): void {
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
-      const { softDelete } = settingsOf(await configurations.of(bucket), parts.config.soft_delete_days);
+      const { softDelete } = settingsOf(await configurations.of(bucket), deps.config.soft_delete_days);
       if (softDelete.enabled) {
         const deleted = await buckets.softDelete(bucket, softDelete.retentionDays);
         return envelope('Bucket deleted; it can be restored', toDeletedBucketView(deleted));
       }
       await (request.query.force === true ? buckets.discard(bucket) : buckets.delete(bucket));
-      return envelope('Bucket deleted', toGoneBucketView(bucket, parts.now()));
+      return envelope('Bucket deleted', toGoneBucketView(bucket, deps.now()));
     },
   );
 }
 
-function registerDeletedList(app: HttpApp, { services }: ManagementParts): void {
+function registerDeletedList(app: HttpApp, { services }: ManagementDeps): void {
   app.get(
     '/buckets/deleted',
     {
@@ -66,7 +66,7 @@ function registerDeletedList(app: HttpApp, { services }: ManagementParts): void 
   );
 }
 
-function registerRestore(app: HttpApp, management: ManagementParts): void {
+function registerRestore(app: HttpApp, management: ManagementDeps): void {
   const { buckets } = management.services;
 
   app.post(

@@ -5,7 +5,7 @@ import type { DomainRecord } from '../domain/ports/custom-domains.ts';
 import { auditedHostname, envelopeSchema, hostnameIn, newDomainBody } from './domain-schemas.ts';
 import { domainSchema, toDomainView, type DomainView } from './domain-view.ts';
 import { envelope } from './envelope.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { teamQuery, workspaceParams } from './schemas.ts';
 
 const TAGS = ['object store'];
@@ -22,20 +22,20 @@ const listSchema = Type.Object({ domains: Type.Array(domainSchema), count: Type.
 const removedSchema = Type.Object({ hostname: Type.String(), removed: Type.Literal(true) });
 
 /** Domains of a workspace stand only beside a store. */
-export async function assertProvisioned({ services }: ManagementParts, workspaceUuid: string): Promise<void> {
-  if (!(await services.parts.metadata.isProvisioned({ workspaceUuid }))) throw storeErrors.TenantNotProvisioned();
+export async function assertProvisioned({ services }: ManagementDeps, workspaceUuid: string): Promise<void> {
+  if (!(await services.deps.metadata.isProvisioned({ workspaceUuid }))) throw storeErrors.TenantNotProvisioned();
 }
 
-export function viewOf({ domains }: ManagementParts, domain: DomainRecord): DomainView {
+export function viewOf({ domains }: ManagementDeps, domain: DomainRecord): DomainView {
   return toDomainView(domain, domains.targetOf(domain.bucketId));
 }
 
-export function registerDomainRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerDomainRoutes(app: HttpApp, management: ManagementDeps): void {
   registerAllDomains(app, management);
   registerOneDomain(app, management);
 }
 
-function registerAllDomains(app: HttpApp, management: ManagementParts): void {
+function registerAllDomains(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
   const domains = management.domains.service;
 
@@ -85,7 +85,7 @@ function registerAllDomains(app: HttpApp, management: ManagementParts): void {
   );
 }
 
-function registerOneDomain(app: HttpApp, management: ManagementParts): void {
+function registerOneDomain(app: HttpApp, management: ManagementDeps): void {
   const domains = management.domains.service;
 
   app.get(

@@ -3,14 +3,14 @@ import { Type } from 'typebox';
 import { bucketResource } from './audit-names.ts';
 import { encryptionMode } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from './schemas.ts';
 
 const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
 const encryptionView = Type.Object({ mode: encryptionMode });
 
 /** What becomes of objects that are uploaded without encryption headers. The S3 plane has `aws:kms` besides. */
-export function registerEncryptionRoutes(app: HttpApp, { services }: ManagementParts): void {
+export function registerEncryptionRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, encryption } = services;
   const response = { 200: envelopeOf(encryptionView) };
 

@@ -7,7 +7,7 @@ import { registerDisabledRoutes } from './disabled-routes.ts';
 import { toManagementError } from './error-answers.ts';
 import { registerDomainRoutes } from './domain-routes.ts';
 import { registerKeyRoutes } from './key-routes.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { registerNotificationRoutes } from './notification-routes.ts';
 import { registerObjectRoutes } from './objects/register-objects.ts';
 import { PUBLIC_PREFIX, registerPublicRoutes } from './public-routes.ts';
@@ -22,32 +22,32 @@ import { registerVersioningRoutes } from './versioning-routes.ts';
 export const MANAGEMENT_PREFIX = '/api/v1/workspace/:workspace_uuid/object-store';
 
 /** The contract's routes, with its envelope for answers and errors. */
-export async function registerManagementRoutes(app: HttpApp, parts: ManagementParts): Promise<void> {
+export async function registerManagementRoutes(app: HttpApp, deps: ManagementDeps): Promise<void> {
   await app.register(
     async (scope: HttpApp) => {
       useErrorRenderer(scope, renderEnvelopeError, toManagementError);
-      limitRequestRate(scope, parts);
-      registerStatusRoutes(scope, parts);
-      registerBucketRoutes(scope, parts);
-      registerDeletedBucketRoutes(scope, parts);
-      registerConfigurationRoutes(scope, parts);
-      registerVersioningRoutes(scope, parts);
-      registerEncryptionRoutes(scope, parts);
-      registerNotificationRoutes(scope, parts);
-      registerUrlRoutes(scope, parts);
-      registerUsageRoutes(scope, parts);
-      registerTrashRoutes(scope, parts);
-      registerKeyRoutes(scope, parts);
-      registerDomainRoutes(scope, parts);
-      registerBucketDomainRoutes(scope, parts);
-      await registerObjectRoutes(scope, parts);
+      limitRequestRate(scope, deps);
+      registerStatusRoutes(scope, deps);
+      registerBucketRoutes(scope, deps);
+      registerDeletedBucketRoutes(scope, deps);
+      registerConfigurationRoutes(scope, deps);
+      registerVersioningRoutes(scope, deps);
+      registerEncryptionRoutes(scope, deps);
+      registerNotificationRoutes(scope, deps);
+      registerUrlRoutes(scope, deps);
+      registerUsageRoutes(scope, deps);
+      registerTrashRoutes(scope, deps);
+      registerKeyRoutes(scope, deps);
+      registerDomainRoutes(scope, deps);
+      registerBucketDomainRoutes(scope, deps);
+      await registerObjectRoutes(scope, deps);
     },
     { prefix: MANAGEMENT_PREFIX },
   );
   await app.register(
     async (scope: HttpApp) => {
       useErrorRenderer(scope, renderEnvelopeError, toManagementError);
-      registerPublicRoutes(scope, parts);
+      registerPublicRoutes(scope, deps);
     },
     { prefix: PUBLIC_PREFIX },
   );

@@ -6,7 +6,7 @@ import { storeErrors } from '../errors.ts';
 import type { KeyPermission } from '../domain/ports/records.ts';
 import { envelope } from './envelope.ts';
 import { createdKeyView, keyView, permission, toCreatedKeyView, toKeyView } from './key-view.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { closed, envelopeOf, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const DEFAULT_PERMISSIONS: readonly KeyPermission[] = ['read', 'write'];
@@ -23,14 +23,14 @@ const createBody = Type.Object(
 
 const deleteBody = Type.Object({ accessKeyId: Type.String({ minLength: 1, maxLength: 128 }) }, closed);
 
-export function registerKeyRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerKeyRoutes(app: HttpApp, management: ManagementDeps): void {
   registerList(app, management);
   registerCreate(app, management);
   registerRevoke(app, management);
   registerPolicyRoutes(app);
 }
 
-function registerList(app: HttpApp, { services: { keys } }: ManagementParts): void {
+function registerList(app: HttpApp, { services: { keys } }: ManagementDeps): void {
   app.get(
     '/keys',
     {
@@ -52,8 +52,8 @@ function registerList(app: HttpApp, { services: { keys } }: ManagementParts): vo
   );
 }
 
-function registerCreate(app: HttpApp, management: ManagementParts): void {
-  const { keys, parts } = management.services;
+function registerCreate(app: HttpApp, management: ManagementDeps): void {
+  const { keys, deps } = management.services;
 
   app.post(
     '/keys',
@@ -82,7 +82,7 @@ function registerCreate(app: HttpApp, management: ManagementParts): void {
         permissions,
         buckets,
         createdBy: createKeyMaker(principal),
-        expiresAtMs: readExpiry(expires_at, parts.now(), principal),
+        expiresAtMs: readExpiry(expires_at, deps.now(), principal),
       });
       const view = toCreatedKeyView(key, secretAccessKey, management.s3Endpoint());
       return await reply.status(201).send(envelope('Access key created', view));
@@ -90,7 +90,7 @@ function registerCreate(app: HttpApp, management: ManagementParts): void {
   );
 }
 
-function registerRevoke(app: HttpApp, { services: { keys } }: ManagementParts): void {
+function registerRevoke(app: HttpApp, { services: { keys } }: ManagementDeps): void {
   app.delete(
     '/keys',
     {

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { roleOf, type ListedKey } from '../domain/key-service.ts';
 import type { AccessKeyRecord } from '../domain/ports/records.ts';
 import { toTimestamp } from './envelope.ts';
-import { REGION } from './management-parts.ts';
+import { REGION } from './management-deps.ts';
 import { nullableTimestamp, timestamp } from './schemas.ts';
 
 export const permission = Type.Union([Type.Literal('read'), Type.Literal('write'), Type.Literal('admin')]);

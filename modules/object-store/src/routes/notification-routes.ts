@@ -6,7 +6,7 @@ import type { WebhookSecrets } from '../domain/notifications/notification-servic
 import type { BucketRecord } from '../domain/ports/records.ts';
 import { bucketResource } from './audit-names.ts';
 import { envelope, toTimestamp } from './envelope.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import {
   notificationRules,
   notificationsView,
@@ -22,13 +22,13 @@ const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
 const update = { action: 'bucket:update', auditResource: bucketResource } as const;
 
 /** Whom changes of a bucket's objects are told, how that goes, and what signs it. */
-export function registerNotificationRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerNotificationRoutes(app: HttpApp, management: ManagementDeps): void {
   registerRuleRoutes(app, management);
   registerSecretRoutes(app, management);
   registerDeliveryRoutes(app, management);
 }
 
-function registerRuleRoutes(app: HttpApp, { services }: ManagementParts): void {
+function registerRuleRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, notifications } = services;
   const response = { 200: envelopeOf(notificationsView) };
   const view = async (bucket: BucketRecord): Promise<Static<typeof notificationsView>> => {
@@ -88,7 +88,7 @@ function registerRuleRoutes(app: HttpApp, { services }: ManagementParts): void {
   );
 }
 
-function registerSecretRoutes(app: HttpApp, { services }: ManagementParts): void {
+function registerSecretRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, notifications } = services;
   const response = { 200: envelopeOf(secretView) };
 
@@ -118,7 +118,7 @@ function registerSecretRoutes(app: HttpApp, { services }: ManagementParts): void
   );
 }
 
-function registerDeliveryRoutes(app: HttpApp, { services }: ManagementParts): void {
+function registerDeliveryRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, notifications } = services;
 
   app.post(
@@ -134,7 +134,7 @@ function registerDeliveryRoutes(app: HttpApp, { services }: ManagementParts): vo
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
-      const signal = AbortSignal.timeout(services.parts.config.notifications.timeout_seconds * 1_000);
+      const signal = AbortSignal.timeout(services.deps.config.notifications.timeout_seconds * 1_000);
       try {
         await notifications.test(bucket, request.body.rule ?? null, request.id, signal);
         return envelope('Delivered', { delivered: true, error: null });

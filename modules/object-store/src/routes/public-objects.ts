@@ -22,20 +22,20 @@ export interface PublicObject {
 
 /** One refusal for all: no such bucket, another's bucket, no such key, a private object. */
 export async function findPublicObject(
-  { parts, configurations, objects }: StoreServices,
+  { deps, configurations, objects }: StoreServices,
   { bucketName, tenantId, key }: { bucketName: string; tenantId?: string; key: string },
 ): Promise<PublicObject> {
   const absent = (): Error => storeErrors.NoSuchKey({ details: { resource: null } });
-  const bucket = await parts.metadata.findBucket({ name: bucketName });
+  const bucket = await deps.metadata.findBucket({ name: bucketName });
   if (bucket === null || (tenantId !== undefined && bucket.workspaceUuid !== tenantId)) throw absent();
-  await admitRequest({ parts }, bucket.workspaceUuid, true);
+  await admitRequest({ deps }, bucket.workspaceUuid, true);
   const configuration = await configurations.of(bucket);
   const found = await objects.find({ bucket, key }).catch((error: unknown) => {
     throw isNoSuchKey(error) ? absent() : error;
   });
   const access = bucketAccessOf(bucket, configuration);
   if (!mayReadAnonymously({ bucket, access, version: found.version })) throw absent();
-  return { bucket, found, cacheControl: settingsOf(configuration, parts.config.soft_delete_days).cacheControl };
+  return { bucket, found, cacheControl: settingsOf(configuration, deps.config.soft_delete_days).cacheControl };
 }
 
 export async function sendPublicObject(

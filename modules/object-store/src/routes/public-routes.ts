@@ -2,7 +2,7 @@ import type { HttpApp } from '@svc/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { SANDBOX } from '../domain/content/content-headers.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { exchangeOf, readerOf } from './objects/send-object.ts';
 import { decodePublicKey, findPublicObject, sendPublicObject } from './public-objects.ts';
 import { TAGS } from './schemas.ts';
@@ -12,7 +12,7 @@ export const PUBLIC_PREFIX = '/api/v1/public/object-store';
 const HAS_BYTES = { type: 'string', format: 'binary' };
 
 /** What buckets and objects make public, for browsers. A private object and one that is not are told apart by nothing. */
-export function registerPublicRoutes(app: HttpApp, { services, publicOrigin }: ManagementParts): void {
+export function registerPublicRoutes(app: HttpApp, { services, publicOrigin }: ManagementDeps): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/t/:tenant_id/objects/*',

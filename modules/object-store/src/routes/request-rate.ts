@@ -1,14 +1,14 @@
 import { grantOf, RateLimiter, rateLimitHeaders, type HttpApp } from '@svc/http';
 import { storeErrors } from '../errors.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 
 /**
  * Bounds the calls about one bucket: this API is for people and tools, the S3 plane for applications. Counted by workspace
  * and name, so that nobody uses up what is another's.
  */
-export function limitRequestRate(scope: HttpApp, { services }: ManagementParts): void {
-  const perSecond = services.parts.config.limits.management_requests_per_second;
-  const limiter = new RateLimiter({ perMinute: perSecond * 60, burst: perSecond }, services.parts.now);
+export function limitRequestRate(scope: HttpApp, { services }: ManagementDeps): void {
+  const perSecond = services.deps.config.limits.management_requests_per_second;
+  const limiter = new RateLimiter({ perMinute: perSecond * 60, burst: perSecond }, services.deps.now);
   scope.addHook('onRequest', async (request, reply) => {
     const bucketName = nameOf(request.params) ?? nameOf({ name: queryOf(request.query) });
     if (bucketName === null) return;

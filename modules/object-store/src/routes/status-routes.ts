@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { ownerOf } from '../domain/access/owner-identity.ts';
 import { MAX_OBJECT_TAGS } from '../domain/tags.ts';
 import { envelope } from './envelope.ts';
-import { REGION, type ManagementParts } from './management-parts.ts';
+import { REGION, type ManagementDeps } from './management-deps.ts';
 import { envelopeOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const statusView = Type.Object({
@@ -20,11 +20,11 @@ const statusView = Type.Object({
   usage: Type.Object({ buckets: Type.Integer(), object_count: Type.Integer(), size_bytes: Type.Integer() }),
 });
 
-export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: ManagementParts): void {
-  const { parts, buckets } = services;
+export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: ManagementDeps): void {
+  const { deps, buckets } = services;
   const limits = {
-    ...parts.config.limits,
-    domains_per_bucket: parts.config.custom_domains.domains_per_bucket,
+    ...deps.config.limits,
+    domains_per_bucket: deps.config.custom_domains.domains_per_bucket,
     tags_per_object: MAX_OBJECT_TAGS,
   };
 
@@ -51,7 +51,7 @@ export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: Man
         owner_display_name: owner.displayName,
         s3_endpoint: s3Endpoint(),
         region: REGION,
-        provisioned: await parts.metadata.isProvisioned({ workspaceUuid }),
+        provisioned: await deps.metadata.isProvisioned({ workspaceUuid }),
         limits,
         usage: { buckets: usage.buckets, object_count: usage.objectCount, size_bytes: usage.sizeBytes },
       });

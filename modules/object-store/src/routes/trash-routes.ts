@@ -2,7 +2,7 @@ import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { emptyTrash } from '../domain/empty-trash.ts';
 import { envelope } from './envelope.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { envelopeOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const emptiedSchema = Type.Object({
@@ -11,7 +11,7 @@ const emptiedSchema = Type.Object({
 });
 
 /** Deleted bytes wait for a grace, and count until they are removed: whoever needs the room ends the wait. */
-export function registerTrashRoutes(app: HttpApp, { services }: ManagementParts): void {
+export function registerTrashRoutes(app: HttpApp, { services }: ManagementDeps): void {
   app.delete(
     '/trash',
     {
@@ -28,7 +28,7 @@ export function registerTrashRoutes(app: HttpApp, { services }: ManagementParts)
       },
     },
     async (request) => {
-      const emptied = await emptyTrash(services.parts, grantOf(request).workspaceUuid);
+      const emptied = await emptyTrash(services.deps, grantOf(request).workspaceUuid);
       return envelope('The trash is being emptied', emptied);
     },
   );

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { settingsOf } from '../domain/settings/bucket-settings.ts';
 import { envelope } from './envelope.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import { envelopeOf, queryOf, TAGS, workspaceParams } from './schemas.ts';
 
 const urlsView = Type.Object({
@@ -21,7 +21,7 @@ const urlsView = Type.Object({
 });
 
 /** Where the objects of a bucket are found by browsers. */
-export function registerUrlRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerUrlRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services, s3Endpoint, customDomains } = management;
 
   app.get(
@@ -39,7 +39,7 @@ export function registerUrlRoutes(app: HttpApp, management: ManagementParts): vo
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const bucket = await services.buckets.getOwn(request.query.bucket, workspaceUuid);
-      const { config } = services.parts;
+      const { config } = services.deps;
       const settings = settingsOf(await services.configurations.of(bucket), config.soft_delete_days);
       return envelope('URLs', {
         bucket: bucket.name,
@@ -65,7 +65,7 @@ export function encodeKey(key: string): string {
 
 /** Where anybody finds an object that is public; `path` is its key as it stands in a URL. */
 export function publicUrl(
-  management: Pick<ManagementParts, 'baseUrl' | 'publicOrigin'>,
+  management: Pick<ManagementDeps, 'baseUrl' | 'publicOrigin'>,
   request: FastifyRequest,
   bucket: Pick<BucketRecord, 'name' | 'workspaceUuid'>,
   path: string,
@@ -76,7 +76,7 @@ export function publicUrl(
 
 /** Null for the names below `localhost`: they are not for every client, and page loads are sent there anyway. */
 function ownOriginUrl(
-  { publicOrigin }: Pick<ManagementParts, 'publicOrigin'>,
+  { publicOrigin }: Pick<ManagementDeps, 'publicOrigin'>,
   request: FastifyRequest,
   bucketName: string,
   path: string,
@@ -85,7 +85,7 @@ function ownOriginUrl(
 }
 
 /** As the operator configured it, else as the caller reached us. */
-function baseUrlOf({ baseUrl }: Pick<ManagementParts, 'baseUrl'>, request: FastifyRequest): string {
+function baseUrlOf({ baseUrl }: Pick<ManagementDeps, 'baseUrl'>, request: FastifyRequest): string {
   return baseUrl?.() ?? `${request.protocol}://${request.host}`;
 }
 

@@ -5,7 +5,7 @@ import { PERIOD_MS, periodStart } from '../domain/usage/usage-periods.ts';
 import { storeErrors } from '../errors.ts';
 import type { UsagePoint, UsageResolution } from '../domain/ports/usage-history.ts';
 import { envelope, toTimestamp } from './envelope.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDeps } from './management-deps.ts';
 import {
   envelopeOf,
   nullable,
@@ -56,8 +56,8 @@ const usageView = Type.Object({
 });
 
 /** How much there was, and how much came and went, over time. */
-export function registerUsageRoutes(app: HttpApp, { services }: ManagementParts): void {
-  const { buckets, configurations, parts } = services;
+export function registerUsageRoutes(app: HttpApp, { services }: ManagementDeps): void {
+  const { buckets, configurations, deps } = services;
 
   app.get(
     '/usage',
@@ -77,14 +77,14 @@ export function registerUsageRoutes(app: HttpApp, { services }: ManagementParts)
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const { bucket: name, resolution = 'day' } = request.query;
-      const { fromMs, toMs } = spanOf(request.query, resolution, parts.now());
+      const { fromMs, toMs } = spanOf(request.query, resolution, deps.now());
       const bucket = name === undefined ? null : await buckets.getOwn(name, workspaceUuid);
       const bucketId = bucket?.id ?? null;
       const span = { workspaceUuid, bucketId, resolution, fromMs, toMs, limit: MOST_POINTS };
-      const points = await parts.metadata.usageHistory(span);
+      const points = await deps.metadata.usageHistory(span);
       let quota: Static<typeof usageView>['quota'] = null;
       if (bucket !== null) {
-        const settings = settingsOf(await configurations.of(bucket), parts.config.soft_delete_days);
+        const settings = settingsOf(await configurations.of(bucket), deps.config.soft_delete_days);
         quota = { max_bytes: settings.quota.maxBytes, max_objects: settings.quota.maxObjects };
       }
       const [from, to] = [toTimestamp(fromMs), toTimestamp(toMs)];
@@ -102,9 +102,9 @@ export function registerUsageRoutes(app: HttpApp, { services }: ManagementParts)
 
 /** From the beginning of the first period. */
 function spanOf({ from, to }: Static<typeof usageQuery>, resolution: UsageResolution, nowMs: number) {
-  const toMs = to === undefined ? nowMs : timeOf('to', to);
+  const toMs = to === undefined ? nowMs : parseTime('to', to);
   const asked =
-    from === undefined ? toMs - (DEFAULT_PERIODS[resolution] - 1) * PERIOD_MS[resolution] : timeOf('from', from);
+    from === undefined ? toMs - (DEFAULT_PERIODS[resolution] - 1) * PERIOD_MS[resolution] : parseTime('from', from);
   const fromMs = periodStart(asked, resolution);
   if (fromMs >= toMs) throw invalid('from', 'must be before `to`');
   if ((toMs - fromMs) / PERIOD_MS[resolution] > MOST_POINTS) {
@@ -114,7 +114,7 @@ function spanOf({ from, to }: Static<typeof usageQuery>, resolution: UsageResolu
 }
 
 /** The schema knows the form; the calendar, and the years that a date can hold, are known here. */
-function timeOf(field: string, text: string): number {
+function parseTime(field: string, text: string): number {
   const timeMs = Date.parse(text);
   if (Number.isFinite(timeMs) && timeMs >= 0) return timeMs;
   throw invalid(field, 'must be a time since 1970');

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { BucketRecord } from '../domain/ports/records.ts';
 import { bucketResource } from './audit-names.ts';
 import { envelope } from './envelope.ts';
-import { REGION, type ManagementParts } from './management-parts.ts';
+import { REGION, type ManagementDeps } from './management-deps.ts';
 import { bucketParams, envelopeOf, nullableText, TAGS, teamQuery } from './schemas.ts';
 
 const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
@@ -36,8 +36,8 @@ const locationView = Type.Object({
   provider: Type.String({ description: 'Engine that stores the objects.' }),
 });
 
-export function registerVersioningRoutes(app: HttpApp, { services, provider }: ManagementParts): void {
-  const { buckets, parts } = services;
+export function registerVersioningRoutes(app: HttpApp, { services, provider }: ManagementDeps): void {
+  const { buckets, deps } = services;
   const response = { 200: envelopeOf(versioningView) };
 
   app.get(
@@ -67,7 +67,7 @@ export function registerVersioningRoutes(app: HttpApp, { services, provider }: M
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       const { status, enabled } = request.body;
       const versioning = status?.toLowerCase() === 'enabled' || enabled === true ? 'enabled' : 'suspended';
-      await parts.metadata.setVersioning({ bucketId: bucket.id, versioning });
+      await deps.metadata.setVersioning({ bucketId: bucket.id, versioning });
       return envelope('Versioning changed', toVersioningView(versioning));
     },
   );

@@ -63,15 +63,12 @@ export async function dispatch(
 }
 
 /** Null for an unsigned request, which can access public content only. */
-function authenticateRequest(
-  request: S3Request,
-  { parts, credentials }: StoreServices,
-): Promise<Authentication | null> {
+function authenticateRequest(request: S3Request, { deps, credentials }: StoreServices): Promise<Authentication | null> {
   return authenticate(request, {
     credentials,
-    now: parts.now,
-    regions: parts.config.regions,
-    maxPresignSeconds: parts.config.limits.presign_seconds,
+    now: deps.now,
+    regions: deps.config.regions,
+    maxPresignSeconds: deps.config.limits.presign_seconds,
   });
 }
 

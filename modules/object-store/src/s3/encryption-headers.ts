@@ -78,7 +78,7 @@ function readKey({ request, services }: HeaderContext, prefix: string): Customer
   const text = headers.get(`${prefix}-key`);
   const md5 = headers.get(`${prefix}-key-md5`);
   if (algorithm === undefined && text === undefined && md5 === undefined) return null;
-  if (services.parts.config.sse_c_requires_tls && !(request.incoming.socket instanceof TLSSocket)) {
+  if (services.deps.config.sse_c_requires_tls && !(request.incoming.socket instanceof TLSSocket)) {
     throw storeErrors.InvalidRequest({
       details: {
         reason:

@@ -128,31 +128,31 @@ function logFault(log: Logger, incoming: IncomingMessage, error: AppError, reque
   log.error({ err: error.cause ?? error, code: error.code, request_id: requestId, url }, 's3 request failed');
 }
 
-interface RequestParts {
+interface RawRequest {
   incoming: IncomingMessage;
   response: ServerResponse;
   requestId: string;
   expectsContinue: boolean;
 }
 
-/** Answers a raw request. Calls `tell` with the operation's name as soon as it is known. */
+/** Answers a raw request. Calls `onOperation` with the operation's name as soon as it is known. */
 async function answerRequest(
   { services, directory, oversight, clientOf }: S3PlaneOptions,
-  { incoming, response, requestId, expectsContinue }: RequestParts,
-  tell: (operation: string) => void,
+  { incoming, response, requestId, expectsContinue }: RawRequest,
+  onOperation: (operation: string) => void,
 ): Promise<void> {
-  const { domains, website_domains: websiteDomains } = services.parts.config;
+  const { domains, website_domains: websiteDomains } = services.deps.config;
   const host = incoming.headers.host ?? '';
   const shown = bucketOfHost(host, websiteDomains);
   const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;
   if (siteBucket !== null) for (const name of Object.keys(ISOLATED)) response.removeHeader(name);
   const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue, clientOf });
   if (siteBucket !== null && (await showsWebsite(request, response, { services, oversight }, shown !== null))) {
-    tell('Website');
+    onOperation('Website');
     return;
   }
   const detected = detectOperation(request);
-  tell(detected === 'CorsPreflight' ? detected : detected.name);
+  onOperation(detected === 'CorsPreflight' ? detected : detected.name);
   if (detected === 'CorsPreflight') {
     await answerPreflight(request, response, services);
     return;

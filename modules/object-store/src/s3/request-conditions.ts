@@ -14,7 +14,7 @@ export function readConditionsOf(headers: RequestHeaders): ReadConditions {
 }
 
 /** Evaluated in the transaction, against the version current then. */
-export function writeConditionsOf(headers: RequestHeaders): WriteConditions {
+export function parseWriteConditions(headers: RequestHeaders): WriteConditions {
   const ifMatch = headers.get('if-match');
   const ifNoneMatch = headers.get('if-none-match');
   return {

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { contentHeaders, type ContentView } from '../domain/content/content-headers.ts';
 import { inlineContent, readContent } from '../domain/read-content.ts';
-import type { StoreParts } from '../domain/store-parts.ts';
+import type { StoreDeps } from '../domain/store-deps.ts';
 import type { ContentKey } from '../domain/encryption/content-key.ts';
 import type { ReadRange } from '../domain/ports/blob-store.ts';
 import type { FoundObject } from '../domain/ports/metadata-store.ts';
@@ -51,7 +51,7 @@ export interface SentContent {
 
 /** Responds with the bytes as fast as the client reads them. The only place that sends an object's bytes. */
 export async function sendContent(
-  parts: StoreParts,
+  deps: StoreDeps,
   response: ServerResponse,
   { workspaceUuid, found, key, range, status, head, isHead, onStart = () => undefined }: SentContent,
 ): Promise<void> {
@@ -70,13 +70,13 @@ export async function sendContent(
     response.end(body);
     return;
   }
-  const content = readContent(parts, found, range, key);
+  const content = readContent(deps, found, range, key);
   // Read the first chunk before writing the head, so that unreadable bytes cause an error response instead of a
   // truncated one.
   const first = await content.next();
   onStart();
   response.writeHead(status, headers);
-  const turn = (): Promise<void> | undefined => parts.workspaceTraffic.turnOfDownload(workspaceUuid);
+  const turn = (): Promise<void> | undefined => deps.workspaceTraffic.turnOfDownload(workspaceUuid);
   await respondStream(response, inTurns(startingWith(first, content), turn));
 }
 

@@ -17,7 +17,7 @@ export function versionIdFor(orderKey: number, token: string): string {
 }
 
 /** The order key in a version id. Null for text that cannot be one. */
-export function orderKeyOf(versionId: string): number | null {
+export function parseOrderKey(versionId: string): number | null {
   if (versionId === NULL_VERSION || !isVersionId(versionId)) return null;
   return Number.parseInt(versionId.slice(0, DIGITS), RADIX);
 }

@@ -20,7 +20,7 @@ import { unlimitedQuotas } from '@svc/quotas';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LifecycleExecutor } from '../../src/domain/lifecycle/executor.ts';
 import { createServices, type StoreServices } from '../../src/domain/services.ts';
-import type { StoreParts } from '../../src/domain/store-parts.ts';
+import type { StoreDeps } from '../../src/domain/store-deps.ts';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { testConfig } from '../support/running-store.ts';
 import { refusalOf } from '../support/s3-client.ts';
@@ -50,7 +50,7 @@ describe('lifecycle rules of a bucket', () => {
   const setRules = (Bucket: string, ...Rules: LifecycleRule[]) =>
     client.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }));
   const executor = () => {
-    const parts = {
+    const deps = {
       metadata: store.metadata,
       blobs: store.blobs,
       now,
@@ -58,9 +58,9 @@ describe('lifecycle rules of a bucket', () => {
       identifiers: { versionToken: () => randomUUID().replaceAll('-', '') },
       quotaLimits: unlimitedQuotas,
       log: { error: () => undefined },
-    } as unknown as StoreParts; // what the executor uses of them
-    const services: Pick<StoreServices, 'configurations' | 'objects' | 'multipart'> = createServicesFor(parts);
-    return new LifecycleExecutor({ parts, ...services });
+    } as unknown as StoreDeps; // what the executor uses of them
+    const services: Pick<StoreServices, 'configurations' | 'objects' | 'multipart'> = createServicesFor(deps);
+    return new LifecycleExecutor({ deps, ...services });
   };
   const runAfter = async (days: number) => {
     offsetMs += days * DAY_MS;
@@ -222,6 +222,6 @@ describe('lifecycle rules of a bucket', () => {
   });
 });
 
-function createServicesFor(parts: StoreParts): Pick<StoreServices, 'configurations' | 'objects' | 'multipart'> {
-  return createServices(parts);
+function createServicesFor(deps: StoreDeps): Pick<StoreServices, 'configurations' | 'objects' | 'multipart'> {
+  return createServices(deps);
 }

@@ -45,11 +45,12 @@ describe('notifications of a bucket', () => {
   });
 
   const setRules = (rules: object[]) => management.call('PUT', '/buckets/photos/notifications', { body: { rules } });
-  const tellAll = (more: object = {}) => setRules([{ id: 'all', webhook: receiver.url, events: EVERYTHING, ...more }]);
+  const notifyAll = (more: object = {}) =>
+    setRules([{ id: 'all', webhook: receiver.url, events: EVERYTHING, ...more }]);
   const put = (Key: string) => client.send(new PutObjectCommand({ Bucket: 'photos', Key, Body: Key }));
   const remove = (Key: string) => client.send(new DeleteObjectCommand({ Bucket: 'photos', Key }));
   const deliver = () => management.store.module.maintain();
-  const told = (webhooks: readonly ReceivedWebhook[] = receiver.taken) =>
+  const notified = (webhooks: readonly ReceivedWebhook[] = receiver.taken) =>
     webhooks.map(({ event }) => `${event?.name} ${event?.key}`);
   const state = async () => (await management.call('GET', '/buckets/photos/notifications')).body.data;
   const secret = async () =>
@@ -60,13 +61,13 @@ describe('notifications of a bucket', () => {
       .digest('base64');
 
   it('arrive in the words of S3, signed, the events of a key in their order', async () => {
-    await tellAll();
+    await notifyAll();
     await put('a b/ü.txt');
     await remove('a b/ü.txt');
     await put('a b/ü.txt');
     await deliver();
     const key = 'a+b/%C3%BC.txt';
-    expect(told()).toEqual([`ObjectCreated:Put ${key}`, `ObjectRemoved:Delete ${key}`, `ObjectCreated:Put ${key}`]);
+    expect(notified()).toEqual([`ObjectCreated:Put ${key}`, `ObjectRemoved:Delete ${key}`, `ObjectCreated:Put ${key}`]);
     const [one = '', two = '', three = ''] = receiver.taken.map(({ event }) => event?.sequencer);
     expect(one < two && two < three).toBe(true);
     const [first] = receiver.taken;
@@ -91,21 +92,21 @@ describe('notifications of a bucket', () => {
   });
 
   it('come only for what a rule names: events, prefix, suffix, and while it is on', async () => {
-    await tellAll({ events: ['s3:ObjectRemoved:*'], prefix: 'in/', suffix: '.jpg' });
+    await notifyAll({ events: ['s3:ObjectRemoved:*'], prefix: 'in/', suffix: '.jpg' });
     for (const key of ['in/a.jpg', 'in/b.png', 'out/c.jpg']) {
       await put(key);
       await remove(key);
     }
     await deliver();
-    expect(told()).toEqual(['ObjectRemoved:Delete in/a.jpg']);
-    await tellAll({ enabled: false });
+    expect(notified()).toEqual(['ObjectRemoved:Delete in/a.jpg']);
+    await notifyAll({ enabled: false });
     await put('in/a.jpg');
     await deliver();
     expect(receiver.received).toHaveLength(1);
   });
 
   it('are sent again after a refusal, under the same id; later ones of the key wait, other keys do not', async () => {
-    await tellAll();
+    await notifyAll();
     receiver.answer = ({ event }) => (event?.key === 'stuck' ? 500 : 200);
     await put('stuck');
     await deliver();
@@ -113,14 +114,14 @@ describe('notifications of a bucket', () => {
     await put('free');
     await management.clock.advance(1_500);
     await deliver();
-    expect(told()).toEqual(['ObjectCreated:Put free']);
+    expect(notified()).toEqual(['ObjectCreated:Put free']);
     expect(await state()).toMatchObject({
       delivery: { waiting: 2, failed: 0, last_error: 'The webhook was not delivered: HTTP 500' },
     });
     receiver.answer = () => 200;
     await management.clock.advance(10_000);
     await deliver();
-    expect(told()).toEqual(['ObjectCreated:Put free', 'ObjectCreated:Put stuck', 'ObjectCreated:Put stuck']);
+    expect(notified()).toEqual(['ObjectCreated:Put free', 'ObjectCreated:Put stuck', 'ObjectCreated:Put stuck']);
     const [tried, , again] = receiver.received;
     expect(again?.headers['webhook-id']).toBe(tried?.headers['webhook-id']);
     expect(again?.body).toBe(tried?.body);
@@ -128,7 +129,7 @@ describe('notifications of a bucket', () => {
   });
 
   it('are given up after their time, stay visible, and go out when somebody asks for it', async () => {
-    await tellAll();
+    await notifyAll();
     receiver.answer = () => 302; // no redirect is followed
     await put('a');
     await deliver();
@@ -146,12 +147,12 @@ describe('notifications of a bucket', () => {
     expect(again.body.data).toEqual({ count: 1 });
     await management.clock.advance(60_000);
     await deliver();
-    expect(told()).toEqual(['ObjectCreated:Put a']);
+    expect(notified()).toEqual(['ObjectCreated:Put a']);
     expect(await state()).toMatchObject({ delivery: { waiting: 0, failed: 0 }, failed: [] });
   });
 
   it('are signed with both secrets for a day after a change', async () => {
-    await tellAll();
+    await notifyAll();
     const before = await secret();
     const changed = await management.call('POST', '/buckets/photos/notifications/secret');
     expect(changed.body.data.previous_valid_until).toBe(new Date(Date.parse(STARTS_AT) + 86_400_000).toISOString());
@@ -175,10 +176,10 @@ describe('notifications of a bucket', () => {
       'http://0x7f.1/',
       'http://[::ffff:10.0.0.1]/',
     ]) {
-      expect(await tellAll({ webhook })).toMatchObject({ status: 400, body: { data: { code: 'InvalidArgument' } } });
+      expect(await notifyAll({ webhook })).toMatchObject({ status: 400, body: { data: { code: 'InvalidArgument' } } });
     }
     const named = receiver.url.replace('127.0.0.1', 'localhost');
-    expect(await tellAll({ webhook: named })).toMatchObject({ status: 200 });
+    expect(await notifyAll({ webhook: named })).toMatchObject({ status: 200 });
     await put('a');
     await deliver();
     expect(receiver.received).toEqual([]);
@@ -188,7 +189,7 @@ describe('notifications of a bucket', () => {
   });
 
   it('tell of what the management API and lifecycle rules do too, and who asked for it', async () => {
-    await tellAll({ events: [...EVERYTHING, 's3:LifecycleExpiration:*'] });
+    await notifyAll({ events: [...EVERYTHING, 's3:LifecycleExpiration:*'] });
     for (const key of ['kept', 'old']) {
       await management.call('PUT', `/buckets/photos/objects/content?key=${key}`, { body: Buffer.from('x') });
     }
@@ -202,7 +203,7 @@ describe('notifications of a bucket', () => {
     const principals = receiver.taken.map(({ body }) => /"principalId":"([^"]*)"/.exec(body)?.[1]);
     const owner = management.owner.principal.id;
     expect(receiver.taken).toHaveLength(4);
-    expect(Object.fromEntries(told().map((event, index) => [event, principals[index]]))).toEqual({
+    expect(Object.fromEntries(notified().map((event, index) => [event, principals[index]]))).toEqual({
       'ObjectCreated:Put kept': owner,
       'ObjectRemoved:Delete kept': owner,
       'ObjectCreated:Put old': owner,
@@ -211,7 +212,7 @@ describe('notifications of a bucket', () => {
   });
 
   it('can be tried out, and the answer says what became of it', async () => {
-    await tellAll();
+    await notifyAll();
     const test = async () => (await management.call('POST', '/buckets/photos/notifications/test', { body: {} })).body;
     expect((await test()).data).toEqual({ delivered: true, error: null });
     expect(JSON.parse(receiver.taken[0]?.body ?? '{}')).toMatchObject({ Event: 's3:TestEvent', Bucket: 'photos' });
@@ -243,7 +244,7 @@ describe('notifications of a bucket', () => {
     expect(settings.body.data.notifications).toMatchObject({ id: 'one', webhook: receiver.url, prefix: 'in/' });
     await put('in/a');
     await deliver();
-    expect(told()).toEqual(['ObjectCreated:Put in/a']);
+    expect(notified()).toEqual(['ObjectCreated:Put in/a']);
     const wrong = { code: 'InvalidArgument', status: 400 };
     expect(await refusalOf(configure([{ QueueArn, Events: ['s3:Nothing:*'] }]))).toEqual(wrong);
     const elsewhere = { QueueArn: 'arn:aws:sqs:us-east-1:1:q', Events: ['s3:ObjectCreated:*'] };

@@ -117,7 +117,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     ? openBlobStore(config, parts)
     : openEmbeddedBlobStore({ ...parts, fileSystem }));
   let endpoint = '';
-  const heldRights = heldRightsOf(options, log);
+  const heldRights = createTestHeldRights(options, log);
   const { allowed_networks: allowedNetworks, timeout_seconds: timeoutSeconds } = config.notifications;
   const module = await createObjectStoreModule({
     replicaId: 'the one',
@@ -128,7 +128,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
       exists: async () => true,
       byEmail: async (email) => options.emails?.[email] ?? null,
     },
-    rights: rightsOf(options),
+    rights: createRights(options),
     audit: options.audit ?? { record: async () => undefined },
     clientOf: createClientOfRequest(options.trustedProxies),
     heldRights,
@@ -167,12 +167,12 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
 }
 
 /** By the clock of the test when it has one. */
-function heldRightsOf({ now, setTimer }: RunningStoreOptions, log: Logger): HeldRights {
+function createTestHeldRights({ now, setTimer }: RunningStoreOptions, log: Logger): HeldRights {
   if (now === undefined || setTimer === undefined) return createHeldRights(log);
   return new HeldRights({ nowMs: now, setTimer, onError: (error) => log.error({ err: error }, 'a check failed') });
 }
 
-function rightsOf({ rights }: RunningStoreOptions): MakerRights {
+function createRights({ rights }: RunningStoreOptions): MakerRights {
   return {
     allowedActions: async (request) => {
       if (request.maker.principalId === TEST_MAKER.principalId) return new Set(request.actions);

@@ -35,7 +35,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString('utf8');
-      const webhook = { headers: request.headers, body, event: eventOf(body) };
+      const webhook = { headers: request.headers, body, event: parseEvent(body) };
       received.push(webhook);
       const status = receiver.answer(webhook);
       if (status === 'hang') return;
@@ -60,7 +60,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   return receiver;
 }
 
-function eventOf(body: string): ReceivedEvent | null {
+function parseEvent(body: string): ReceivedEvent | null {
   const message = JSON.parse(body) as {
     Records?: { eventName: string; s3: { object: { key: string; sequencer: string } } }[];
   }; // S3's message; a test fails where it is not

@@ -14,22 +14,22 @@ type Given = Pick<
  * Builds the context that the domain's parts share, and the supervisor, which uses all of it and handles lost
  * sandboxes.
  */
-export function contextOf(parts: Given): {
+export function createContext(deps: Given): {
   context: SandboxContext;
   supervisor: Supervisor;
 } {
-  const { repository, log } = parts;
+  const { repository, log } = deps;
   const supervisor: Supervisor = new Supervisor(() => context);
   const touch = (id: string, atMs: number): void => {
     repository.touch(id, new Date(atMs).toISOString()).catch((error: unknown) => log.warn({ err: error }, 'touch'));
   };
-  const nowMs = (): number => parts.effects.now().getTime();
+  const nowMs = (): number => deps.effects.now().getTime();
   const live: LiveSandboxes = new LiveSandboxes(
     (id) => supervisor.lost(id),
     touch,
     (id) => void wake(context, id),
     nowMs,
   );
-  const context: SandboxContext = { ...parts, live, watch: new StatusWatch(), queue: new KeyedQueue() };
+  const context: SandboxContext = { ...deps, live, watch: new StatusWatch(), queue: new KeyedQueue() };
   return { context, supervisor };
 }

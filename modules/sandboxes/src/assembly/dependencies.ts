@@ -25,7 +25,7 @@ export interface SandboxesDependencies {
   /** The platform's data folder, absolute. The module only writes to `sandboxes/` in it. */
   readonly dataFolder: string;
   /** Folder of the helper binaries: `native/sandbox-agent/bin` in the project. */
-  readonly agentFolder: string;
+  readonly helperFolder: string;
   /** Identifies this machine among replicas that share a database. */
   readonly node?: string;
   readonly effects?: Partial<Effects>;

@@ -9,7 +9,7 @@ import type { ImageStore } from '../adapters/images/image-store.ts';
 import { defaultsOf } from './warm-pool-assembly.ts';
 
 /** Creates the configured driver. `folder` is the module's own folder inside the data folder. */
-export async function driverOf(
+export async function createDriver(
   deps: SandboxesDependencies,
   folder: string,
   catalog: ImageCatalog,
@@ -23,7 +23,7 @@ export async function driverOf(
   return new DockerDriver({
     engine: docker,
     dataFolder: deps.dataFolder,
-    agentFolder: deps.agentFolder,
+    helperFolder: deps.helperFolder,
     catalog,
     images,
     logins: registries,
@@ -43,7 +43,7 @@ function localDriver(
   return new LocalDriver({
     dataFolder: folder,
     runFolder: runFolderOf(deps.dataFolder),
-    agentFolder: deps.agentFolder,
+    helperFolder: deps.helperFolder,
     images,
     runtime: deps.config.runtime,
     isolation: deps.config.isolation,

@@ -36,7 +36,7 @@ export function createMetricPart(
     running: () => live.ids,
     everyMs: config.sample_every_seconds * 1000,
     keptMs: config.kept_seconds * 1000,
-    outOfMemory: (id, details) => void tellOutOfMemory(context, recorder, id, details),
+    outOfMemory: (id, details) => void recordOutOfMemory(context, recorder, id, details),
   });
   return {
     registerRoutes(app, prefixes, service) {
@@ -57,7 +57,7 @@ export function createMetricPart(
   };
 }
 
-async function tellOutOfMemory(
+async function recordOutOfMemory(
   { repository, log }: SandboxContext,
   recorder: EventRecorder,
   id: string,

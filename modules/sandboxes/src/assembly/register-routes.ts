@@ -30,7 +30,7 @@ import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
 /** Sandboxes are served under both names; `containers` is the older one. */
 const PREFIXES = ['/api/containers', '/api/sandboxes'] as const;
 
-export interface RouteParts {
+export interface RouteDeps {
   readonly config: SandboxesConfig;
   readonly effects: Effects;
   readonly context: SandboxContext;
@@ -49,8 +49,8 @@ export interface RouteParts {
 }
 
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
-export async function registerRoutes(app: HttpApp, parts: RouteParts): Promise<void> {
-  const { config, effects, context, isolation, driver, catalog, images, service, snapshots, files } = parts;
+export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<void> {
+  const { config, effects, context, isolation, driver, catalog, images, service, snapshots, files } = deps;
   const createLimiter = perMinute(config.max_creates_per_minute, effects);
   const watches = new WatchCounts();
   await app.register(async (scope) => {
@@ -61,17 +61,17 @@ export async function registerRoutes(app: HttpApp, parts: RouteParts): Promise<v
     for (const prefix of PREFIXES) {
       registerSandboxRoutes(scope, { prefix, service, snapshots, config, isolation, createLimiter, images });
       registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
-      registerTicketRoutes(scope, { prefix, service, tickets: parts.tickets });
+      registerTicketRoutes(scope, { prefix, service, tickets: deps.tickets });
       registerFileRoutes(scope, { prefix, files });
       registerFileReadRoutes(scope, { prefix, files });
       await registerFileWriteRoutes(scope, { prefix, files });
       registerWatchRoutes(scope, { prefix, files, watches });
       registerSessionRoutes(scope, { prefix, service, live: context.live });
-      registerExecRoutes(scope, { prefix, commands: parts.commands, effects });
+      registerExecRoutes(scope, { prefix, commands: deps.commands, effects });
     }
-    parts.events.registerRoutes(scope, PREFIXES, service);
-    parts.usage.registerRoutes(scope, PREFIXES, service);
-    parts.previews.registerRoutes(scope, PREFIXES);
+    deps.events.registerRoutes(scope, PREFIXES, service);
+    deps.usage.registerRoutes(scope, PREFIXES, service);
+    deps.previews.registerRoutes(scope, PREFIXES);
     registerImageRoutes(scope, { catalog, images, driver });
   });
 }

@@ -11,7 +11,7 @@ import { TerminalAdmission } from '../routes/terminal/terminal-admission.ts';
 import type { TerminalPlaces } from '../domain/terminal/terminal-places.ts';
 import { TerminalHub } from '../routes/terminal/terminal-hub.ts';
 
-export function hubOf(
+export function createHub(
   { access, audit, config, log, metrics }: SandboxesDependencies,
   { live, effects, quotaLimits }: SandboxContext,
   service: SandboxService,

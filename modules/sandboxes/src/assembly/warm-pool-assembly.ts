@@ -13,7 +13,7 @@ const DEFAULT_MAX = 8;
 /** The pool keeps no sandboxes warm when free memory drops below this share of the total. */
 const SPARE_MEMORY = 0.1;
 
-export function warmPoolOf(
+export function createWarmPool(
   { driver, effects, log }: SandboxContext,
   boots: Boots,
   config: SandboxesConfig,

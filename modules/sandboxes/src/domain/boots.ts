@@ -1,5 +1,5 @@
 import { isAppError } from '@svc/errors';
-import type { AgentConnection } from './helper/agent-connection.ts';
+import type { HelperConnection } from './helper/helper-connection.ts';
 import type { SandboxSpec } from './driver.ts';
 import { isCauseCode, type CauseCode } from '../errors.ts';
 import type { SandboxContext } from './context.ts';
@@ -26,7 +26,7 @@ export class Boots {
   }
 
   /** `warm` is the connection to a running pool sandbox with this id that only needs to be adjusted. */
-  begin(sandbox: Sandbox, warm: AgentConnection | null = null): void {
+  begin(sandbox: Sandbox, warm: HelperConnection | null = null): void {
     if (this.#running.has(sandbox.id)) return;
     const controller = new AbortController();
     const done = this.#context.queue
@@ -51,7 +51,7 @@ export class Boots {
     await Promise.all([...this.#running.keys()].map((id) => this.cancel(id)));
   }
 
-  async #boot(sandbox: Sandbox, warm: AgentConnection | null, controller: AbortController): Promise<void> {
+  async #boot(sandbox: Sandbox, warm: HelperConnection | null, controller: AbortController): Promise<void> {
     const { effects, log } = this.#context;
     const startedAtMs = effects.now().getTime();
     // A start that a platform shutdown interrupted has already used part of its time.
@@ -79,7 +79,7 @@ export class Boots {
     await driver.prepareImage?.(image, signal);
   }
 
-  async #bringUp(sandbox: Sandbox, warm: AgentConnection | null, signal: AbortSignal): Promise<void> {
+  async #bringUp(sandbox: Sandbox, warm: HelperConnection | null, signal: AbortSignal): Promise<void> {
     const { repository, live, watch, effects } = this.#context;
     const spec = { ...sandbox, hostname: hostnameOf(sandbox.name) };
     const connection = (warm === null ? null : await this.#adjust(spec, warm)) ?? (await this.#start(spec, signal));
@@ -95,32 +95,32 @@ export class Boots {
     watch.announce(sandbox.id, running);
   }
 
-  async #start(spec: BootSpec, signal: AbortSignal): Promise<AgentConnection> {
+  async #start(spec: BootSpec, signal: AbortSignal): Promise<HelperConnection> {
     const { driver } = this.#context;
     const wasCreated = spec.startedAt === null && spec.snapshotId === null && (await driver.isCreated(spec.id));
     await driver.create(spec, signal);
     signal.throwIfAborted();
     await driver.start(spec, signal);
     // A disk from the warm pool has files with its previous host name.
-    if (wasCreated) await driver.adjust?.(spec).catch(this.#tellUnadjusted(spec.id));
+    if (wasCreated) await driver.adjust?.(spec).catch(this.#logUnadjusted(spec.id));
     return driver.connect(spec.id, signal);
   }
 
   /** Returns null if the sandbox must be restarted on its existing disk. */
-  async #adjust(spec: SandboxSpec, warm: AgentConnection): Promise<AgentConnection | null> {
+  async #adjust(spec: SandboxSpec, warm: HelperConnection): Promise<HelperConnection | null> {
     const { driver } = this.#context;
     try {
       await driver.adjust?.(spec);
       return warm;
     } catch (error) {
-      this.#tellUnadjusted(spec.id)(error);
+      this.#logUnadjusted(spec.id)(error);
       await warm.close();
       await driver.stop(spec.id, 0);
       return null;
     }
   }
 
-  #tellUnadjusted(id: string): (error: unknown) => void {
+  #logUnadjusted(id: string): (error: unknown) => void {
     return (error) => this.#context.log.warn({ err: error, sandbox: id }, 'a warm sandbox could not be adjusted');
   }
 

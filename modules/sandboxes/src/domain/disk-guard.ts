@@ -1,7 +1,7 @@
 import type { SandboxContext } from './context.ts';
 import { pause } from './pausing.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** Interval while only the reserve is left. */
 const WATCH_EVERY_MS = 200;
 const MiB = 1024 * 1024;
@@ -24,20 +24,20 @@ export class DiskGuard {
     this.#context = context;
   }
 
-  start(delayMs = LOOK_EVERY_MS): void {
+  start(delayMs = CHECK_EVERY_MS): void {
     if (this.#closed) return;
     this.#cancel = this.#context.effects.setTimer(() => {
-      this.#running = this.look()
+      this.#running = this.check()
         .catch((error: unknown) => {
           this.#context.log.error({ err: error }, 'the disks of sandboxes could not be looked at');
           return false;
         })
-        .then((isShort) => this.start(isShort ? WATCH_EVERY_MS : LOOK_EVERY_MS));
+        .then((isShort) => this.start(isShort ? WATCH_EVERY_MS : CHECK_EVERY_MS));
     }, delayMs);
   }
 
   /** Returns whether only the reserve is left. */
-  async look(): Promise<boolean> {
+  async check(): Promise<boolean> {
     const { disk, repository, node } = this.#context;
     if (await disk.hasRoom(0)) {
       this.#sizes.clear();

@@ -1,4 +1,4 @@
-import type { AgentConnection } from './helper/agent-connection.ts';
+import type { HelperConnection } from './helper/helper-connection.ts';
 import { sandboxErrors } from '../errors.ts';
 
 export type NetworkMode = 'none' | 'egress';
@@ -97,7 +97,7 @@ export interface PreparedStarts {
    * a sandbox with that id or gives it back unused.
    */
   take(wish: Omit<SandboxSpec, 'id' | 'hostname'>): string | null;
-  giveBack(id: string): void;
+  release(id: string): void;
   figures(): PreparedFigures;
 }
 
@@ -125,7 +125,7 @@ export interface SandboxDriver {
   /** Starts a created sandbox with its existing files. Does nothing if it is running. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
   /** Connects to the helper of a running sandbox. */
-  connect(id: string, signal: AbortSignal): Promise<AgentConnection>;
+  connect(id: string, signal: AbortSignal): Promise<HelperConnection>;
   /**
    * Sets the limits and host name of a running sandbox that has not been used yet; everything else must match its
    * start. Absent: not supported.

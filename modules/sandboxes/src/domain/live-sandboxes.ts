@@ -1,10 +1,10 @@
-import type { AgentConnection } from './helper/agent-connection.ts';
+import type { HelperConnection } from './helper/helper-connection.ts';
 
 /** Minimum interval between writes of a sandbox's last activity. */
 const TOUCH_EVERY_MS = 10_000;
 
 interface LiveSandbox {
-  readonly connection: AgentConnection;
+  readonly connection: HelperConnection;
   /** Open terminals, commands and transfers. */
   activities: number;
   /** Exact; the stored time lags behind. */
@@ -38,7 +38,7 @@ export class LiveSandboxes {
   }
 
   /** `writtenAtMs`: when the record was last written, which counts as stored activity. */
-  adopt(id: string, connection: AgentConnection, writtenAtMs = 0): void {
+  adopt(id: string, connection: HelperConnection, writtenAtMs = 0): void {
     const entry: LiveSandbox = { connection, activities: 0, activeAtMs: 0, touchedAtMs: writtenAtMs, paused: false };
     this.#live.set(id, entry);
     void connection.closed.then(() => {
@@ -66,7 +66,7 @@ export class LiveSandboxes {
   }
 
   /** Returns the connection for a caller about to use the sandbox, so it resumes a paused one. */
-  connectionOf(id: string): AgentConnection | null {
+  connectionOf(id: string): HelperConnection | null {
     this.use(id);
     return this.#live.get(id)?.connection ?? null;
   }
@@ -116,7 +116,7 @@ export class LiveSandboxes {
   }
 
   /** For observers: does not resume paused sandboxes. */
-  get connections(): readonly AgentConnection[] {
+  get connections(): readonly HelperConnection[] {
     return [...this.#live.values()].map(({ connection }) => connection);
   }
 

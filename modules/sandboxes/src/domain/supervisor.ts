@@ -19,7 +19,7 @@ export class Supervisor {
   lost(id: string): void {
     const { queue, log } = this.#context();
     const work = queue
-      .run(id, () => this.#look(id))
+      .run(id, () => this.#check(id))
       .catch((error: unknown) => log.error({ err: error, sandbox: id }, 'a lost sandbox could not be looked after'))
       .finally(() => this.#pending.delete(work));
     this.#pending.add(work);
@@ -29,7 +29,7 @@ export class Supervisor {
     await Promise.all(this.#pending);
   }
 
-  async #look(id: string): Promise<void> {
+  async #check(id: string): Promise<void> {
     const { repository, driver, live, log } = this.#context();
     const sandbox = await repository.find(id);
     if (sandbox?.status !== 'running' || live.has(id)) return;

@@ -42,9 +42,9 @@ export class Sweeper {
     const now = effects.now();
     for (const sandbox of await repository.ofNode(node, ['creating', 'running', 'stopped', 'error'])) {
       if (sandbox.expiresAt !== null && sandbox.expiresAt <= now.toISOString()) {
-        await this.#service.remove(sandbox.workspaceUuid, sandbox.id).catch(this.#tell(sandbox.id));
+        await this.#service.remove(sandbox.workspaceUuid, sandbox.id).catch(this.#logFailure(sandbox.id));
       } else if (sandbox.status === 'running' && this.#isIdle(sandbox, now)) {
-        await this.#service.stop(sandbox.workspaceUuid, sandbox.id, 'IDLE_TIMEOUT').catch(this.#tell(sandbox.id));
+        await this.#service.stop(sandbox.workspaceUuid, sandbox.id, 'IDLE_TIMEOUT').catch(this.#logFailure(sandbox.id));
       }
     }
     if (this.#service.removalsUnderWay === 0) {
@@ -70,7 +70,7 @@ export class Sweeper {
   }
 
   /** Logs a failure, so that it does not keep the others from being swept. */
-  #tell(id: string): (error: unknown) => void {
+  #logFailure(id: string): (error: unknown) => void {
     return (error) => this.#context.log.warn({ err: error, sandbox: id }, 'a sandbox could not be swept');
   }
 }

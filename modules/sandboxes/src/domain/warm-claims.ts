@@ -5,7 +5,7 @@ import { hostnameOf } from './identifiers.ts';
 import type { CreateRequest } from './create-request.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { WarmPool } from './warm-pool.ts';
-import type { WarmSandbox } from './warm-shelf.ts';
+import type { WarmSandbox } from './image-pool.ts';
 
 /** A draft record on a warm sandbox if one fits, else on a prepared start if there is one. */
 export interface WarmClaim {
@@ -47,8 +47,8 @@ export class WarmClaims {
 
   /** Returns the sandbox unchanged after the record was refused. */
   release({ sandbox, warm, isPrepared }: WarmClaim): void {
-    if (warm !== null) this.#pool.giveBack(warm);
-    if (isPrepared) this.#context.driver.preparedStarts?.giveBack(sandbox.id);
+    if (warm !== null) this.#pool.release(warm);
+    if (isPrepared) this.#context.driver.preparedStarts?.release(sandbox.id);
   }
 
   /** Takes over the sandbox once its record exists: adopts a running one, boots the rest. */

@@ -2,7 +2,7 @@ import type { SandboxDriver, SandboxSpec } from './driver.ts';
 import type { Logger } from '@svc/telemetry';
 import { hostnameOf, newName, newSandboxId } from './identifiers.ts';
 import type { Effects } from './ports.ts';
-import { WarmShelf, type ShelfFigures, type WarmPlan, type WarmSandbox } from './warm-shelf.ts';
+import { ImagePool, type ImagePoolFigures, type WarmPlan, type WarmSandbox } from './image-pool.ts';
 
 const TICK_MS = 1000;
 /** After a claim, its own create request and first prompt have priority. */
@@ -30,7 +30,7 @@ export interface WarmPoolOptions {
  */
 export class WarmPool {
   readonly #options: WarmPoolOptions;
-  readonly #shelves: ReadonlyMap<string, WarmShelf>;
+  readonly #imagePools: ReadonlyMap<string, ImagePool>;
   readonly #stopped = new AbortController();
   #cancelTick: () => void = () => undefined;
   #cancelRefill: (() => void) | null = null;
@@ -39,15 +39,15 @@ export class WarmPool {
 
   constructor(options: WarmPoolOptions) {
     this.#options = options;
-    this.#shelves = new Map(options.plans.map((plan) => [plan.image, new WarmShelf(plan)]));
+    this.#imagePools = new Map(options.plans.map((plan) => [plan.image, new ImagePool(plan)]));
   }
 
   start(): void {
-    if (this.#shelves.size === 0 || this.#stopped.signal.aborted) return;
+    if (this.#imagePools.size === 0 || this.#stopped.signal.aborted) return;
     this.#refill(0);
     this.#cancelTick = this.#options.effects.setTimer(() => {
       const usable = !this.#options.memoryIsShort();
-      for (const shelf of this.#shelves.values()) shelf.tick(usable);
+      for (const imagePool of this.#imagePools.values()) imagePool.tick(usable);
       this.start();
     }, TICK_MS);
   }
@@ -57,12 +57,12 @@ export class WarmPool {
    * back unchanged or discards it. The host name is null if none was requested.
    */
   take(wish: Omit<SandboxSpec, 'id' | 'hostname'> & { readonly hostname: string | null }): WarmSandbox | null {
-    if (this.#shelves.size === 0) return null;
-    const shelf = this.#shelves.get(this.#options.imageName(wish.image) ?? '');
-    if (shelf === undefined || this.#stopped.signal.aborted) return null;
+    if (this.#imagePools.size === 0) return null;
+    const imagePool = this.#imagePools.get(this.#options.imageName(wish.image) ?? '');
+    if (imagePool === undefined || this.#stopped.signal.aborted) return null;
     // With gVisor, limits and host name belong to its own kernel and cannot be set from outside.
     const adjustable = this.#options.driver.adjust !== undefined && wish.isolation === 'namespaces';
-    const taken = shelf.take((warm) => couldBecome(warm.spec, wish) && (adjustable || isAlready(warm.spec, wish)));
+    const taken = imagePool.take((warm) => couldBecome(warm.spec, wish) && (adjustable || isAlready(warm.spec, wish)));
     this.#refill(REFILL_DELAY_MS);
     return taken;
   }
@@ -72,9 +72,9 @@ export class WarmPool {
     return isAlready(warm.spec, spec);
   }
 
-  giveBack(warm: WarmSandbox): void {
+  release(warm: WarmSandbox): void {
     if (this.#stopped.signal.aborted || warm.connection.lost) this.discard(warm);
-    else this.#shelves.get(warm.spec.image)?.put(warm);
+    else this.#imagePools.get(warm.spec.image)?.put(warm);
   }
 
   discard(warm: WarmSandbox): void {
@@ -88,8 +88,8 @@ export class WarmPool {
     this.#discards.add(work);
   }
 
-  figures(): ShelfFigures[] {
-    return [...this.#shelves.values()].map((shelf) => shelf.figures());
+  figures(): ImagePoolFigures[] {
+    return [...this.#imagePools.values()].map((imagePool) => imagePool.figures());
   }
 
   /** Removes all waiting sandboxes. */
@@ -98,7 +98,7 @@ export class WarmPool {
     this.#cancelTick();
     this.#cancelRefill?.();
     await this.#filling;
-    for (const shelf of this.#shelves.values()) this.#empty(shelf, () => true);
+    for (const imagePool of this.#imagePools.values()) this.#empty(imagePool, () => true);
     await Promise.all(this.#discards);
   }
 
@@ -113,31 +113,31 @@ export class WarmPool {
   /** Fills one at a time, because pending create requests have priority. */
   async #fill(): Promise<void> {
     const { log, effects, isBusy } = this.#options;
-    for (const shelf of this.#shelves.values()) {
+    for (const imagePool of this.#imagePools.values()) {
       try {
-        await this.#fillShelf(shelf);
+        await this.#fillImagePool(imagePool);
       } catch (error) {
         if (this.#stopped.signal.aborted) return;
-        shelf.failed(effects.now().getTime());
-        log.warn({ err: error, image: shelf.plan.image }, 'the warm pool could not be filled');
+        imagePool.failed(effects.now().getTime());
+        log.warn({ err: error, image: imagePool.plan.image }, 'the warm pool could not be filled');
       }
       if (isBusy()) return;
     }
   }
 
-  async #fillShelf(shelf: WarmShelf): Promise<void> {
+  async #fillImagePool(imagePool: ImagePool): Promise<void> {
     const { effects, isBusy } = this.#options;
     const nowMs = (): number => effects.now().getTime();
-    const version = await this.#imageVersion(shelf.plan.image);
-    this.#empty(shelf, (warm) => warm.version !== version);
-    while (shelf.all().length > shelf.target) this.#empty(shelf, (warm) => warm === shelf.all()[0]);
-    while (shelf.wantsMore(nowMs()) && !isBusy() && !this.#stopped.signal.aborted) {
+    const version = await this.#imageVersion(imagePool.plan.image);
+    this.#empty(imagePool, (warm) => warm.version !== version);
+    while (imagePool.all().length > imagePool.target) this.#empty(imagePool, (warm) => warm === imagePool.all()[0]);
+    while (imagePool.needsMore(nowMs()) && !isBusy() && !this.#stopped.signal.aborted) {
       const begunMs = performance.now();
-      const warm = await this.#make(shelf.plan.image);
-      shelf.filled((performance.now() - begunMs) / 1000);
-      shelf.put(warm);
+      const warm = await this.#make(imagePool.plan.image);
+      imagePool.filled((performance.now() - begunMs) / 1000);
+      imagePool.put(warm);
       void warm.connection.closed.then(() => {
-        if (shelf.remove(warm)) this.discard(warm); // it died while waiting
+        if (imagePool.remove(warm)) this.discard(warm); // it died while waiting
       });
     }
   }
@@ -165,9 +165,9 @@ export class WarmPool {
     return driver.imageVersion === undefined ? '' : driver.imageVersion(image);
   }
 
-  #empty(shelf: WarmShelf, which: (warm: WarmSandbox) => boolean): void {
-    for (const warm of shelf.all().filter(which)) {
-      shelf.remove(warm);
+  #empty(imagePool: ImagePool, which: (warm: WarmSandbox) => boolean): void {
+    for (const warm of imagePool.all().filter(which)) {
+      imagePool.remove(warm);
       this.discard(warm);
     }
   }

@@ -17,7 +17,7 @@ export function limitOf(principal: Principal, config: SandboxesConfig): number {
 }
 
 /** The fields of the caller that are stored with a request. */
-export function makerOf({ kind, id }: Principal): Pick<Principal, 'kind' | 'id'> {
+export function creatorFields({ kind, id }: Principal): Pick<Principal, 'kind' | 'id'> {
   return { kind, id };
 }
 
@@ -54,7 +54,7 @@ export function toCreateRequest(
   const lifetime = body.max_lifetime_seconds ?? null;
   return {
     workspaceUuid: grant.workspaceUuid,
-    maker: makerOf(principal),
+    maker: creatorFields(principal),
     image,
     snapshotId: snapshot?.id ?? null,
     expiresAt: null,

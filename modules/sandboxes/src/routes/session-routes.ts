@@ -1,6 +1,6 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
-import type { AgentConnection } from '../domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../domain/helper/helper-connection.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { sandboxErrors } from '../errors.ts';
@@ -33,7 +33,7 @@ const endedSchema = Type.Object({ session: Type.String(), deleted: Type.Literal(
 
 /** Lists and ends sessions; `/ws/terminal/ID?session=` creates and joins them. */
 export function registerSessionRoutes(app: HttpApp, { prefix, service, live }: SessionRoutesOptions): void {
-  const connectionOf = async (workspaceUuid: string, id: string): Promise<AgentConnection> => {
+  const connectionOf = async (workspaceUuid: string, id: string): Promise<HelperConnection> => {
     const { status } = await service.get(workspaceUuid, id);
     const connection = status === 'running' ? live.connectionOf(id) : null;
     if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });

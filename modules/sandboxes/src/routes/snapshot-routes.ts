@@ -7,7 +7,7 @@ import { sandboxErrors } from '../errors.ts';
 import { fork } from '../domain/snapshots/fork.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
-import { guestExpiry, limitOf, makerOf, snapshotLimitOf } from './create-request.ts';
+import { guestExpiry, limitOf, creatorFields, snapshotLimitOf } from './create-request.ts';
 import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
 import { goneSignal } from './request-signal.ts';
 import {
@@ -64,7 +64,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
     async (request, reply) => {
       limitCreates(request, options);
       const { workspaceUuid } = grantOf(request);
-      const wanted = { workspaceUuid, maker: makerOf(principalOf(request)), sandboxId: request.params.id };
+      const wanted = { workspaceUuid, maker: creatorFields(principalOf(request)), sandboxId: request.params.id };
       const made = await snapshots.create(
         { ...wanted, name: request.body?.name ?? null },
         snapshotLimitOf(principalOf(request), config),
@@ -98,7 +98,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
       const principal = principalOf(request);
       const wanted = {
         workspaceUuid: grantOf(request).workspaceUuid,
-        maker: makerOf(principal),
+        maker: creatorFields(principal),
         sandboxId: request.params.id,
         name: request.body?.name ?? null,
         count: request.body?.count ?? 1,

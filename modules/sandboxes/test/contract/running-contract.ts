@@ -1,6 +1,6 @@
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AgentConnection } from '../../src/domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 import { TRANSFER_WINDOW_BYTES } from '../../src/domain/helper/frames.ts';
 import type { SandboxDriver, SandboxSpec } from '../../src/domain/driver.ts';
 import type { ContractSubject } from './driver-contract.ts';
@@ -191,7 +191,7 @@ async function bringUp(driver: SandboxDriver, spec: SandboxSpec, signal: AbortSi
 }
 
 /** Starts a shell that outlives its connection; resolves when it runs. */
-async function session(connection: AgentConnection, script: string): Promise<void> {
+async function session(connection: HelperConnection, script: string): Promise<void> {
   const name = `s${script.length}`;
   const argv = ['sh', '-c', `echo ready; ${script}`];
   const started = Promise.withResolvers<void>();

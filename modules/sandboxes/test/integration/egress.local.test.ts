@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { requirement, skippedTitle } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentConnection } from '../../src/domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 import { localDriverReason, localSubject, type LocalSubject } from '../support/local-subject.ts';
 import { startNameServer, type NameServer } from '../support/name-server.ts';
 import { runInSandbox } from '../support/run-in-sandbox.ts';
@@ -28,10 +28,10 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   let names: NameServer;
   let server: ChildProcess;
   const refused: string[] = [];
-  const connections = new Map<string, AgentConnection>();
+  const connections = new Map<string, HelperConnection>();
   const ip = (...args: string[]): string => execFileSync('ip', args, { encoding: 'utf8' });
 
-  const begin = async (name: string, egressAllow: readonly string[] | null): Promise<AgentConnection> => {
+  const begin = async (name: string, egressAllow: readonly string[] | null): Promise<HelperConnection> => {
     const spec = sampleSpec(name, { network: 'egress', egressAllow });
     await subject.driver.create(spec, AbortSignal.timeout(60_000));
     await subject.driver.start(spec, AbortSignal.timeout(60_000));

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentConnection } from '../../src/domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 import type { SandboxSpec } from '../../src/domain/driver.ts';
 import { localDriverReason, localSubject, type LocalSubject } from '../support/local-subject.ts';
 import { runInSandbox } from '../support/run-in-sandbox.ts';
@@ -13,8 +13,8 @@ const title = 'the walls of a local sandbox';
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let subject: LocalSubject;
-  const connections = new Map<string, AgentConnection>();
-  const start = async (spec: SandboxSpec): Promise<AgentConnection> => {
+  const connections = new Map<string, HelperConnection>();
+  const start = async (spec: SandboxSpec): Promise<HelperConnection> => {
     const signal = AbortSignal.timeout(60_000);
     await subject.driver.create(spec, signal);
     await subject.driver.start(spec, signal);

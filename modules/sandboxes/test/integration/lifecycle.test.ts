@@ -1,7 +1,7 @@
 import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sandboxErrors } from '../../src/errors.ts';
-import { FakeAgent } from '../support/fake-agent.ts';
+import { FakeHelper } from '../support/helper-double.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform, type TestPlatformOptions } from '../support/platform.ts';
 import { sampleSpec } from '../support/sample-spec.ts';
@@ -348,7 +348,7 @@ describe('the life of a sandbox', () => {
     await platform.call('POST', `/api/containers/${stopped}/stop`);
     await platform.close();
     await driver.stop(lost);
-    driver.sandboxes.set('sbx_orphan', { agent: null, outOfMemory: false, paused: false });
+    driver.sandboxes.set('sbx_orphan', { helper: null, outOfMemory: false, paused: false });
     await platform.reopen();
     expect([await statusOf(kept), await statusOf(lost), await statusOf(stopped)]).toEqual([
       'running',
@@ -374,12 +374,12 @@ describe('the life of a sandbox', () => {
     await platform.close();
     driver.beforeStart = async () => undefined;
     await driver.start(sampleSpec('waiting', { id }), AbortSignal.timeout(30_000));
-    const before = driver.sandboxes.get(id)?.agent;
+    const before = driver.sandboxes.get(id)?.helper;
     await platform.reopen();
     await waitFor(async () => (await statusOf(id)) === 'running');
-    const after = driver.sandboxes.get(id)?.agent;
-    expect(before).toBeInstanceOf(FakeAgent);
-    expect(after).toBeInstanceOf(FakeAgent);
+    const after = driver.sandboxes.get(id)?.helper;
+    expect(before).toBeInstanceOf(FakeHelper);
+    expect(after).toBeInstanceOf(FakeHelper);
     expect(after).not.toBe(before);
   });
 

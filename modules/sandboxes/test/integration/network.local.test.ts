@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { requirement, skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentConnection } from '../../src/domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 import { localDriverReason, localSubject, type LocalSubject } from '../support/local-subject.ts';
 import { runInSandbox } from '../support/run-in-sandbox.ts';
 import { sampleSpec } from '../support/sample-spec.ts';
@@ -21,7 +21,7 @@ const SERVER = `
 /** A neighbour with a public address, in a network namespace: the control that makes a refusal meaningful. */
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let subject: LocalSubject;
-  let connection: AgentConnection;
+  let connection: HelperConnection;
   let server: ChildProcess;
   const ip = (...args: string[]): string => execFileSync('ip', args, { encoding: 'utf8' });
 

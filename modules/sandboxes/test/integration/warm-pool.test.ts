@@ -1,6 +1,6 @@
 import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ShelfFigures } from '../../src/domain/warm-shelf.ts';
+import type { ImagePoolFigures } from '../../src/domain/image-pool.ts';
 import type { SandboxSpec } from '../../src/domain/driver.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -21,7 +21,7 @@ describe('the warm pool', () => {
       effects: { now: clock.now, setTimer: clock.setTimer },
     });
   };
-  const figures = (): ShelfFigures => {
+  const figures = (): ImagePoolFigures => {
     const [first] = platform.module.warmPool();
     if (first === undefined) throw new Error('there is no pool');
     return first;
@@ -80,7 +80,7 @@ describe('the warm pool', () => {
     driver.adjust = () => Promise.reject(new Error('no'));
     const created = await create({ name: 'mine' });
     expect(created).toMatchObject({ status: 201, body: { status: 'running' } });
-    expect(driver.sandboxes.get(created.body['id'])?.agent).not.toBeNull();
+    expect(driver.sandboxes.get(created.body['id'])?.helper).not.toBeNull();
   });
 
   it('names one that was started anew, whose files have the name that it waited with', async () => {

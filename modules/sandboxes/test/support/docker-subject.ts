@@ -5,10 +5,10 @@ import { Value } from 'typebox/value';
 import { sandboxesConfigSchema } from '../../src/config.ts';
 import { DockerDriver } from '../../src/adapters/drivers/docker/docker-driver.ts';
 import type { DockerDriverOptions } from '../../src/adapters/drivers/docker/open-engine.ts';
-import { imageStoreOf } from '../../src/adapters/images/assembly.ts';
+import { createImageStore } from '../../src/adapters/images/assembly.ts';
 import type { ImageEntry } from '../../src/domain/images/catalog.ts';
 import { ImageCatalog } from '../../src/domain/images/catalog.ts';
-import { AGENT_FOLDER, SHARED_IMAGES, testImage } from './local-subject.ts';
+import { HELPER_FOLDER, SHARED_IMAGES, testImage } from './local-subject.ts';
 
 export interface DockerSubject {
   readonly driver: DockerDriver;
@@ -27,11 +27,11 @@ export interface DockerSubjectOptions {
 export async function dockerSubject({ socket, images: more = [] }: DockerSubjectOptions): Promise<DockerSubject> {
   const folder = await temporaryFolder('svc-sandboxes-');
   const catalog = new ImageCatalog([testImage('busybox', { kind: 'busybox' }), ...more], 'busybox');
-  const images = imageStoreOf({
+  const images = createImageStore({
     config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
     catalog,
     dataFolder: folder.path,
-    agentFolder: AGENT_FOLDER,
+    helperFolder: HELPER_FOLDER,
     nowMs: Date.now,
   });
   await images.open();
@@ -39,7 +39,7 @@ export async function dockerSubject({ socket, images: more = [] }: DockerSubject
     new DockerDriver({
       engine: { host: `unix://${socket}` },
       dataFolder: join(folder.path, 'sandboxes'),
-      agentFolder: AGENT_FOLDER,
+      helperFolder: HELPER_FOLDER,
       catalog,
       images,
       logins: [],

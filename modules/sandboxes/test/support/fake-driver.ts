@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AgentConnection } from '../../src/domain/helper/agent-connection.ts';
+import { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 import { assertSandboxId } from '../../src/domain/driver.ts';
 import type {
   DriverStatus,
@@ -13,10 +13,10 @@ import type {
   SnapshotDriver,
 } from '../../src/domain/driver.ts';
 import { sandboxErrors } from '../../src/errors.ts';
-import { FakeAgent } from './fake-agent.ts';
+import { FakeHelper } from './helper-double.ts';
 
 interface FakeSandbox {
-  agent: FakeAgent | null;
+  helper: FakeHelper | null;
   outOfMemory: boolean;
   paused: boolean;
 }
@@ -61,7 +61,7 @@ export class FakeDriver implements SandboxDriver {
     if (typeof spec.snapshotId === 'string' && !this.kept.has(spec.snapshotId) && !this.sandboxes.has(spec.id)) {
       throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its snapshot is gone' } });
     }
-    if (!this.sandboxes.has(spec.id)) this.sandboxes.set(spec.id, { agent: null, outOfMemory: false, paused: false });
+    if (!this.sandboxes.has(spec.id)) this.sandboxes.set(spec.id, { helper: null, outOfMemory: false, paused: false });
   }
 
   async isCreated(id: string): Promise<boolean> {
@@ -74,23 +74,23 @@ export class FakeDriver implements SandboxDriver {
     await this.beforeStart(spec, signal);
     const sandbox = this.sandboxes.get(spec.id);
     if (sandbox === undefined) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
-    if (sandbox.agent !== null) return;
-    const agent = new FakeAgent(join(this.#folder ?? tmpdir(), `${spec.id}.sock`));
-    await agent.listen();
-    sandbox.agent = agent;
+    if (sandbox.helper !== null) return;
+    const helper = new FakeHelper(join(this.#folder ?? tmpdir(), `${spec.id}.sock`));
+    await helper.listen();
+    sandbox.helper = helper;
   }
 
-  async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
+  async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {
     assertSandboxId(id);
-    const agent = this.sandboxes.get(id)?.agent;
-    if (agent === null || agent === undefined) throw sandboxErrors.AGENT_TIMEOUT();
-    return AgentConnection.open(agent.path, signal);
+    const helper = this.sandboxes.get(id)?.helper;
+    if (helper === null || helper === undefined) throw sandboxErrors.AGENT_TIMEOUT();
+    return HelperConnection.open(helper.path, signal);
   }
 
   async inspect(id: string): Promise<SandboxCondition> {
     assertSandboxId(id);
     const sandbox = this.sandboxes.get(id);
-    return { running: (sandbox?.agent ?? null) !== null, outOfMemory: sandbox?.outOfMemory ?? false };
+    return { running: (sandbox?.helper ?? null) !== null, outOfMemory: sandbox?.outOfMemory ?? false };
   }
 
   /** The next reading; tests change it. */
@@ -103,17 +103,17 @@ export class FakeDriver implements SandboxDriver {
 
   async pause(id: string): Promise<void> {
     const sandbox = this.sandboxes.get(id);
-    if (sandbox === undefined || sandbox.agent === null)
+    if (sandbox === undefined || sandbox.helper === null)
       throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'it does not run' } });
     sandbox.paused = true;
-    sandbox.agent.freeze();
+    sandbox.helper.freeze();
   }
 
   async resume(id: string): Promise<void> {
     const sandbox = this.sandboxes.get(id);
     if (sandbox === undefined) return;
     sandbox.paused = false;
-    sandbox.agent?.thaw();
+    sandbox.helper?.thaw();
   }
 
   /** Ids of snapshots; the fake has no files. Tests make the next one fail or wait. */
@@ -137,9 +137,9 @@ export class FakeDriver implements SandboxDriver {
     assertSandboxId(id);
     await this.resume(id);
     const sandbox = this.sandboxes.get(id);
-    const agent = sandbox?.agent;
-    if (sandbox !== undefined) sandbox.agent = null;
-    await agent?.close();
+    const helper = sandbox?.helper;
+    if (sandbox !== undefined) sandbox.helper = null;
+    await helper?.close();
   }
 
   async remove(id: string): Promise<void> {
@@ -151,7 +151,7 @@ export class FakeDriver implements SandboxDriver {
   async list(): Promise<readonly FoundSandbox[]> {
     return [...this.sandboxes].map(([id, sandbox]) => ({
       id,
-      running: sandbox.agent !== null,
+      running: sandbox.helper !== null,
       paused: sandbox.paused,
     }));
   }

@@ -10,10 +10,10 @@ import { LocalDriver } from '../../src/adapters/drivers/local/local-driver.ts';
 import type { RuntimeKind } from '../../src/adapters/drivers/local/runtime.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../../src/domain/images/catalog.ts';
 import type { ImageStore } from '../../src/adapters/images/image-store.ts';
-import { imageStoreOf } from '../../src/adapters/images/assembly.ts';
+import { createImageStore } from '../../src/adapters/images/assembly.ts';
 
 const PROJECT = join(import.meta.dirname, '../../../..');
-export const AGENT_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');
+export const HELPER_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');
 /** All suites share the images: built once and kept between runs. */
 export const SHARED_IMAGES = join(PROJECT, '.cache/sandbox-images');
 
@@ -70,11 +70,11 @@ export async function localSubject(
     ],
     'debian',
   );
-  const images = imageStoreOf({
+  const images = createImageStore({
     config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
     catalog,
     dataFolder: folder.path,
-    agentFolder: AGENT_FOLDER,
+    helperFolder: HELPER_FOLDER,
     nowMs: Date.now,
   });
   await images.open();
@@ -82,7 +82,7 @@ export async function localSubject(
     new LocalDriver({
       dataFolder: join(folder.path, 'sandboxes'),
       runFolder,
-      agentFolder: AGENT_FOLDER,
+      helperFolder: HELPER_FOLDER,
       images,
       runtime,
       isolation: 'namespaces',

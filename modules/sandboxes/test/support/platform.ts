@@ -20,7 +20,7 @@ import type { SandboxDriver } from '../../src/domain/driver.ts';
 import { runFolderOf } from '../../src/adapters/drivers/local/run-folder.ts';
 import { createSandboxesModule, type SandboxesModule } from '../../src/module.ts';
 import { systemEffects } from '../../src/assembly/system-effects.ts';
-import { AGENT_FOLDER, SHARED_IMAGES } from './local-subject.ts';
+import { HELPER_FOLDER, SHARED_IMAGES } from './local-subject.ts';
 
 export interface TestPlatform {
   readonly url: string;
@@ -154,7 +154,7 @@ async function openOnce(
     quotaLimits: options.quotaLimits?.(access) ?? unlimitedQuotas,
     config,
     dataFolder: folder,
-    agentFolder: AGENT_FOLDER,
+    helperFolder: HELPER_FOLDER,
     publicUrl: () => options.publicUrl ?? url,
     ...(options.effects === undefined ? {} : { effects: options.effects }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),

@@ -1,4 +1,4 @@
-import type { AgentConnection } from '../../src/domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 
 export interface RunResult {
   readonly exitCode: number | null;
@@ -11,7 +11,7 @@ export interface RunResult {
 
 /** Runs one command without a terminal and collects its output. */
 export async function runInSandbox(
-  connection: AgentConnection,
+  connection: HelperConnection,
   argv: readonly string[],
   options: { input?: string; env?: Record<string, string> } = {},
 ): Promise<RunResult> {

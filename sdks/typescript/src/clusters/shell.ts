@@ -35,7 +35,7 @@ const STDIN = 0;
 const STDERR = 2;
 const MAX_WAITING_INPUT_BYTES = 1024 * 1024;
 const MAX_INPUT_FRAME_BYTES = 256 * 1024;
-const LOOK_AGAIN_MS = 20;
+const CHECK_AGAIN_MS = 20;
 
 /**
  * A process in a container, over one WebSocket. It ends with the connection: Kubernetes cannot reattach to it.
@@ -121,18 +121,18 @@ export class ClusterShell {
       if (this.#over) return;
       this.#socket?.send(frame);
       // WebSockets don't report when buffered data is sent, so poll.
-      while ((this.#socket?.bufferedAmount ?? 0) > MAX_WAITING_INPUT_BYTES) await pause(LOOK_AGAIN_MS, undefined);
+      while ((this.#socket?.bufferedAmount ?? 0) > MAX_WAITING_INPUT_BYTES) await pause(CHECK_AGAIN_MS, undefined);
     }
   }
 
   /** Closes stdin of a process without a terminal; on a terminal, send Ctrl-D. */
   finishInput(): void {
-    this.#say({ type: 'eof' });
+    this.#sendControl({ type: 'eof' });
   }
 
   /** Changes the terminal size. */
   resize(cols: number, rows: number): void {
-    this.#say({ type: 'resize', cols, rows });
+    this.#sendControl({ type: 'resize', cols, rows });
   }
 
   /** Disconnects. A shell on a terminal gets SIGHUP; processes that ignore it keep running. */
@@ -142,7 +142,7 @@ export class ClusterShell {
   }
 
   /** Browsers log an error for sends on a closing socket. */
-  #say(control: object): void {
+  #sendControl(control: object): void {
     if (this.#over) return;
     this.#socket?.send(JSON.stringify(control));
   }
@@ -175,7 +175,7 @@ export class ClusterShell {
         this.#fail(error);
         this.close();
       }
-      this.#say({ type: 'ack', bytes: next.bytes.length + 1 });
+      this.#sendControl({ type: 'ack', bytes: next.bytes.length + 1 });
     }
     this.#showing = false;
     this.#settle();

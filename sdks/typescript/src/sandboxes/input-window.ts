@@ -4,7 +4,7 @@ import type { TerminalConnection } from './v1-connection.ts';
 const MAX_FRAME_BYTES = 64 * 1024;
 /** Limit of buffered input for servers that do not report how much they consumed. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-const LOOK_AGAIN_MS = 5;
+const CHECK_AGAIN_MS = 5;
 
 /** Sends input at the rate the server consumes it; a WebSocket alone would buffer all of it. Serializes writers. */
 export class InputWindow {
@@ -57,7 +57,7 @@ export class InputWindow {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         // WebSockets don't report when data is sent.
-        if (limit === null) setTimeout(resolve, LOOK_AGAIN_MS);
+        if (limit === null) setTimeout(resolve, CHECK_AGAIN_MS);
       });
     }
   }

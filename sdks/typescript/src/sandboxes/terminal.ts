@@ -183,7 +183,7 @@ export class Terminal {
     const request = { query, session, since, signal };
     this.#connection = await openConnection(this.#transport, this.#sandboxId, request, this.#listener(ready));
     await ready.promise;
-    this.#tell('connected');
+    this.#notify('connected');
   }
 
   #listener(ready: PromiseWithResolvers<void>): V1Listener {
@@ -228,7 +228,7 @@ export class Terminal {
 
   /** Resumes at the offset where the connection broke, or with the screen if the session no longer has that output. */
   async #reconnect(session: string, code: number, reason: string): Promise<void> {
-    this.#tell('reconnecting');
+    this.#notify('reconnecting');
     for (let attempt = 0; attempt < MAX_ATTEMPTS && !this.#wasClosed; attempt += 1) {
       const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -247,13 +247,13 @@ export class Terminal {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#options.signal?.removeEventListener('abort', this.#abort);
-    this.#tell('closed');
+    this.#notify('closed');
     const end: TerminalEnd = { exit: this.#exit, code, reason };
     this.#queue.drained().then(() => this.#ended.resolve(end), this.#ended.reject);
     this.#ended.promise.catch(() => undefined); // callers of `ended` get the error
   }
 
-  #tell(state: ConnectionState): void {
+  #notify(state: ConnectionState): void {
     for (const listener of this.#stateListeners) listener(state);
   }
 }

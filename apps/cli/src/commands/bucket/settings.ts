@@ -41,7 +41,7 @@ async function readChanges(changes: readonly string[]): Promise<BucketSettingsCh
     }
     const [name = '', ...rest] = change.split('=');
     if (name === '' || rest.length === 0) throw usageFailure(`${JSON.stringify(change)} is not NAME=VALUE`);
-    const value = valueOf(rest.join('='));
+    const value = parseValue(rest.join('='));
     const [outer = '', inner] = name.split('.');
     // One level of nesting, all that the settings have: quota.max_bytes=1000.
     body[outer] = inner === undefined ? value : { ...asObject(body[outer]), [inner]: value };
@@ -50,7 +50,7 @@ async function readChanges(changes: readonly string[]): Promise<BucketSettingsCh
 }
 
 /** Parses JSON, or falls back to text, so that `cacheControl=no-store` needs no quotes. */
-function valueOf(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

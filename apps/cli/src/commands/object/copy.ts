@@ -12,7 +12,7 @@ import {
   type AttributeFlags,
 } from '../../transfer/attribute-options.ts';
 import { addCopyKeyOption, addCustomerKeyOption, customerKeyHeaders } from '../../transfer/customer-key.ts';
-import { addFilterOptions, filterOf, type FilterFlags } from '../../transfer/filter-options.ts';
+import { addFilterOptions, createFilter, type FilterFlags } from '../../transfer/filter-options.ts';
 import { parseObject, readLocations, renderRemote, type RemoteLocation } from '../../transfer/object-location.ts';
 import { verified } from '../../transfer/read-object.ts';
 import { emptySummary, finishTasks, runTasks, type TransferTask } from '../../transfer/run-tasks.ts';
@@ -73,7 +73,7 @@ export function planOptionsOf(
   flags: FilterFlags & AttributeFlags,
 ): PlanOptions {
   return {
-    takes: filterOf(flags),
+    takes: createFilter(flags),
     attributes: readAttributes(flags),
     onSkipped: (path, reason) => {
       progress.clear();

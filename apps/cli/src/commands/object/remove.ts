@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { usageFailure } from '../../client/command-failure.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { deleteObject, headObject, listObjects, listVersions, type DeleteTarget } from '../../s3/s3-operations.ts';
-import { addFilterOptions, filterOf, type FilterFlags } from '../../transfer/filter-options.ts';
+import { addFilterOptions, createFilter, type FilterFlags } from '../../transfer/filter-options.ts';
 import { parseRemote, renderRemote, type RemoteLocation } from '../../transfer/object-location.ts';
 import { noteRemoved, removeObjects } from '../../transfer/remove-objects.ts';
 import { emptySummary, finishTasks, type TransferSummary } from '../../transfer/run-tasks.ts';
@@ -75,7 +75,7 @@ async function* targetsBelow(
   below: { bucket: string; prefix: string },
   flags: RemoveFlags,
 ): AsyncGenerator<DeleteTarget, void> {
-  const takes = filterOf(flags);
+  const takes = createFilter(flags);
   const isMeant = ({ key }: DeleteTarget): boolean => takes(key.slice(below.prefix.length));
   if (flags.allVersions === true) {
     for await (const { key, versionId } of listVersions(client, { ...below, signal }))

@@ -14,14 +14,14 @@ const ID = /^sbx_[a-z2-7]{26}$/;
 
 export function withSandboxes(flags: ConnectionFlags, run: (session: SandboxSession) => Promise<void>): Promise<void> {
   return withSession(flags, async (session) => {
-    const sandboxes = await clientOf(flags, session);
+    const sandboxes = await createSandboxesClient(flags, session);
     const find = (nameOrId: string): Promise<Sandbox> => findSandbox(sandboxes, nameOrId, session.signal);
     await run({ ...session, sandboxes, find });
   });
 }
 
 /** Also accepts `SANDBOX_URL` and `SANDBOX_TOKEN`, like every client of this API. */
-async function clientOf(flags: ConnectionFlags, session: Session): Promise<SandboxesClient> {
+async function createSandboxesClient(flags: ConnectionFlags, session: Session): Promise<SandboxesClient> {
   const { environment } = session;
   const { url: sandboxUrl, token: sandboxToken } = environment.sandbox;
   const target = await findTarget(flags, {

@@ -2,13 +2,13 @@ import type { AuditEntry, AuditOutcome } from '@svc/sdk';
 import { Status, type Tone } from '../../ui/badge.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
-import { actorName, shortResource } from './audit-words.ts';
+import { actorName, shortResource } from './audit-labels.ts';
 import styles from './audit.module.css';
 
-const OUTCOMES: Readonly<Record<AuditOutcome, { tone: Tone; word: string }>> = {
-  success: { tone: 'ok', word: 'Success' },
-  refused: { tone: 'warn', word: 'Denied' },
-  failed: { tone: 'danger', word: 'Failed' },
+const OUTCOMES: Readonly<Record<AuditOutcome, { tone: Tone; label: string }>> = {
+  success: { tone: 'ok', label: 'Success' },
+  refused: { tone: 'warn', label: 'Denied' },
+  failed: { tone: 'danger', label: 'Failed' },
 };
 
 export function auditColumns(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
@@ -57,6 +57,6 @@ export function auditColumns(onOpen: (entry: AuditEntry) => void): Column<AuditE
 }
 
 export function Outcome({ outcome }: { outcome: AuditOutcome }) {
-  const { tone, word } = OUTCOMES[outcome];
-  return <Status tone={tone}>{word}</Status>;
+  const { tone, label } = OUTCOMES[outcome];
+  return <Status tone={tone}>{label}</Status>;
 }

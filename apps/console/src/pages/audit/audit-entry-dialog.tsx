@@ -3,7 +3,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Definitions } from '../../ui/page.tsx';
 import { AbsoluteTime } from '../../ui/time.tsx';
 import { Outcome } from './audit-columns.tsx';
-import { actorName, credentialName, outcomeReason } from './audit-words.ts';
+import { actorName, credentialName, outcomeReason } from './audit-labels.ts';
 import styles from './audit.module.css';
 
 export interface AuditEntryDialogProps {

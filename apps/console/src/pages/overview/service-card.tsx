@@ -7,7 +7,7 @@ import styles from './overview.module.css';
 
 export interface Health {
   tone: Tone;
-  word: string;
+  label: string;
   live: boolean;
 }
 
@@ -38,7 +38,7 @@ export function ServiceCard({ name, icon, state, health, figure, unit, plot, fac
           <Skeleton width="4rem" />
         ) : (
           <Status tone={state.enabled ? health.tone : 'neutral'} live={state.enabled && health.live}>
-            {state.enabled ? health.word : 'Off'}
+            {state.enabled ? health.label : 'Off'}
           </Status>
         )}
       </header>

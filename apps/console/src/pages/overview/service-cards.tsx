@@ -57,10 +57,10 @@ function ClustersCard({ state }: CardProps<ClustersState>) {
 }
 
 function clustersHealth(counts: { total: number; connected: number; offline: number }): Health {
-  if (counts.total === 0) return { tone: 'neutral', word: 'None yet', live: false };
-  if (counts.offline > 0) return { tone: 'warn', word: `${counts.offline} offline`, live: false };
-  if (counts.connected === 0) return { tone: 'neutral', word: 'Waiting for agent', live: false };
-  return { tone: 'ok', word: 'All connected', live: true };
+  if (counts.total === 0) return { tone: 'neutral', label: 'None yet', live: false };
+  if (counts.offline > 0) return { tone: 'warn', label: `${counts.offline} offline`, live: false };
+  if (counts.connected === 0) return { tone: 'neutral', label: 'Waiting for agent', live: false };
+  return { tone: 'ok', label: 'All connected', live: true };
 }
 
 /** Loaded after the figures, since it brings the object store client. */
@@ -76,8 +76,8 @@ function ObjectStoreCard({ workspace, state }: CardProps<ObjectStoreState> & { w
       state={state}
       health={
         provisioned
-          ? { tone: 'ok', word: 'Ready', live: true }
-          : { tone: 'neutral', word: 'No buckets yet', live: false }
+          ? { tone: 'ok', label: 'Ready', live: true }
+          : { tone: 'neutral', label: 'No buckets yet', live: false }
       }
       figure={figure}
       unit={`${unit} stored`}
@@ -115,8 +115,8 @@ function SandboxesCard({ state }: CardProps<SandboxesState>) {
       state={state}
       health={
         running > 0
-          ? { tone: 'ok', word: 'Running', live: true }
-          : { tone: 'neutral', word: paused > 0 ? 'Paused' : 'None running', live: false }
+          ? { tone: 'ok', label: 'Running', live: true }
+          : { tone: 'neutral', label: paused > 0 ? 'Paused' : 'None running', live: false }
       }
       figure={formatCount(running)}
       unit={running === 1 ? 'sandbox running' : 'sandboxes running'}
@@ -139,7 +139,7 @@ function SandboxesCard({ state }: CardProps<SandboxesState>) {
           </span>,
         ],
         ['Paused', formatCount(paused)],
-        ['Driver', [driver, runtime].filter((word) => word !== null).join(', ') || 'Unknown'],
+        ['Driver', [driver, runtime].filter((part) => part !== null).join(', ') || 'Unknown'],
         ['Isolation', <IsolationFact key="isolation" state={state} />],
         ['Warm pool', warm.map(({ image, ready, target }) => `${image} ${ready}/${target}`).join(', ') || 'Off'],
       ]}

@@ -9,7 +9,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { FieldStack, TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { useToasts } from '../../ui/toast.tsx';
-import { limitDraft, parseDraft } from './quota-words.ts';
+import { limitDraft, parseDraft } from './quota-amounts.ts';
 
 export interface ChangeQuotaDialogProps {
   /** Null if the dialog is closed. */

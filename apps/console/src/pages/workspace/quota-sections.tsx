@@ -9,7 +9,7 @@ import { Panel, Section } from '../../ui/page.tsx';
 import { Meter } from '../../ui/plots.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { ChangeQuotaDialog } from './change-quota-dialog.tsx';
-import { amountText } from './quota-words.ts';
+import { amountText } from './quota-amounts.ts';
 import styles from './quotas.module.css';
 
 const RAISED_BY = 'Ask the platform operator to raise them.';

@@ -72,7 +72,7 @@ export class LoginThrottle {
     return this.#attempts.run(keys.pair, async () => {
       this.#admit(attempt, keys);
       const result = await check();
-      if (result.matches) this.#takeBack(attempt, keys);
+      if (result.matches) this.#refund(attempt, keys);
       return result;
     });
   }
@@ -92,7 +92,7 @@ export class LoginThrottle {
     this.#accounts.add(account, -1);
   }
 
-  #takeBack(attempt: Attempt, { address, account, pair }: Keys): void {
+  #refund(attempt: Attempt, { address, account, pair }: Keys): void {
     this.#delays.forgive(pair);
     if (attempt.knownDevice !== null) return;
     this.#addresses.add(address, 1);

@@ -18,7 +18,7 @@ import {
 } from '../../domain/access/principals.ts';
 import { shownCredential } from './shown-credential.ts';
 
-export interface AuthenticatorParts {
+export interface AuthenticatorDeps {
   database: AccountDatabase;
   effects: Effects;
   sessions: Sessions;
@@ -34,10 +34,10 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  * All failures are the same 401, whether a token is unknown, expired or revoked.
  */
 export class Authenticator {
-  readonly #parts: AuthenticatorParts;
+  readonly #deps: AuthenticatorDeps;
 
-  constructor(parts: AuthenticatorParts) {
-    this.#parts = parts;
+  constructor(deps: AuthenticatorDeps) {
+    this.#deps = deps;
   }
 
   async authenticate(source: CredentialSource): Promise<Principal> {
@@ -70,13 +70,13 @@ export class Authenticator {
   }
 
   async #bySessionId(id: string, credential: 'session' | 'jwt'): Promise<Principal | undefined> {
-    const session = await this.#parts.sessions.standing(id);
-    const user = session === undefined ? undefined : await this.#parts.database.users.byId(session.userId);
+    const session = await this.#deps.sessions.standing(id);
+    const user = session === undefined ? undefined : await this.#deps.database.users.byId(session.userId);
     return session === undefined || user === undefined ? undefined : sessionPrincipal(user, credential, session);
   }
 
   async #byApiTokenId(id: string): Promise<Principal | undefined> {
-    const { database, effects } = this.#parts;
+    const { database, effects } = this.#deps;
     const token = await database.apiTokens.byId(id);
     if (token === undefined || isExpired(token.expiresAt, effects.now())) return undefined;
     const user = await database.users.byId(token.userId);
@@ -84,7 +84,7 @@ export class Authenticator {
   }
 
   async #byServiceAccountId(id: string): Promise<Principal | undefined> {
-    const { database, effects } = this.#parts;
+    const { database, effects } = this.#deps;
     const account = await database.serviceAccounts.byId(id);
     if (account === undefined || isExpired(account.expiresAt, effects.now())) return undefined;
     return serviceAccountPrincipal(account);
@@ -93,11 +93,11 @@ export class Authenticator {
   /** Credentials without a record: valid while the user exists and has not signed out everywhere. */
   async #byUser(ref: CredentialRef): Promise<Principal | undefined> {
     const { principalId, credential, shownAt, confirmedAt } = ref;
-    const user = await this.#parts.database.users.byId(principalId);
+    const user = await this.#deps.database.users.byId(principalId);
     if (user === undefined || user.tokensValidFrom > shownAt) return undefined;
     if (credential === 'oidc')
       return userPrincipal(user, 'oidc', null, confirmedAt === undefined ? {} : { confirmedAt });
-    const isGuest = user.kind === 'guest' && !isExpired(user.expiresAt, this.#parts.effects.now());
+    const isGuest = user.kind === 'guest' && !isExpired(user.expiresAt, this.#deps.effects.now());
     return isGuest ? guestPrincipal(user) : undefined;
   }
 
@@ -108,8 +108,8 @@ export class Authenticator {
   }
 
   async #bySession(secret: string, source: CredentialSource): Promise<Principal | undefined> {
-    const session = await this.#parts.sessions.bySecret(secret);
-    const user = session === undefined ? undefined : await this.#parts.database.users.byId(session.userId);
+    const session = await this.#deps.sessions.bySecret(secret);
+    const user = session === undefined ? undefined : await this.#deps.database.users.byId(session.userId);
     if (session === undefined || user === undefined) return undefined;
     // A browser adds the cookie to requests of any page; only our own page can add this header.
     const csrfToken = source.headers['x-csrf-token'];
@@ -120,7 +120,7 @@ export class Authenticator {
   }
 
   async #byApiToken(secret: string): Promise<Principal | undefined> {
-    const { database, effects } = this.#parts;
+    const { database, effects } = this.#deps;
     const token = await database.apiTokens.byTokenHash(hashToken(secret));
     const now = effects.now();
     if (token === undefined || isExpired(token.expiresAt, now)) return undefined;
@@ -131,7 +131,7 @@ export class Authenticator {
   }
 
   async #byServiceAccount(secret: string): Promise<Principal | undefined> {
-    const { database, effects } = this.#parts;
+    const { database, effects } = this.#deps;
     const account = await database.serviceAccounts.byTokenHash(hashToken(secret));
     const now = effects.now();
     if (account === undefined || isExpired(account.expiresAt, now)) return undefined;
@@ -141,25 +141,25 @@ export class Authenticator {
 
   async #byJwt(token: string): Promise<Principal | undefined> {
     const issuer = issuerOf(token);
-    if (issuer === this.#parts.jwt.issuer) return this.#byOwnJwt(token);
-    if (issuer === undefined || !this.#parts.issuers.trusts(issuer)) return undefined;
-    const identity = await this.#parts.issuers.verify(issuer, token);
-    const user = identity === undefined ? undefined : await this.#parts.externalUsers.resolve(identity);
+    if (issuer === this.#deps.jwt.issuer) return this.#byOwnJwt(token);
+    if (issuer === undefined || !this.#deps.issuers.trusts(issuer)) return undefined;
+    const identity = await this.#deps.issuers.verify(issuer, token);
+    const user = identity === undefined ? undefined : await this.#deps.externalUsers.resolve(identity);
     if (identity === undefined || user === undefined) return undefined;
     return userPrincipal(user, 'oidc', null, { confirmedAt: new Date(identity.authenticatedAtMs).toISOString() });
   }
 
   async #byOwnJwt(token: string): Promise<Principal | undefined> {
-    const claims = await this.#parts.jwt.verify(token);
+    const claims = await this.#deps.jwt.verify(token);
     if (claims === undefined) return undefined;
-    const user = await this.#parts.database.users.byId(claims.userId);
+    const user = await this.#deps.database.users.byId(claims.userId);
     if (user === undefined) return undefined;
     if (claims.kind === 'guest') {
-      return user.kind === 'guest' && !isExpired(user.expiresAt, this.#parts.effects.now())
+      return user.kind === 'guest' && !isExpired(user.expiresAt, this.#deps.effects.now())
         ? guestPrincipal(user)
         : undefined;
     }
-    const session = claims.sessionId === null ? undefined : await this.#parts.sessions.byId(claims.sessionId);
+    const session = claims.sessionId === null ? undefined : await this.#deps.sessions.byId(claims.sessionId);
     if (session?.userId !== user.id) return undefined; // signed out
     return sessionPrincipal(user, 'jwt', session);
   }

@@ -15,23 +15,23 @@ export function podMessageOf(pod: unknown): string | null {
     ...recordsAt(pod, 'status', 'containerStatuses'),
   ];
   for (const status of statuses) {
-    const words = containerWords(status);
+    const words = describeContainer(status);
     if (words !== null) return `Container ${textAt(status, 'name') ?? ''}: ${words}`.slice(0, MAX_CHARS);
   }
-  const said = textAt(pod, 'status', 'message') ?? unscheduledWords(pod);
+  const said = textAt(pod, 'status', 'message') ?? describeUnscheduled(pod);
   return said?.slice(0, MAX_CHARS) ?? null;
 }
 
-function containerWords(status: unknown): string | null {
-  const ended = endWords(fieldAt(status, 'state', 'terminated'));
+function describeContainer(status: unknown): string | null {
+  const ended = describeExit(fieldAt(status, 'state', 'terminated'));
   const waiting = textAt(status, 'state', 'waiting', 'reason');
   if (waiting === null || ON_ITS_WAY.has(waiting)) return ended;
-  const before = endWords(fieldAt(status, 'lastState', 'terminated'));
+  const before = describeExit(fieldAt(status, 'lastState', 'terminated'));
   return [before, textAt(status, 'state', 'waiting', 'message') ?? waiting].filter((each) => each !== null).join('; ');
 }
 
 /** Null if the container exited with 0 or has not exited. */
-function endWords(terminated: unknown): string | null {
+function describeExit(terminated: unknown): string | null {
   if (!isRecord(terminated)) return null;
   const exitCode = countAt(terminated, 'exitCode');
   if (exitCode === 0) return null;
@@ -41,7 +41,7 @@ function endWords(terminated: unknown): string | null {
     : `it ended with exit code ${exitCode} (${reason})`;
 }
 
-function unscheduledWords(pod: unknown): string | null {
+function describeUnscheduled(pod: unknown): string | null {
   const condition = recordsAt(pod, 'status', 'conditions').find(({ type }) => type === 'PodScheduled');
   return condition?.['status'] === 'False' ? textAt(condition, 'message') : null;
 }

@@ -8,7 +8,7 @@ import {
   type Hello,
 } from '@svc/protocol';
 import { boundedDetails, timeOf } from '../../domain/bounded-report.ts';
-import { clockSkewOf } from '../../domain/cluster-warnings.ts';
+import { parseClockSkew } from '../../domain/cluster-warnings.ts';
 import { eventsKey, type Changes } from '../../domain/changes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { ConnectionStore } from '../../domain/cluster.ts';
@@ -86,7 +86,7 @@ export class AgentMessages implements SessionHandlers {
           clusterId,
           at,
           reading: { status, cpuUsage, memoryUsage, activePods },
-          clockSkewSeconds: clockSkewOf(message.timestamp, clock.nowMs()),
+          clockSkewSeconds: parseClockSkew(message.timestamp, clock.nowMs()),
         });
       }
       case 'cluster_status': {

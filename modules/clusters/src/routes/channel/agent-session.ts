@@ -41,9 +41,9 @@ export interface SessionHandlers {
 }
 
 /** Invalid frames count toward the rate like valid ones, so that sending them is not cheaper. */
-type Received = { message: AgentMessage } | { tell: () => void };
+type Received = { message: AgentMessage } | { report: () => void };
 
-const OVERTAKING: ReadonlySet<string> = new Set(['hello', 'heartbeat', 'command_ack', 'ping', 'pong', 'error']);
+const PRIORITY_MESSAGES: ReadonlySet<string> = new Set(['hello', 'heartbeat', 'command_ack', 'ping', 'pong', 'error']);
 const RECEIVE_QUEUE = { maxMessages: 512, maxSizeBytes: 4 * 1024 * 1024 } as const;
 
 /** One connection from handshake to close: identifies the peer and handles its messages in order. */
@@ -63,8 +63,8 @@ export class AgentSession {
       budget: new MessageBudget(CONTRACT_RATE, () => clock.nowMs()),
       clock,
       handle: (received) => this.#handle(received),
-      overtakes: (received) => 'message' in received && OVERTAKING.has(received.message.type),
-      onLimited: (retryAfterMs) => this.#tellLimited(retryAfterMs),
+      isPriority: (received) => 'message' in received && PRIORITY_MESSAGES.has(received.message.type),
+      onLimited: (retryAfterMs) => this.#reportLimited(retryAfterMs),
       pause: () => this.connection.pause(),
       resume: () => this.connection.resume(),
       onError: (error) => this.#fail(error),
@@ -75,7 +75,7 @@ export class AgentSession {
       onText: (text) => this.#receive(text),
       onBinary: (sizeBytes) =>
         this.#received.push(
-          { tell: () => this.#errors.tell({ code: 'INVALID_REQUEST', message: 'Frames are JSON text' }) },
+          { report: () => this.#errors.report({ code: 'INVALID_REQUEST', message: 'Frames are JSON text' }) },
           sizeBytes,
         ),
       onClosed: (code) => this.#closed(code),
@@ -115,17 +115,17 @@ export class AgentSession {
       messageId = envelope.id;
       const decoded = this.#options.decoder.check(envelope);
       if (decoded.known) return { message: decoded.message };
-      return { tell: () => this.#tellUnknown(envelope.type, envelope.id) };
+      return { report: () => this.#reportUnknown(envelope.type, envelope.id) };
     } catch (error) {
-      if (isAppError(error)) return { tell: () => this.#errors.tellAppError(error, messageId) };
+      if (isAppError(error)) return { report: () => this.#errors.reportAppError(error, messageId) };
       throw error; // the decoder throws nothing else
     }
   }
 
   async #handle(received: Received): Promise<void> {
     if (this.connection.closed) return;
-    if ('tell' in received) {
-      received.tell();
+    if ('report' in received) {
+      received.report();
       return;
     }
     const { message } = received;
@@ -148,8 +148,8 @@ export class AgentSession {
     await this.#options.handlers.introduce(this, hello);
   }
 
-  #tellUnknown(type: string, messageId: string): void {
-    this.#errors.tell({
+  #reportUnknown(type: string, messageId: string): void {
+    this.#errors.report({
       code: 'UNKNOWN_MESSAGE_TYPE',
       message: 'Messages of this type are ignored',
       details: { field: 'type', reason: `type ${type} is unknown` },
@@ -157,8 +157,8 @@ export class AgentSession {
     });
   }
 
-  #tellLimited(retryAfterMs: number): void {
-    this.#errors.tell({
+  #reportLimited(retryAfterMs: number): void {
+    this.#errors.report({
       code: 'RATE_LIMITED',
       message: 'Messages above the rate wait',
       details: { messages_per_minute: CONTRACT_RATE.perMinute, retry_after_ms: retryAfterMs },

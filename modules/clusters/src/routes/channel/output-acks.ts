@@ -19,15 +19,15 @@ export class OutputAcks {
 
   arrived(commandId: string, seq: number): void {
     this.#newest.set(commandId, Math.max(seq, this.#newest.get(commandId) ?? 0));
-    if (this.#newest.size >= MAX_COMMANDS) this.#tell();
-    else this.#cancelTimer ??= this.#clock.setTimer(() => this.#tell(), GATHER_MS);
+    if (this.#newest.size >= MAX_COMMANDS) this.#flush();
+    else this.#cancelTimer ??= this.#clock.setTimer(() => this.#flush(), GATHER_MS);
   }
 
   close(): void {
     this.#cancelTimer?.();
   }
 
-  #tell(): void {
+  #flush(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     const outputs = [...this.#newest].map(([commandId, seq]) => ({ command_id: commandId, seq }));

@@ -18,7 +18,7 @@ export class PeerErrors {
     this.#send = send;
   }
 
-  tell(error: ErrorMessage): void {
+  report(error: ErrorMessage): void {
     const nowMs = this.#clock.nowMs();
     const lastMs = this.#lastMs.get(error.code);
     if (lastMs !== undefined && nowMs - lastMs < INTERVAL_MS) return;
@@ -27,8 +27,8 @@ export class PeerErrors {
   }
 
   /** Maps error codes of the protocol's catalogue to the codes used in messages. */
-  tellAppError(error: AppError, messageId: string | undefined): void {
-    this.tell({
+  reportAppError(error: AppError, messageId: string | undefined): void {
+    this.report({
       code: 'INVALID_REQUEST',
       message: error.message.slice(0, 1024),
       details: error.details,

@@ -13,7 +13,7 @@ describe('ReceiveQueue', () => {
       budget: new MessageBudget({ perMinute: 60, burst: 10, controlShare: 0.3 }, clock.nowMs),
       clock,
       handle: async (message) => void handled.push(message),
-      overtakes: (message) => message.startsWith('!'),
+      isPriority: (message) => message.startsWith('!'),
       onLimited: () => {
         limited += 1;
       },

@@ -6,7 +6,7 @@ export interface ReceiveQueueOptions<Message> {
   clock: Clock;
   handle: (message: Message) => Promise<void>;
   /** True if the message may skip output and events, because no earlier message can change its meaning. */
-  overtakes: (message: Message) => boolean;
+  isPriority: (message: Message) => boolean;
   /** Called when the peer exceeds its rate. */
   onLimited: (retryAfterMs: number) => void;
   /** Stops and resumes reading the socket. */
@@ -47,7 +47,7 @@ export class ReceiveQueue<Message> {
 
   push(message: Message, sizeBytes: number): void {
     if (this.#closed) return;
-    const urgent = this.#options.overtakes(message);
+    const urgent = this.#options.isPriority(message);
     (urgent ? this.#urgent : this.#ordinary).push({ message, sizeBytes });
     this.#sizeBytes += sizeBytes;
     if (urgent) this.#wake?.();

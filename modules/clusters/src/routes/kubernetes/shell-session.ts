@@ -84,7 +84,7 @@ export class ShellSession {
 
   /** Revokes the shell: nothing passes from here on, even while the client is still closing. */
   take(refusal: AppError): void {
-    this.#say({ type: 'error', ...describe(refusal) });
+    this.#sendControl({ type: 'error', ...describe(refusal) });
     this.close(SHELL_CLOSE_CODES.taken, 'the right to this shell was taken');
     this.#leave();
   }
@@ -115,16 +115,20 @@ export class ShellSession {
         break;
       }
       case 'eof':
-        if (canEndInput(this.#process.protocol)) this.#tell(EXEC_CHANNELS.close, Buffer.of(EXEC_CHANNELS.stdin));
-        else this.#say({ type: 'notice', message: 'this API server cannot tell the process that its input ended' });
+        if (canEndInput(this.#process.protocol)) this.#sendFrame(EXEC_CHANNELS.close, Buffer.of(EXEC_CHANNELS.stdin));
+        else
+          this.#sendControl({
+            type: 'notice',
+            message: 'this API server cannot tell the process that its input ended',
+          });
         break;
       case 'ack':
         // Ignore acknowledgements beyond what was sent.
         this.#unshownBytes = Math.max(0, this.#unshownBytes - Math.max(0, countAt(control, 'bytes')));
-        this.#goOn();
+        this.#resume();
         break;
       case 'ping':
-        this.#say({ type: 'pong' });
+        this.#sendControl({ type: 'pong' });
         break;
       default:
         this.close(SHELL_CLOSE_CODES.violation, 'a frame is neither stdin nor a control that is known');
@@ -134,7 +138,7 @@ export class ShellSession {
   #show(data: Buffer): void {
     this.#unshownBytes += data.length;
     if (this.#client.readyState !== WebSocket.OPEN) return;
-    this.#client.send(data, { binary: true }, () => this.#goOn());
+    this.#client.send(data, { binary: true }, () => this.#resume());
     if (this.#isBehind()) this.#process.pause();
   }
 
@@ -143,19 +147,19 @@ export class ShellSession {
     return isUnshown || this.#client.bufferedAmount > MAX_WAITING_BYTES;
   }
 
-  #goOn(): void {
+  #resume(): void {
     if (this.#process.isPaused && !this.#isBehind()) this.#process.resume();
   }
 
   #resize(cols: number, rows: number): void {
-    this.#tell(EXEC_CHANNELS.resize, Buffer.from(encodeResize(rows, cols)));
+    this.#sendFrame(EXEC_CHANNELS.resize, Buffer.from(encodeResize(rows, cols)));
   }
 
-  #tell(channel: number, data: Buffer): void {
+  #sendFrame(channel: number, data: Buffer): void {
     if (this.#process.readyState === WebSocket.OPEN) this.#process.send(Buffer.concat([Buffer.of(channel), data]));
   }
 
-  #say(control: object): void {
+  #sendControl(control: object): void {
     if (this.#client.readyState === WebSocket.OPEN) this.#client.send(JSON.stringify(control));
   }
 
@@ -177,11 +181,11 @@ export class ShellSession {
     }
     const end = readExecEnd(Buffer.concat(this.#status).toString('utf8'));
     if ('exitCode' in end) {
-      this.#say({ type: 'exit', exit_code: end.exitCode });
+      this.#sendControl({ type: 'exit', exit_code: end.exitCode });
       this.close(SHELL_CLOSE_CODES.ended, JSON.stringify({ exit_code: end.exitCode }), LAST_OUTPUT_GRACE_MS);
       return;
     }
-    this.#say({ type: 'error', status: 502, code: 'KUBERNETES_ERROR', message: end.reason });
+    this.#sendControl({ type: 'error', status: 502, code: 'KUBERNETES_ERROR', message: end.reason });
     this.close(SHELL_CLOSE_CODES.refused, 'nothing was run');
   }
 }

@@ -84,7 +84,7 @@ export class TunnelAccess {
     }
     if (link.service === KUBERNETES_SERVICE) return null;
     const cluster = await clusters.findById(link.clusterId);
-    const principal = await this.#makerOf(link.granted);
+    const principal = await this.#confirmCreator(link.granted);
     if (cluster === undefined || principal === null) return null;
     const right = narrowRight(createGrantedRight(access, link.granted, now.getTime()), hash, async () => {
       const kept = await store.findLink(hash, clock.now().toISOString());
@@ -95,7 +95,7 @@ export class TunnelAccess {
   }
 
   /** Null if the creator's credential was revoked or the creator has lost access. */
-  async #makerOf(granted: GrantedAccess): Promise<Principal | null> {
+  async #confirmCreator(granted: GrantedAccess): Promise<Principal | null> {
     try {
       return await confirmAccess(this.#options.access, granted);
     } catch (error) {

@@ -6,7 +6,7 @@ import type { MetadataStore } from '../../domain/ports/metadata-store.ts';
 import { openEmbeddedBlobStore } from './embedded/blob-store.ts';
 import { openS3BlobStore } from './s3/open.ts';
 
-export interface BlobStoreParts {
+export interface BlobStoreDeps {
   /** Where the embedded engine keeps its files. */
   folder: string;
   random: (size: number) => Buffer;
@@ -23,8 +23,8 @@ export interface BlobStoreParts {
 const PART_BYTES = 8 * 1024 * 1024;
 
 /** The engine that the configuration names. `EngineNotConfigured` where something that it needs is not said. */
-export async function openBlobStore(config: ObjectStoreConfig, parts: BlobStoreParts): Promise<BlobStore> {
-  if (config.engine === 'embedded') return await openEmbeddedBlobStore(parts);
+export async function openBlobStore(config: ObjectStoreConfig, deps: BlobStoreDeps): Promise<BlobStore> {
+  if (config.engine === 'embedded') return await openEmbeddedBlobStore(deps);
   const { s3 } = config;
   const { bucket, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = s3;
   if (bucket === undefined) throw storeErrors.EngineNotConfigured({ details: { name: 'bucket' } });
@@ -44,8 +44,8 @@ export async function openBlobStore(config: ObjectStoreConfig, parts: BlobStoreP
     maxConnections: s3.connections,
     uploadMemoryBytes: s3.upload_memory_bytes,
     partBytes: PART_BYTES,
-    random: parts.random,
-    now: parts.now,
+    random: deps.random,
+    now: deps.now,
   });
 }
 

@@ -14,7 +14,7 @@ export interface CopyReport {
   bad: readonly string[];
 }
 
-export interface CopyParts {
+export interface CopyDeps {
   /** The blobs to copy. */
   rows: Pick<MetadataQueries, 'neededBlobs' | 'findBlob'>;
   source: BlobStore;
@@ -29,8 +29,8 @@ const MOST_BAD = 1_000;
 /**
  * Copies every blob that rows need to the target, and verifies each. Skips blobs that the target already has in full.
  */
-export async function copyBlobs(parts: CopyParts): Promise<CopyReport> {
-  const { rows, target, signal } = parts;
+export async function copyBlobs(deps: CopyDeps): Promise<CopyReport> {
+  const { rows, target, signal } = deps;
   const bad: string[] = [];
   const report = { blobs: 0, copied: 0, copiedBytes: 0 };
   for (let after = ''; ;) {
@@ -39,7 +39,7 @@ export async function copyBlobs(parts: CopyParts): Promise<CopyReport> {
       signal?.throwIfAborted();
       report.blobs += 1;
       if ((await target.size(blobId)) === storedBytes) continue;
-      if (await copyBlob(parts, blobId, storedBytes)) {
+      if (await copyBlob(deps, blobId, storedBytes)) {
         report.copied += 1;
         report.copiedBytes += storedBytes;
       } else if (bad.length < MOST_BAD) bad.push(blobId);
@@ -52,7 +52,7 @@ export async function copyBlobs(parts: CopyParts): Promise<CopyReport> {
 
 /** False if the source does not have the original bytes. */
 async function copyBlob(
-  { rows, source, target, kernel }: CopyParts,
+  { rows, source, target, kernel }: CopyDeps,
   blobId: string,
   sizeBytes: number,
 ): Promise<boolean> {

@@ -16,7 +16,7 @@ export interface BodyHasher {
 /** Up to this size, hashing inline is cheaper than a handover, and too short to delay other requests. */
 const SMALL_BODY_BYTES = 256 * 1024;
 
-export interface HashingParts {
+export interface HashingDeps {
   kernels: HashKernels;
   thread: DigestThread;
 }
@@ -26,7 +26,7 @@ export interface HashingParts {
  * processor has instructions for it; all other digests go to the digest thread.
  */
 export function createBodyHasher(
-  { kernels, thread }: HashingParts,
+  { kernels, thread }: HashingDeps,
   names: ReadonlySet<DigestName>,
   sizeBytes: number,
   key: string,

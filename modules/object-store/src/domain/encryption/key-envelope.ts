@@ -23,37 +23,37 @@ export type EnvelopeTarget =
   | { mode: 'sse-kms'; keyId: string }
   | { mode: 'sse-c'; customerKey: CustomerKey };
 
-export interface EnvelopeParts {
+export interface EnvelopeDeps {
   secrets: Pick<KeyRing, 'seal' | 'open'>;
   random: (size: number) => Buffer;
 }
 
-export function createContentKey(parts: EnvelopeParts, mode: ObjectEncryption['mode']): ContentKey {
-  return new ContentKey(parts.random(CONTENT_KEY_BYTES), { hidesDigest: mode !== 'sse-s3' });
+export function createContentKey(deps: EnvelopeDeps, mode: ObjectEncryption['mode']): ContentKey {
+  return new ContentKey(deps.random(CONTENT_KEY_BYTES), { hidesDigest: mode !== 'sse-s3' });
 }
 
 /** Seals a data key for storage with its object. */
 export async function sealContentKey(
-  parts: EnvelopeParts,
+  deps: EnvelopeDeps,
   key: ContentKey,
   target: EnvelopeTarget,
 ): Promise<ObjectEncryption> {
   const bytes = key.bytes();
   switch (target.mode) {
     case 'sse-s3':
-      return { mode: 'sse-s3', sealedKey: await parts.secrets.seal(bytes.toString('base64'), OBJECT_KEY) };
+      return { mode: 'sse-s3', sealedKey: await deps.secrets.seal(bytes.toString('base64'), OBJECT_KEY) };
     case 'sse-kms': {
-      const sealedKey = await parts.secrets.seal(bytes.toString('base64'), `${OBJECT_KEY}/${target.keyId}`);
+      const sealedKey = await deps.secrets.seal(bytes.toString('base64'), `${OBJECT_KEY}/${target.keyId}`);
       return { mode: 'sse-kms', sealedKey, keyId: target.keyId };
     }
     case 'sse-c':
-      return { mode: 'sse-c', sealedKey: sealForCustomer(parts, bytes, target.customerKey) };
+      return { mode: 'sse-c', sealedKey: sealForCustomer(deps, bytes, target.customerKey) };
   }
 }
 
 /** Null if the customer's key is not the right one. Other modes need none. */
 export async function openContentKey(
-  parts: EnvelopeParts,
+  deps: EnvelopeDeps,
   encryption: ObjectEncryption,
   customerKey: CustomerKey | null,
 ): Promise<ContentKey | null> {
@@ -62,7 +62,7 @@ export async function openContentKey(
     const bytes = customerKey === null ? null : openForCustomer(encryption.sealedKey, customerKey);
     return bytes === null ? null : new ContentKey(bytes, { hidesDigest });
   }
-  const text = await parts.secrets.open(encryption.sealedKey, ringContext(encryption));
+  const text = await deps.secrets.open(encryption.sealedKey, ringContext(encryption));
   return new ContentKey(Buffer.from(text, 'base64'), { hidesDigest });
 }
 
@@ -77,9 +77,9 @@ export function toCustomerKey(bytes: Uint8Array): CustomerKey {
 }
 
 /** The envelope's tag is the only trace of the customer's key. The salt keeps equal keys from looking equal. */
-function sealForCustomer(parts: EnvelopeParts, bytes: Buffer, { key }: CustomerKey): string {
-  const salt = parts.random(SALT_BYTES);
-  const nonce = parts.random(NONCE_BYTES);
+function sealForCustomer(deps: EnvelopeDeps, bytes: Buffer, { key }: CustomerKey): string {
+  const salt = deps.random(SALT_BYTES);
+  const nonce = deps.random(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', wrappingKey(key, salt), nonce);
   return Buffer.concat([salt, nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }

@@ -5,7 +5,7 @@ import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
 import type { MultipartService } from '../multipart-service.ts';
 import type { ObjectService } from '../object-service.ts';
-import type { StoreParts } from '../store-parts.ts';
+import type { StoreDeps } from '../store-deps.ts';
 import { decideExpiry, type ExpiryDecision } from './decide-expiry.ts';
 import { parseLifecycleDocument, type LifecycleDocument } from './lifecycle-document.ts';
 import { dueAfter, type LifecycleDay } from './rule-matching.ts';
@@ -23,8 +23,8 @@ const EXPIRES = { expires: true };
 /** Uploads that are neither completed nor aborted end after this, in every bucket. */
 const ABANDONED_UPLOAD_DAYS = 7;
 
-export interface LifecycleParts {
-  parts: StoreParts;
+export interface LifecycleDeps {
+  deps: StoreDeps;
   configurations: BucketConfigurations;
   objects: ObjectService;
   multipart: MultipartService;
@@ -48,15 +48,15 @@ interface Position {
  * conditional delete, so that newer writes are kept, and object lock, versioning, usage and trash apply as usual.
  */
 export class LifecycleExecutor {
-  readonly #using: LifecycleParts;
+  readonly #using: LifecycleDeps;
   readonly #holder: string;
   readonly #day: LifecycleDay;
   readonly #everyMs: number;
 
-  constructor(using: LifecycleParts) {
+  constructor(using: LifecycleDeps) {
     this.#using = using;
-    this.#holder = using.parts.identifiers.versionToken();
-    const { day_seconds: daySeconds, interval_seconds: intervalSeconds } = using.parts.config.lifecycle;
+    this.#holder = using.deps.identifiers.versionToken();
+    const { day_seconds: daySeconds, interval_seconds: intervalSeconds } = using.deps.config.lifecycle;
     this.#day = { lengthMs: daySeconds * 1_000 };
     this.#everyMs = Math.min(intervalSeconds * 1_000, this.#day.lengthMs / 5);
   }
@@ -69,7 +69,7 @@ export class LifecycleExecutor {
         // A killed replica leaves its lease behind; retry soon instead of waiting for hours.
         if (!(await this.round(signal)).ran) waitMs = Math.min(waitMs, LEASE_MS);
       } catch (error) {
-        this.#using.parts.log.error({ err: error }, 'lifecycle rules could not be carried out');
+        this.#using.deps.log.error({ err: error }, 'lifecycle rules could not be carried out');
       }
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }
@@ -83,13 +83,13 @@ export class LifecycleExecutor {
       await this.#abortAbandoned(report, signal);
       await this.#allBuckets(report, signal);
     } finally {
-      await this.#using.parts.metadata.releaseLease({ name: LEASE, holder: this.#holder });
+      await this.#using.deps.metadata.releaseLease({ name: LEASE, holder: this.#holder });
     }
     return report;
   }
 
   async #allBuckets(report: LifecycleReport, signal: AbortSignal): Promise<void> {
-    const { metadata } = this.#using.parts;
+    const { metadata } = this.#using.deps;
     let start = parsePosition(await metadata.storeProperty({ name: POSITION }));
     for (let afterBucketId = start === null ? -1 : start.bucketId - 1; ;) {
       const buckets = await metadata.bucketsWithLifecycle({ afterBucketId, limit: BATCH });
@@ -128,7 +128,7 @@ export class LifecycleExecutor {
     report: LifecycleReport,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { parts } = this.#using;
+    const { deps } = this.#using;
     let goesOn = true;
     let due: Promise<number>[] = [];
     const settle = async (): Promise<void> => {
@@ -141,9 +141,9 @@ export class LifecycleExecutor {
       goesOn = !signal.aborted && (await this.#keepLease());
       return goesOn;
     };
-    const now = { nowMs: parts.now(), day: this.#day };
+    const now = { nowMs: deps.now(), day: this.#day };
     for await (const { version, place } of scanVersions(
-      parts.metadata,
+      deps.metadata,
       { bucketId: bucket.id, prefix, afterKey },
       onPage,
     )) {
@@ -183,7 +183,7 @@ export class LifecycleExecutor {
     report: LifecycleReport,
     signal: AbortSignal,
   ): Promise<void> {
-    const { multipart, parts } = this.#using;
+    const { multipart, deps } = this.#using;
     for (const rule of document.rules) {
       const days = rule.abortIncompleteMultipartUpload?.days;
       if (!rule.enabled || days === undefined) continue;
@@ -197,7 +197,7 @@ export class LifecycleExecutor {
           limit: BATCH,
         });
         for (const { key, uploadId, initiatedAtMs } of page.uploads) {
-          if (dueAfter(initiatedAtMs, days, this.#day) > parts.now()) continue;
+          if (dueAfter(initiatedAtMs, days, this.#day) > deps.now()) continue;
           report.aborted += await this.#abort({ bucketId: bucket.id, key, uploadId });
         }
         if (!page.truncated) break;
@@ -207,7 +207,7 @@ export class LifecycleExecutor {
   }
 
   async #abortAbandoned(report: LifecycleReport, signal: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#using.parts;
+    const { metadata, now } = this.#using.deps;
     const beforeMs = now() - ABANDONED_UPLOAD_DAYS * this.#day.lengthMs;
     const ruled = new Map<number, boolean>();
     for (let after = { initiatedAtMs: -1, uploadId: '' }; !signal.aborted;) {
@@ -225,14 +225,14 @@ export class LifecycleExecutor {
 
   /** Buckets with their own abort rule are left to it. */
   async #hasAbortRule(bucketId: number): Promise<boolean> {
-    const { lifecycle } = await this.#using.parts.metadata.bucketDocuments({ bucketId });
+    const { lifecycle } = await this.#using.deps.metadata.bucketDocuments({ bucketId });
     if (lifecycle === undefined) return false;
     const { rules } = parseLifecycleDocument(lifecycle);
     return rules.some((rule) => rule.enabled && rule.abortIncompleteMultipartUpload !== null);
   }
 
   async #abort({ bucketId, key, uploadId }: { bucketId: number; key: string; uploadId: string }): Promise<number> {
-    const { metadata, now, config } = this.#using.parts;
+    const { metadata, now, config } = this.#using.deps;
     try {
       const trashDueAtMs = now() + config.trash_grace_seconds * 1_000;
       await metadata.abortUpload({ bucketId, key, uploadId, trashDueAtMs });
@@ -244,13 +244,13 @@ export class LifecycleExecutor {
   }
 
   async #keepLease(): Promise<boolean> {
-    const { metadata, now } = this.#using.parts;
+    const { metadata, now } = this.#using.deps;
     const nowMs = now();
     return await metadata.takeLease({ name: LEASE, holder: this.#holder, nowMs, untilMs: nowMs + LEASE_MS });
   }
 
   async #savePosition(value: string): Promise<void> {
-    const { metadata } = this.#using.parts;
+    const { metadata } = this.#using.deps;
     if (value === '' && ((await metadata.storeProperty({ name: POSITION })) ?? '') === '') return;
     await metadata.setStoreProperty({ name: POSITION, value });
   }

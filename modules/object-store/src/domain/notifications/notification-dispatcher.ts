@@ -3,7 +3,7 @@ import type { Metrics } from '@svc/telemetry';
 import type { Destination, DueNotification } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
-import type { StoreParts } from '../store-parts.ts';
+import type { StoreDeps } from '../store-deps.ts';
 import { eventMessage } from './event-record.ts';
 import { parseNotificationDocument, type NotificationRule } from './notification-document.ts';
 import type { NotificationService } from './notification-service.ts';
@@ -26,7 +26,7 @@ const PURGE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 export interface DispatcherOptions {
-  parts: StoreParts;
+  deps: StoreDeps;
   configurations: BucketConfigurations;
   notifications: NotificationService;
   metrics: Metrics;
@@ -34,7 +34,7 @@ export interface DispatcherOptions {
   holder: string;
 }
 
-interface Rest {
+interface Backoff {
   untilMs: number;
   lengthMs: number;
 }
@@ -47,7 +47,7 @@ export class NotificationDispatcher {
   readonly #options: DispatcherOptions;
   readonly #count: (outcome: 'delivered' | 'failed' | 'given_up', count?: number) => void;
   readonly #lanes = new Map<string, Promise<void>>();
-  readonly #rests = new Map<string, Rest>();
+  readonly #backoffs = new Map<string, Backoff>();
   #leaseUntilMs = 0;
   #purgeAtMs = 0;
 
@@ -64,30 +64,30 @@ export class NotificationDispatcher {
   /** Runs until the signal aborts. Logs a failed pass and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#guarded('looking for notifications', () => this.#look(signal));
+      await this.#guarded('looking for notifications', () => this.#poll(signal));
       await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
     await Promise.all(this.#lanes.values());
-    const { parts, holder } = this.#options;
+    const { deps, holder } = this.#options;
     if (this.#leaseUntilMs > 0) {
-      await this.#guarded('giving the lease back', () => parts.metadata.releaseLease({ name: LEASE, holder }));
+      await this.#guarded('giving the lease back', () => deps.metadata.releaseLease({ name: LEASE, holder }));
     }
   }
 
   /** Delivers everything that is due now, once. */
   async round(signal: AbortSignal): Promise<void> {
-    await this.#look(signal);
+    await this.#poll(signal);
     await Promise.all(this.#lanes.values());
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#options.parts;
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { metadata, now } = this.#options.deps;
     await this.#purge();
     for (let after: Destination | null = null; ;) {
       const page: readonly Destination[] = await metadata.waitingDestinations({ after, limit: PAGE });
       for (const destination of page) {
         const name = nameOf(destination);
-        if (this.#lanes.has(name) || (this.#rests.get(name)?.untilMs ?? 0) > now()) continue;
+        if (this.#lanes.has(name) || (this.#backoffs.get(name)?.untilMs ?? 0) > now()) continue;
         if (this.#lanes.size >= MOST_LANES || signal.aborted) return;
         if (!(await this.#holdsLease())) return;
         this.#open(destination, signal);
@@ -107,21 +107,21 @@ export class NotificationDispatcher {
   }
 
   async #serve(destination: Destination, signal: AbortSignal): Promise<void> {
-    const { parts, configurations } = this.#options;
-    const bucket = await parts.metadata.findBucketById({ bucketId: destination.bucketId });
+    const { deps, configurations } = this.#options;
+    const bucket = await deps.metadata.findBucketById({ bucketId: destination.bucketId });
     if (bucket === null) return; // its outbox was deleted with it
     const document = (await configurations.of(bucket)).parsed('notification', parseNotificationDocument);
     const rule = document?.rules.find(({ id }) => id === destination.destination);
     if (rule?.enabled !== true) return await this.#forget(destination);
     // After a failure, send a single event first to see whether the receiver is back.
-    let width = this.#rests.has(nameOf(destination)) ? 1 : KEYS_AT_ONCE;
+    let width = this.#backoffs.has(nameOf(destination)) ? 1 : KEYS_AT_ONCE;
     while (!signal.aborted) {
       if (!(await this.#holdsLease())) return;
       const limit = width === 1 ? 1 : BATCH;
-      const due = await parts.metadata.dueNotifications({ ...destination, nowMs: parts.now(), limit });
+      const due = await deps.metadata.dueNotifications({ ...destination, nowMs: deps.now(), limit });
       if (due.length === 0) return;
       if (!(await this.#deliverAll(due, bucket, rule, width, signal))) return;
-      this.#rests.delete(nameOf(destination));
+      this.#backoffs.delete(nameOf(destination));
       width = KEYS_AT_ONCE;
     }
   }
@@ -154,8 +154,8 @@ export class NotificationDispatcher {
     rule: NotificationRule,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { parts, notifications } = this.#options;
-    const [region = 'auto'] = parts.config.regions;
+    const { deps, notifications } = this.#options;
+    const [region = 'auto'] = deps.config.regions;
     const body = eventMessage(notification, bucket, region);
     try {
       await notifications.deliver(bucket, rule.webhook, `${bucket.id}-${notification.id}`, body, signal);
@@ -163,13 +163,13 @@ export class NotificationDispatcher {
       if (!signal.aborted) await this.#failed(notification, error);
       return false;
     }
-    await parts.metadata.forgetNotifications({ ids: [notification.id] });
+    await deps.metadata.forgetNotifications({ ids: [notification.id] });
     this.#count('delivered');
     return true;
   }
 
   async #failed(notification: DueNotification, error: unknown): Promise<void> {
-    const { metadata, now, random, config } = this.#options.parts;
+    const { metadata, now, random, config } = this.#options.deps;
     const { retry_seconds: firstSeconds, give_up_seconds: giveUpSeconds } = config.notifications;
     const { id, attempts, bucketId, destination } = notification;
     const reason = error instanceof Error ? error.message.slice(0, 500) : 'it failed';
@@ -177,9 +177,9 @@ export class NotificationDispatcher {
     const retryMs = Math.min(firstSeconds * 1_000 * 2 ** Math.min(attempts, 30), LONGEST_RETRY_MS) * jitter;
     await metadata.postponeNotification({ id, nextAttemptAtMs: Math.round(now() + retryMs), error: reason });
     this.#count('failed');
-    const lengthMs = this.#rests.get(nameOf(notification))?.lengthMs ?? FIRST_REST_MS / 2;
+    const lengthMs = this.#backoffs.get(nameOf(notification))?.lengthMs ?? FIRST_REST_MS / 2;
     const rest = Math.min(lengthMs * 2, LONGEST_REST_MS);
-    this.#rests.set(nameOf(notification), { untilMs: now() + rest, lengthMs: rest });
+    this.#backoffs.set(nameOf(notification), { untilMs: now() + rest, lengthMs: rest });
     const createdBeforeMs = now() - giveUpSeconds * 1_000 + 1;
     const old = { bucketId, destination, createdBeforeMs, nowMs: now(), error: reason, limit: 1_000 };
     for (let count = 1_000; count === 1_000;) {
@@ -190,25 +190,25 @@ export class NotificationDispatcher {
 
   /** Drops the events of a rule that is deleted or disabled. */
   async #forget(destination: Destination): Promise<void> {
-    while ((await this.#options.parts.metadata.forgetDestination({ ...destination, limit: 1_000 })) === 1_000);
-    this.#rests.delete(nameOf(destination));
+    while ((await this.#options.deps.metadata.forgetDestination({ ...destination, limit: 1_000 })) === 1_000);
+    this.#backoffs.delete(nameOf(destination));
   }
 
   async #holdsLease(): Promise<boolean> {
-    const { parts, holder } = this.#options;
-    const nowMs = parts.now();
+    const { deps, holder } = this.#options;
+    const nowMs = deps.now();
     if (this.#leaseUntilMs - nowMs > LEASE_MS - RENEW_MS) return true;
     const untilMs = nowMs + LEASE_MS;
-    const held = await parts.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
+    const held = await deps.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
     this.#leaseUntilMs = held ? untilMs : 0;
     return held;
   }
 
   async #purge(): Promise<void> {
-    const { metadata, now, config } = this.#options.parts;
+    const { metadata, now, config } = this.#options.deps;
     if (now() < this.#purgeAtMs) return;
     this.#purgeAtMs = now() + PURGE_MS;
-    for (const [name, rest] of this.#rests) if (rest.untilMs + DAY_MS < now()) this.#rests.delete(name);
+    for (const [name, rest] of this.#backoffs) if (rest.untilMs + DAY_MS < now()) this.#backoffs.delete(name);
     const failedBeforeMs = now() - config.notifications.keep_failed_days * DAY_MS;
     await metadata.forgetFailedNotifications({ failedBeforeMs, limit: 10_000 });
   }
@@ -217,7 +217,7 @@ export class NotificationDispatcher {
     try {
       await work();
     } catch (error) {
-      this.#options.parts.log.error({ err: error }, `${what} failed`);
+      this.#options.deps.log.error({ err: error }, `${what} failed`);
     }
   }
 }

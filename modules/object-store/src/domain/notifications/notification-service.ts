@@ -3,7 +3,7 @@ import type { DeliveryState, FailedNotification } from '../ports/notifications.t
 import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
 import { editDocuments } from '../settings/edit-documents.ts';
-import type { StoreParts } from '../store-parts.ts';
+import type { StoreDeps } from '../store-deps.ts';
 import { isEventPattern } from './event-names.ts';
 import { testMessage } from './event-record.ts';
 import {
@@ -38,11 +38,11 @@ type FindBucket = () => Promise<BucketRecord>;
 
 /** Notifications of a bucket: its rules, their signing secret, and the state of deliveries. */
 export class NotificationService {
-  readonly #parts: StoreParts;
+  readonly #deps: StoreDeps;
   readonly #configurations: BucketConfigurations;
 
-  constructor(parts: StoreParts, configurations: BucketConfigurations) {
-    this.#parts = parts;
+  constructor(deps: StoreDeps, configurations: BucketConfigurations) {
+    this.#deps = deps;
     this.#configurations = configurations;
   }
 
@@ -52,7 +52,7 @@ export class NotificationService {
 
   /** Throws `InvalidArgument` with the reason. Changes nothing. */
   check(rules: readonly NotificationRule[]): void {
-    checkRules(rules, (url) => this.#parts.webhooks.objection(url));
+    checkRules(rules, (url) => this.#deps.webhooks.objection(url));
   }
 
   /** Validates and replaces all rules. `find` reads the bucket with the caller's own access checks. */
@@ -65,20 +65,20 @@ export class NotificationService {
   async secrets(find: FindBucket): Promise<WebhookSecrets> {
     const bucket = await find();
     const known = await this.#documentOf(bucket);
-    if (known?.secret !== undefined) return opened(this.#parts, bucket, known);
+    if (known?.secret !== undefined) return opened(this.#deps, bucket, known);
     const made = await this.#edit(find, (each, before) =>
-      before?.secret === undefined ? withNewSecret(this.#parts, each, before) : before,
+      before?.secret === undefined ? withNewSecret(this.#deps, each, before) : before,
     );
-    return opened(this.#parts, bucket, made);
+    return opened(this.#deps, bucket, made);
   }
 
   async changeSecret(find: FindBucket): Promise<WebhookSecrets> {
-    const made = await this.#edit(find, (bucket, before) => withNewSecret(this.#parts, bucket, before));
-    return opened(this.#parts, await find(), made);
+    const made = await this.#edit(find, (bucket, before) => withNewSecret(this.#deps, bucket, before));
+    return opened(this.#deps, await find(), made);
   }
 
   async state({ id: bucketId }: BucketRecord): Promise<NotificationState> {
-    const { metadata } = this.#parts;
+    const { metadata } = this.#deps;
     return {
       delivery: await metadata.deliveryState({ bucketId, countLimit: MOST_COUNTED }),
       failed: await metadata.failedNotifications({ bucketId, limit: MOST_FAILED_SHOWN }),
@@ -87,17 +87,17 @@ export class NotificationService {
 
   /** Retries events that were given up. Returns the number queued again. */
   async retry({ id: bucketId }: BucketRecord, ids?: readonly number[]): Promise<number> {
-    const { metadata, now } = this.#parts;
+    const { metadata, now } = this.#deps;
     const chosen = ids === undefined ? {} : { ids };
     return await metadata.retryNotifications({ bucketId, nowMs: now(), limit: MOST_RETRIED, ...chosen });
   }
 
   /** Sends one signed message now. The id must be the same on every attempt. Throws `WebhookRefused`. */
   async deliver(bucket: BucketRecord, url: string, id: string, body: string, signal: AbortSignal): Promise<void> {
-    const { metadata, webhooks, now } = this.#parts;
+    const { metadata, webhooks, now } = this.#deps;
     const find = async (): Promise<BucketRecord> => (await metadata.findBucketById({ bucketId: bucket.id })) ?? bucket;
     const { secret } = await this.secrets(find);
-    const previous = await previousSecret(this.#parts, bucket, await this.#documentOf(await find()));
+    const previous = await previousSecret(this.#deps, bucket, await this.#documentOf(await find()));
     const signed = { id, body, timestampSeconds: Math.floor(now() / 1_000), secrets: [secret, ...previous] };
     const headers = { 'content-type': 'application/json', ...signatureHeaders(signed) };
     await webhooks.send({ url, headers, body }, signal);
@@ -111,7 +111,7 @@ export class NotificationService {
     const rules = await this.rules(bucket);
     const rule = ruleId === null ? rules[0] : rules.find(({ id }) => id === ruleId);
     if (rule === undefined) throw invalid('the bucket has no such rule');
-    const body = testMessage(bucket, requestId, this.#parts.now());
+    const body = testMessage(bucket, requestId, this.#deps.now());
     await this.deliver(bucket, rule.webhook, `${bucket.id}-test-${requestId}`, body, signal);
   }
 
@@ -126,7 +126,7 @@ export class NotificationService {
       before: NotificationDocument | null,
     ) => NotificationDocument | null | Promise<NotificationDocument | null>,
   ): Promise<NotificationDocument | null> {
-    const { metadata, now } = this.#parts;
+    const { metadata, now } = this.#deps;
     const edited = await editDocuments(
       { metadata, configurations: this.#configurations, now },
       {
@@ -154,7 +154,7 @@ function checkRules(rules: readonly NotificationRule[], objectionTo: (url: strin
 }
 
 async function withNewSecret(
-  { secrets, random, now }: StoreParts,
+  { secrets, random, now }: StoreDeps,
   bucket: BucketRecord,
   before: NotificationDocument | null,
 ): Promise<NotificationDocument> {
@@ -169,7 +169,7 @@ async function withNewSecret(
 }
 
 async function opened(
-  { secrets, now }: StoreParts,
+  { secrets, now }: StoreDeps,
   bucket: BucketRecord,
   document: NotificationDocument | null,
 ): Promise<WebhookSecrets> {
@@ -182,7 +182,7 @@ async function opened(
 }
 
 async function previousSecret(
-  { secrets, now }: StoreParts,
+  { secrets, now }: StoreDeps,
   bucket: BucketRecord,
   document: NotificationDocument | null,
 ): Promise<readonly string[]> {

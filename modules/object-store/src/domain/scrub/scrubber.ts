@@ -6,7 +6,7 @@ import type { BlobRecord, MetadataStore, VerifiedBlob } from '../ports/metadata-
 import { Pace } from './pace.ts';
 import { verifyBlob, type Verdict } from './verify-blob.ts';
 
-export interface ScrubParts {
+export interface ScrubDeps {
   metadata: MetadataStore;
   blobs: BlobStore;
   kernel: CrcKernel;
@@ -60,12 +60,12 @@ function scrubMetrics(metrics: Metrics) {
 
 /** Verifies stored bytes against their checksums, least recently verified first. One blob at a time. */
 export class Scrubber {
-  readonly #parts: ScrubParts;
+  readonly #deps: ScrubDeps;
   readonly #counted: ScrubMetrics;
 
-  constructor(parts: ScrubParts) {
-    this.#parts = parts;
-    this.#counted = scrubMetrics(parts.metrics);
+  constructor(deps: ScrubDeps) {
+    this.#deps = deps;
+    this.#counted = scrubMetrics(deps.metrics);
   }
 
   /**
@@ -77,17 +77,17 @@ export class Scrubber {
       await delay(ROUND_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       try {
-        const { unreadable } = await this.scrub({ ...options, beforeMs: this.#parts.now() - options.cycleMs, signal });
-        if (unreadable === 0) this.#counted.lastRound.set(this.#parts.now() / 1_000);
+        const { unreadable } = await this.scrub({ ...options, beforeMs: this.#deps.now() - options.cycleMs, signal });
+        if (unreadable === 0) this.#counted.lastRound.set(this.#deps.now() / 1_000);
       } catch (error) {
-        if (!signal.aborted) this.#parts.log.error({ err: error }, "the object store's scrub failed");
+        if (!signal.aborted) this.#deps.log.error({ err: error }, "the object store's scrub failed");
       }
     }
   }
 
   /** Verifies everything that was not verified since `beforeMs`, once. */
   async scrub(options: { beforeMs: number; bytesPerSecond: number; signal?: AbortSignal }): Promise<ScrubReport> {
-    const { metadata, now } = this.#parts;
+    const { metadata, now } = this.#deps;
     const { beforeMs, bytesPerSecond, signal } = options;
     const pace = new Pace(bytesPerSecond, now, signal);
     const tally: Tally = { verified: 0, bytes: 0, learned: 0, unreadable: 0, findings: [] };
@@ -108,9 +108,9 @@ export class Scrubber {
   }
 
   async #verify(record: BlobRecord, tally: Tally, pace: Pace): Promise<VerifiedBlob | null> {
-    const { metadata, log } = this.#parts;
+    const { metadata, log } = this.#deps;
     const read = (): Promise<Verdict> =>
-      verifyBlob(this.#parts, record, (count) => {
+      verifyBlob(this.#deps, record, (count) => {
         tally.bytes += count;
         this.#counted.bytes.inc(count);
         return pace.passed(count);
@@ -136,7 +136,7 @@ export class Scrubber {
   }
 
   async #report(blobId: string, state: 'damaged' | 'missing', tally: Tally): Promise<void> {
-    const { metadata, log } = this.#parts;
+    const { metadata, log } = this.#deps;
     // Ignore missing blobs that only the trash refers to; they may be removed at any moment.
     const contents = await metadata.isContentNeeded({ kind: 'blob', contentId: blobId });
     if (!contents && state === 'missing') return;
@@ -146,7 +146,7 @@ export class Scrubber {
   }
 
   async #quarantine(blobId: string): Promise<void> {
-    const { blobs, log } = this.#parts;
+    const { blobs, log } = this.#deps;
     try {
       await blobs.quarantine(blobId);
     } catch (error) {

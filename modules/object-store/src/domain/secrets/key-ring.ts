@@ -132,27 +132,27 @@ export class KeyRing {
       if (ageMs >= cacheMs * REFRESH_AT && !known.refreshing) this.#refreshBehind(id, known);
       return known.key;
     }
-    return await this.#unwrapAnew(id);
+    return await this.#unwrapOnce(id);
   }
 
   /** The cached key stays in use until it expires. A failure surfaces when the key is needed after that. */
   #refreshBehind(id: number, known: Unwrapped): void {
     known.refreshing = true;
-    this.#unwrapAnew(id).catch(() => {
+    this.#unwrapOnce(id).catch(() => {
       known.refreshing = false;
     });
   }
 
   /** Concurrent requests for one key share a call. */
-  #unwrapAnew(id: number): Promise<KeyObject> {
+  #unwrapOnce(id: number): Promise<KeyObject> {
     const running = this.#unwrapping.get(id);
     if (running !== undefined) return running;
-    const asked = this.#ask(id).finally(() => this.#unwrapping.delete(id));
+    const asked = this.#unwrapNow(id).finally(() => this.#unwrapping.delete(id));
     this.#unwrapping.set(id, asked);
     return asked;
   }
 
-  async #ask(id: number): Promise<KeyObject> {
+  async #unwrapNow(id: number): Promise<KeyObject> {
     const stored = this.#keys.find((key) => key.id === id) ?? (await this.refresh()).find((key) => key.id === id);
     if (stored === undefined) throw doesNotOpen(`has no key ${id} beside it, which a stored secret needs`);
     const bytes = await usable(this.#unwrapStored(stored));

@@ -26,17 +26,17 @@ const MOST_ATTEMPTS = 8;
  * the bucket and its documents after the change. Throws `OperationAborted` if concurrent changes prevent it repeatedly.
  */
 export async function editDocuments(
-  parts: { metadata: MetadataStore; configurations: BucketConfigurations; now: () => number },
+  deps: { metadata: MetadataStore; configurations: BucketConfigurations; now: () => number },
   { find, edit }: DocumentEdit,
 ): Promise<{ bucket: BucketRecord; configuration: BucketConfiguration }> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const bucket = await find();
-    const documents = await edit(await parts.configurations.of(bucket), bucket);
+    const documents = await edit(await deps.configurations.of(bucket), bucket);
     const ifVersion = bucket.configurationVersion;
-    const change = { bucketId: bucket.id, ifVersion, documents, nowMs: parts.now() };
-    if (await parts.metadata.replaceBucketDocuments(change)) {
+    const change = { bucketId: bucket.id, ifVersion, documents, nowMs: deps.now() };
+    if (await deps.metadata.replaceBucketDocuments(change)) {
       const changed = await find();
-      return { bucket: changed, configuration: await parts.configurations.of(changed) };
+      return { bucket: changed, configuration: await deps.configurations.of(changed) };
     }
   }
   throw storeErrors.OperationAborted();

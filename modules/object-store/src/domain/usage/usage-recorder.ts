@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UsageResolution } from '../ports/usage-history.ts';
-import type { StoreParts } from '../store-parts.ts';
+import type { StoreDeps } from '../store-deps.ts';
 import type { TrafficCounters } from './traffic-counters.ts';
 import { PERIOD_MS, periodsAt } from './usage-periods.ts';
 
@@ -13,7 +13,7 @@ const FORGET_PAGE = 1_000;
 const FORGET_PAGES = 20;
 
 export interface UsageRecorderOptions {
-  parts: StoreParts;
+  deps: StoreDeps;
   traffic: TrafficCounters;
   /** Unique among the processes that share the database. */
   holder: string;
@@ -30,7 +30,7 @@ export class UsageRecorder {
 
   constructor(options: UsageRecorderOptions) {
     this.#options = options;
-    this.#everyMs = options.parts.config.usage.interval_seconds * 1_000;
+    this.#everyMs = options.deps.config.usage.interval_seconds * 1_000;
   }
 
   /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
@@ -53,36 +53,36 @@ export class UsageRecorder {
   async close(): Promise<void> {
     await this.#guarded(() => this.#flush());
     if (!this.#holdsLease) return;
-    const { parts, holder } = this.#options;
-    await this.#guarded(() => parts.metadata.releaseLease({ name: LEASE, holder }));
+    const { deps, holder } = this.#options;
+    await this.#guarded(() => deps.metadata.releaseLease({ name: LEASE, holder }));
   }
 
   async #flush(): Promise<void> {
-    const { parts, traffic } = this.#options;
+    const { deps, traffic } = this.#options;
     const taken = traffic.take();
     try {
       while (taken.length > 0) {
         const page = taken.slice(-TRAFFIC_PAGE);
-        await parts.metadata.addTraffic({ ...periodsAt(parts.now()), traffic: page });
+        await deps.metadata.addTraffic({ ...periodsAt(deps.now()), traffic: page });
         taken.splice(-page.length);
       }
     } finally {
       traffic.putBack(taken);
     }
     const uncounted = traffic.takeUncounted();
-    if (uncounted > 0) parts.log.warn({ requests: uncounted }, 'requests to too many buckets at once were not counted');
+    if (uncounted > 0) deps.log.warn({ requests: uncounted }, 'requests to too many buckets at once were not counted');
   }
 
   async #takeLease(): Promise<boolean> {
-    const { parts, holder } = this.#options;
-    const nowMs = parts.now();
+    const { deps, holder } = this.#options;
+    const nowMs = deps.now();
     const untilMs = nowMs + 3 * this.#everyMs;
-    this.#holdsLease = await parts.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
+    this.#holdsLease = await deps.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
     return this.#holdsLease;
   }
 
   async #noteStored(signal: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#options.parts;
+    const { metadata, now } = this.#options.deps;
     const periods = periodsAt(now());
     for (let afterBucketId: number | null = -1; afterBucketId !== null && !signal.aborted;) {
       afterBucketId = await metadata.noteBucketUsage({ ...periods, afterBucketId, limit: PAGE });
@@ -93,7 +93,7 @@ export class UsageRecorder {
   }
 
   async #forget(resolution: UsageResolution, signal: AbortSignal): Promise<void> {
-    const { metadata, now, config } = this.#options.parts;
+    const { metadata, now, config } = this.#options.deps;
     const days = resolution === 'hour' ? config.usage.hourly_days : config.usage.daily_days;
     const beforeMs = now() - days * PERIOD_MS.day;
     for (let page = 0; page < FORGET_PAGES && !signal.aborted; page += 1) {
@@ -105,7 +105,7 @@ export class UsageRecorder {
     try {
       await work();
     } catch (error) {
-      this.#options.parts.log.error({ err: error }, 'usage could not be written down');
+      this.#options.deps.log.error({ err: error }, 'usage could not be written down');
     }
   }
 }

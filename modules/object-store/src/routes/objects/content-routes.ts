@@ -15,7 +15,7 @@ import { readAttributes } from '../../s3/object-attributes.ts';
 import { RequestHeaders } from '../../s3/request-headers.ts';
 import { objectResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDeps } from '../management-deps.ts';
 import { bucketParams, envelopeOf, queryOf, TAGS } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
 import { contentLengthOf } from './content-length.ts';
@@ -28,20 +28,20 @@ import { exchangeOf, readerOf, sendObject } from './send-object.ts';
 const HAS_BYTES = { type: 'string', format: 'binary' };
 
 /** One object as it is, in and out. */
-export function registerContentRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerContentRoutes(app: HttpApp, management: ManagementDeps): void {
   registerPut(app, management);
   registerDownload(app, management);
 }
 
-function registerPut(app: HttpApp, management: ManagementParts): void {
+function registerPut(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
-  const { buckets, objects, configurations, parts, uploadsInFlight } = services;
+  const { buckets, objects, configurations, deps, uploadsInFlight } = services;
 
   app.put(
     '/buckets/:name/objects/content',
     {
       config: { action: 'object:write', auditResource: objectResource, rawBody: true },
-      bodyLimit: parts.config.limits.put_bytes,
+      bodyLimit: deps.config.limits.put_bytes,
       schema: {
         tags: TAGS,
         summary: 'Upload an object',
@@ -62,16 +62,16 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
       assertObjectKey(key);
       const headers = new RequestHeaders(request.raw.rawHeaders);
       const configuration = await configurations.of(bucket);
-      const visibility = { isPublic, mayPublish: await mayPublish(isPublic, request, parts) };
+      const visibility = { isPublic, mayPublish: await mayPublish(isPublic, request, deps) };
       const protection = await defaultProtection(services, bucket);
       const attributes = {
         ...protection.attributes,
-        ...readAttributes(headers, parts.config.limits.metadata_bytes),
+        ...readAttributes(headers, deps.config.limits.metadata_bytes),
         ...visibilityAttributes(visibility, bucket, bucketAccessOf(bucket, configuration)),
       };
       const sizeBytes = contentLengthOf(request);
       assertUploadAllowed(configuration, { sizeBytes, contentType: attributes.contentType });
-      const conditions = writeConditionsOf(request);
+      const conditions = parseWriteConditions(request);
       const leave = await uploadsInFlight.enter(bucket.workspaceUuid);
       try {
         const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
@@ -100,7 +100,7 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
   );
 }
 
-function registerDownload(app: HttpApp, { services }: ManagementParts): void {
+function registerDownload(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, objects } = services;
 
   app.route({
@@ -145,7 +145,7 @@ function registerDownload(app: HttpApp, { services }: ManagementParts): void {
 }
 
 /** Decided in the transaction, against what is there then. */
-function writeConditionsOf({ headers }: FastifyRequest): WriteConditions {
+function parseWriteConditions({ headers }: FastifyRequest): WriteConditions {
   const ifMatch = headers['if-match'];
   const ifNoneMatch = headers['if-none-match'];
   return {

@@ -7,7 +7,7 @@ import type { DeletedObject } from '../../domain/ports/metadata-store.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import { bucketResource, objectResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDeps } from '../management-deps.ts';
 import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
 import { originOf } from './event-origin.ts';
 import { deletedView, deleteManyBody, deleteManyView, keyText, versionIdText } from './object-schemas.ts';
@@ -22,7 +22,7 @@ interface Name {
 
 type Outcome = { deleted: Static<typeof deletedView> } | { error: Static<typeof deleteManyView>['errors'][number] };
 
-export function registerDeleteRoutes(app: HttpApp, { services }: ManagementParts): void {
+export function registerDeleteRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, objects } = services;
 
   app.delete(

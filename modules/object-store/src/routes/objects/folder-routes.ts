@@ -6,7 +6,7 @@ import { writeContent } from '../../domain/write-content.ts';
 import { storeErrors } from '../../errors.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDeps } from '../management-deps.ts';
 import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
 import { originOf } from './event-origin.ts';
 
@@ -16,7 +16,7 @@ const folderBody = Type.Object(
 );
 
 /** A folder is a common prefix. An empty one is kept by an object of no bytes under its own name. */
-export function registerFolderRoutes(app: HttpApp, { services }: ManagementParts): void {
+export function registerFolderRoutes(app: HttpApp, { services }: ManagementDeps): void {
   app.post(
     '/buckets/:name/folders',
     {

@@ -14,7 +14,7 @@ import type { EventOrigin } from '../../domain/ports/notifications.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDeps } from '../management-deps.ts';
 import { bucketParams, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
 import { originOf } from './event-origin.ts';
@@ -41,15 +41,15 @@ interface Prepared {
 }
 
 /** Files as a browser's form sends them. All of a form is stored or, when it breaks, nothing of it. */
-export function registerFormRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerFormRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
-  const { buckets, parts, uploadsInFlight } = services;
+  const { buckets, deps, uploadsInFlight } = services;
 
   app.post(
     '/buckets/:name/objects',
     {
       config: { action: 'object:write', auditResource: bucketResource, rawBody: true },
-      bodyLimit: parts.config.limits.put_bytes,
+      bodyLimit: deps.config.limits.put_bytes,
       schema: {
         tags: TAGS,
         summary: 'Upload 1 to 20 files with a form',
@@ -69,7 +69,7 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
       const form = new UploadForm(services, {
         bucket,
         origin: originOf(request),
-        mayPublish: (isPublic) => mayPublish(isPublic, request, parts),
+        mayPublish: (isPublic) => mayPublish(isPublic, request, deps),
       });
       const leave = await uploadsInFlight.enter(bucket.workspaceUuid);
       try {
@@ -132,7 +132,7 @@ class UploadForm {
     if (this.prepared.some((other) => other.key === objectKey)) throw malformed('file', 'comes twice under one name');
     const { bucket, origin, mayPublish: mayBePublished } = this.#target;
     const configuration = await this.#services.configurations.of(bucket);
-    const { limits } = this.#services.parts.config;
+    const { limits } = this.#services.deps.config;
     const described = {
       content_type: checked('content_type', contentTypeText, givenType ?? sentType),
       cache_control: cacheControl === undefined ? undefined : checked('cache_control', cacheControlText, cacheControl),
@@ -164,7 +164,7 @@ class UploadForm {
       try {
         await upload.discard();
       } catch (error) {
-        this.#services.parts.log.warn({ err: error }, 'an upload that broke off could not be removed; upkeep will');
+        this.#services.deps.log.warn({ err: error }, 'an upload that broke off could not be removed; upkeep will');
       }
     }
   }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import type { VersionSummary } from '../../domain/ports/version-listing.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDeps } from '../management-deps.ts';
 import { bucketParams, envelopeOf, queryOf, TAGS } from '../schemas.ts';
 import { keyText, listingView, versionsView } from './object-schemas.ts';
 import { toObjectView } from './object-view.ts';
@@ -13,9 +13,9 @@ const prefix = Type.Optional(Type.String({ maxLength: 1_024 }));
 const delimiter = Type.Optional(Type.String({ maxLength: 16, description: 'Typically `/`.' }));
 
 /** Objects as folders show them, and the versions of one or of many. */
-export function registerListRoutes(app: HttpApp, { services, cursors }: ManagementParts): void {
-  const { buckets, objects, parts } = services;
-  const mostKeys = parts.config.limits.list_keys;
+export function registerListRoutes(app: HttpApp, { services, cursors }: ManagementDeps): void {
+  const { buckets, objects, deps } = services;
+  const mostKeys = deps.config.limits.list_keys;
   const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: mostKeys }));
   const route = { tags: TAGS, params: bucketParams };
 

@@ -10,7 +10,7 @@ import type { BucketRecord } from '../../domain/ports/records.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
 import { createKeyMaker } from '../key-maker.ts';
-import { REGION, type ManagementParts } from '../management-parts.ts';
+import { REGION, type ManagementDeps } from '../management-deps.ts';
 import { bucketParams, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
 import { describedAttributes } from './object-attributes.ts';
 import { presignBody, presignView, type PresignBody, type PresignView } from './object-schemas.ts';
@@ -28,9 +28,9 @@ interface Signer {
 }
 
 /** URLs with which a browser reads or writes objects by itself, on the S3 plane and without credentials of its own. */
-export function registerPresignRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerPresignRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services, s3Endpoint } = management;
-  const { buckets, keys, configurations, parts } = services;
+  const { buckets, keys, configurations, deps } = services;
 
   app.post(
     '/buckets/:name/objects/presign',
@@ -54,8 +54,8 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
       const { body } = request;
       const { workspaceUuid } = grantOf(request);
       const principal = principalOf(request);
-      const wanted = readWanted(body, parts.config.limits.presign_seconds);
-      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, parts.now()));
+      const wanted = readWanted(body, deps.config.limits.presign_seconds);
+      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, deps.now()));
       const bucket = await buckets.getOwn(request.params.name, workspaceUuid);
       const configuration = await configurations.of(bucket);
       const { content_type: contentType, content_length: sizeBytes } = body;
@@ -75,7 +75,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
           signingKey: (date) => presigning.signingKey(date, REGION),
         },
         endpoint: s3Endpoint(),
-        nowMs: parts.now(),
+        nowMs: deps.now(),
         expiresSeconds,
         body,
       };
@@ -86,7 +86,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
         const protection = await defaultProtection(services, bucket);
         const attributes = {
           ...protection.attributes,
-          ...describedAttributes(described, parts.config.limits.metadata_bytes, { bucket, access, mayPublish: false }),
+          ...describedAttributes(described, deps.config.limits.metadata_bytes, { bucket, access, mayPublish: false }),
         };
         const uploadId = await services.multipart.create({
           bucket,

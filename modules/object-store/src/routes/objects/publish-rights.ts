@@ -1,7 +1,7 @@
 import { createMaker, grantOf, principalOf } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { parseAcl, sharesWithOthers } from '../../domain/access/access-control-list.ts';
-import type { StoreParts } from '../../domain/store-parts.ts';
+import type { StoreDeps } from '../../domain/store-deps.ts';
 import { storeErrors } from '../../errors.ts';
 import type { BucketRecord, UploadRecord } from '../../domain/ports/records.ts';
 
@@ -12,7 +12,7 @@ import type { BucketRecord, UploadRecord } from '../../domain/ports/records.ts';
 export async function mayPublish(
   isPublic: boolean,
   request: FastifyRequest,
-  { rights }: Pick<StoreParts, 'rights'>,
+  { rights }: Pick<StoreDeps, 'rights'>,
 ): Promise<boolean> {
   if (!isPublic) return false;
   const maker = createMaker(principalOf(request));
@@ -26,12 +26,12 @@ export async function assertMayComplete(
   { attributes }: UploadRecord,
   bucket: BucketRecord,
   request: FastifyRequest,
-  parts: Pick<StoreParts, 'rights'>,
+  deps: Pick<StoreDeps, 'rights'>,
 ): Promise<void> {
   const { accessControlList } = attributes;
   if (accessControlList === undefined) return;
   const shares = sharesWithOthers(parseAcl(accessControlList), bucket.workspaceUuid);
-  if (!shares || (await mayPublish(shares, request, parts))) return;
+  if (!shares || (await mayPublish(shares, request, deps))) return;
   const reason = 'Only those who may configure the bucket complete an upload that lets others in';
   throw storeErrors.AccessDenied({ details: { reason } });
 }

@@ -1,5 +1,5 @@
 import type { HttpApp } from '@svc/http';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDeps } from '../management-deps.ts';
 import { registerContentRoutes } from './content-routes.ts';
 import { registerDeleteRoutes } from './delete-routes.ts';
 import { registerFolderRoutes } from './folder-routes.ts';
@@ -11,7 +11,7 @@ import { registerVersionRoutes } from './version-routes.ts';
 import { registerUploadRoutes } from './upload-routes.ts';
 
 /** Objects through the management API. */
-export async function registerObjectRoutes(app: HttpApp, management: ManagementParts): Promise<void> {
+export async function registerObjectRoutes(app: HttpApp, management: ManagementDeps): Promise<void> {
   registerListRoutes(app, management);
   registerDeleteRoutes(app, management);
   registerVersionRoutes(app, management);

@@ -60,7 +60,7 @@ export async function sendObject(
   const { start, endExclusive } = range ?? { start: 0, endExclusive: sizeBytes };
   if (range !== null) headers['content-range'] = `bytes ${start}-${endExclusive - 1}/${sizeBytes}`;
   const isHead = request.method === 'HEAD';
-  await sendContent(services.parts, response, {
+  await sendContent(services.deps, response, {
     workspaceUuid: bucket.workspaceUuid,
     found,
     key,

@@ -11,7 +11,7 @@ import type { PartRecord, UploadRecord } from '../../domain/ports/records.ts';
 import { pumpBody } from '../../s3/body/pump-body.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDeps } from '../management-deps.ts';
 import { envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
 import { contentLengthOf } from './content-length.ts';
@@ -29,21 +29,21 @@ const uploadParams = Type.Object({
 const partParams = Type.Object({ ...uploadParams.properties, n: Type.Integer({ minimum: 1, maximum: 10_000 }) });
 
 /** What is done with one upload. */
-export function registerUploadPartRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerUploadPartRoutes(app: HttpApp, management: ManagementDeps): void {
   registerPartList(app, management);
   registerComplete(app, management);
   registerAbort(app, management);
 }
 
 /** Its body is taken as it is. */
-export function registerPutPart(app: HttpApp, { services }: ManagementParts): void {
-  const { multipart, parts, uploadsInFlight, configurations } = services;
+export function registerPutPart(app: HttpApp, { services }: ManagementDeps): void {
+  const { multipart, deps, uploadsInFlight, configurations } = services;
 
   app.put(
     '/buckets/:name/objects/multipart/:uploadId/parts/:n',
     {
       config: { action: 'object:write', auditResource: bucketResource, rawBody: true },
-      bodyLimit: parts.config.limits.put_bytes,
+      bodyLimit: deps.config.limits.put_bytes,
       schema: {
         tags: TAGS,
         summary: 'Upload a part; the same number replaces it',
@@ -67,7 +67,7 @@ export function registerPutPart(app: HttpApp, { services }: ManagementParts): vo
         const source = { sizeBytes, bucket: name.bucket, key, inline: false, pump };
         const { content, etag, checksum } = await writeContent(services, source);
         await multipart.putPart({ ...name, partNumber, content, sizeBytes, etag, checksum });
-        const modifiedAtMs = parts.now();
+        const modifiedAtMs = deps.now();
         return envelope('Part stored', toPartView({ partNumber, etag, sizeBytes, checksum, modifiedAtMs }));
       } finally {
         leave();
@@ -76,8 +76,8 @@ export function registerPutPart(app: HttpApp, { services }: ManagementParts): vo
   );
 }
 
-function registerPartList(app: HttpApp, { services }: ManagementParts): void {
-  const mostParts = services.parts.config.limits.list_keys;
+function registerPartList(app: HttpApp, { services }: ManagementDeps): void {
+  const mostParts = services.deps.config.limits.list_keys;
 
   app.get(
     '/buckets/:name/objects/multipart/:uploadId/parts',
@@ -111,7 +111,7 @@ function registerPartList(app: HttpApp, { services }: ManagementParts): void {
   );
 }
 
-function registerComplete(app: HttpApp, management: ManagementParts): void {
+function registerComplete(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
 
   app.post(
@@ -131,7 +131,7 @@ function registerComplete(app: HttpApp, management: ManagementParts): void {
     async (request) => {
       const { upload, name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
       // To repeat what was done gives nothing to anyone.
-      if (!upload.completed) await assertMayComplete(upload, name.bucket, request, services.parts);
+      if (!upload.completed) await assertMayComplete(upload, name.bucket, request, services.deps);
       const named = request.body?.parts;
       const parts = upload.completed ? [] : await partsToComplete(services, name, named);
       const stored = await services.multipart.complete({ ...name, parts, origin: originOf(request) });
@@ -145,7 +145,7 @@ function registerComplete(app: HttpApp, management: ManagementParts): void {
   );
 }
 
-function registerAbort(app: HttpApp, { services }: ManagementParts): void {
+function registerAbort(app: HttpApp, { services }: ManagementDeps): void {
   app.delete(
     '/buckets/:name/objects/multipart/:uploadId',
     {
@@ -161,7 +161,7 @@ function registerAbort(app: HttpApp, { services }: ManagementParts): void {
     async (request) => {
       const { uploadId, name: bucketName } = request.params;
       const bucket = await services.buckets.getOwn(bucketName, grantOf(request).workspaceUuid);
-      const upload = await services.parts.metadata.findUploadById({ uploadId, bucketId: bucket.id });
+      const upload = await services.deps.metadata.findUploadById({ uploadId, bucketId: bucket.id });
       // What became an object is not taken back by this.
       if (upload?.completed === true) throw storeErrors.NoSuchUpload({ details: { uploadId } });
       if (upload !== null) await services.multipart.abort({ bucket, key: upload.key, uploadId });
@@ -171,26 +171,26 @@ function registerAbort(app: HttpApp, { services }: ManagementParts): void {
 }
 
 async function findUpload(
-  { buckets, parts }: StoreServices,
+  { buckets, deps }: StoreServices,
   { name: bucketName, uploadId }: Static<typeof uploadParams>,
   workspaceUuid: string,
 ): Promise<{ upload: UploadRecord & { completed: boolean }; name: UploadName }> {
   const bucket = await buckets.getOwn(bucketName, workspaceUuid);
-  const upload = await parts.metadata.findUploadById({ uploadId, bucketId: bucket.id });
+  const upload = await deps.metadata.findUploadById({ uploadId, bucketId: bucket.id });
   if (upload === null) throw storeErrors.NoSuchUpload({ details: { uploadId } });
   return { upload, name: { bucket, key: upload.key, uploadId } };
 }
 
 /** Those that the client names, else all that are there. */
 async function partsToComplete(
-  { multipart, parts }: StoreServices,
+  { multipart, deps }: StoreServices,
   name: UploadName,
   named: readonly { partNumber: number; etag: string }[] | undefined,
 ): Promise<readonly CompletedPart[]> {
   if (named !== undefined) {
     return named.map(({ partNumber, etag }) => ({ partNumber, etag: etag.replaceAll('"', '') }));
   }
-  const found = await multipart.listParts(name, { after: 0, limit: parts.config.limits.parts });
+  const found = await multipart.listParts(name, { after: 0, limit: deps.config.limits.parts });
   if (found.length > 0) return found.map(({ partNumber, etag }) => ({ partNumber, etag }));
   throw storeErrors.InvalidRequest({ details: { field: 'parts', reason: 'No part was uploaded' } });
 }

@@ -6,7 +6,7 @@ import { assertObjectKey } from '../../domain/object-key.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDeps } from '../management-deps.ts';
 import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
 import { describedAttributes } from './object-attributes.ts';
 import { startUploadBody, startUploadView, uploadsView } from './object-schemas.ts';
@@ -17,15 +17,15 @@ const MiB = 1024 * 1024;
 const USUAL_PART_BYTES = 16 * MiB;
 
 /** Uploads in parts: begin one, see those that are not done, and what `upload-part-routes.ts` does with one. */
-export function registerUploadRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerUploadRoutes(app: HttpApp, management: ManagementDeps): void {
   registerStart(app, management);
   registerUploadList(app, management);
   registerUploadPartRoutes(app, management);
 }
 
-function registerStart(app: HttpApp, { services }: ManagementParts): void {
-  const { buckets, multipart, configurations, parts } = services;
-  const { limits } = parts.config;
+function registerStart(app: HttpApp, { services }: ManagementDeps): void {
+  const { buckets, multipart, configurations, deps } = services;
+  const { limits } = deps.config;
 
   app.post(
     '/buckets/:name/objects/multipart',
@@ -48,7 +48,7 @@ function registerStart(app: HttpApp, { services }: ManagementParts): void {
       const place = {
         bucket,
         access: bucketAccessOf(bucket, configuration),
-        mayPublish: await mayPublish(request.body.public ?? false, request, parts),
+        mayPublish: await mayPublish(request.body.public ?? false, request, deps),
       };
       const protection = await defaultProtection(services, bucket);
       const attributes = {
@@ -74,7 +74,7 @@ function registerStart(app: HttpApp, { services }: ManagementParts): void {
           max_part_size: limits.put_bytes,
           max_parts: limits.parts,
           recommended_part_size: recommendedPartBytes(size ?? 0, limits),
-          initiated_at: toTimestamp(parts.now()),
+          initiated_at: toTimestamp(deps.now()),
         }),
       );
     },
@@ -87,9 +87,9 @@ export function recommendedPartBytes(sizeBytes: number, limits: { parts: number;
   return Math.max(USUAL_PART_BYTES, limits.part_min_bytes, needed);
 }
 
-function registerUploadList(app: HttpApp, { services, cursors }: ManagementParts): void {
-  const { buckets, multipart, parts } = services;
-  const mostUploads = parts.config.limits.list_keys;
+function registerUploadList(app: HttpApp, { services, cursors }: ManagementDeps): void {
+  const { buckets, multipart, deps } = services;
+  const mostUploads = deps.config.limits.list_keys;
 
   app.get(
     '/buckets/:name/objects/multipart',

@@ -8,7 +8,7 @@ import type { StoredVersion } from '../../domain/ports/records.ts';
 import type { BucketRecord, ObjectAttributes, ObjectVersion } from '../../domain/ports/records.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDeps } from '../management-deps.ts';
 import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
 import { originOf } from './event-origin.ts';
@@ -18,7 +18,7 @@ import { toStoredView } from './object-view.ts';
 const restoreBody = Type.Object({ key: keyText, version_id: versionIdText }, closed);
 
 /** What a bucket kept of an object can be its newest again. */
-export function registerVersionRoutes(app: HttpApp, management: ManagementParts): void {
+export function registerVersionRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
 
   app.post(

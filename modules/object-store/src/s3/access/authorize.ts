@@ -10,35 +10,35 @@ import type { StoreAction } from '../../domain/ports/maker-rights.ts';
 import type { FoundObject } from '../../domain/ports/metadata-store.ts';
 import type { BucketRecord, ObjectVersion } from '../../domain/ports/records.ts';
 import type { S3Request } from '../s3-request.ts';
-import { conditionsOf, type Circumstances } from './request-conditions.ts';
+import { conditionsOf, type RequestFacts } from './request-conditions.ts';
 import type { OperationRule } from './rules.ts';
 
 /** The outcome of authorizing a request, with what further checks need. */
 export interface RequestAccess {
   readonly rules: BucketAccess;
   readonly operation: OperationRule;
-  readonly circumstances: Circumstances;
+  readonly facts: RequestFacts;
   /** The object that the decision read, so that the handler need not read it again. */
   readonly loaded: FoundObject | null;
 }
 
-export interface Asking {
+export interface AuthorizeInput {
   request: S3Request;
   services: StoreServices;
   caller: Caller;
   bucket: BucketRecord;
   operation: OperationRule;
   /** Defaults to what the request implies. */
-  authType?: Circumstances['authType'];
+  authType?: RequestFacts['authType'];
 }
 
 /** Authorizes a request before its body is read. Throws `AccessDenied`, or the error for a missing object. */
-export async function authorize(asking: Asking): Promise<RequestAccess> {
-  const { request, services, caller, bucket, operation } = asking;
+export async function authorize(input: AuthorizeInput): Promise<RequestAccess> {
+  const { request, services, caller, bucket, operation } = input;
   const access: RequestAccess = {
     rules: bucketAccessOf(bucket, await services.configurations.of(bucket)),
     operation,
-    circumstances: circumstancesOf(asking),
+    facts: readRequestFacts(input),
     loaded: null,
   };
   if (!mayDo(caller, operation.needs, bucket.name)) throw denied(bucket);
@@ -48,7 +48,7 @@ export async function authorize(asking: Asking): Promise<RequestAccess> {
   if (operation.asks === 'each' || operation.byHandler === true) return access;
   if (operation.asks !== 'object') {
     const question = questionAbout(access, { key: request.key, byVersion: request.query.has('versionId') });
-    if (!isAllowed(question) || isDeniedBesides(access, question)) throw denied(bucket);
+    if (!isAllowed(question) || isImpliedActionDenied(access, question)) throw denied(bucket);
     return access;
   }
   const isUntouched = bucket.configurationVersion === 0 && bucket.workspaceUuid === caller.workspaceUuid;
@@ -69,7 +69,7 @@ export async function findAllowed(
   access: RequestAccess,
   name: NameInBucket,
 ): Promise<FoundObject> {
-  const { bucket } = access.circumstances;
+  const { bucket } = access.facts;
   let found: FoundObject;
   try {
     found = await services.objects.find({ bucket, ...name });
@@ -96,9 +96,9 @@ export function denied(bucket: BucketRecord): Error {
 }
 
 function mayList(access: RequestAccess, key: string): boolean {
-  const { circumstances } = access;
+  const { facts } = access;
   const question = questionAbout(access, { key: null, byVersion: false });
-  const conditions = conditionsOf(circumstances);
+  const conditions = conditionsOf(facts);
   return isAllowed({
     ...question,
     needs: 'object:list',
@@ -109,13 +109,13 @@ function mayList(access: RequestAccess, key: string): boolean {
 }
 
 function questionAbout(
-  { rules, operation, circumstances }: RequestAccess,
+  { rules, operation, facts }: RequestAccess,
   name: { key: string | null; byVersion: boolean },
   version?: ObjectVersion,
 ): AccessQuestion {
-  const { caller, bucket } = circumstances;
+  const { caller, bucket } = facts;
   const list = version?.attributes.accessControlList;
-  const conditions = conditionsOf(circumstances);
+  const conditions = conditionsOf(facts);
   // An ACL grant to write does not allow removing noncurrent versions.
   const ignoresAcl = name.byVersion && operation.acl?.on === 'bucket' && operation.asks !== 'bucket';
   return {
@@ -132,7 +132,7 @@ function questionAbout(
 }
 
 /** Headers of a write that require a further action. */
-const BESIDES: readonly (readonly [RegExp, string])[] = [
+const IMPLIED_ACTIONS: readonly (readonly [RegExp, string])[] = [
   [/^x-amz-(acl|grant-.+)$/, 's3:PutObjectAcl'],
   [/^x-amz-tagging$/, 's3:PutObjectTagging'],
   [/^x-amz-object-lock-(mode|retain-until-date)$/, 's3:PutObjectRetention'],
@@ -140,9 +140,9 @@ const BESIDES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A policy that denies such an action also denies it as a header of the write. */
-function isDeniedBesides({ rules, circumstances }: RequestAccess, question: AccessQuestion): boolean {
+function isImpliedActionDenied({ rules, facts }: RequestAccess, question: AccessQuestion): boolean {
   if (rules.policy === null || question.action !== 's3:PutObject') return false;
-  return BESIDES.some(([pattern, action]) => circumstances.sends(pattern) && isDenied({ ...question, action }));
+  return IMPLIED_ACTIONS.some(([pattern, action]) => facts.sends(pattern) && isDenied({ ...question, action }));
 }
 
 function nameOf({ key, query }: S3Request): NameInBucket {
@@ -155,7 +155,7 @@ function questionName({ key, versionId }: NameInBucket): { key: string; byVersio
   return { key, byVersion: versionId !== undefined };
 }
 
-function circumstancesOf({ request, services, caller, bucket, authType }: Asking): Circumstances {
+function readRequestFacts({ request, services, caller, bucket, authType }: AuthorizeInput): RequestFacts {
   const presigned = request.query.has('X-Amz-Signature');
   return {
     request,
@@ -163,7 +163,7 @@ function circumstancesOf({ request, services, caller, bucket, authType }: Asking
     bucket,
     header: (name) => request.headers.get(name),
     sends: (pattern) => [...request.headers.names()].some((name) => pattern.test(name)),
-    nowMs: services.parts.now(),
+    nowMs: services.deps.now(),
     authType: authType ?? (caller.accessKeyId === null ? null : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'),
   };
 }

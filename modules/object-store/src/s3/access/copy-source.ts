@@ -28,7 +28,7 @@ export async function findCopySource(
   const access: RequestAccess = {
     rules: bucketAccessOf(bucket, await services.configurations.of(bucket)),
     operation: READ_OBJECT,
-    circumstances: { ...context.access.circumstances, bucket },
+    facts: { ...context.access.facts, bucket },
     loaded: null,
   };
   return { bucket, found: await findAllowed(services, access, name) };

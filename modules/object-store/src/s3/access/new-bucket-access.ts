@@ -1,6 +1,6 @@
 import { isPrivate } from '../../domain/access/access-control-list.ts';
 import { isObjectOwnership, type OwnershipControls } from '../../domain/access/object-ownership.ts';
-import type { StoreParts } from '../../domain/store-parts.ts';
+import type { StoreDeps } from '../../domain/store-deps.ts';
 import { storeErrors } from '../../errors.ts';
 import type { BucketDocumentName } from '../../domain/ports/records.ts';
 import { readAclHeaders, resolveAcl } from './requested-acl.ts';
@@ -12,7 +12,7 @@ export type NewBucketAccess = readonly (readonly [BucketDocumentName, string])[]
 export async function readNewBucketAccess(
   header: (name: string) => string | undefined,
   workspaceUuid: string,
-  { owners }: Pick<StoreParts, 'owners'>,
+  { owners }: Pick<StoreDeps, 'owners'>,
 ): Promise<NewBucketAccess> {
   const documents: (readonly [BucketDocumentName, string])[] = [];
   const ownership = header('x-amz-object-ownership');

@@ -35,7 +35,7 @@ export function aclOfNewObject(context: BucketContext): Promise<NewObjectAcl> {
     rules: context.access.rules,
     bucket: context.bucket,
     caller,
-    owners: services.parts.owners,
+    owners: services.deps.owners,
   });
 }
 

@@ -4,7 +4,7 @@ import type { ConditionValues } from '../../domain/access/policy/conditions.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import type { S3Request } from '../s3-request.ts';
 
-export interface Circumstances {
+export interface RequestFacts {
   request: Pick<S3Request, 'query' | 'remoteAddress' | 'isSecure'>;
   /** A header of the request, or the form field that stands for it. */
   header: (name: string) => string | undefined;
@@ -17,11 +17,11 @@ export interface Circumstances {
 }
 
 /** Maps a condition key to the request's values, computed on demand. */
-export function conditionsOf(circumstances: Circumstances): ConditionValues {
-  const { request, header } = circumstances;
+export function conditionsOf(facts: RequestFacts): ConditionValues {
+  const { request, header } = facts;
   return (key) => {
     const known = VALUES[key];
-    if (known !== undefined) return listOf(known(circumstances));
+    if (known !== undefined) return listOf(known(facts));
     if (key.startsWith('s3:x-amz-')) return listOf(header(key.slice('s3:'.length)));
     if (key.startsWith('s3:requestobjecttag/')) {
       return listOf(requestTags(header).get(key.slice('s3:requestobjecttag/'.length)));
@@ -42,7 +42,7 @@ const QUERY_KEYS: Readonly<Record<string, string>> = {
   's3:versionid': 'versionId',
 };
 
-const VALUES: Readonly<Record<string, (circumstances: Circumstances) => string | undefined>> = {
+const VALUES: Readonly<Record<string, (facts: RequestFacts) => string | undefined>> = {
   'aws:sourceip': ({ request }) => request.remoteAddress,
   'aws:securetransport': ({ request }) => String(request.isSecure),
   'aws:useragent': ({ header }) => header('user-agent'),

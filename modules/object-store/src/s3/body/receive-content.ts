@@ -28,15 +28,15 @@ const NO_TRAILER: ReadonlyMap<string, string> = new Map();
 /** Receives an upload. Verifies the declared digests before sealing; a failed upload leaves nothing behind. */
 export async function receiveContent(context: BucketContext, options: ReceiveOptions): Promise<ReceivedContent> {
   const { request, payload, seed, services, bucket } = context;
-  const { parts } = services;
+  const { deps } = services;
   const plan = readBodyPlan(request, payload);
-  assertSize(plan.sizeBytes, parts.config.limits.put_bytes);
+  assertSize(plan.sizeBytes, deps.config.limits.put_bytes);
   await assertSettings(services.configurations, context.bucket, { sizeBytes: plan.sizeBytes });
   const keep = options.keep ?? plan.checksum?.algorithm ?? 'CRC64NVME';
   const names = digestsFor(plan).add('MD5').add(keep);
   const leave = await services.uploadsInFlight.enter(bucket.workspaceUuid);
   try {
-    const writer = await ContentWriter.open(services.contentParts, names, plan.sizeBytes, {
+    const writer = await ContentWriter.open(services.contentDeps, names, plan.sizeBytes, {
       ...options,
       ...(bucket === null ? {} : { place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id } }),
     });

@@ -18,7 +18,7 @@ export async function receiveDocument(
     throw storeErrors.InvalidRequest({ details: { reason } });
   }
   if (plan.sizeBytes > limitBytes) throw storeErrors.MaxMessageLengthExceeded({ details: { maxBytes: limitBytes } });
-  const { kernels } = services.parts.hashing;
+  const { kernels } = services.deps.hashing;
   const names = digestsFor(plan);
   await kernels.prepare(names);
   const hasher = new MultiHasher(kernels, names);

@@ -16,7 +16,7 @@ export interface FormSignatureOptions {
  * Verifies the signature of a form's policy and returns its credential; null for a form without a policy. Also accepts
  * the older HMAC-SHA1 signature over the policy: existing forms carry it, and it is good for nothing else.
  */
-export async function whoSignedForm(fields: Fields, options: FormSignatureOptions): Promise<Credential | null> {
+export async function authenticateForm(fields: Fields, options: FormSignatureOptions): Promise<Credential | null> {
   const policy = fields.get('policy');
   if (fields.has('x-amz-security-token')) throw storeErrors.InvalidToken();
   const isVersion4 = ['x-amz-algorithm', 'x-amz-credential', 'x-amz-signature'].some((name) => fields.has(name));

@@ -49,7 +49,7 @@ const putObjectAcl: ObjectHandler = async (context) => {
   const acl = await receiveAcl(context, aclOf(context, version).owner);
   const isDefault = isPrivate(acl) && acl.owner === bucket.workspaceUuid;
   const versionId = request.query.versionId();
-  const changed = await services.parts.metadata.changeAttributes({
+  const changed = await services.deps.metadata.changeAttributes({
     bucketId: bucket.id,
     key: context.key,
     ...(versionId === undefined ? {} : { versionId }),
@@ -77,7 +77,7 @@ async function receiveAcl(context: BucketContext, owner: string): Promise<Access
   if (requested === null && document.trim() === '') {
     throw storeErrors.MissingSecurityHeader({ details: { missingHeader: 'x-amz-acl' } });
   }
-  const { owners } = services.parts;
+  const { owners } = services.deps;
   const bucketOwner = context.bucket.workspaceUuid;
   const acl = await resolveAcl(requested ?? readDocument(document, owner), owner, bucketOwner, owners);
   if (rules.block.blockPublicAcls && isPublicAcl(acl)) {

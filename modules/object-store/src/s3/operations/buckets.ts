@@ -22,7 +22,7 @@ export const HOME_REGION = 'us-east-1';
 const listBuckets: ServiceHandler = async ({ request, response, caller, services }) => {
   const { query } = request;
   const workspaceUuid = workspaceOf(caller);
-  const limit = readPageSize(query.get('max-buckets'), services.parts.config.limits.buckets_per_workspace);
+  const limit = readPageSize(query.get('max-buckets'), services.deps.config.limits.buckets_per_workspace);
   const token = query.get('continuation-token');
   const prefix = query.get('prefix') ?? '';
   const after = token === undefined ? '' : fromToken(token);
@@ -57,13 +57,9 @@ const createBucket: ServiceHandler = async (context) => {
   assertBucketName(name);
   const document = await receiveDocument(context, MAX_CONFIGURATION_BYTES);
   const root = document.trim() === '' ? null : parseXml(document, 'CreateBucketConfiguration');
-  if (root !== null) assertLocation(root, services.parts.config.regions);
+  if (root !== null) assertLocation(root, services.deps.config.regions);
   const tags = root === null ? null : readTags(root);
-  const access = await readNewBucketAccess(
-    (header) => request.headers.get(header),
-    workspaceOf(caller),
-    services.parts,
-  );
+  const access = await readNewBucketAccess((header) => request.headers.get(header), workspaceOf(caller), services.deps);
   const objectLock = request.headers.get('x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true';
   const configures = access.length > 0 || tags !== null || objectLock;
   if (configures && !mayDo(caller, 'bucket:update', name)) {

@@ -11,7 +11,7 @@ import { receiveDocument } from '../body/receive-document.ts';
 import { encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
 import { checksumElements, newVersionHeaders } from '../object-headers.ts';
 import { urlOf } from '../object-url.ts';
-import { writeConditionsOf } from '../request-conditions.ts';
+import { parseWriteConditions } from '../request-conditions.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import { respondXml, setHeaders } from '../respond.ts';
 import { originOf, type S3Context } from '../s3-context.ts';
@@ -25,20 +25,20 @@ const completeMultipartUpload: ObjectHandler = async (context) => {
   const { request, response, caller, services } = context;
   const name = uploadNameOf(context);
   const expected = readExpected(request.headers);
-  const upload = await services.parts.metadata.findUpload({ ...name, bucketId: name.bucket.id });
+  const upload = await services.deps.metadata.findUpload({ ...name, bucketId: name.bucket.id });
   // Null if it is already completed or never existed; `complete` distinguishes these.
   if (upload !== null) assertMayComplete(upload, caller, name.bucket);
   const customerKey = await readKeyOfUpload(context, upload);
   // The checksum header describes the object, not this document.
   const document = await receiveDocument(context, MAX_COMPLETION_BYTES, { checksumOfAnother: true });
-  const { parts: mostParts } = services.parts.config.limits;
+  const { parts: mostParts } = services.deps.config.limits;
   const root = parseXml(document, 'CompleteMultipartUpload');
   const parts = children(root, 'Part').map((element) => readPart(element));
   if (parts.length === 0 || parts.length > mostParts) throw storeErrors.MalformedXML();
   const stored = await services.multipart.complete({
     ...name,
     parts,
-    conditions: writeConditionsOf(request.headers),
+    conditions: parseWriteConditions(request.headers),
     expected,
     origin: originOf(context),
   });

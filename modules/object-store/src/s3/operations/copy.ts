@@ -19,7 +19,7 @@ import { readAttributes } from '../object-attributes.ts';
 import { checksumElements, newVersionHeaders } from '../object-headers.ts';
 import type { ObjectAttributes } from '../../domain/ports/records.ts';
 import { toIsoDate } from '../page-parameters.ts';
-import { writeConditionsOf } from '../request-conditions.ts';
+import { parseWriteConditions } from '../request-conditions.ts';
 import { respondXml, setHeaders } from '../respond.ts';
 import { originOf, type ObjectContext } from '../s3-context.ts';
 
@@ -46,7 +46,7 @@ async function copy(
 ): Promise<CopiedObject & { source: FoundSource; attributes: ObjectAttributes }> {
   const { request, services } = context;
   const { headers } = request;
-  const requested = readAttributes(headers, services.parts.config.limits.metadata_bytes);
+  const requested = readAttributes(headers, services.deps.config.limits.metadata_bytes);
   const checksumAlgorithm = readCopyChecksum(headers);
   const source = await findSource(context);
   assertChangesSomething(context, source);
@@ -61,7 +61,7 @@ async function copy(
     attributes: { ...attributes, ...acl, ...lock },
     checksumAlgorithm,
     encryption,
-    conditions: writeConditionsOf(headers),
+    conditions: parseWriteConditions(headers),
     origin: originOf(context),
   });
   return { source, attributes, ...copied };

@@ -47,7 +47,7 @@ export async function answerObject(context: ObjectContext, as: AnswerAs = {}): P
   const prepared = await prepare(context);
   if (prepared === null) return;
   const { found, selection, key } = prepared;
-  await sendContent(services.parts, response, {
+  await sendContent(services.deps, response, {
     workspaceUuid: context.bucket.workspaceUuid,
     found,
     key,
@@ -150,7 +150,7 @@ async function selectPart({ services }: ObjectContext, found: FoundObject, partN
     return { range, status: 206, headers: { 'content-range': contentRange(range, version.sizeBytes) } };
   }
   const { manifestId } = version.location;
-  const part = await services.parts.metadata.findManifestPart({ manifestId, partNumber });
+  const part = await services.deps.metadata.findManifestPart({ manifestId, partNumber });
   if (part === null) throw storeErrors.InvalidPart({ details: { partNumber } });
   const range = { start: part.startOffset, endExclusive: part.startOffset + part.sizeBytes };
   const headers = {

@@ -51,7 +51,7 @@ const listObjects: BucketHandler = async (context) => {
 };
 
 function readMaxKeys({ request, services }: S3Context): number {
-  return readLimit(request.query, 'max-keys', services.parts.config.limits.list_keys);
+  return readLimit(request.query, 'max-keys', services.deps.config.limits.list_keys);
 }
 
 async function readPage(context: BucketContext, after: string, limit: number): Promise<ObjectPage> {

@@ -51,7 +51,7 @@ const getObjectRetention: ObjectHandler = async (context) => {
 
 const putObjectRetention: ObjectHandler = async (context) => {
   const xml = await receiveDocument(context, MAX_DOCUMENT_BYTES);
-  const retention = readRetention(xml, context.services.parts.now());
+  const retention = readRetention(xml, context.services.deps.now());
   await assertLockable(context, context.bucket);
   await change(context, { retention });
 };
@@ -80,11 +80,11 @@ async function change(context: ObjectContext, changes: AttributeChanges): Promis
   const { bucket } = context;
   const versionId = request.query.versionId();
   const name = { key: context.key, ...(versionId === undefined ? {} : { versionId }) };
-  const changed = await services.parts.metadata.changeAttributes({
+  const changed = await services.deps.metadata.changeAttributes({
     bucketId: bucket.id,
     ...name,
     changes,
-    nowMs: services.parts.now(),
+    nowMs: services.deps.now(),
     bypassGovernance: mayBypassGovernance(context, name),
   });
   respondEmpty(response, 200, versionHeaders(bucket, changed.versionId));

@@ -13,7 +13,7 @@ const listParts: ObjectHandler = async (context) => {
   const name = uploadNameOf(context);
   const encode = readEncoding(query);
   const upload = await services.multipart.get(name);
-  const limit = readLimit(query, 'max-parts', services.parts.config.limits.list_keys);
+  const limit = readLimit(query, 'max-parts', services.deps.config.limits.list_keys);
   const marker = readLimit(query, 'part-number-marker', Number.MAX_SAFE_INTEGER);
   const after = query.has('part-number-marker') ? marker : 0;
   const found = await services.multipart.listParts(name, { after, limit: limit + 1 });
@@ -45,7 +45,7 @@ const listMultipartUploads: BucketHandler = async (context) => {
   const { query } = request;
   const { bucket } = context;
   const encode = readEncoding(query);
-  const limit = readLimit(query, 'max-uploads', services.parts.config.limits.list_keys);
+  const limit = readLimit(query, 'max-uploads', services.deps.config.limits.list_keys);
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
   const [afterKey, afterUploadId] = [query.get('key-marker') ?? '', query.get('upload-id-marker') ?? ''];
   const page = await services.multipart.listUploads(bucket, { prefix, delimiter, afterKey, afterUploadId, limit });

@@ -27,7 +27,7 @@ const createMultipartUpload: ObjectHandler = async (context) => {
   const checksum = readUploadChecksum(request.headers);
   const acl = await aclOfNewObject(context);
   const attributes = {
-    ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes),
+    ...readAttributes(request.headers, services.deps.config.limits.metadata_bytes),
     ...acl,
     ...(await readObjectLock(context)),
   };
@@ -51,7 +51,7 @@ const createMultipartUpload: ObjectHandler = async (context) => {
 
 const uploadPart: ObjectHandler = async (context) => {
   const { request, response, services } = context;
-  const partNumber = readPartNumber(request.query.get('partNumber'), services.parts.config.limits.parts);
+  const partNumber = readPartNumber(request.query.get('partNumber'), services.deps.config.limits.parts);
   const name = uploadNameOf(context);
   const upload = await services.multipart.get(name);
   assertSameAlgorithm(context, upload);

@@ -59,7 +59,7 @@ function readWanted(header: string | undefined): ReadonlySet<Attribute> {
 /** A page of the parts of a multipart object. Null for an object uploaded in one piece. */
 async function objectParts({ request, services }: S3Context, { version }: FoundObject): Promise<XmlNode | null> {
   if (version.location.kind !== 'manifest') return null;
-  const { metadata, config } = services.parts;
+  const { metadata, config } = services.deps;
   const limit = readLimitText(request.headers.get('x-amz-max-parts'), 'x-amz-max-parts', config.limits.list_keys);
   const marker = request.headers.get('x-amz-part-number-marker') ?? '0';
   const after = readLimitText(marker, 'x-amz-part-number-marker', Number.MAX_SAFE_INTEGER);

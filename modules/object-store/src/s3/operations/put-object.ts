@@ -10,7 +10,7 @@ import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, newVersionHeaders } from '../object-headers.ts';
-import { writeConditionsOf } from '../request-conditions.ts';
+import { parseWriteConditions } from '../request-conditions.ts';
 import { respondEmpty } from '../respond.ts';
 import { originOf, type ObjectContext } from '../s3-context.ts';
 
@@ -36,12 +36,12 @@ export async function storeObject(
   const { bucket } = context;
   const acl = await aclOfNewObject(context);
   const attributes = {
-    ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes),
+    ...readAttributes(request.headers, services.deps.config.limits.metadata_bytes),
     ...more,
     ...acl,
     ...(await readObjectLock(context)),
   };
-  const conditions = writeConditionsOf(request.headers);
+  const conditions = parseWriteConditions(request.headers);
   const wanted = readEncryptionRequest(context);
   const sealed = await services.encryption.forWrite(bucket, wanted);
   const received = await receiveContent(context, { inline: true, key: sealed?.key ?? null });

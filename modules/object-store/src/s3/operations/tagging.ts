@@ -52,7 +52,7 @@ async function receiveTagging(context: S3Context): Promise<string> {
 
 async function changeTags(context: ObjectContext, tags: Tags | null, status: number): Promise<void> {
   const { bucket, ...name } = objectOf(context);
-  const { metadata } = context.services.parts;
+  const { metadata } = context.services.deps;
   const version = await metadata.changeAttributes({ ...name, bucketId: bucket.id, changes: { tags } });
   respondEmpty(context.response, status, versionHeaders(bucket, version.versionId));
 }

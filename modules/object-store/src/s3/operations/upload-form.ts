@@ -8,7 +8,7 @@ import { chunksOf, openFile } from '../form/file-content.ts';
 import { assertFormAllowed, assertFormSize, parseFormPolicy } from '../form/form-policy.ts';
 import { FormReader } from '../form/form-reader.ts';
 import { boundaryOf, toPutRequest, withFileName } from '../form/form-request.ts';
-import { whoSignedForm } from '../form/form-signature.ts';
+import { authenticateForm } from '../form/form-signature.ts';
 import { urlOf } from '../object-url.ts';
 import { enterBucket } from '../enter-bucket.ts';
 import { respondEmpty } from '../respond.ts';
@@ -26,7 +26,7 @@ const EPILOGUE_BYTES = 64 * 1024;
 /** Checks everything before storing a byte of the file: the signature, the policy and the access. */
 const postObject: ServiceHandler = async (context) => {
   const { request, response, services, oversight } = context;
-  const bucket = await services.parts.metadata.findBucket({ name: request.bucketName ?? '' });
+  const bucket = await services.deps.metadata.findBucket({ name: request.bucketName ?? '' });
   if (bucket !== null) await enterBucket(context, bucket); // a missing bucket is reported only for a valid form
   const bodyBytes = readLength(request.headers.get('content-length'));
   const boundary = boundaryOf(request.headers.get('content-type'));
@@ -34,19 +34,19 @@ const postObject: ServiceHandler = async (context) => {
   const form = new FormReader(chunksOf(request.incoming), boundary);
   const filled = await form.fields();
   const fields = withFileName(filled);
-  const { parts, credentials } = services;
-  const signer = await whoSignedForm(fields, { credentials, regions: parts.config.regions });
+  const { deps, credentials } = services;
+  const signer = await authenticateForm(fields, { credentials, regions: deps.config.regions });
   const policy = signer === null ? null : parseFormPolicy(fields.get('policy') ?? '');
   // Policies treat the bucket as a field, whether the form has one or not.
   const facts = new Map([...fields, ['bucket', request.bucketName ?? '']]);
-  if (policy !== null) assertFormAllowed(policy, facts, parts.now());
+  if (policy !== null) assertFormAllowed(policy, facts, deps.now());
   if (bucket === null) throw storeErrors.NoSuchBucket();
   const caller = signer === null ? ANONYMOUS : callerOf(signer);
   if (signer !== null) await oversight.audit.noteFirstUse(signer.key, caller, request);
   const named = toPutRequest(request, fields, 0);
-  const asking = { services, caller, bucket, operation: WRITE_OBJECT } as const;
+  const input = { services, caller, bucket, operation: WRITE_OBJECT } as const;
   const authType = signer === null ? null : 'POST';
-  const access = await authorize({ ...asking, request: named, authType });
+  const access = await authorize({ ...input, request: named, authType });
   const tags = readTags(fields.get('tagging'));
   const file = await openFile(form, bodyBytes, boundary);
   if (policy !== null) assertFormSize(policy, file.sizeBytes);

@@ -14,7 +14,7 @@ const RANGE = 'x-amz-copy-source-range';
 
 const uploadPartCopy: ObjectHandler = async (context) => {
   const { request, response, services } = context;
-  const { limits } = services.parts.config;
+  const { limits } = services.deps.config;
   const partNumber = readPartNumber(request.query.get('partNumber'), limits.parts);
   readCopySource(request.headers); // validates the header before looking up the upload
   const name = uploadNameOf(context);
@@ -45,7 +45,7 @@ const uploadPartCopy: ObjectHandler = async (context) => {
   // Report a part's checksum only if the upload declared an algorithm; otherwise it is internal.
   const { ChecksumType: _, ...checksum } = checksumElements(upload.checksumAlgorithm === null ? null : part.checksum);
   respondXml(response, 'CopyPartResult', {
-    LastModified: toIsoDate(services.parts.now()),
+    LastModified: toIsoDate(services.deps.now()),
     ETag: `"${part.etag}"`,
     ...checksum,
   });

@@ -11,7 +11,7 @@ const listObjectVersions: BucketHandler = async (context) => {
   const { query } = request;
   const { bucket } = context;
   const encode = readEncoding(query);
-  const limit = readLimit(query, 'max-keys', services.parts.config.limits.list_keys);
+  const limit = readLimit(query, 'max-keys', services.deps.config.limits.list_keys);
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
   const [afterKey, afterVersionId] = readMarkers(query);
   const page =

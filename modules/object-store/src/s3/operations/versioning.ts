@@ -29,7 +29,7 @@ const putBucketVersioning: BucketHandler = async (context) => {
     throw storeErrors.IllegalVersioningConfigurationException();
   }
   const versioning = status === 'Enabled' ? 'enabled' : 'suspended';
-  await context.services.parts.metadata.setVersioning({ bucketId: bucket.id, versioning });
+  await context.services.deps.metadata.setVersioning({ bucketId: bucket.id, versioning });
   respondEmpty(context.response, 200);
 };
 

@@ -78,10 +78,10 @@ async function refuse(site: WebsiteRequest, asked: string): Promise<void> {
 
 async function answer(site: WebsiteRequest, found: FoundObject, as: { status?: number }): Promise<void> {
   const { request, response, services, bucket } = site;
-  const { parts, configurations } = services;
+  const { deps, configurations } = services;
   const named = { ...request, key: found.version.key, query: new RequestQuery('') };
   const access = await authorize({ ...anonymously(site), request: named });
-  const { cacheControl } = settingsOf(await configurations.of(bucket), parts.config.soft_delete_days);
+  const { cacheControl } = settingsOf(await configurations.of(bucket), deps.config.soft_delete_days);
   const unset = found.version.attributes.headers?.['cache-control'] === undefined;
   await answerObject(
     {

@@ -3,7 +3,7 @@ import type { ListObjectVersions, VersionPage, VersionSummary } from '../../doma
 import { all, type Program, type Row } from '../program.ts';
 import { flag, integer, text } from '../row.ts';
 import { NULL_VERSION } from '../../domain/version-id.ts';
-import { orderKeyOf } from '../version-order.ts';
+import { parseOrderKey } from '../version-order.ts';
 import { toSummary } from './list-objects.ts';
 import { positionBehind, scanPage } from './skip-scan.ts';
 import { findVersion } from './version-rows.ts';
@@ -50,7 +50,7 @@ function* startOf(input: ListObjectVersions): Program<Position | null> {
   const orderKey =
     afterVersionId === NULL_VERSION
       ? ((yield* findVersion(bucketId, afterKey, NULL_VERSION))?.orderKey ?? null)
-      : orderKeyOf(afterVersionId);
+      : parseOrderKey(afterVersionId);
   // The marker's version may have been deleted, and a `null` id does not tell its position. Repeating entries is better
   // than skipping some.
   if (orderKey === null) return at(afterKey);

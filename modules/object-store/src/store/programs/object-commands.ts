@@ -49,7 +49,7 @@ export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
     if (newest !== null) {
       assertRemovable(newest.version.attributes, input.nowMs, false);
       yield* removeRow(newest, input.trashDueAtMs);
-      yield* tellRemoval(input, null);
+      yield* notifyRemoval(input, null);
     }
     return { versionId: null, deleteMarker: false };
   }
@@ -80,7 +80,7 @@ function* deleteVersion(input: DeleteObject, versionId: string): Program<Deleted
   assertDeleteConditions(input.conditions, row.version);
   assertRemovable(row.version.attributes, input.nowMs, input.bypassGovernance ?? false);
   yield* removeRow(row, input.trashDueAtMs);
-  yield* tellRemoval(input, versionId);
+  yield* notifyRemoval(input, versionId);
   if (row.version.isLatest) {
     const next = yield* newestVersion(input.bucketId, input.key);
     if (next !== null) yield* setLatest(next, true);
@@ -88,7 +88,7 @@ function* deleteVersion(input: DeleteObject, versionId: string): Program<Deleted
   return { versionId, deleteMarker: row.version.deleteMarker };
 }
 
-function* tellRemoval(input: DeleteObject, versionId: string | null): Program<void> {
+function* notifyRemoval(input: DeleteObject, versionId: string | null): Program<void> {
   const { bucketId, key, nowMs: timeMs } = input;
   const name = input.expires === true ? 'LifecycleExpiration:Delete' : 'ObjectRemoved:Delete';
   yield* notify(input.notify, { bucketId, key, name, timeMs, versionId, sizeBytes: 0, etag: '' });

@@ -4,7 +4,7 @@ import { OBJECT_COLUMNS, toChecksum, toObjectVersion } from '../object-row.ts';
 import { all, first, type Program, type Row } from '../program.ts';
 import { bytesOrNull, flag, integer, text, textOrNull } from '../row.ts';
 import { NULL_VERSION } from '../../domain/version-id.ts';
-import { orderKeyOf } from '../version-order.ts';
+import { parseOrderKey } from '../version-order.ts';
 
 type Input<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
 
@@ -20,7 +20,7 @@ export function* findObject(input: Input<'findObject'>): Program<FoundObject | n
 function* findRow({ bucketId, key, versionId }: Input<'findObject'>): Program<Row | undefined> {
   if (versionId === undefined) return yield* first(`${FOUND} order by o.order_key limit 1`, bucketId, key);
   if (versionId === NULL_VERSION) return yield* first(`${FOUND} and o.version_id = ?`, bucketId, key, versionId);
-  const orderKey = orderKeyOf(versionId);
+  const orderKey = parseOrderKey(versionId);
   if (orderKey === null) return undefined;
   return yield* first(`${FOUND} and o.order_key = ? and o.version_id = ?`, bucketId, key, orderKey, versionId);
 }

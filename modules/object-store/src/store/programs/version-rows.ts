@@ -13,7 +13,7 @@ import { fromChecksum, OBJECT_COLUMNS, toObjectVersion } from '../object-row.ts'
 import { change, first, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { NULL_VERSION } from '../../domain/version-id.ts';
-import { orderKeyAt, orderKeyOf, versionIdFor } from '../version-order.ts';
+import { orderKeyAt, parseOrderKey, versionIdFor } from '../version-order.ts';
 import { addUsage } from './bucket-rows.ts';
 import { notify, type ChangeToTell } from './notify.ts';
 import { assertQuota, usageUnder } from './quota-rows.ts';
@@ -34,7 +34,7 @@ export function* newestVersion(bucketId: number, key: string): Program<StoredRow
 }
 
 export function* findVersion(bucketId: number, key: string, versionId: string): Program<StoredRow | null> {
-  const orderKey = versionId === NULL_VERSION ? null : orderKeyOf(versionId);
+  const orderKey = versionId === NULL_VERSION ? null : parseOrderKey(versionId);
   if (orderKey === null && versionId !== NULL_VERSION) return null;
   const row =
     orderKey === null

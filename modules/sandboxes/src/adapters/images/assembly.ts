@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { SandboxesConfig } from '../../config.ts';
-import { verifiedAgentBinary } from '../drivers/local/agent-binary.ts';
+import { verifyHelperBinary } from '../drivers/local/helper-binary.ts';
 import { imagesInUse } from '../drivers/local/kept-sandbox.ts';
 import type { ImageCatalog } from '../../domain/images/catalog.ts';
-import { catalogOf } from './default-catalog.ts';
+import { createCatalog } from './default-catalog.ts';
 import { ImageStore, type ImageStoreOptions } from './image-store.ts';
 import type { ImageUpkeep } from './image-upkeep.ts';
 import { registrySource } from './registry/registry-source.ts';
@@ -16,13 +16,19 @@ export interface ImageStoreSetting extends Pick<ImageStoreOptions, 'nowMs' | 'lo
   /** The platform's data folder, absolute. */
   readonly dataFolder: string;
   /** Folder of the helper binaries. */
-  readonly agentFolder: string;
+  readonly helperFolder: string;
 }
 
 const MiB = 1024 * 1024;
 
 /** Creates the image store of a data folder from the configuration. */
-export function imageStoreOf({ config, catalog, dataFolder, agentFolder, ...others }: ImageStoreSetting): ImageStore {
+export function createImageStore({
+  config,
+  catalog,
+  dataFolder,
+  helperFolder,
+  ...others
+}: ImageStoreSetting): ImageStore {
   const folder = sandboxesFolderOf(dataFolder);
   let helper: Promise<string> | null = null;
   return new ImageStore({
@@ -30,7 +36,7 @@ export function imageStoreOf({ config, catalog, dataFolder, agentFolder, ...othe
     folder: config.image_cache ?? join(folder, 'images'),
     catalog,
     owner: folder,
-    unpack: helperUnpacker(() => (helper ??= verifiedAgentBinary(agentFolder, process.arch))),
+    unpack: helperUnpacker(() => (helper ??= verifyHelperBinary(helperFolder, process.arch))),
     registry: registrySource({ settings: config.registries, proxy: config.image_proxy ?? null, nowMs: others.nowMs }),
     maxImageBytes: config.image_max_mb * MiB,
     sleep: (delayMs, signal) => sleepFor(delayMs, undefined, { signal }),
@@ -43,8 +49,8 @@ function sandboxesFolderOf(dataFolder: string): string {
 }
 
 export async function openImageUpkeep(setting: Omit<ImageStoreSetting, 'catalog'>): Promise<ImageUpkeep> {
-  const catalog = catalogOf(setting.config);
-  const images = imageStoreOf({ ...setting, catalog });
+  const catalog = createCatalog(setting.config);
+  const images = createImageStore({ ...setting, catalog });
   await images.open();
   // Earlier versions recorded the images in use only with the sandboxes.
   await images.declare(await imagesInUse(sandboxesFolderOf(setting.dataFolder)), { exactly: false });

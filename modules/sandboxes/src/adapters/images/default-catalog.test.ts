@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { catalogOf } from './default-catalog.ts';
+import { createCatalog } from './default-catalog.ts';
 
 const catalog = (changes: object = {}) =>
-  catalogOf({ images: [], default_image: 'debian', image_registry: 'docker.io', ...changes });
+  createCatalog({ images: [], default_image: 'debian', image_registry: 'docker.io', ...changes });
 
 describe('the built-in catalog', () => {
   it('knows the aliases that clients use', () => {

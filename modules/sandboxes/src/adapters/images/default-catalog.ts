@@ -134,7 +134,7 @@ type CatalogConfig = Pick<SandboxesConfig, 'images' | 'default_image' | 'image_r
  * Merges the built-in images with those of the configuration, which replace built-in ones of the same name. A built-in
  * image comes from the registry, with local sources as a fallback.
  */
-export function catalogOf(config: CatalogConfig): ImageCatalog {
+export function createCatalog(config: CatalogConfig): ImageCatalog {
   const configured = config.images.map(toEntry);
   const names = new Set(configured.flatMap((entry) => [entry.name, ...entry.aliases]));
   const kept = BUILT_IN.filter((entry) => !names.has(entry.name)).map((entry) => ({

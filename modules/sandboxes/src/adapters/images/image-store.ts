@@ -207,8 +207,8 @@ export class ImageStore {
 
   /** Removes everything that is no longer needed. */
   collect(): Promise<GarbageReport> {
-    const parts = { records: this.#records, layers: this.#layers, references: this.#references };
-    const collected = this.#collecting.then(() => collectGarbage(parts));
+    const deps = { records: this.#records, layers: this.#layers, references: this.#references };
+    const collected = this.#collecting.then(() => collectGarbage(deps));
     this.#collecting = collected.catch(() => undefined); // reported to the caller
     return collected;
   }

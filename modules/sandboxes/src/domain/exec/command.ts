@@ -1,5 +1,5 @@
-import type { AgentConnection } from '../helper/agent-connection.ts';
-import type { AgentStream, Channel, Outcome } from '../helper/agent-stream.ts';
+import type { HelperConnection } from '../helper/helper-connection.ts';
+import type { HelperStream, Channel, Outcome } from '../helper/helper-stream.ts';
 import { exitStatusOf, type ExitStatus } from '../helper/exit-status.ts';
 import type { Effects } from '../ports.ts';
 
@@ -32,7 +32,7 @@ const GIVEN_UP: Outcome = { ok: false, code: 'ABORTED', message: 'the command wa
 
 /** Runs one command with pipes until it ends, times out, or the signal aborts. */
 export async function runCommand(
-  connection: AgentConnection,
+  connection: HelperConnection,
   request: CommandRequest,
   listener: CommandListener,
   effects: Effects,
@@ -40,7 +40,7 @@ export async function runCommand(
 ): Promise<CommandEnd> {
   const { argv, env, cwd, stdin, timeoutMs } = request;
   const startedAtMs = effects.now().getTime();
-  const stream: AgentStream = connection.start(
+  const stream: HelperStream = connection.start(
     { op: 'process.start', argv, env, ...(cwd === null ? {} : { cwd }) },
     {
       event: ({ type, pid }) => {
@@ -74,7 +74,7 @@ interface TimeLimit {
   cancel(): void;
 }
 
-function limitTime(stream: AgentStream, timeoutMs: number, effects: Effects): TimeLimit {
+function limitTime(stream: HelperStream, timeoutMs: number, effects: Effects): TimeLimit {
   const { promise: givenUp, resolve } = Promise.withResolvers<Outcome>();
   let over = false;
   let cancel = effects.setTimer(() => {

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { AgentConnection } from '../helper/agent-connection.ts';
-import type { AgentStream } from '../helper/agent-stream.ts';
+import type { HelperConnection } from '../helper/helper-connection.ts';
+import type { HelperStream } from '../helper/helper-stream.ts';
 import { TRANSFER_WINDOW_BYTES } from '../helper/frames.ts';
 import { resultOf } from './file-outcome.ts';
 import { IncomingBytes } from './incoming-bytes.ts';
@@ -8,12 +8,12 @@ import type { Transfer } from './transfer-body.ts';
 
 /** A folder streamed as a tar archive. The helper reads no faster than the consumer. End it with `close`. */
 export class ArchiveReading implements Transfer {
-  readonly #stream: AgentStream;
+  readonly #stream: HelperStream;
   readonly #path: string;
   readonly #incoming: IncomingBytes;
   readonly #end: () => void;
 
-  private constructor(stream: AgentStream, path: string, incoming: IncomingBytes, end: () => void) {
+  private constructor(stream: HelperStream, path: string, incoming: IncomingBytes, end: () => void) {
     this.#stream = stream;
     this.#path = path;
     this.#incoming = incoming;
@@ -21,7 +21,7 @@ export class ArchiveReading implements Transfer {
   }
 
   /** Resolves when the folder is open. Rejects if it cannot be opened. */
-  static async open(connection: AgentConnection, path: string, end: () => void): Promise<ArchiveReading> {
+  static async open(connection: HelperConnection, path: string, end: () => void): Promise<ArchiveReading> {
     const incoming = new IncomingBytes();
     const begun = Promise.withResolvers<void>();
     const stream = connection.start(

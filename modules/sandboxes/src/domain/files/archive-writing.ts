@@ -1,5 +1,5 @@
-import type { AgentConnection } from '../helper/agent-connection.ts';
-import type { AgentStream } from '../helper/agent-stream.ts';
+import type { HelperConnection } from '../helper/helper-connection.ts';
+import type { HelperStream } from '../helper/helper-stream.ts';
 import { TRANSFER_WINDOW_BYTES } from '../helper/frames.ts';
 import { count } from './file-entry.ts';
 import { resultOf } from './file-outcome.ts';
@@ -16,11 +16,11 @@ export interface UnpackedArchive {
 
 /** A tar archive, plain or gzip, that is unpacked inside the sandbox. Without `finish` the sandbox stays unchanged. */
 export class ArchiveWriting {
-  readonly #stream: AgentStream;
+  readonly #stream: HelperStream;
   readonly #path: string;
   readonly #end: () => void;
 
-  constructor(connection: AgentConnection, path: string, limits: { maxBytes: number }, end: () => void) {
+  constructor(connection: HelperConnection, path: string, limits: { maxBytes: number }, end: () => void) {
     const most = { max_entries: MAX_ENTRIES, max_bytes: limits.maxBytes, max_ratio: MAX_RATIO };
     this.#stream = connection.start(
       { op: 'file.unpack', path, parents: true, ...most },

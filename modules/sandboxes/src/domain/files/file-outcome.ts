@@ -1,4 +1,4 @@
-import type { Outcome } from '../helper/agent-stream.ts';
+import type { Outcome } from '../helper/helper-stream.ts';
 import { sandboxErrors } from '../../errors.ts';
 
 /** Returns the result of a file operation, or throws the error that matches the helper's code. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { AgentConnection } from '../helper/agent-connection.ts';
-import type { AgentStream } from '../helper/agent-stream.ts';
+import type { HelperConnection } from '../helper/helper-connection.ts';
+import type { HelperStream } from '../helper/helper-stream.ts';
 import { ProtocolViolation, TRANSFER_WINDOW_BYTES } from '../helper/frames.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { parseEntry, record, type FileEntry } from './file-entry.ts';
@@ -22,29 +22,29 @@ export class FileReading implements AsyncDisposable, Transfer {
   readonly entry: FileEntry;
   /** Number of bytes that `chunks` yields, unless the file is truncated meanwhile. */
   readonly sizeBytes: number;
-  readonly #stream: AgentStream;
+  readonly #stream: HelperStream;
   readonly #path: string;
   readonly #incoming: Incoming;
   readonly #end: () => void;
 
-  private constructor(parts: {
-    stream: AgentStream;
+  private constructor(options: {
+    stream: HelperStream;
     path: string;
     incoming: Incoming;
     entry: FileEntry;
     sizeBytes: number;
     end: () => void;
   }) {
-    this.entry = parts.entry;
-    this.sizeBytes = parts.sizeBytes;
-    this.#stream = parts.stream;
-    this.#path = parts.path;
-    this.#incoming = parts.incoming;
-    this.#end = parts.end;
+    this.entry = options.entry;
+    this.sizeBytes = options.sizeBytes;
+    this.#stream = options.stream;
+    this.#path = options.path;
+    this.#incoming = options.incoming;
+    this.#end = options.end;
   }
 
   static async open(
-    connection: AgentConnection,
+    connection: HelperConnection,
     path: string,
     options: ReadOptions,
     end: () => void,

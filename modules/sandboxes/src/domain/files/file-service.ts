@@ -1,7 +1,7 @@
 import { isAppError } from '@svc/errors';
 import type { DiskSpace } from '@svc/runtime';
 import { assertDiskRoom } from '../disk-room.ts';
-import type { AgentConnection, AgentRequest } from '../helper/agent-connection.ts';
+import type { HelperConnection, HelperRequest } from '../helper/helper-connection.ts';
 import type { LiveSandboxes } from '../live-sandboxes.ts';
 import type { Effects } from '../ports.ts';
 import type { Sandbox } from '../sandbox.ts';
@@ -33,12 +33,12 @@ const HOME = '/root';
 
 /** Files of one running sandbox. Every operation counts as activity. */
 export class SandboxFiles {
-  readonly #connection: AgentConnection;
+  readonly #connection: HelperConnection;
   readonly #home: string;
   readonly #diskBytes: number;
   readonly #begin: () => () => void;
 
-  constructor(connection: AgentConnection, sandbox: Sandbox, begin: () => () => void) {
+  constructor(connection: HelperConnection, sandbox: Sandbox, begin: () => () => void) {
     this.#connection = connection;
     this.#home = sandbox.environment['HOME'] ?? HOME;
     this.#diskBytes = sandbox.resources.diskMb * 1024 * 1024;
@@ -119,7 +119,7 @@ export class SandboxFiles {
     return FileWatch.open(this.#connection, path, options);
   }
 
-  async #call(request: AgentRequest, path: string): Promise<Readonly<Record<string, unknown>>> {
+  async #call(request: HelperRequest, path: string): Promise<Readonly<Record<string, unknown>>> {
     const end = this.#begin();
     try {
       return resultOf(await this.#connection.call(request), path);

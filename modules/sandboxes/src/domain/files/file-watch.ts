@@ -1,5 +1,5 @@
-import type { AgentConnection } from '../helper/agent-connection.ts';
-import type { AgentStream } from '../helper/agent-stream.ts';
+import type { HelperConnection } from '../helper/helper-connection.ts';
+import type { HelperStream } from '../helper/helper-stream.ts';
 import { ProtocolViolation } from '../helper/frames.ts';
 import { ReceivedBytes } from '../helper/received-bytes.ts';
 import { record } from './file-entry.ts';
@@ -28,17 +28,17 @@ const TYPES: ReadonlySet<string> = new Set(['created', 'changed', 'removed', 'mo
 export class FileWatch {
   /** Number of folders watched at the start. */
   readonly folders: number;
-  readonly #stream: AgentStream;
+  readonly #stream: HelperStream;
   readonly #incoming: ReceivedBytes;
 
-  private constructor(stream: AgentStream, incoming: ReceivedBytes, folders: number) {
+  private constructor(stream: HelperStream, incoming: ReceivedBytes, folders: number) {
     this.#stream = stream;
     this.#incoming = incoming;
     this.folders = folders;
   }
 
   /** Resolves once every further change is reported. */
-  static async open(connection: AgentConnection, path: string, options: { recursive: boolean }): Promise<FileWatch> {
+  static async open(connection: HelperConnection, path: string, options: { recursive: boolean }): Promise<FileWatch> {
     const incoming = new ReceivedBytes();
     const watching = Promise.withResolvers<number>();
     const stream = connection.start(

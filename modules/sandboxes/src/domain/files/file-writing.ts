@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { AgentConnection } from '../helper/agent-connection.ts';
-import type { AgentStream } from '../helper/agent-stream.ts';
+import type { HelperConnection } from '../helper/helper-connection.ts';
+import type { HelperStream } from '../helper/helper-stream.ts';
 import { TRANSFER_WINDOW_BYTES } from '../helper/frames.ts';
 import { parseEntry, type FileEntry } from './file-entry.ts';
 import type { FilePrecondition } from './file-precondition.ts';
@@ -25,11 +25,11 @@ export interface WrittenFile {
 /** A file that is being written. Without `finish` the sandbox stays unchanged. */
 export class FileWriting {
   readonly path: string;
-  readonly #stream: AgentStream;
+  readonly #stream: HelperStream;
   readonly #hash: Hash = createHash('sha256');
   readonly #end: () => void;
 
-  constructor(connection: AgentConnection, path: string, options: WriteOptions, end: () => void) {
+  constructor(connection: HelperConnection, path: string, options: WriteOptions, end: () => void) {
     this.path = path;
     this.#stream = connection.start(
       { op: 'file.write', path, ...options },

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AgentConnection } from '../helper/agent-connection.ts';
+import { HelperConnection } from '../helper/helper-connection.ts';
 import { encodeDataFrame, encodeFrame, encodeJsonFrame, FrameType } from '../helper/frames.ts';
 import { PortSocket } from '../preview/port-socket.ts';
 import { ArchiveReading } from './archive-reading.ts';
@@ -37,7 +37,7 @@ const frames = fc.oneof(
 );
 
 /** Each use runs to its end like a real caller; a thrown error becomes the caller's response. */
-const uses: readonly (readonly [string, (connection: AgentConnection) => Promise<void>])[] = [
+const uses: readonly (readonly [string, (connection: HelperConnection) => Promise<void>])[] = [
   [
     'a read',
     async (connection) => {
@@ -104,7 +104,7 @@ describe('what a hostile helper answers', () => {
   it.each(uses)('ends %s with a result or an error, and nothing else', async (_name, use) => {
     await fc.assert(
       fc.asyncProperty(fc.array(frames, { minLength: 1, maxLength: 10 }), async (sent) => {
-        const connection = await AgentConnection.open(path, AbortSignal.timeout(10_000));
+        const connection = await HelperConnection.open(path, AbortSignal.timeout(10_000));
         const over = use(connection).then(
           () => null,
           (error: unknown) => error,

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { AgentStream } from '../helper/agent-stream.ts';
+import type { HelperStream } from '../helper/helper-stream.ts';
 import { ByteRing } from '../helper/byte-ring.ts';
 
 /**
@@ -28,7 +28,7 @@ export class IncomingBytes {
   }
 
   /** Each chunk is valid until the next one is requested. */
-  async *chunks(stream: AgentStream): AsyncGenerator<Buffer, void> {
+  async *chunks(stream: HelperStream): AsyncGenerator<Buffer, void> {
     for (;;) {
       const chunk = this.#ring.take();
       if (chunk === null) {
@@ -43,7 +43,7 @@ export class IncomingBytes {
   }
 
   /** Writes all bytes as they arrive, without copying. Resolves when the last byte has been written. */
-  writeTo(stream: AgentStream, to: Writable): Promise<void> {
+  writeTo(stream: HelperStream, to: Writable): Promise<void> {
     return new Promise((resolve) => {
       let unwritten = 0;
       this.#wake = (): void => {

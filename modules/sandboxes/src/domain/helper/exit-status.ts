@@ -1,4 +1,4 @@
-import type { Outcome } from './agent-stream.ts';
+import type { Outcome } from './helper-stream.ts';
 
 /** How a process ended, in the terms of a shell. */
 export interface ExitStatus {

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
-import type { AgentConnection } from '../helper/agent-connection.ts';
-import type { AgentStream } from '../helper/agent-stream.ts';
+import type { HelperConnection } from '../helper/helper-connection.ts';
+import type { HelperStream } from '../helper/helper-stream.ts';
 import { ReceivedBytes } from '../helper/received-bytes.ts';
 import { sandboxErrors } from '../../errors.ts';
 
@@ -8,11 +8,11 @@ import { sandboxErrors } from '../../errors.ts';
  * A connection to a port inside a sandbox, dialed by the helper. Backpressure reaches the program, in both directions.
  */
 export class PortSocket extends Duplex {
-  readonly #stream: AgentStream;
+  readonly #stream: HelperStream;
   readonly #incoming: ReceivedBytes;
   #wanted: (() => void) | null = null;
 
-  private constructor(stream: AgentStream, incoming: ReceivedBytes) {
+  private constructor(stream: HelperStream, incoming: ReceivedBytes) {
     super();
     this.#stream = stream;
     this.#incoming = incoming;
@@ -20,7 +20,7 @@ export class PortSocket extends Duplex {
   }
 
   /** Throws PORT_UNREACHABLE with the reason. */
-  static async open(connection: AgentConnection, port: number): Promise<PortSocket> {
+  static async open(connection: HelperConnection, port: number): Promise<PortSocket> {
     const incoming = new ReceivedBytes();
     const connected = Promise.withResolvers<void>();
     const stream = connection.start(

@@ -1,4 +1,4 @@
-import type { AgentConnection, AgentRequest } from '../helper/agent-connection.ts';
+import type { HelperConnection, HelperRequest } from '../helper/helper-connection.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { SessionRequests } from './session-stream.ts';
 import { listSessions, MAX_SESSIONS } from './sessions.ts';
@@ -11,7 +11,7 @@ const NAME_BYTES = 9;
  * get an unrelated shell. Throws SESSION_NOT_FOUND and TOO_MANY_TERMINALS.
  */
 export async function findSession(
-  connection: AgentConnection,
+  connection: HelperConnection,
   wish: SessionWish,
   randomBytes: (sizeBytes: number) => Buffer,
 ): Promise<string> {
@@ -30,7 +30,7 @@ export function sessionRequests(
   shell: Readonly<Record<string, unknown>>,
 ): SessionRequests {
   const { since, readOnly, lingerMs } = wish;
-  const start: AgentRequest = {
+  const start: HelperRequest = {
     op: 'process.start',
     session,
     ...shell,

@@ -1,4 +1,4 @@
-import type { Channel, Outcome, StreamListener } from '../helper/agent-stream.ts';
+import type { Channel, Outcome, StreamListener } from '../helper/helper-stream.ts';
 import { countOf } from './count-of.ts';
 import type { ProcessStream } from './process-stream.ts';
 import type { Snapshot } from './screens/session-screen.ts';
@@ -44,7 +44,7 @@ export class LateViewer implements ProcessStream {
     const { listener } = options;
     this.#stream = options.open({
       ...listener,
-      event: (event) => this.#heed(event),
+      event: (event) => this.#handleEvent(event),
       data: (bytes, channel) => this.#receive(bytes, channel),
     });
     this.outcome = this.#stream.outcome.then(async (outcome) => {
@@ -73,7 +73,7 @@ export class LateViewer implements ProcessStream {
     this.#stream.abandon();
   }
 
-  #heed(event: Readonly<Record<string, unknown>>): void {
+  #handleEvent(event: Readonly<Record<string, unknown>>): void {
     if (event['type'] === 'started') this.#begin(event);
     else if (event['type'] === 'lagged') this.#lag(countOf(event['bytes']));
     else this.#options.listener.event?.(event);

@@ -1,11 +1,11 @@
-import type { AgentConnection, AgentRequest } from '../helper/agent-connection.ts';
-import type { AgentStream, Outcome, StreamListener } from '../helper/agent-stream.ts';
+import type { HelperConnection, HelperRequest } from '../helper/helper-connection.ts';
+import type { HelperStream, Outcome, StreamListener } from '../helper/helper-stream.ts';
 import type { ProcessStream } from './process-stream.ts';
 
 export interface SessionRequests {
-  readonly attach: AgentRequest;
+  readonly attach: HelperRequest;
   /** Null: do not create a missing session. */
-  readonly start: AgentRequest | null;
+  readonly start: HelperRequest | null;
 }
 
 /** Another client can create or end the session between two tries. */
@@ -14,14 +14,14 @@ const MOST_TRIES = 3;
 /** Attaches to a session, or creates it if it does not exist. Input waits until then. */
 export class SessionStream implements ProcessStream {
   readonly outcome: Promise<Outcome>;
-  readonly #connection: AgentConnection;
+  readonly #connection: HelperConnection;
   readonly #listener: StreamListener;
   readonly #ready = Promise.withResolvers<void>();
-  #current: AgentStream;
+  #current: HelperStream;
   #started = false;
   #abandoned = false;
 
-  constructor(connection: AgentConnection, { attach, start }: SessionRequests, listener: StreamListener) {
+  constructor(connection: HelperConnection, { attach, start }: SessionRequests, listener: StreamListener) {
     this.#connection = connection;
     this.#listener = listener;
     this.#current = this.#open(attach);
@@ -51,7 +51,7 @@ export class SessionStream implements ProcessStream {
     this.#current.abandon();
   }
 
-  async #settle(attach: AgentRequest, start: AgentRequest | null): Promise<Outcome> {
+  async #settle(attach: HelperRequest, start: HelperRequest | null): Promise<Outcome> {
     for (let tries = 1; ; tries += 1) {
       const attached = await this.#current.outcome;
       if (start === null || this.#abandoned || codeOf(attached) !== 'NO_SUCH_SESSION') return attached;
@@ -62,7 +62,7 @@ export class SessionStream implements ProcessStream {
     }
   }
 
-  #open(request: AgentRequest): AgentStream {
+  #open(request: HelperRequest): HelperStream {
     return this.#connection.start(request, {
       ...this.#listener,
       event: (event) => {

@@ -1,4 +1,4 @@
-import type { AgentConnection } from '../helper/agent-connection.ts';
+import type { HelperConnection } from '../helper/helper-connection.ts';
 import { sandboxErrors } from '../../errors.ts';
 
 /** A shell that outlives its clients, as the helper reports it. */
@@ -19,7 +19,7 @@ export interface SessionInfo {
 export const MAX_SESSIONS = 16;
 
 /** Lists sessions by start time. Throws SANDBOX_NOT_RUNNING if the sandbox stopped meanwhile. */
-export async function listSessions(connection: AgentConnection): Promise<readonly SessionInfo[]> {
+export async function listSessions(connection: HelperConnection): Promise<readonly SessionInfo[]> {
   const outcome = await connection.call({ op: 'session.list' });
   if (!outcome.ok) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: 'no longer reachable' } });
   const { sessions } = outcome.result;
@@ -31,7 +31,7 @@ export async function listSessions(connection: AgentConnection): Promise<readonl
 }
 
 /** Hangs up the session's shell. Throws SESSION_NOT_FOUND. */
-export async function endSession(connection: AgentConnection, session: string): Promise<void> {
+export async function endSession(connection: HelperConnection, session: string): Promise<void> {
   const outcome = await connection.call({ op: 'session.kill', session });
   if (outcome.ok) return;
   if (outcome.code === 'NO_SUCH_SESSION') throw sandboxErrors.SESSION_NOT_FOUND({ details: { session } });

@@ -6,7 +6,7 @@ import type { TerminalRequest } from './terminal-request.ts';
  * Records that a terminal was opened, and returns the function that records its end. Commands over the same WebSocket
  * are not recorded.
  */
-export function tellTerminal(
+export function recordTerminal(
   recorder: EventRecorder,
   sandbox: Sandbox,
   { argv, session: wish }: TerminalRequest,

@@ -12,7 +12,7 @@ import {
   type UpgradeRoute,
 } from '@svc/http';
 import type { Logger } from '@svc/telemetry';
-import type { AgentConnection } from '../../domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
 import type { Effects } from '../../domain/ports.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { forwardRequest, forwardUpgrade } from './forward.ts';
@@ -35,7 +35,7 @@ export interface PreviewGatewayOptions {
   readonly rights: HeldRights;
   readonly clientOf: ClientOfRequest;
   /** Throws SANDBOX_NOT_FOUND and SANDBOX_NOT_RUNNING. */
-  readonly reach: (sandboxId: string) => Promise<AgentConnection>;
+  readonly reach: (sandboxId: string) => Promise<HelperConnection>;
   /** Marks the sandbox as in use until the returned function is called. */
   readonly begin: (sandboxId: string) => () => void;
   /** The platform's public URL, for the scheme behind a TLS proxy. */

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { Outcome } from '../../domain/helper/agent-stream.ts';
+import type { Outcome } from '../../domain/helper/helper-stream.ts';
 import { exitStatusOf, type ExitStatus } from '../../domain/helper/exit-status.ts';
 import { countOf } from '../../domain/terminal/count-of.ts';
 import type { ClientInput, Framing, Message } from '../../domain/terminal/framing.ts';
@@ -12,7 +12,7 @@ import type { SendBuffers } from '../../domain/terminal/send-buffers.ts';
 /** Above this much pending input, the socket is not read, so that further input waits at the client. */
 const MAX_PENDING_INPUT_BYTES = 1024 * 1024;
 /** Input is acked in steps, not for each key. */
-const TAKEN_STEP_BYTES = 64 * 1024;
+const ACKNOWLEDGE_EVERY_BYTES = 64 * 1024;
 
 export interface TerminalConnectionOptions {
   readonly socket: WebSocket;
@@ -46,7 +46,7 @@ export class TerminalConnection {
   #screen: Snapshot | null = null;
   #input: Promise<unknown> = Promise.resolve();
   #pendingInputBytes = 0;
-  #untoldInputBytes = 0;
+  #unacknowledgedBytes = 0;
   #missedPongs = 0;
 
   constructor(options: TerminalConnectionOptions) {
@@ -55,7 +55,7 @@ export class TerminalConnection {
     this.#credit = new OutputCredit(acknowledges, (bytes) => this.#stream.consumed(bytes));
     this.#stream = options.open({
       screen: (snapshot) => (this.#screen = snapshot),
-      event: (event) => this.#heed(event),
+      event: (event) => this.#handleEvent(event),
       data: (bytes, channel) => this.#send(framing.output(bytes, channel), bytes.length),
     });
     socket.on('message', (data, isBinary) => this.#receive(toBuffer(data), isBinary));
@@ -88,7 +88,7 @@ export class TerminalConnection {
     this.#options.socket.terminate();
   }
 
-  #heed(event: Readonly<Record<string, unknown>>): void {
+  #handleEvent(event: Readonly<Record<string, unknown>>): void {
     const { framing, socket } = this.#options;
     if (event['type'] === 'started') this.#started(event);
     if (event['type'] !== 'lagged') return;
@@ -142,11 +142,11 @@ export class TerminalConnection {
         return;
       default:
         if (readOnly) this.#send(framing.readOnly(), 0);
-        else this.#obey(input);
+        else this.#applyInput(input);
     }
   }
 
-  #obey(input: Extract<ClientInput, { kind: 'stdin' | 'resize' | 'signal' | 'eof' }>): void {
+  #applyInput(input: Extract<ClientInput, { kind: 'stdin' | 'resize' | 'signal' | 'eof' }>): void {
     if (input.kind !== 'resize') this.#options.used(); // resizing a window is not activity
     switch (input.kind) {
       case 'stdin':
@@ -172,17 +172,17 @@ export class TerminalConnection {
       .then(() => this.#stream.write(bytes))
       .then(() => {
         this.#pendingInputBytes -= bytes.length;
-        this.#tellTaken(bytes.length);
+        this.#acknowledge(bytes.length);
         if (this.#pendingInputBytes <= MAX_PENDING_INPUT_BYTES && socket.isPaused) socket.resume();
       });
   }
 
-  #tellTaken(bytes: number): void {
+  #acknowledge(bytes: number): void {
     const { framing, acknowledges } = this.#options;
-    this.#untoldInputBytes += bytes;
-    if (!acknowledges || this.#untoldInputBytes < TAKEN_STEP_BYTES) return;
-    this.#send(framing.taken(this.#untoldInputBytes), 0);
-    this.#untoldInputBytes = 0;
+    this.#unacknowledgedBytes += bytes;
+    if (!acknowledges || this.#unacknowledgedBytes < ACKNOWLEDGE_EVERY_BYTES) return;
+    this.#send(framing.taken(this.#unacknowledgedBytes), 0);
+    this.#unacknowledgedBytes = 0;
   }
 
   /** The socket already has all output, so the close comes after it. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { UpgradeRequest, UpgradeRoute } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { AgentConnection } from '../../domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
 import { quotaExceeded } from '../../domain/admission.ts';
 import type { LiveSandboxes } from '../../domain/live-sandboxes.ts';
 import type { Effects } from '../../domain/ports.ts';
@@ -20,7 +20,7 @@ import type { ProcessStream } from '../../domain/terminal/process-stream.ts';
 import type { SessionScreens } from '../../domain/terminal/screens/session-screens.ts';
 import { SendBuffers } from '../../domain/terminal/send-buffers.ts';
 import { SessionStream } from '../../domain/terminal/session-stream.ts';
-import { tellTerminal } from '../../domain/terminal/terminal-events.ts';
+import { recordTerminal } from '../../domain/terminal/terminal-events.ts';
 import type { Admitted, TerminalAdmission } from './terminal-admission.ts';
 import type { TerminalPlaces } from '../../domain/terminal/terminal-places.ts';
 import { TerminalConnection } from './terminal-connection.ts';
@@ -209,12 +209,12 @@ export class TerminalHub implements UpgradeRoute {
     });
     this.#open.set(terminal, place);
     held.farewell(() => terminal.close(4003, 'the right to this terminal was taken'));
-    const tellEnd = tellTerminal(this.#options.recorder, sandbox, wanted, session);
+    const recordEnd = recordTerminal(this.#options.recorder, sandbox, wanted, session);
     void terminal.closed.finally(release);
     void terminal.over.finally(() => {
       this.#open.delete(terminal);
       endActivity();
-      tellEnd();
+      recordEnd();
     });
   }
 
@@ -235,7 +235,7 @@ export class TerminalHub implements UpgradeRoute {
 }
 
 function openProcess(
-  connection: AgentConnection,
+  connection: HelperConnection,
   screens: SessionScreens,
   { environment }: Sandbox,
   { argv, cols, rows, session: wish }: TerminalRequest,

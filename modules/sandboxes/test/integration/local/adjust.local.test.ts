@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { skippedTitle } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AgentConnection } from '../../../src/domain/helper/agent-connection.ts';
+import type { HelperConnection } from '../../../src/domain/helper/helper-connection.ts';
 import { localDriverReason, localSubject, type LocalSubject } from '../../support/local-subject.ts';
 import { runInSandbox } from '../../support/run-in-sandbox.ts';
 import { sampleSpec } from '../../support/sample-spec.ts';
@@ -12,7 +12,7 @@ const signal = (): AbortSignal => AbortSignal.timeout(60_000);
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let subject: LocalSubject;
-  let connection: AgentConnection;
+  let connection: HelperConnection;
   const before = sampleSpec('adjusted');
   const after = {
     ...before,

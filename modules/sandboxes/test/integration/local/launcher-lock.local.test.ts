@@ -5,8 +5,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { skippedTitle, waitFor } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import { AGENT_FOLDER, localDriverReason, localSubject } from '../../support/local-subject.ts';
-import { verifiedAgentBinary } from '../../../src/adapters/drivers/local/agent-binary.ts';
+import { HELPER_FOLDER, localDriverReason, localSubject } from '../../support/local-subject.ts';
+import { verifyHelperBinary } from '../../../src/adapters/drivers/local/helper-binary.ts';
 
 const reason = localDriverReason();
 const title = 'the launcher of a run folder';
@@ -32,7 +32,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const subject = await localSubject();
     const { driver, runFolder } = subject;
     await mkdir(runFolder, { recursive: true });
-    const binary = await verifiedAgentBinary(AGENT_FOLDER, process.arch);
+    const binary = await verifyHelperBinary(HELPER_FOLDER, process.arch);
     const first = spawn(binary, ['host', '--run', runFolder], { stdio: ['pipe', 'pipe', 'inherit'] });
     const ended = once(first, 'exit');
     try {

@@ -98,7 +98,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   it('are not seen as sandboxes, and can be given back', async () => {
     const [one, other] = [taken(), taken()];
     expect(await subject.driver.list()).toEqual([]);
-    subject.driver.preparedStarts?.giveBack(one);
+    subject.driver.preparedStarts?.release(one);
     expect(taken()).toBe(one);
     expect(one).not.toBe(other);
   });

@@ -17,7 +17,7 @@ export function AgentArrival({ clusterId }: { clusterId: string }) {
           <Status tone="ok" live>
             Agent connected
           </Status>
-          <span className="muted">{versionWords(data)}</span>
+          <span className="muted">{formatVersions(data)}</span>
         </>
       ) : (
         <Status tone="warn" live>
@@ -28,7 +28,7 @@ export function AgentArrival({ clusterId }: { clusterId: string }) {
   );
 }
 
-function versionWords({ agent_version: agent, kubernetes_version: kubernetes }: ClusterInfo): string {
+function formatVersions({ agent_version: agent, kubernetes_version: kubernetes }: ClusterInfo): string {
   return [agent === null ? '' : `Agent ${agent}`, kubernetes === null ? '' : `Kubernetes ${kubernetes}`]
     .filter((each) => each !== '')
     .join(', ');

@@ -12,7 +12,7 @@ import { Button } from '../../../ui/button.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
-import { ONLY_MEMBERS } from '../detail/cluster-words.ts';
+import { ONLY_MEMBERS } from '../detail/cluster-labels.ts';
 import { DeploymentReport } from '../deployments/deployment-report.tsx';
 import { useDeployment } from '../deployments/use-deployment.ts';
 import { EMPTY_DRAFT, faultsOf, isReady, toNewDeployment, type DeployDraft } from './deploy-draft.ts';

@@ -5,7 +5,7 @@ import { Badge, Status } from '../../../ui/badge.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { TwoLines } from '../../../ui/list.tsx';
-import { commandWords, summaryWords } from './deployment-words.ts';
+import { commandLabel, formatSummary } from './deployment-labels.ts';
 
 export function deploymentColumns(workspace: Workspace, cluster: ClusterInfo): Column<Deployment>[] {
   const params = { workspace: workspace.uuid, cluster: cluster.id };
@@ -28,7 +28,7 @@ export function deploymentColumns(workspace: Workspace, cluster: ClusterInfo): C
       header: 'Result',
       width: '18rem',
       wideOnly: true,
-      cell: (deployment) => <span title={resultWords(deployment)}>{resultWords(deployment)}</span>,
+      cell: (deployment) => <span title={formatResult(deployment)}>{formatResult(deployment)}</span>,
     },
     {
       id: 'by',
@@ -52,16 +52,16 @@ export function deploymentColumns(workspace: Workspace, cluster: ClusterInfo): C
 }
 
 export function DeploymentStatus({ status }: Pick<Deployment, 'status'>) {
-  const { word, tone, live } = commandWords(status);
+  const { label, tone, live } = commandLabel(status);
   return (
     <Status tone={tone} live={live}>
-      {word}
+      {label}
     </Status>
   );
 }
 
-function resultWords(deployment: Deployment): string {
+function formatResult(deployment: Deployment): string {
   if (deployment.error !== null) return deployment.error.message;
   const result = resultOf(deployment);
-  return result === null ? '' : summaryWords(result.summary, deployment.dry_run);
+  return result === null ? '' : formatSummary(result.summary, deployment.dry_run);
 }

@@ -7,7 +7,7 @@ import { EmptyState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { TwoLines, WrappedText } from '../../../ui/list.tsx';
 import { DeploymentStatus } from './deployment-columns.tsx';
-import { ACTION_TONES, HEALTH_TONES, phaseWords, shareOf, summaryWords } from './deployment-words.ts';
+import { ACTION_TONES, HEALTH_TONES, phaseLabel, shareOf, formatSummary } from './deployment-labels.ts';
 import styles from './deployments.module.css';
 import { ResourceDiffs } from './resource-diffs.tsx';
 import { keyOf } from './resource-key.ts';
@@ -29,7 +29,7 @@ export function DeploymentReport({ deployment, progress }: DeploymentReportProps
         <div className={styles['progress']} role="status">
           <div className={styles['phase']}>
             <DeploymentStatus status={deployment.status} />
-            <span>{summary === undefined ? '' : summaryWords(summary, dryRun)}</span>
+            <span>{summary === undefined ? '' : formatSummary(summary, dryRun)}</span>
           </div>
           {!isFinished(deployment) && <Progress progress={progress} />}
         </div>
@@ -62,10 +62,10 @@ function Progress({ progress }: { progress: DeployProgress | null }) {
   return (
     <>
       <div className={styles['phase']}>
-        <span>{phaseWords(progress.phase)}</span>
+        <span>{phaseLabel(progress.phase)}</span>
         <span>{progress.message}</span>
       </div>
-      {share !== null && <ProgressBar label={phaseWords(progress.phase)} share={share} />}
+      {share !== null && <ProgressBar label={phaseLabel(progress.phase)} share={share} />}
     </>
   );
 }

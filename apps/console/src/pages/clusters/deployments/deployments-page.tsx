@@ -12,7 +12,7 @@ import { FilterField, FilterForm } from '../../../ui/filter-form.tsx';
 import { ListStack, LoadMore } from '../../../ui/list.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
-import { ONLY_MEMBERS } from '../detail/cluster-words.ts';
+import { ONLY_MEMBERS } from '../detail/cluster-labels.ts';
 import { DeployLink } from '../overview/cluster-overview-page.tsx';
 import { deploymentColumns } from './deployment-columns.tsx';
 

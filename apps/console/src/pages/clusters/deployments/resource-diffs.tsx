@@ -2,7 +2,7 @@ import type { ResourceResult } from '@svc/sdk';
 import { Badge } from '../../../ui/badge.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { keyOf } from './resource-key.ts';
-import { ACTION_TONES } from './deployment-words.ts';
+import { ACTION_TONES } from './deployment-labels.ts';
 import styles from './deployments.module.css';
 
 /** Further ones start collapsed. */
@@ -22,7 +22,7 @@ export function ResourceDiffs({ resources }: { resources: readonly ResourceResul
                 {resource.kind}/{resource.name}
               </strong>
               <Badge tone={ACTION_TONES[resource.action]}>{resource.action}</Badge>
-              <span className="muted">{countWords(resource.diff?.length ?? 0)}</span>
+              <span className="muted">{formatFieldCount(resource.diff?.length ?? 0)}</span>
             </summary>
             <div className={styles['fields']}>
               {resource.diff?.map(({ path, before, after }) => (
@@ -40,6 +40,6 @@ export function ResourceDiffs({ resources }: { resources: readonly ResourceResul
   );
 }
 
-function countWords(count: number): string {
+function formatFieldCount(count: number): string {
   return count === 1 ? '1 field' : `${count} fields`;
 }

@@ -4,7 +4,7 @@ import { administers } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
 import { InstallButton } from '../settings/install-button.tsx';
-import { ONLY_ADMINISTRATORS } from './cluster-words.ts';
+import { ONLY_ADMINISTRATORS } from './cluster-labels.ts';
 import styles from './detail.module.css';
 
 /** Reports a disconnected agent and the age of the data below. Renders nothing while connected. */

@@ -1,6 +1,6 @@
 import { FilterField, FilterForm } from '../../../ui/filter-form.tsx';
 import { Select } from '../../../ui/select.tsx';
-import { EVENT_TYPES, eventWords } from './event-words.ts';
+import { EVENT_TYPES, eventLabel } from './event-labels.ts';
 import type { EventsSearch } from './events-search.ts';
 
 export interface EventFilterBarProps {
@@ -20,7 +20,7 @@ export function EventFilterBar({ search: { type, namespace }, onChange }: EventF
         labelHidden
         options={[
           { value: ANY, label: 'All types' },
-          ...types.map((each) => ({ value: each, label: eventWords(each).words })),
+          ...types.map((each) => ({ value: each, label: eventLabel(each).label })),
         ]}
         value={type ?? ANY}
         onChange={(next) =>

@@ -12,7 +12,7 @@ import { Table, type Column } from '../../../ui/table.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
 import { ListStack, LoadMore, TwoLines, WrappedText } from '../../../ui/list.tsx';
 import { EventFilterBar } from './event-filter-bar.tsx';
-import { detailWords, eventWords } from './event-words.ts';
+import { formatDetails, eventLabel } from './event-labels.ts';
 import type { EventsSearch } from './events-search.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/events');
@@ -64,8 +64,8 @@ const COLUMNS: readonly Column<ClusterEvent>[] = [
     width: '11.5rem',
     narrowWidth: '10rem',
     cell: ({ event_type: type }) => {
-      const { words, tone } = eventWords(type);
-      return <Status tone={tone}>{words}</Status>;
+      const { label, tone } = eventLabel(type);
+      return <Status tone={tone}>{label}</Status>;
     },
   },
   {
@@ -81,7 +81,7 @@ const COLUMNS: readonly Column<ClusterEvent>[] = [
     id: 'details',
     header: 'Details',
     wideOnly: true,
-    cell: (event) => <WrappedText>{detailWords(event)}</WrappedText>,
+    cell: (event) => <WrappedText>{formatDetails(event)}</WrappedText>,
   },
   {
     id: 'when',

@@ -6,7 +6,7 @@ import { formatCount, formatPercent } from '../../../ui/format-number.ts';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { TwoLines } from '../../../ui/list.tsx';
-import { clusterWords } from '../detail/cluster-words.ts';
+import { clusterLabel } from '../detail/cluster-labels.ts';
 
 const figure = { align: 'end', width: '5.5rem', wideOnly: true } as const;
 
@@ -29,10 +29,10 @@ export function clusterColumns(workspace: Workspace): Column<ClusterInfo>[] {
       width: '12rem',
       narrowWidth: '11rem',
       cell: (cluster) => {
-        const { word, tone, live } = clusterWords(cluster);
+        const { label, tone, live } = clusterLabel(cluster);
         return (
           <Status tone={tone} live={live}>
-            {word}
+            {label}
           </Status>
         );
       },

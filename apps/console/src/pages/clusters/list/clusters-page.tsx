@@ -11,7 +11,7 @@ import { Page } from '../../../ui/page.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { AddClusterDialog } from '../add/add-cluster-dialog.tsx';
-import { ONLY_ADMINISTRATORS } from '../detail/cluster-words.ts';
+import { ONLY_ADMINISTRATORS } from '../detail/cluster-labels.ts';
 import { clusterColumns } from './cluster-columns.tsx';
 
 const route = getRouteApi('/shell/w/$workspace/clusters');

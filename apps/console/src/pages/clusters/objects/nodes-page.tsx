@@ -13,7 +13,7 @@ import { RelativeTime } from '../../../ui/time.tsx';
 import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
-import { formatCores, formatMemory, nodeWords, usedOf } from './object-words.ts';
+import { formatCores, formatMemory, nodeLabel, usedOf } from './object-labels.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/nodes');
 
@@ -64,8 +64,8 @@ function nodeColumns(workspace: Workspace, cluster: ClusterInfo): Column<Cluster
       header: 'Status',
       width: '9rem',
       cell: (node) => {
-        const { word, tone } = nodeWords(node);
-        return <Status tone={tone}>{word}</Status>;
+        const { label, tone } = nodeLabel(node);
+        return <Status tone={tone}>{label}</Status>;
       },
     },
     {

@@ -15,7 +15,7 @@ import { RelativeTime } from '../../../ui/time.tsx';
 import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
-import { formatCores, formatMemory, podWords } from './object-words.ts';
+import { formatCores, formatMemory, podLabel } from './object-labels.ts';
 import styles from './objects.module.css';
 import type { ObjectsSearch } from './objects-search.ts';
 
@@ -106,6 +106,6 @@ function podColumns(workspace: Workspace, cluster: ClusterInfo): Column<Pod>[] {
 }
 
 export function PodStatus({ pod }: { pod: Pod }) {
-  const { word, tone } = podWords(pod);
-  return <Status tone={tone}>{word}</Status>;
+  const { label, tone } = podLabel(pod);
+  return <Status tone={tone}>{label}</Status>;
 }

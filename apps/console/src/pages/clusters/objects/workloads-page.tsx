@@ -15,7 +15,7 @@ import { RelativeTime } from '../../../ui/time.tsx';
 import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
-import { workloadWords } from './object-words.ts';
+import { workloadLabel } from './object-labels.ts';
 import { KINDS, parseObjectsSearch, type ObjectsSearch } from './objects-search.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/workloads');
@@ -89,7 +89,7 @@ function workloadColumns(workspace: Workspace, cluster: ClusterInfo): Column<Wor
       header: 'Status',
       width: '8.5rem',
       cell: (workload) => {
-        const { word, tone } = workloadWords(workload);
+        const { label: word, tone } = workloadLabel(workload);
         return <Status tone={tone}>{word}</Status>;
       },
     },

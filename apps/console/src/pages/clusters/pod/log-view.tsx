@@ -30,7 +30,7 @@ export function LogView({ wish, onAgain }: { wish: LogWish; onAgain: () => void 
     <section className={styles['log']} aria-label="Log" aria-busy={state.kind === 'opening'}>
       <div className={styles['logBar']}>
         <LogStatus state={state} paused={held !== null} />
-        <span className={styles['lost']}>{lostWords(shown)}</span>
+        <span className={styles['lost']}>{formatOmitted(shown)}</span>
         {isOver ? (
           <Button size="small" icon={<RotateCcw size={14} />} onClick={onAgain}>
             Reload
@@ -81,7 +81,7 @@ function LogStatus({ state, paused }: { state: LogState; paused: boolean }) {
   );
 }
 
-function lostWords({ droppedLines, droppedBytes }: ShownLog): string {
+function formatOmitted({ droppedLines, droppedBytes }: ShownLog): string {
   const parts = [
     droppedLines > 0 ? `${formatCount(droppedLines)} older lines omitted` : '',
     droppedBytes > 0 ? `${formatBytes(droppedBytes)} dropped: output was too fast` : '',

@@ -5,7 +5,7 @@ import { useWorkspace } from '../../../session/use-session.ts';
 import { Panel } from '../../../ui/page.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
-import { ONLY_MEMBERS } from '../detail/cluster-words.ts';
+import { ONLY_MEMBERS } from '../detail/cluster-labels.ts';
 import { containerOptions, firstContainer } from './choose-container.ts';
 import { PodFrame } from './pod-frame.tsx';
 import styles from './pod.module.css';

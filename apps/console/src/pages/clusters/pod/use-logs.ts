@@ -40,7 +40,7 @@ export function useLogs(wish: LogWish): { state: LogState; log: ShownLog } {
       const { text, droppedLines, droppedBytes } = lines;
       setLog({ text, droppedLines, droppedBytes });
     };
-    const tell = (next: LogState): void => {
+    const update = (next: LogState): void => {
       if (!gone.signal.aborted) setState(next);
     };
     const request: LogRequest = {
@@ -56,11 +56,11 @@ export function useLogs(wish: LogWish): { state: LogState; log: ShownLog } {
         lines.push(piece.text);
         lines.lost(piece.droppedLines, piece.droppedBytes);
         timer ??= window.setTimeout(draw, DRAW_EVERY_MS);
-        tell({ kind: 'open' });
+        update({ kind: 'open' });
       }
-      tell({ kind: 'ended' });
+      update({ kind: 'ended' });
     };
-    read().catch((error: unknown) => tell({ kind: 'failed', error }));
+    read().catch((error: unknown) => update({ kind: 'failed', error }));
     return () => {
       gone.abort();
       window.clearTimeout(timer);

@@ -36,13 +36,13 @@ export function useShell({ wish, onFind, onLeave }: UseShellOptions): ShownShell
     onFind,
     onLeave,
     run: async (screen, signal) => {
-      const tell = (next: ShellState): void => {
+      const update = (next: ShellState): void => {
         if (!signal.aborted) setState(next);
       };
       const shell = await open(api, screen, wish, signal);
-      tell({ kind: 'connected' });
+      update({ kind: 'connected' });
       const { exitCode } = await shell.ended;
-      tell({ kind: 'ended', exitCode });
+      update({ kind: 'ended', exitCode });
     },
     onFailure: (error) => setState({ kind: 'failed', error }),
   });

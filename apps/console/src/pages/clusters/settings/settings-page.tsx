@@ -3,7 +3,7 @@ import { administers, mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { CopyField } from '../../../ui/copy-field.tsx';
 import { ActionPanel, Panel, Section } from '../../../ui/page.tsx';
-import { ONLY_ADMINISTRATORS, ONLY_MEMBERS } from '../detail/cluster-words.ts';
+import { ONLY_ADMINISTRATORS, ONLY_MEMBERS } from '../detail/cluster-labels.ts';
 import { DeleteClusterPanel } from './delete-cluster-panel.tsx';
 import { InstallButton } from './install-button.tsx';
 import { KubeconfigPanel } from './kubeconfig-panel.tsx';

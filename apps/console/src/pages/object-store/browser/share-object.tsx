@@ -2,7 +2,7 @@ import type { StoredObject } from '@svc/sdk';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link as LinkIcon } from 'lucide-react';
 import { useState } from 'react';
-import { publicUrlOf, storeOf, urlsQuery } from '../../../api/object-store.ts';
+import { publicUrlOf, createStoreClient, urlsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -32,7 +32,7 @@ export function ShareObject({ bucket, object }: ShareObjectProps) {
   const urls = useQuery(urlsQuery(svc, workspace, bucket));
   const link = useMutation({
     mutationFn: () =>
-      storeOf(svc, workspace)
+      createStoreClient(svc, workspace)
         .objects(bucket)
         .presign(object.key, { method: 'GET', expires_in: Number(lifetime) }),
   });

@@ -5,7 +5,7 @@ import { Button, IconButton } from '../../../ui/button.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { EntryName } from '../../../ui/folder-list.tsx';
-import { domainWords } from './domain-words.ts';
+import { domainLabel } from './domain-labels.ts';
 
 /** `onRemove` is null for read-only users. */
 export function domainColumns(
@@ -24,10 +24,10 @@ export function domainColumns(
       width: '12rem',
       narrowWidth: '9rem',
       cell: (domain) => {
-        const { tone, word, live } = domainWords(domain);
+        const { tone, label, live } = domainLabel(domain);
         return (
           <Status tone={tone} live={live}>
-            {word}
+            {label}
           </Status>
         );
       },

@@ -13,7 +13,7 @@ import { FieldStack } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Definitions } from '../../../ui/page.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { certificateOf, dnsOf, domainWords } from './domain-words.ts';
+import { certificateOf, dnsOf, domainLabel } from './domain-labels.ts';
 
 /** The DNS record to set, and the record currently observed. */
 export function DomainDialog({ domain, onClose }: { domain: CustomDomain | null; onClose: () => void }) {
@@ -40,7 +40,7 @@ function DomainDetails({ domain, onClose }: { domain: CustomDomain; onClose: () 
     mutationFn: () => store.domains.status(domain.hostname),
     onSettled: () => queryClient.invalidateQueries({ queryKey: domainsQuery(svc, workspace, bucket).queryKey }),
   });
-  const { tone, word, live, next } = domainWords(domain);
+  const { tone, label, live, next } = domainLabel(domain);
   return (
     <>
       <FieldStack>
@@ -50,7 +50,7 @@ function DomainDetails({ domain, onClose }: { domain: CustomDomain; onClose: () 
             [
               'Status',
               <Status key="state" tone={tone} live={live}>
-                {word}
+                {label}
               </Status>,
             ],
             ...(next === null ? [] : ([['Next step', next]] as const)),

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Hourglass, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { lifecycleQuery, storeOf } from '../../../api/object-store.ts';
+import { lifecycleQuery, createStoreClient } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { PageActions } from '../../../ui/page.tsx';
@@ -96,7 +96,7 @@ function useSaveRules() {
   const { done } = useToasts();
   return useMutation({
     mutationFn: async (rules: readonly Rule[]) => {
-      const { buckets } = storeOf(svc, workspace);
+      const { buckets } = createStoreClient(svc, workspace);
       if (rules.length === 0) await buckets.removeLifecycle(bucket);
       else await buckets.setLifecycle(bucket, { rules: [...rules] });
     },

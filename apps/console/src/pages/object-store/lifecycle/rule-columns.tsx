@@ -3,7 +3,7 @@ import { Status } from '../../../ui/badge.tsx';
 import { IconButton } from '../../../ui/button.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import styles from './lifecycle.module.css';
-import { rulePhrases } from './rule-words.ts';
+import { describeRule } from './describe-rule.ts';
 import type { Rule } from './rule.ts';
 
 export interface RuleActions {
@@ -44,7 +44,7 @@ export function ruleColumns(actions: RuleActions | null): Column<Rule>[] {
 }
 
 function Effect({ rule }: { rule: Rule }) {
-  const { effects, scope } = rulePhrases(rule);
+  const { effects, scope } = describeRule(rule);
   return (
     <div className={styles['effect']}>
       <span className={styles['id']}>{rule.id}</span>

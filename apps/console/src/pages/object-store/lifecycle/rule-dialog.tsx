@@ -7,7 +7,7 @@ import { FormError } from '../../../ui/form-error.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
 import styles from './lifecycle.module.css';
-import { draftOf, ruleOf, type RuleDraft, type RuleFaults } from './rule-draft.ts';
+import { draftOf, parseRuleDraft, type RuleDraft, type RuleFaults } from './rule-draft.ts';
 import type { Rule } from './rule.ts';
 
 /** The rule being edited: an existing one, a new one (null), or none. */
@@ -45,7 +45,7 @@ function RuleForm({
 }: Omit<RuleDialogProps, 'editing'> & { before: Rule | null }) {
   const [draft, setDraft] = useState(() => draftOf(before));
   const [tried, setTried] = useState(false);
-  const { rule, faults } = ruleOf(draft, before);
+  const { rule, faults } = parseRuleDraft(draft, before);
   const clash = before?.id !== draft.id.trim() && taken.includes(draft.id.trim());
   const shown: RuleFaults = clash ? { ...faults, id: 'A rule with this name already exists.' } : faults;
   const change = (changes: Partial<RuleDraft>): void => setDraft({ ...draft, ...changes });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { draftOf, ruleOf } from './rule-draft.ts';
+import { draftOf, parseRuleDraft } from './rule-draft.ts';
 
 const EMPTY = draftOf(null);
 
@@ -16,7 +16,7 @@ describe('a lifecycle rule that is typed', () => {
       keptVersions: '3',
       abortDays: '2',
     };
-    const { rule, faults } = ruleOf(draft, null);
+    const { rule, faults } = parseRuleDraft(draft, null);
     expect(faults).toEqual({});
     expect(rule).toEqual({
       id: 'logs',
@@ -31,12 +31,12 @@ describe('a lifecycle rule that is typed', () => {
       noncurrent_version_expiration: { days: 7, newer_versions: 3 },
       abort_incomplete_multipart_upload: { days: 2 },
     });
-    expect(ruleOf(draftOf(rule), rule).rule).toEqual(rule);
+    expect(parseRuleDraft(draftOf(rule), rule).rule).toEqual(rule);
   });
 
   it('keeps sizes to the byte when something else is changed', () => {
-    const { rule } = ruleOf({ ...EMPTY, id: 'a', expireDays: '1', largerThan: '1500000' }, null);
-    expect(ruleOf({ ...draftOf(rule), expireDays: '2' }, rule).rule?.filter.size_greater_than).toBe(1_500_000);
+    const { rule } = parseRuleDraft({ ...EMPTY, id: 'a', expireDays: '1', largerThan: '1500000' }, null);
+    expect(parseRuleDraft({ ...draftOf(rule), expireDays: '2' }, rule).rule?.filter.size_greater_than).toBe(1_500_000);
   });
 
   it.each([
@@ -49,15 +49,15 @@ describe('a lifecycle rule that is typed', () => {
     [{ keptVersions: '2' }, 'noncurrentDays'],
     [{}, 'expireDays'],
   ])('is refused at the field: %j', (changes, field) => {
-    const { rule, faults } = ruleOf({ ...EMPTY, id: 'a', ...changes }, null);
+    const { rule, faults } = parseRuleDraft({ ...EMPTY, id: 'a', ...changes }, null);
     expect(rule).toBeNull();
     expect(Object.keys(faults)).toContain(field);
   });
 
   it('keeps a date of expiry, which the form does not show', () => {
-    const { rule } = ruleOf({ ...EMPTY, id: 'a', abortDays: '1' }, null);
+    const { rule } = parseRuleDraft({ ...EMPTY, id: 'a', abortDays: '1' }, null);
     if (rule === null) throw new Error('a valid rule was refused');
     const dated = { ...rule, expiration: { date: '2030-01-01T00:00:00.000Z' } };
-    expect(ruleOf(draftOf(dated), dated).rule).toEqual(dated);
+    expect(parseRuleDraft(draftOf(dated), dated).rule).toEqual(dated);
   });
 });

@@ -42,7 +42,7 @@ export function draftOf(rule: Rule | null): RuleDraft {
 export type RuleFaults = Readonly<Partial<Record<keyof RuleDraft, string>>>;
 
 /** Returns the typed rule, or the errors by field. Keeps an existing expiry date. */
-export function ruleOf(draft: RuleDraft, before: Rule | null): { rule: Rule | null; faults: RuleFaults } {
+export function parseRuleDraft(draft: RuleDraft, before: Rule | null): { rule: Rule | null; faults: RuleFaults } {
   const faults: { -readonly [Field in keyof RuleDraft]?: string } = {};
   const days = (field: 'expireDays' | 'noncurrentDays' | 'abortDays' | 'keptVersions'): number | null => {
     const text = draft[field].trim();

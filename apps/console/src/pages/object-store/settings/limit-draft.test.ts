@@ -1,6 +1,6 @@
 import type { BucketSettings } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { draftOf, limitsOf } from './limit-draft.ts';
+import { draftOf, parseLimitDraft } from './limit-draft.ts';
 
 const settings = (changes: Partial<BucketSettings>): BucketSettings => ({
   publicDefault: false,
@@ -22,13 +22,13 @@ describe('the limits of a bucket', () => {
       max_object_size: 5 * 1024 ** 2,
       allowed_content_types: ['image/*', 'text/plain'],
     };
-    expect(limitsOf(draftOf(settings(limits)))).toEqual({ change: limits, faults: {} });
-    const { change } = limitsOf(draftOf(settings({})));
+    expect(parseLimitDraft(draftOf(settings(limits)))).toEqual({ change: limits, faults: {} });
+    const { change } = parseLimitDraft(draftOf(settings({})));
     expect(change.quota).toEqual({ max_bytes: null, max_objects: null });
   });
 
   it('are refused at their field', () => {
     const draft = { bytes: 'much', objects: '1.5', largest: '', types: 'image' };
-    expect(Object.keys(limitsOf(draft).faults).toSorted()).toEqual(['bytes', 'objects', 'types']);
+    expect(Object.keys(parseLimitDraft(draft).faults).toSorted()).toEqual(['bytes', 'objects', 'types']);
   });
 });

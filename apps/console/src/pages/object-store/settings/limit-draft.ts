@@ -22,7 +22,7 @@ export function draftOf({ quota, max_object_size, allowed_content_types }: Bucke
 export type LimitFaults = Partial<Record<keyof LimitDraft, string>>;
 
 /** Returns the typed change and its errors. */
-export function limitsOf(draft: LimitDraft): { change: BucketSettingsChange; faults: LimitFaults } {
+export function parseLimitDraft(draft: LimitDraft): { change: BucketSettingsChange; faults: LimitFaults } {
   const faults: LimitFaults = {};
   const size = (field: 'bytes' | 'largest'): number | null => {
     if (draft[field].trim() === '') return null;

@@ -11,7 +11,7 @@ import { isSame } from '../../../ui/is-same.ts';
 import { Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { Meter } from '../../../ui/plots.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
-import { draftOf, limitsOf, type LimitDraft, type LimitFaults } from './limit-draft.ts';
+import { draftOf, parseLimitDraft, type LimitDraft, type LimitFaults } from './limit-draft.ts';
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
 
@@ -19,7 +19,7 @@ import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts'
 export function LimitSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
   const [draft, setDraft] = useState(() => draftOf(settings));
-  const { change, faults } = limitsOf(draft);
+  const { change, faults } = parseLimitDraft(draft);
   const changed = !isSame(draft, draftOf(settings));
   const fault = Object.values(faults).some((each) => each !== undefined);
   return (

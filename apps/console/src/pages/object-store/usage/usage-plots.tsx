@@ -16,7 +16,7 @@ import { TimePlot } from '../../../ui/time-plot.tsx';
 import { QuotaMeters } from './quota-meters.tsx';
 import { beginningOf, DEFAULT_SPAN, isSpan, SPANS, type UsageSpan } from './usage-search.ts';
 import { UsageTable } from './usage-table.tsx';
-import { formatPeriod, spanOf, valuesOf, type UsageField } from './usage-words.ts';
+import { formatPeriod, spanOf, valuesOf, type UsageField } from './usage-series.ts';
 import styles from '../../../ui/plot-page.module.css';
 
 export interface UsagePlotsProps {

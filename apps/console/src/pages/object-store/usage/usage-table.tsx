@@ -3,7 +3,7 @@ import { formatBytes } from '../../../ui/format-bytes.ts';
 import { formatCount } from '../../../ui/format-number.ts';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { useNow } from '../../../ui/time.tsx';
-import { formatPeriod } from './usage-words.ts';
+import { formatPeriod } from './usage-series.ts';
 
 /** Data of the plots, newest first. */
 export function UsageTable({ usage }: { usage: Usage }) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxImage } from '@svc/sdk';
-import { categoryWords, findImages } from './find-images.ts';
+import { categoryLabel, findImages } from './find-images.ts';
 
 const image = (name: string, category: string, popular: boolean, tags: string[] = []): SandboxImage => ({
   name,
@@ -35,6 +35,6 @@ describe('the catalog of images', () => {
   });
 
   it('has a word for a category that it does not know', () => {
-    expect(categoryWords('science')).toBe('Science');
+    expect(categoryLabel('science')).toBe('Science');
   });
 });

@@ -23,6 +23,6 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   other: 'Other',
 };
 
-export function categoryWords(category: string): string {
+export function categoryLabel(category: string): string {
   return CATEGORIES[category] ?? `${category.charAt(0).toUpperCase()}${category.slice(1)}`;
 }

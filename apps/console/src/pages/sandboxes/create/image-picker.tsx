@@ -4,7 +4,7 @@ import type { SandboxImage } from '@svc/sdk';
 import { Badge } from '../../../ui/badge.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import styles from './create.module.css';
-import { categoryWords, findImages } from './find-images.ts';
+import { categoryLabel, findImages } from './find-images.ts';
 
 export interface ImagePickerProps {
   catalog: readonly SandboxImage[];
@@ -55,7 +55,7 @@ export function ImagePicker({ catalog, value, onChange }: ImagePickerProps) {
               aria-pressed={each === category}
               onClick={() => setCategory(each)}
             >
-              {categoryWords(each)}
+              {categoryLabel(each)}
             </button>
           ))}
         </div>

@@ -44,16 +44,16 @@ const HOST = /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{
 
 export function faultsOf(draft: SandboxDraft): DraftFaults {
   const faults: DraftFaults = {};
-  const tell = (field: keyof SandboxDraft, fault: string | null): void => {
+  const addFault = (field: keyof SandboxDraft, fault: string | null): void => {
     if (fault !== null) faults[field] = fault;
   };
   if (draft.name !== '' && !NAME.test(draft.name))
-    tell('name', 'Use up to 64 letters, digits, hyphens and underscores.');
-  for (const field of ['cpu', 'memoryMb', 'diskMb', 'pids'] as const) tell(field, amountFault(draft[field]));
-  tell('environment', parsePairs(draft.environment, ENVIRONMENT_NAME).fault);
-  tell('labels', parsePairs(draft.labels, LABEL_KEY).fault);
+    addFault('name', 'Use up to 64 letters, digits, hyphens and underscores.');
+  for (const field of ['cpu', 'memoryMb', 'diskMb', 'pids'] as const) addFault(field, amountFault(draft[field]));
+  addFault('environment', parsePairs(draft.environment, ENVIRONMENT_NAME).fault);
+  addFault('labels', parsePairs(draft.labels, LABEL_KEY).fault);
   const wrong = linesOf(draft.egressAllow).find((host) => !HOST.test(host));
-  if (wrong !== undefined) tell('egressAllow', `${wrong} is not a valid hostname.`);
+  if (wrong !== undefined) addFault('egressAllow', `${wrong} is not a valid hostname.`);
   return faults;
 }
 

@@ -4,7 +4,7 @@ import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import styles from './detail.module.css';
-import { faultWords } from './sandbox-words.ts';
+import { describeFault } from './sandbox-labels.ts';
 import { useSandboxActions } from './use-sandbox-actions.ts';
 
 /** Why the sandbox failed, with a remedy. */
@@ -13,7 +13,7 @@ export function FaultNote({ sandbox }: { sandbox: Sandbox }) {
   const { start } = useSandboxActions();
   const { error } = sandbox;
   if (sandbox.status !== 'error' || error === null) return null;
-  const { title, remedy } = faultWords(error);
+  const { title, remedy } = describeFault(error);
   return (
     <section className={styles['fault']} role="alert">
       <div className={styles['faultText']}>

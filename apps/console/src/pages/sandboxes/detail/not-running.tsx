@@ -7,7 +7,7 @@ import { Panel } from '../../../ui/page.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import styles from './detail.module.css';
 import { ImageProgressBar } from './image-progress.tsx';
-import { reasonWords } from './sandbox-words.ts';
+import { reasonLabel } from './sandbox-labels.ts';
 import { useSandboxActions } from './use-sandbox-actions.ts';
 
 export interface NotRunningProps {
@@ -72,7 +72,7 @@ function Paused({ sandbox, what }: NotRunningProps) {
 function Stopped({ sandbox, what }: NotRunningProps) {
   const workspace = useWorkspace();
   const { start } = useSandboxActions();
-  const reason = reasonWords(sandbox.state_reason);
+  const reason = reasonLabel(sandbox.state_reason);
   return (
     <EmptyState
       icon={<Moon size={18} />}

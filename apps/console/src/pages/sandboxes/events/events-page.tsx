@@ -9,7 +9,7 @@ import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
 import { ListStack, LoadMore } from '../../../ui/list.tsx';
-import { detailWords, eventWords } from './event-words.ts';
+import { formatDetails, eventLabel } from './event-labels.ts';
 
 const COLUMNS: readonly Column<SandboxEvent>[] = [
   {
@@ -18,15 +18,15 @@ const COLUMNS: readonly Column<SandboxEvent>[] = [
     width: '11rem',
     narrowWidth: '9.5rem',
     cell: (event) => {
-      const { words, tone } = eventWords(event);
-      return <Status tone={tone}>{words}</Status>;
+      const { label, tone } = eventLabel(event);
+      return <Status tone={tone}>{label}</Status>;
     },
   },
   {
     id: 'details',
     header: 'Details',
     wideOnly: true,
-    cell: (event) => <span title={detailWords(event)}>{detailWords(event)}</span>,
+    cell: (event) => <span title={formatDetails(event)}>{formatDetails(event)}</span>,
   },
   { id: 'when', header: 'Age', width: '8rem', cell: ({ at }) => <RelativeTime at={at} /> },
   {

@@ -4,7 +4,7 @@ import { filesKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { eachOf } from '../list/each-of.ts';
+import { runConcurrently } from '../list/run-concurrently.ts';
 import type { FileRow } from './file-columns.tsx';
 
 export interface DeleteFilesDialogProps {
@@ -23,7 +23,7 @@ export function DeleteFilesDialog({ sandbox, entries, onClose, onDeleted }: Dele
   const { files } = api.of(sandbox);
   const deletion = useMutation({
     mutationFn: async () => {
-      const result = await eachOf(entries, ({ path }) => files.remove(path, { missingOk: true }));
+      const result = await runConcurrently(entries, ({ path }) => files.remove(path, { missingOk: true }));
       if (result.failed > 0) throw result.error;
       return result.done;
     },

@@ -10,7 +10,7 @@ import { DropArea } from '../../../uploads/drop-area.tsx';
 import type { DroppedFile } from '../../../uploads/dropped-files.ts';
 import { useUploads } from '../../../uploads/uploads-context.ts';
 import { NotRunning } from '../detail/not-running.tsx';
-import { isAwake } from '../detail/sandbox-words.ts';
+import { isAwake } from '../detail/sandbox-labels.ts';
 import { FileView } from './file-view.tsx';
 import { joinPath } from './file-paths.ts';
 import type { FilesSearch } from './files-search.ts';

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { eachOf } from './each-of.ts';
+import { runConcurrently } from './run-concurrently.ts';
 
 export interface ChangeSandboxesDialogProps {
   change: 'stop' | 'delete';
@@ -24,7 +24,7 @@ export function ChangeSandboxesDialog({ change, sandboxes, onClose, onDone }: Ch
   const act = useMutation({
     mutationFn: async () => {
       const concerned = change === 'stop' ? sandboxes.filter(canStop) : sandboxes;
-      const result = await eachOf<Sandbox>(concerned, ({ id }) =>
+      const result = await runConcurrently<Sandbox>(concerned, ({ id }) =>
         change === 'stop' ? api.of(id).stop() : api.of(id).delete(),
       );
       if (result.failed > 0) throw result.error;

@@ -12,7 +12,7 @@ import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { selectColumn } from '../../../ui/selection.tsx';
 import type { Selection } from '../../../ui/use-selection.ts';
-import { faultWords, statusWords } from '../detail/sandbox-words.ts';
+import { describeFault, statusLabel } from '../detail/sandbox-labels.ts';
 import { useSandboxActions } from '../detail/use-sandbox-actions.ts';
 import styles from './list.module.css';
 
@@ -32,10 +32,10 @@ export function sandboxColumns({ workspace, selection, onDelete }: SandboxColumn
       width: '7rem',
       narrowWidth: '5.75rem',
       cell: (sandbox) => {
-        const { word, tone, live } = statusWords(sandbox);
+        const { label, tone, live } = statusLabel(sandbox);
         return (
           <Status tone={tone} live={live}>
-            {word}
+            {label}
           </Status>
         );
       },
@@ -95,7 +95,7 @@ function NameCell({ workspace, sandbox }: { workspace: Workspace; sandbox: Sandb
 /** What blocks the sandbox: an error's cause, or the progress of its image. */
 function Under({ sandbox: { status, error, image_progress: progress } }: { sandbox: Sandbox }) {
   if (status === 'error' && error !== null) {
-    const { title, remedy } = faultWords(error);
+    const { title, remedy } = describeFault(error);
     return (
       <span className={classNames(styles['under'], styles['underDanger'])} title={`${error.message}. ${remedy}`}>
         {title}

@@ -13,7 +13,7 @@ import { Panel } from '../../../ui/page.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { TimePlot } from '../../../ui/time-plot.tsx';
-import { isSpan, SPANS, spanOf, valuesOf, type MetricsSpan } from './metrics-words.ts';
+import { isSpan, SPANS, spanOf, valuesOf, type MetricsSpan } from './metrics-series.ts';
 import styles from '../../../ui/plot-page.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox/metrics');

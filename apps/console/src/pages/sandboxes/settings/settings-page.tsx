@@ -12,7 +12,7 @@ import { formatBytes } from '../../../ui/format-bytes.ts';
 import { formatCount } from '../../../ui/format-number.ts';
 import { ActionPanel, Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
-import { reasonWords } from '../detail/sandbox-words.ts';
+import { reasonLabel } from '../detail/sandbox-labels.ts';
 import { ChangeSandboxesDialog } from '../list/change-sandboxes-dialog.tsx';
 
 export function SandboxSettingsPage() {
@@ -59,7 +59,7 @@ type Fact = readonly [name: string, value: ReactNode];
 
 function factsOf(sandbox: Sandbox): Fact[] {
   const { resources, egress_allow: allowed } = sandbox;
-  const reason = reasonWords(sandbox.state_reason);
+  const reason = reasonLabel(sandbox.state_reason);
   const at = (time: string | null): ReactNode => (time === null ? 'Never' : <AbsoluteTime at={time} />);
   return [
     ['Image', sandbox.image],

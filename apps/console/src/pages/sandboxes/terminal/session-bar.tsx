@@ -7,7 +7,7 @@ import { useWorkspace } from '../../../session/use-session.ts';
 import { IconButton } from '../../../ui/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../../ui/menu.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { sessionLabel } from './terminal-words.ts';
+import { sessionLabel } from './terminal-labels.ts';
 import styles from '../../../terminal/terminal.module.css';
 import type { TerminalWish } from './use-terminal.ts';
 

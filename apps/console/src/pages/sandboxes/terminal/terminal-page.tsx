@@ -11,7 +11,7 @@ import { useWorkspace } from '../../../session/use-session.ts';
 import { Panel } from '../../../ui/page.tsx';
 import { EmptyState, Skeleton } from '../../../ui/states.tsx';
 import { NotRunning } from '../detail/not-running.tsx';
-import { isAwake } from '../detail/sandbox-words.ts';
+import { isAwake } from '../detail/sandbox-labels.ts';
 import { SessionBar } from './session-bar.tsx';
 import { TerminalView } from './terminal-view.tsx';
 import styles from '../../../terminal/terminal.module.css';

@@ -3,7 +3,7 @@ import { useRef, useState, type ReactNode } from 'react';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { Status } from '../../../ui/badge.tsx';
 import { FindBar } from '../../../terminal/find-bar.tsx';
-import { endingOf, type Ending } from './terminal-words.ts';
+import { endingOf, type Ending } from './terminal-labels.ts';
 import styles from '../../../terminal/terminal.module.css';
 import { useTerminal, type TerminalState, type TerminalWish } from './use-terminal.ts';
 
@@ -67,10 +67,10 @@ interface EndedBarProps extends Pick<TerminalViewProps, 'onOpen'> {
   session: string | null;
 }
 
-function EndedBar({ ending: { words, remedy }, session, onOpen }: EndedBarProps) {
+function EndedBar({ ending: { label, remedy }, session, onOpen }: EndedBarProps) {
   return (
     <div className={styles['ended']} role="status">
-      <span>{words}</span>
+      <span>{label}</span>
       {remedy !== null && (
         <Button
           size="small"

@@ -41,16 +41,16 @@ export function useTerminal({ wish, onSession, onFind, onLeave }: UseTerminalOpt
     onFind,
     onLeave,
     run: async (screen, signal) => {
-      const tell = (next: TerminalState): void => {
+      const update = (next: TerminalState): void => {
         if (!signal.aborted) setState(next);
       };
       const terminal = await join(api, screen, wish, signal);
-      terminal.onState((each) => each !== 'closed' && tell({ kind: each }));
-      tell({ kind: 'connected' });
+      terminal.onState((each) => each !== 'closed' && update({ kind: each }));
+      update({ kind: 'connected' });
       if (terminal.sessionId !== null && terminal.sessionId !== wish.session && !signal.aborted) {
         onSession(terminal.sessionId);
       }
-      tell({ kind: 'ended', end: await terminal.ended });
+      update({ kind: 'ended', end: await terminal.ended });
     },
     onFailure: (error) => setState({ kind: 'failed', error }),
   });

@@ -75,7 +75,7 @@ class S3BlobStore implements BlobStore {
 
   async *list(): AsyncIterable<BlobEntry> {
     for (let token: string | undefined; ;) {
-      const page = await this.#asking(() => this.#upstream.list(this.#keys.blobs, token));
+      const page = await this.#callUpstream(() => this.#upstream.list(this.#keys.blobs, token));
       for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
         const id = this.#keys.idOf(Key);
         if (id !== null) yield { id, sizeBytes: Size, modifiedAtMs: LastModified?.getTime() ?? this.#options.now() };
@@ -91,7 +91,9 @@ class S3BlobStore implements BlobStore {
     let keyMarker: string | undefined;
     let uploadMarker: string | undefined;
     do {
-      const page = await this.#asking(() => this.#upstream.listUploads(this.#keys.blobs, keyMarker, uploadMarker));
+      const page = await this.#callUpstream(() =>
+        this.#upstream.listUploads(this.#keys.blobs, keyMarker, uploadMarker),
+      );
       for (const { Key = '', UploadId = '', Initiated } of page.Uploads ?? []) {
         if (this.#keys.idOf(Key) === null || (Initiated?.getTime() ?? before) > before) continue;
         if (await this.#abort(Key, UploadId)) removed += 1;
@@ -104,7 +106,7 @@ class S3BlobStore implements BlobStore {
   }
 
   async check(): Promise<void> {
-    await this.#asking(() => this.#upstream.headBucket());
+    await this.#callUpstream(() => this.#upstream.headBucket());
   }
 
   async close(): Promise<void> {
@@ -129,7 +131,7 @@ class S3BlobStore implements BlobStore {
     }
   }
 
-  async #asking<Result>(request: () => Promise<Result>): Promise<Result> {
+  async #callUpstream<Result>(request: () => Promise<Result>): Promise<Result> {
     try {
       return await request();
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { ImageSettings } from '../../images/image-settings.ts';
 import type { SandboxSpec } from '../../../domain/driver.ts';
-import { AGENT_PATH, CAPABILITIES, MASKED_PATHS, READ_ONLY_PATHS } from '../local/oci-config.ts';
+import { HELPER_PATH, CAPABILITIES, MASKED_PATHS, READ_ONLY_PATHS } from '../local/oci-config.ts';
 import { seccompProfile } from '../local/seccomp-profile.ts';
 import { OWNER_LABEL, SANDBOX_LABEL } from './names.ts';
 
@@ -32,7 +32,7 @@ export function containerRequest(spec: SandboxSpec, options: ContainerOptions): 
     Image: options.image,
     Hostname: spec.hostname,
     User: '0:0',
-    Entrypoint: [AGENT_PATH, 'init', '--bridged'],
+    Entrypoint: [HELPER_PATH, 'init', '--bridged'],
     Cmd: [],
     ...(settings === null
       ? {}
@@ -73,7 +73,7 @@ function hostConfig(spec: SandboxSpec, options: ContainerOptions): Readonly<Reco
       {
         Type: 'volume',
         Source: options.helperVolume,
-        Target: AGENT_PATH.slice(0, AGENT_PATH.lastIndexOf('/')),
+        Target: HELPER_PATH.slice(0, HELPER_PATH.lastIndexOf('/')),
         ReadOnly: true,
         VolumeOptions: { NoCopy: true },
       },

@@ -1,4 +1,4 @@
-import { AgentConnection } from '../../../domain/helper/agent-connection.ts';
+import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
 import { sandboxErrors } from '../../../errors.ts';
 import { assertSandboxId } from '../../../domain/driver.ts';
 import type {
@@ -10,7 +10,7 @@ import type {
   SandboxSpec,
   SandboxStats,
 } from '../../../domain/driver.ts';
-import { AGENT_PATH } from '../local/oci-config.ts';
+import { HELPER_PATH } from '../local/oci-config.ts';
 import { containerRequest } from './container-request.ts';
 import { containerStats } from './container-stats.ts';
 import type { EngineImage } from './docker-images.ts';
@@ -77,7 +77,7 @@ export class DockerDriver implements SandboxDriver {
     const engine = this.#need();
     const name = this.#nameOf(spec.id);
     try {
-      if ((await this.#look(name, signal)) !== null) return;
+      if ((await this.#inspect(name, signal)) !== null) return;
       const image = await this.#imageOf(engine, spec, signal);
       const network = spec.network === 'egress' ? await engine.networks.provide(spec.id, signal) : 'none';
       const body = (limitDisk: boolean): unknown =>
@@ -99,7 +99,7 @@ export class DockerDriver implements SandboxDriver {
   }
 
   async isCreated(id: string): Promise<boolean> {
-    return (await this.#look(this.#nameOf(id), AbortSignal.timeout(REQUEST_LIMIT_MS))) !== null;
+    return (await this.#inspect(this.#nameOf(id), AbortSignal.timeout(REQUEST_LIMIT_MS))) !== null;
   }
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
@@ -112,7 +112,7 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
-  async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
+  async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {
     const { client } = this.#need();
     const name = this.#nameOf(id);
     try {
@@ -124,21 +124,21 @@ export class DockerDriver implements SandboxDriver {
             AttachStderr: true,
             Tty: false,
             User: '0:0',
-            Cmd: [AGENT_PATH, 'bridge'],
+            Cmd: [HELPER_PATH, 'bridge'],
           },
           signal,
         }),
       );
       const path = `/exec/${String(made['Id'])}/start`;
       const { socket, head } = await client.hijack(path, { body: { Detach: false, Tty: false }, signal });
-      return await AgentConnection.over(new ExecStream(socket, head), signal);
+      return await HelperConnection.over(new ExecStream(socket, head), signal);
     } catch (error) {
       throw sandboxErrors.AGENT_TIMEOUT({ cause: error });
     }
   }
 
   async inspect(id: string): Promise<SandboxCondition> {
-    const found = await this.#look(this.#nameOf(id), AbortSignal.timeout(REQUEST_LIMIT_MS));
+    const found = await this.#inspect(this.#nameOf(id), AbortSignal.timeout(REQUEST_LIMIT_MS));
     const state = asFields(found?.['State']);
     const outOfMemory = state['OOMKilled'] === true || (found !== null && this.#need().memory.kills(id) > 0);
     return { running: state['Running'] === true, outOfMemory };
@@ -252,7 +252,7 @@ export class DockerDriver implements SandboxDriver {
   }
 
   /** Inspects a container; null if there is none. */
-  async #look(name: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null> {
+  async #inspect(name: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | null> {
     try {
       return asFields(await this.#need().client.json('GET', `/containers/${name}/json`, { signal }));
     } catch (error) {
@@ -268,7 +268,7 @@ export class DockerDriver implements SandboxDriver {
     try {
       await this.#need().client.json('POST', `/containers/${name}/${state}`, { signal });
     } catch (error) {
-      const found = asFields((await this.#look(name, signal))?.['State']);
+      const found = asFields((await this.#inspect(name, signal))?.['State']);
       const paused = found['Paused'] === true;
       if (state === 'pause' ? paused : !paused) return;
       throw engineFailure(error, 'RUNTIME_FAILED');

@@ -99,7 +99,7 @@ export class DockerImages {
     try {
       const query = { fromImage: formatReference(reference), platform: '' };
       const answer = await client.stream('POST', '/images/create', { query, headers, signal });
-      return await complaintOf(answer);
+      return await readComplaint(answer);
     } catch (error) {
       signal.throwIfAborted();
       return error instanceof Error ? error.message : String(error);
@@ -125,7 +125,7 @@ export class DockerImages {
     let complaint: string | null;
     try {
       const query = { fromSrc: '-', repo: IMAGE_REPOSITORY, tag };
-      complaint = await complaintOf(
+      complaint = await readComplaint(
         await client.stream('POST', '/images/create', { query, body: child.stdout, signal }),
       );
     } finally {
@@ -146,7 +146,7 @@ export class DockerImages {
 }
 
 /** The engine reports progress as JSON lines; a failure is one of them, after status 200. */
-async function complaintOf(answer: Readable): Promise<string | null> {
+async function readComplaint(answer: Readable): Promise<string | null> {
   let complaint: string | null = null;
   for await (const line of createInterface({ input: answer })) {
     if (!line.includes('"error"')) continue;

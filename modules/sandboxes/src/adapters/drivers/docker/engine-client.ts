@@ -59,7 +59,7 @@ export class EngineClient {
   async json(method: string, path: string, request: EngineRequest): Promise<unknown> {
     const response = await this.#send(method, path, request);
     const text = await readText(response);
-    if (refused(response)) throw new EngineRefusal(response.statusCode ?? 0, messageOf(text));
+    if (refused(response)) throw new EngineRefusal(response.statusCode ?? 0, parseMessage(text));
     return text.trim() === '' ? null : (JSON.parse(text) as unknown);
   }
 
@@ -78,7 +78,7 @@ export class EngineClient {
     request: Omit<EngineRequest, 'body'> & { body?: Readable },
   ): Promise<Readable> {
     const response = await this.#send(method, path, request);
-    if (refused(response)) throw new EngineRefusal(response.statusCode ?? 0, messageOf(await readText(response)));
+    if (refused(response)) throw new EngineRefusal(response.statusCode ?? 0, parseMessage(await readText(response)));
     return response;
   }
 
@@ -95,7 +95,7 @@ export class EngineClient {
       outgoing.once('upgrade', (_response, socket: Duplex, head: Buffer) => resolve({ socket, head }));
       outgoing.once('response', (response) => {
         readText(response).then(
-          (text) => reject(new EngineRefusal(response.statusCode ?? 0, messageOf(text))),
+          (text) => reject(new EngineRefusal(response.statusCode ?? 0, parseMessage(text))),
           (error: unknown) => reject(unreachable(error)),
         );
       });
@@ -198,7 +198,7 @@ async function readText(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function messageOf(text: string): string {
+function parseMessage(text: string): string {
   try {
     const { message } = asFields(JSON.parse(text));
     if (typeof message === 'string') return message.slice(0, 1000);

@@ -22,7 +22,7 @@ const TLS_PORT = 2376;
 const PLAIN_PORT = 2375;
 
 /** Throws a readable error if the settings are inconsistent. */
-export async function endpointOf(settings: EngineSettings): Promise<EngineEndpoint> {
+export async function readEndpoint(settings: EngineSettings): Promise<EngineEndpoint> {
   const unix = /^unix:\/\/(\/.+)$/.exec(settings.host)?.[1];
   if (unix !== undefined) return { socketPath: unix };
   const { protocol, hostname, port } = parseUrl(settings.host);

@@ -2,11 +2,11 @@ import type { Logger } from '@svc/telemetry';
 import type { ImageCatalog } from '../../../domain/images/catalog.ts';
 import type { ImageStore } from '../../images/image-store.ts';
 import type { DriverStatus } from '../../../domain/driver.ts';
-import { verifiedAgentBinary } from '../local/agent-binary.ts';
+import { verifyHelperBinary } from '../local/helper-binary.ts';
 import { DockerImages, type RegistryLogin } from './docker-images.ts';
 import { DockerNetworks, type Egress } from './docker-networks.ts';
 import { EngineClient, EngineUnreachable } from './engine-client.ts';
-import { endpointOf, type EngineSettings } from './engine-endpoint.ts';
+import { readEndpoint, type EngineSettings } from './engine-endpoint.ts';
 import { readFacts, type EngineFacts } from './engine-facts.ts';
 import { installHelper } from './helper-volume.ts';
 import { MemoryWatch } from './memory-watch.ts';
@@ -19,7 +19,7 @@ export interface DockerDriverOptions {
   /** The platform's data folder, which identifies the owner of the sandboxes. */
   readonly dataFolder: string;
   /** Folder of the helper binaries and their SHA256SUMS. */
-  readonly agentFolder: string;
+  readonly helperFolder: string;
   readonly catalog: ImageCatalog;
   readonly images: ImageStore;
   readonly logins: readonly RegistryLogin[];
@@ -48,16 +48,16 @@ export async function openEngine(
   owner: string,
   signal: AbortSignal,
 ): Promise<{ readonly engine: Engine; readonly status: DriverStatus }> {
-  const { agentFolder, catalog, images, logins, addressPrefix, nameservers, network, log } = options;
-  const client = new EngineClient(await endpointOf(options.engine));
+  const { helperFolder, catalog, images, logins, addressPrefix, nameservers, network, log } = options;
+  const client = new EngineClient(await readEndpoint(options.engine));
   try {
     const version = await client.greet(signal);
     const facts = readFacts(await client.json('GET', '/info', { signal }), version);
-    const helperFile = await verifiedAgentBinary(agentFolder, facts.architecture);
+    const helperFile = await verifyHelperBinary(helperFolder, facts.architecture);
     const helperVolume = await installHelper(client, helperFile, signal);
     const networks = new DockerNetworks({ client, owner, addressPrefix, nameservers, network });
     const egress = await networks.open(signal);
-    const packer = await verifiedAgentBinary(agentFolder, process.arch);
+    const packer = await verifyHelperBinary(helperFolder, process.arch);
     const memory = new MemoryWatch(client, owner, log);
     memory.start();
     const engine: Engine = {

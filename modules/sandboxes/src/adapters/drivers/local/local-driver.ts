@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AppError, isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
-import { AgentConnection } from '../../../domain/helper/agent-connection.ts';
+import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
 import { isCauseCode, sandboxErrors } from '../../../errors.ts';
 import { defaultIsolation, type IsolationSetting } from '../../../domain/isolation.ts';
 import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
@@ -32,7 +32,7 @@ export interface LocalDriverOptions {
   /** For sockets and bundles. In memory, with a short path, and the same at every start with the same data. */
   readonly runFolder: string;
   /** Folder of the helper binaries and their SHA256SUMS. */
-  readonly agentFolder: string;
+  readonly helperFolder: string;
   readonly images: ImageStore;
   readonly runtime: 'auto' | RuntimeKind;
   /** Determines the isolation that most sandboxes use. */
@@ -185,16 +185,16 @@ export class LocalDriver implements SandboxDriver {
     return this.#options.images.digestOf(image);
   }
 
-  async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
+  async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {
     const { gvisor } = this.#need();
     assertSandboxId(id);
     try {
       if ((await this.#kept(id))?.isolation === 'gvisor') {
         if (gvisor.path === null) throw new Error(gvisor.fault);
         const stream = runscStream(gvisor.path, join(this.#options.runFolder, 'runtime'), id);
-        return await AgentConnection.over(stream, signal);
+        return await HelperConnection.over(stream, signal);
       }
-      return await AgentConnection.open(join(this.#options.runFolder, 'sandboxes', id, 'agent.sock'), signal);
+      return await HelperConnection.open(join(this.#options.runFolder, 'sandboxes', id, 'agent.sock'), signal);
     } catch (error) {
       throw sandboxErrors.AGENT_TIMEOUT({ cause: error });
     }

@@ -6,7 +6,7 @@ const REFILL_DELAY_MS = 50;
 const FIRST_REST_MS = 1000;
 const MAX_REST_MS = 60_000;
 /** Interval of liveness checks; nothing else reports that a prepared start has died. */
-const LOOK_INTERVAL_MS = 5000;
+const CHECK_INTERVAL_MS = 5000;
 
 /** What all prepared starts are made for. */
 export type PreparedKind = Pick<SandboxSpec, 'resources' | 'network'>;
@@ -42,7 +42,7 @@ export class LocalPreparedStarts implements PreparedStarts {
 
   constructor(options: LocalPreparedStartsOptions) {
     this.#options = options;
-    this.#looking = options.count === 0 ? null : setInterval(() => void this.#look(), LOOK_INTERVAL_MS).unref();
+    this.#looking = options.count === 0 ? null : setInterval(() => void this.#check(), CHECK_INTERVAL_MS).unref();
     this.#refill();
   }
 
@@ -60,7 +60,7 @@ export class LocalPreparedStarts implements PreparedStarts {
     return found;
   }
 
-  giveBack(id: string): void {
+  release(id: string): void {
     if (!this.#taken.delete(id)) return;
     if (this.#closed) void this.#discard(id);
     else this.#ready = [...this.#ready, id]; // if it has died, the next check finds out
@@ -158,7 +158,7 @@ export class LocalPreparedStarts implements PreparedStarts {
     await this.#removeLost();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const asked = this.#ready;
     if (asked.length === 0 || this.#filling !== null) return;
     let living: ReadonlySet<string>;

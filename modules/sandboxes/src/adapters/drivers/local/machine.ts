@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '@svc/telemetry';
 import type { DriverStatus } from '../../../domain/driver.ts';
-import { installAgentBinary } from './agent-binary.ts';
+import { installHelperBinary } from './helper-binary.ts';
 import { DiskTemplates } from './disk-template.ts';
 import { findRunsc, type Runsc } from './gvisor/find-runsc.ts';
 import { LauncherProcess } from './launcher-process.ts';
@@ -14,7 +14,7 @@ import { describeRuntime, findRuntime, type Runtime, type RuntimeKind } from './
 export interface MachineOptions {
   readonly dataFolder: string;
   readonly runFolder: string;
-  readonly agentFolder: string;
+  readonly helperFolder: string;
   readonly runtime: 'auto' | RuntimeKind;
   readonly runsc: string | null;
   readonly nameservers: readonly string[];
@@ -26,7 +26,7 @@ export interface Machine {
   readonly runtime: Runtime;
   /** For `isolation: gvisor`. */
   readonly gvisor: Runsc;
-  readonly agentFile: string;
+  readonly helperFile: string;
   readonly launcher: LauncherProcess;
   readonly templates: DiskTemplates;
   readonly nft: string;
@@ -45,16 +45,16 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
   const runtime = findRuntime(options.runtime);
   if (runtime === null)
     return unavailable(`${options.runtime} is not installed`, `apt-get install -y ${options.runtime}`);
-  const { dataFolder, runFolder, agentFolder, nameservers, log } = options;
-  const agentFile = await installAgentBinary(agentFolder, runFolder, process.arch);
+  const { dataFolder, runFolder, helperFolder, nameservers, log } = options;
+  const helperFile = await installHelperBinary(helperFolder, runFolder, process.arch);
   await mkdir(join(dataFolder, 'disks'), { recursive: true, mode: 0o700 });
-  const launcher = new LauncherProcess({ binary: agentFile, runFolder, log });
+  const launcher = new LauncherProcess({ binary: helperFile, runFolder, log });
   const facts = await launcher.ready();
   const forwarding = await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8');
   const machine: Machine = {
     runtime,
     gvisor: await findRunsc(options.runsc, log),
-    agentFile,
+    helperFile,
     launcher,
     templates: new DiskTemplates(join(dataFolder, 'templates'), program('mkfs.ext4')),
     nft: program('nft'),

@@ -4,7 +4,7 @@ import type { RuntimeKind } from './runtime.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 
 /** Path of the helper inside a sandbox, outside the sandbox's own files. */
-export const AGENT_PATH = '/.sandbox/agent';
+export const HELPER_PATH = '/.sandbox/agent';
 
 const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -54,7 +54,7 @@ export interface OciOptions {
   /** The helper gets the image's environment and working folder and passes them to every process it starts. */
   readonly image: ImageSettings;
   /** The helper binary on the host. */
-  readonly agentFile: string;
+  readonly helperFile: string;
   readonly architecture: 'x64' | 'arm64';
   /** Parent and name of the control group, for a runtime that creates its own. */
   readonly cgroupsPath: string;
@@ -71,7 +71,7 @@ export function ociConfig(spec: SandboxSpec, options: OciOptions): Readonly<Reco
     process: {
       terminal: false,
       user: { uid: 0, gid: 0 },
-      args: [AGENT_PATH, 'init'],
+      args: [HELPER_PATH, 'init'],
       env: Object.entries({ PATH: USUAL_PATH, ...options.image.environment }).map(
         ([name, value]) => `${name}=${value}`,
       ),
@@ -121,9 +121,9 @@ function mountsOf(spec: SandboxSpec, options: OciOptions): unknown[] {
       ? [{ destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...quiet, 'ro'] }]
       : []),
     {
-      destination: AGENT_PATH,
+      destination: HELPER_PATH,
       type: 'bind',
-      source: options.agentFile,
+      source: options.helperFile,
       options: ['bind', 'ro', 'nosuid', 'nodev'],
     },
   ];

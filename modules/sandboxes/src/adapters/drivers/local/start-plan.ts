@@ -29,7 +29,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
   const config = ociConfig(spec, {
     runtimeKind: kind,
     image: image.settings,
-    agentFile: machine.agentFile,
+    helperFile: machine.helperFile,
     architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
     cgroupsPath: `/svc-sandboxes/${spec.id}`,
   });

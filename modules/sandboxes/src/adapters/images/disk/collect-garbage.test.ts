@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NO_SETTINGS } from '../image-settings.ts';
-import { collectGarbage, type CollectorParts } from './collect-garbage.ts';
+import { collectGarbage, type CollectorDeps } from './collect-garbage.ts';
 import { ImageRecords } from './image-records.ts';
 import { LayerStore, type StoredLayer } from './layer-store.ts';
 import { References } from './references.ts';
@@ -13,7 +13,7 @@ const DIGEST = `sha256-${'a'.repeat(64)}`;
 
 describe('collectGarbage', () => {
   let folder: TemporaryFolder;
-  let parts: CollectorParts & { readonly layers: LayerStore };
+  let deps: CollectorDeps & { readonly layers: LayerStore };
   let layer: StoredLayer;
   beforeEach(async () => {
     folder = await temporaryFolder();
@@ -21,7 +21,7 @@ describe('collectGarbage', () => {
     const unpack = () => Promise.resolve({ digest: 'b'.repeat(64), bytes: 7, entries: 1 });
     const layers = new LayerStore(folder.path, unpack, { maxBytes: 1000, maxEntries: 10 });
     layer = await layers.add({ diffId: null, open: () => Promise.resolve(Readable.from([])) }, neverAborted());
-    parts = {
+    deps = {
       records: new ImageRecords(folder.path),
       layers,
       references: new References(folder.path, folder.path),
@@ -30,37 +30,37 @@ describe('collectGarbage', () => {
   afterEach(() => folder[Symbol.asyncDispose]());
 
   const prepare = async (): Promise<void> => {
-    await parts.records.writeImage({ digest: DIGEST, layers: [layer], settings: NO_SETTINGS });
+    await deps.records.writeImage({ digest: DIGEST, layers: [layer], settings: NO_SETTINGS });
     const named = { name: 'busybox', digest: DIGEST, source: 'an archive', preparedAt: '2026-11-22T00:00:00.000Z' };
-    await parts.records.writeName('busybox-key.json', named);
+    await deps.records.writeName('busybox-key.json', named);
   };
 
   it('removes what nothing needs', async () => {
-    await parts.records.writeImage({ digest: DIGEST, layers: [layer], settings: NO_SETTINGS });
-    expect(await collectGarbage(parts)).toEqual({ images: 1, layers: 1, bytes: 7 });
-    await expect(stat(parts.layers.treeOf(layer.name))).rejects.toThrow(/ENOENT/);
+    await deps.records.writeImage({ digest: DIGEST, layers: [layer], settings: NO_SETTINGS });
+    expect(await collectGarbage(deps)).toEqual({ images: 1, layers: 1, bytes: 7 });
+    await expect(stat(deps.layers.treeOf(layer.name))).rejects.toThrow(/ENOENT/);
   });
 
   it('does not take a layer away for a moment either, whose image was finished after it had looked at all images', async () => {
     const { names } = LayerStore.prototype;
-    vi.spyOn(parts.layers, 'names').mockImplementation(async () => {
-      const found = await names.call(parts.layers);
+    vi.spyOn(deps.layers, 'names').mockImplementation(async () => {
+      const found = await names.call(deps.layers);
       await prepare();
       return found;
     });
-    const setAside = vi.spyOn(parts.layers, 'setAside');
-    expect(await collectGarbage(parts)).toEqual({ images: 0, layers: 0, bytes: 0 });
+    const setAside = vi.spyOn(deps.layers, 'setAside');
+    expect(await collectGarbage(deps)).toEqual({ images: 0, layers: 0, bytes: 0 });
     expect(setAside).not.toHaveBeenCalled();
   });
 
   it('nor an image that got its name after it had looked at all names', async () => {
-    await parts.records.writeImage({ digest: DIGEST, layers: [layer], settings: NO_SETTINGS });
-    vi.spyOn(parts.records, 'imageDigests').mockImplementationOnce(async () => {
+    await deps.records.writeImage({ digest: DIGEST, layers: [layer], settings: NO_SETTINGS });
+    vi.spyOn(deps.records, 'imageDigests').mockImplementationOnce(async () => {
       await prepare();
       return [DIGEST];
     });
-    const removeImage = vi.spyOn(parts.records, 'removeImage');
-    expect(await collectGarbage(parts)).toEqual({ images: 0, layers: 0, bytes: 0 });
+    const removeImage = vi.spyOn(deps.records, 'removeImage');
+    expect(await collectGarbage(deps)).toEqual({ images: 0, layers: 0, bytes: 0 });
     expect(removeImage).not.toHaveBeenCalled();
   });
 });

@@ -8,7 +8,7 @@ export interface GarbageReport {
   readonly bytes: number;
 }
 
-export interface CollectorParts {
+export interface CollectorDeps {
   readonly records: ImageRecords;
   readonly layers: LayerStore;
   readonly references: References;
@@ -20,7 +20,7 @@ export interface CollectorParts {
  * they look for the data. A candidate is also checked right before it is set aside, because a start that needs it by
  * then would not find it for that moment. Does nothing while an image is being prepared.
  */
-export async function collectGarbage({ records, layers, references }: CollectorParts): Promise<GarbageReport> {
+export async function collectGarbage({ records, layers, references }: CollectorDeps): Promise<GarbageReport> {
   const removed = { images: 0, layers: 0, bytes: 0 };
   if (await references.isLeased()) return removed;
   const isImageNeeded = async (digest: string): Promise<boolean> =>

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { OrderTurns } from './order-turns.ts';
 
-it('obeys one order of each screen in turn, those of one in order', () => {
-  const obeyed: string[] = [];
+it('applies one order per screen in turn, keeping the order within a screen', () => {
+  const applied: string[] = [];
   const later: (() => void)[] = [];
   const turns = new OrderTurns(
-    (order) => obeyed.push(`${order.screen}${order.kind}`),
+    (order) => applied.push(`${order.screen}${order.kind}`),
     (next) => later.push(next),
   );
   for (const kind of ['gap', 'draw', 'forget'] as const) turns.add({ kind, screen: 1 });
@@ -13,8 +13,8 @@ it('obeys one order of each screen in turn, those of one in order', () => {
   later.shift()?.();
   turns.add({ kind: 'gap', screen: 3 });
   for (let next = later.shift(); next !== undefined; next = later.shift()) next();
-  expect(obeyed).toEqual(['1gap', '2draw', '1draw', '3gap', '1forget']);
+  expect(applied).toEqual(['1gap', '2draw', '1draw', '3gap', '1forget']);
   turns.add({ kind: 'gap', screen: 1 });
   later.shift()?.();
-  expect(obeyed.at(-1)).toBe('1gap');
+  expect(applied.at(-1)).toBe('1gap');
 });

@@ -2,14 +2,14 @@ import type { ScreenOrder } from './screen-messages.ts';
 
 /** Runs one order per screen in turn, so that a flooded screen delays only itself. */
 export class OrderTurns {
-  readonly #obey: (order: ScreenOrder) => void;
+  readonly #apply: (order: ScreenOrder) => void;
   /** Schedules a callback after pending messages have been received. */
   readonly #soon: (next: () => void) => void;
   /** Pending orders by screen, next screen first. */
   readonly #waiting = new Map<number, ScreenOrder[]>();
 
-  constructor(obey: (order: ScreenOrder) => void, soon: (next: () => void) => void) {
-    this.#obey = obey;
+  constructor(apply: (order: ScreenOrder) => void, soon: (next: () => void) => void) {
+    this.#apply = apply;
     this.#soon = soon;
   }
 
@@ -23,7 +23,7 @@ export class OrderTurns {
     for (const [screen, [order, ...rest]] of this.#waiting) {
       this.#waiting.delete(screen);
       if (rest.length > 0) this.#waiting.set(screen, rest);
-      if (order !== undefined) this.#obey(order);
+      if (order !== undefined) this.#apply(order);
       break;
     }
     if (this.#waiting.size > 0) this.#soon(() => this.#next());

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { OrderTurns } from './order-turns.ts';
 import type { ScreenOrder } from './screen-messages.ts';
-import { ScreenShelf } from './screen-shelf.ts';
+import { ScreenStore } from './screen-store.ts';
 
 /** Runs in its own thread: untrusted terminal output is parsed at about ten megabytes per second. */
-const shelf = new ScreenShelf(() => {
+const screens = new ScreenStore(() => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 });
@@ -12,7 +12,7 @@ const shelf = new ScreenShelf(() => {
 const current = new Int32Array(workerData as SharedArrayBuffer); // passed by `ScreenThread`
 const turns = new OrderTurns((order) => {
   current[0] = order.screen;
-  const answer = shelf.obey(order);
+  const answer = screens.handle(order);
   current[0] = 0;
   if (answer !== null) parentPort?.postMessage(answer);
 }, setImmediate);

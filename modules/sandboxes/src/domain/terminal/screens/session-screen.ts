@@ -1,5 +1,5 @@
-import type { AgentConnection } from '../../helper/agent-connection.ts';
-import type { AgentStream } from '../../helper/agent-stream.ts';
+import type { HelperConnection } from '../../helper/helper-connection.ts';
+import type { HelperStream } from '../../helper/helper-stream.ts';
 import { countOf } from '../count-of.ts';
 import { FeedAllowance } from './feed-allowance.ts';
 import type { ScreenAnswer, ScreenOrder } from './screen-messages.ts';
@@ -20,7 +20,7 @@ export interface Snapshot {
 
 export interface SessionScreenOptions {
   readonly number: number;
-  readonly connection: AgentConnection;
+  readonly connection: HelperConnection;
   readonly session: string;
   readonly nowMs: () => number;
   readonly setTimer: (callback: () => void, delayMs: number) => () => void;
@@ -41,7 +41,7 @@ interface Wish {
  */
 export class SessionScreen {
   readonly #options: SessionScreenOptions;
-  readonly #stream: AgentStream;
+  readonly #stream: HelperStream;
   readonly #allowance: FeedAllowance;
   /** Requested from the helper and not drawn yet. */
   #wishes: Wish[] = [];
@@ -62,7 +62,7 @@ export class SessionScreen {
     const { connection, session } = options;
     this.#stream = connection.start(
       { op: 'session.screen', session, since: 0 },
-      { windowBytes: WINDOW_BYTES, data: (bytes) => this.#feed(bytes), event: (event) => this.#heed(event) },
+      { windowBytes: WINDOW_BYTES, data: (bytes) => this.#feed(bytes), event: (event) => this.#handleEvent(event) },
     );
     void this.#stream.outcome.then(() => this.end());
   }
@@ -102,7 +102,7 @@ export class SessionScreen {
     this.#options.ended();
   }
 
-  #heed(event: Readonly<Record<string, unknown>>): void {
+  #handleEvent(event: Readonly<Record<string, unknown>>): void {
     if (this.#over) return;
     switch (event['type']) {
       case 'started':

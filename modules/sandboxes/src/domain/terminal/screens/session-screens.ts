@@ -1,4 +1,4 @@
-import type { AgentConnection } from '../../helper/agent-connection.ts';
+import type { HelperConnection } from '../../helper/helper-connection.ts';
 import { listSessions } from '../sessions.ts';
 import type { ScreenAnswer, ScreenRefusal } from './screen-messages.ts';
 import { ScreenThread } from './screen-thread.ts';
@@ -23,13 +23,13 @@ export interface SessionScreensOptions {
  */
 export class SessionScreens {
   readonly #options: SessionScreensOptions;
-  readonly #followed = new Map<AgentConnection, Map<string, SessionScreen>>();
+  readonly #followed = new Map<HelperConnection, Map<string, SessionScreen>>();
   readonly #byNumber = new Map<number, SessionScreen>();
   /** Screens known to the thread. */
   readonly #kept = new Set<number>();
   readonly #thread: ScreenThread;
   /** Sessions that crashed a thread. */
-  readonly #refused = new WeakMap<AgentConnection, Set<string>>();
+  readonly #refused = new WeakMap<HelperConnection, Set<string>>();
   #nextNumber = 1;
 
   constructor(options: SessionScreensOptions) {
@@ -50,7 +50,7 @@ export class SessionScreens {
    * Follows a session from now on, unless it is already followed. Call it for new sessions and whenever a client
    * attaches.
    */
-  follow(connection: AgentConnection, session: string): SessionScreen | null {
+  follow(connection: HelperConnection, session: string): SessionScreen | null {
     const sessions = this.#followed.get(connection) ?? this.#begin(connection);
     const known = sessions.get(session);
     if (known !== undefined) return known;
@@ -76,13 +76,13 @@ export class SessionScreens {
   }
 
   /** Follows all sessions that survived in a reconnected sandbox. */
-  async followAll(connection: AgentConnection): Promise<void> {
+  async followAll(connection: HelperConnection): Promise<void> {
     const sessions = await listSessions(connection).catch(() => []);
     for (const { session } of sessions) this.follow(connection, session);
   }
 
   /** Returns null if the screen is not kept or is not drawn in time. */
-  async snapshot(connection: AgentConnection, session: string, atLeast: number): Promise<Snapshot | null> {
+  async snapshot(connection: HelperConnection, session: string, atLeast: number): Promise<Snapshot | null> {
     const screen = this.follow(connection, session);
     if (screen === null) return null;
     const late = Promise.withResolvers<null>();
@@ -99,7 +99,7 @@ export class SessionScreens {
     await this.#thread.stop();
   }
 
-  #begin(connection: AgentConnection): Map<string, SessionScreen> {
+  #begin(connection: HelperConnection): Map<string, SessionScreen> {
     const sessions = new Map<string, SessionScreen>();
     this.#followed.set(connection, sessions);
     void connection.closed.then(() => this.#followed.delete(connection));

@@ -13,8 +13,8 @@ const MAX_ADDRESSES = 16;
 const MAX_OPEN_ADDRESSES = 2000;
 const MAX_QUESTIONS_AT_ONCE = 32;
 /** Minimum interval between reports of the same name, and the maximum number of names reported in it. */
-const TELL_EVERY_MS = 60_000;
-const MOST_TOLD = 30;
+const REPORT_EVERY_MS = 60_000;
+const MAX_REPORTED = 30;
 
 export interface EgressGuardOptions {
   /** The host's address on every sandbox link. */
@@ -39,7 +39,7 @@ export interface GuardedSandbox {
 interface Watched extends GuardedSandbox {
   /** Expiry of each open address. */
   readonly openUntilMs: Map<string, number>;
-  readonly toldAtMs: Map<string, number>;
+  readonly reportedAtMs: Map<string, number>;
   questions: number;
 }
 
@@ -71,7 +71,7 @@ export class EgressGuard {
     this.release(sandbox.id);
     const { interfaceName, address } = sandbox;
     await load(questionRules({ interfaceName, address, resolvers: [gateway, ...nameservers], port }));
-    this.#byAddress.set(address, { ...sandbox, openUntilMs: new Map(), toldAtMs: new Map(), questions: 0 });
+    this.#byAddress.set(address, { ...sandbox, openUntilMs: new Map(), reportedAtMs: new Map(), questions: 0 });
   }
 
   release(sandboxId: string): void {
@@ -94,7 +94,7 @@ export class EgressGuard {
     const question = parseQuestion(message);
     if (sandbox === undefined || question === null || sandbox.questions >= MAX_QUESTIONS_AT_ONCE) return null;
     if (!allowsHost(sandbox.allowed, question.name)) {
-      this.#tell(sandbox, question.name);
+      this.#reportRefusal(sandbox, question.name);
       return answerTo(question, DnsCode.nameError);
     }
     // Sandboxes have IPv4 only, and records with additional addresses would name closed ones.
@@ -130,11 +130,11 @@ export class EgressGuard {
     for (const address of needed) openUntilMs.set(address, nowMs + seconds * 1000);
   }
 
-  #tell({ id, toldAtMs }: Watched, name: string): void {
+  #reportRefusal({ id, reportedAtMs }: Watched, name: string): void {
     const nowMs = this.#options.nowMs();
-    for (const [each, at] of toldAtMs) if (nowMs - at >= TELL_EVERY_MS) toldAtMs.delete(each);
-    if (toldAtMs.has(name) || toldAtMs.size >= MOST_TOLD) return;
-    toldAtMs.set(name, nowMs);
+    for (const [each, at] of reportedAtMs) if (nowMs - at >= REPORT_EVERY_MS) reportedAtMs.delete(each);
+    if (reportedAtMs.has(name) || reportedAtMs.size >= MAX_REPORTED) return;
+    reportedAtMs.set(name, nowMs);
     this.#options.refused(id, name);
   }
 }

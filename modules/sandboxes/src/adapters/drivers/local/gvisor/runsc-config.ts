@@ -1,5 +1,5 @@
 import type { SandboxResources } from '../../../../domain/driver.ts';
-import { AGENT_PATH } from '../oci-config.ts';
+import { HELPER_PATH } from '../oci-config.ts';
 
 /** gVisor's own threads, plus one per process inside, count in the host's group. */
 const OWN_PROCESSES = 256;
@@ -18,7 +18,7 @@ export function runscConfig(
     ...config,
     process: {
       ...process,
-      args: [AGENT_PATH, 'init', '--bridged'],
+      args: [HELPER_PATH, 'init', '--bridged'],
       rlimits: [{ type: 'RLIMIT_NPROC', soft: pids, hard: pids }],
     },
     linux,

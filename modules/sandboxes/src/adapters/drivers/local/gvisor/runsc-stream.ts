@@ -1,13 +1,13 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { Duplex } from 'node:stream';
-import { AGENT_PATH } from '../oci-config.ts';
+import { HELPER_PATH } from '../oci-config.ts';
 
 /**
  * A byte stream to the helper of a gVisor sandbox: the standard streams of a program that `runsc` starts inside. The
  * stream ends when either side does. `stateFolder` is where runsc keeps the state of its sandboxes.
  */
 export function runscStream(runsc: string, stateFolder: string, id: string): Duplex {
-  const argv = ['--root', stateFolder, 'exec', '--user', '0:0', id, AGENT_PATH, 'bridge'];
+  const argv = ['--root', stateFolder, 'exec', '--user', '0:0', id, HELPER_PATH, 'bridge'];
   const child: ChildProcessWithoutNullStreams = spawn(runsc, argv, {
     cwd: '/',
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },

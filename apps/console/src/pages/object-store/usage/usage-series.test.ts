@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { beginningOf, parseUsageSearch } from './usage-search.ts';
+import { formatPeriod, spanOf, valuesOf } from './usage-series.ts';
+
+const NOW_MS = Date.parse('2026-11-21T09:30:00Z');
+const point = { object_count: 2, size_bytes: 30, request_count: 4, bytes_in: 5, bytes_out: 6 };
+
+describe('usage in words', () => {
+  it('names days by the date in UTC, with the year where it is another', () => {
+    expect(formatPeriod(Date.parse('2026-11-01T00:00:00Z'), 'day', NOW_MS)).toBe('1 Nov');
+    expect(formatPeriod(Date.parse('2025-11-01T00:00:00Z'), 'day', NOW_MS)).toBe('1 Nov 2025');
+  });
+
+  it('spans whole periods, with the one that is not over yet', () => {
+    const usage = { bucket: null, resolution: 'day', quota: null, points: [] } as const;
+    const span = spanOf({ ...usage, points: [], from: '2026-11-01T00:00:00.000Z', to: '2026-11-21T09:30:00.000Z' });
+    expect(new Date(span.toMs).toISOString()).toBe('2026-11-22T00:00:00.000Z');
+    expect(span.stepMs).toBe(86_400_000);
+  });
+
+  it('takes one figure out of all points', () => {
+    const at = '2026-11-01T00:00:00.000Z';
+    const usage = {
+      bucket: null,
+      resolution: 'day',
+      quota: null,
+      from: at,
+      to: at,
+      points: [{ at, ...point }],
+    } as const;
+    expect(valuesOf({ ...usage, points: [...usage.points] }, 'bytes_out')).toEqual([
+      { atMs: Date.parse(at), value: 6 },
+    ]);
+  });
+
+  it('asks for as many periods as a span has', () => {
+    expect(beginningOf('30d', NOW_MS).toISOString()).toBe('2026-10-23T09:30:00.000Z');
+    expect(beginningOf('48h', NOW_MS).toISOString()).toBe('2026-11-19T10:30:00.000Z');
+  });
+
+  it('keeps only a span that there is, and not the usual one, in the URL', () => {
+    expect(parseUsageSearch({ span: '48h' })).toEqual({ span: '48h' });
+    for (const span of ['30d', '5y', 7, undefined]) expect(parseUsageSearch({ span })).toEqual({});
+  });
+});
