@@ -5,7 +5,7 @@ import { typeScriptSources } from './typescript-source.ts';
 
 const MICRO_FILE_LINES = 40;
 /** Small files with one importer, beside it. Merge one before adding one: the number only goes down. */
-const MICRO_FILES_ALLOWED = 127;
+const MICRO_FILES_ALLOWED = 95;
 
 const sources = typeScriptSources();
 const paths = new Set(sources.map((source) => source.path));

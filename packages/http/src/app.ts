@@ -2,8 +2,6 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Logger, Metrics } from '@svc/telemetry';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Access, AuditLog } from './access.ts';
-import { setAnswerHeaders } from './answer-headers.ts';
-import { limitBodyTime } from './body-deadline.ts';
 import { answerError, useErrorRenderer } from './error-answers.ts';
 import { installGuard } from './guard.ts';
 import { createHeldRights, type HeldRights } from './held-rights.ts';
@@ -18,6 +16,35 @@ import { createSerializerCompiler } from './serialization.ts';
 import { createValidatorCompiler } from './validation.ts';
 import { limitWorkspaces } from './workspace-limit.ts';
 import { unlimitedTraffic, type WorkspaceTraffic } from './workspace-traffic.ts';
+
+/** Headers of every API response unless the route sets them. */
+const DEFAULTS: Readonly<Record<string, string>> = {
+  // Keeps browsers from treating JSON or a download as a page.
+  'x-content-type-options': 'nosniff',
+  // Paths hold names and ids, so don't leak them to other sites.
+  'referrer-policy': 'no-referrer',
+  // Responses depend on the caller; caches must not keep them.
+  'cache-control': 'no-store',
+};
+
+/** Opened as a page, JSON can neither run scripts nor be framed. */
+const JSON_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/** Adds the request id and the security headers to every response. A route's own headers take precedence. */
+function setAnswerHeaders(app: HttpApp): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    for (const [name, value] of Object.entries(DEFAULTS)) {
+      if (!reply.hasHeader(name)) reply.header(name, value);
+    }
+    const contentType = String(reply.getHeader('content-type') ?? '');
+    if (contentType.startsWith('application/json') && !reply.hasHeader('content-security-policy')) {
+      reply.header('content-security-policy', JSON_POLICY);
+    }
+  });
+}
 
 /** Options of the HTTP app. */
 export interface HttpAppOptions {
@@ -84,4 +111,19 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   observeRequests(app, options.metrics);
   useErrorRenderer(app, renderFlatError);
   return app;
+}
+
+/**
+ * Limits the time to receive a JSON body, which is small and buffered in memory. Streamed bodies may take hours; the
+ * listener cuts those whose client has stopped sending.
+ */
+function limitBodyTime(app: HttpApp, timeoutMs: number): void {
+  app.addHook('preParsing', async (request, _reply, payload) => {
+    if (request.routeOptions.config.rawBody === true) return payload; // raw content that happens to be JSON
+    if (!/\bjson\b/.test(request.headers['content-type'] ?? '')) return payload;
+    const timer = setTimeout(() => request.raw.destroy(), timeoutMs);
+    const stop = (): void => clearTimeout(timer);
+    request.raw.once('end', stop).once('close', stop);
+    return payload;
+  });
 }

@@ -1,10 +1,10 @@
 import { ClustersClient } from './clusters/clusters.ts';
 import { createCoreClient, type CoreClient } from './core.ts';
 import { ObjectStoreClient } from './object-store/object-store.ts';
-import { sandboxEnvironment } from './environment.ts';
 import { SandboxesClient } from './sandboxes/sandboxes.ts';
 import type { TransportOptions } from './transport.ts';
 import type { WorkspaceRef } from './workspaces.ts';
+import { SvcError } from './errors.ts';
 
 /** A client of the whole API. */
 export interface SvcClient extends CoreClient {
@@ -61,4 +61,14 @@ export function createSandboxClient(options: Partial<TransportOptions> = {}): Sa
     baseUrl: baseUrl ?? environment.baseUrl,
     credential: credential ?? { kind: 'token', token: environment.token },
   });
+}
+
+/** Reads `SANDBOX_URL` and `SANDBOX_TOKEN`, like every client library of the sandbox API (contract, section 5). */
+function sandboxEnvironment(): { baseUrl: string; token: string } {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }; // absent in browsers
+  const { SANDBOX_URL: baseUrl = '', SANDBOX_TOKEN: token = '' } = process?.env ?? {};
+  if (baseUrl === '' || token === '') {
+    throw new SvcError(`${baseUrl === '' ? 'SANDBOX_URL' : 'SANDBOX_TOKEN'} is not set`);
+  }
+  return { baseUrl, token };
 }

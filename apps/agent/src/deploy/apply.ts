@@ -3,9 +3,38 @@ import { fieldAt, isStatusError, referenceOf, type Applied, type KubeClient, typ
 import type { ResourceResult } from '@svc/protocol';
 import { ownedBy } from '../autoscale/plan-auto-scale.ts';
 import { waitEstablished } from './custom-kinds.ts';
-import { inWaves } from './order.ts';
 import type { PlannedObject } from './plan.ts';
 import { failedResource, resourceResult } from './resource-result.ts';
+
+/** Waves: dependencies first. Unlisted kinds come after the workloads. */
+const WAVES: readonly (readonly string[])[] = [
+  ['Namespace'],
+  ['CustomResourceDefinition'],
+  [
+    'ServiceAccount',
+    'ClusterRole',
+    'Role',
+    'ClusterRoleBinding',
+    'RoleBinding',
+    'PriorityClass',
+    'LimitRange',
+    'ResourceQuota',
+  ],
+  ['Secret', 'ConfigMap'],
+  ['StorageClass', 'PersistentVolume', 'PersistentVolumeClaim'],
+  ['Service'],
+  ['Pod', 'ReplicationController', 'ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'],
+];
+
+/** Groups of objects to apply in sequence; within a wave, the manifest's order is kept. */
+function inWaves(objects: readonly PlannedObject[]): PlannedObject[][] {
+  const waves: PlannedObject[][] = Array.from({ length: WAVES.length + 1 }, () => []);
+  for (const each of objects) {
+    const found = WAVES.findIndex((kinds) => kinds.includes(each.object.kind));
+    waves[found === -1 ? WAVES.length : found]?.push(each);
+  }
+  return waves.filter((wave) => wave.length > 0);
+}
 
 export interface ApplyRequest {
   client: KubeClient;

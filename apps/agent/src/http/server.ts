@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import { clientErrorOf, isAboutHttp, refuseSocket } from '@svc/http/client-errors';
 import type { Logger } from '@svc/telemetry';
 import { agentErrors } from '../errors.ts';
-import { errorAnswer } from './error-body.ts';
 import type { RouteLimits } from './rate-limits.ts';
 import type { Answer, Route } from './routes.ts';
+import { isAppError, type AppError } from '@svc/errors';
 
 export interface AgentServerOptions {
   host: string;
@@ -123,4 +123,17 @@ function listen(server: Server, { host, port, portKey }: AgentServerOptions): Pr
       resolve();
     });
   });
+}
+
+interface ErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: { error: { code: string; message: string; details: Record<string, unknown> } };
+}
+
+/** The contract's error body. An error outside the catalogue becomes INTERNAL, without its message. */
+function errorAnswer(error: unknown): ErrorAnswer {
+  const known: AppError = isAppError(error) ? error : agentErrors.INTERNAL({ cause: error });
+  const { code, message, details, status, headers } = known;
+  return { status, headers, body: { error: { code, message, details } } };
 }

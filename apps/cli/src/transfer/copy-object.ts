@@ -4,11 +4,45 @@ import { abortUpload, completeUpload, startUpload, type SentPart } from '../s3/s
 import { getObjectTags, headObject, listObjectParts, type RemoteObject } from '../s3/s3-operations.ts';
 import { childText, parseXml } from '../s3/xml.ts';
 import { grantHeaders, type GivenAttributes } from './attribute-options.ts';
-import { checksumOf, describedBy } from './copied-attributes.ts';
 import { copySourceKeyHeaders, customerKeyHeaders } from './customer-key.ts';
 import { BodyLimiter, forEachParallel } from './body-limiter.ts';
 import { partsOfSizes, planParts, type PlannedPart } from './part-plan.ts';
 import type { TransferContext } from './transfer-context.ts';
+
+/** Response headers that belong to the object, besides its metadata. */
+const OF_THE_OBJECT: readonly string[] = [
+  'content-type',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'expires',
+  'x-amz-website-redirect-location',
+];
+
+const ALGORITHMS: readonly string[] = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'];
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Returns the headers that give a new object the same description as the one in the HEAD response. */
+function describedBy(headers: Headers): Record<string, string> {
+  const kept = Object.entries(headers).filter(
+    ([name]) => OF_THE_OBJECT.includes(name) || name.startsWith('x-amz-meta-'),
+  );
+  return Object.fromEntries(kept);
+}
+
+/** Requests the same checksum as the source: a store that knows those of its parts then need not read them. */
+function checksumOf(headers: Headers): Record<string, string> {
+  const algorithm = ALGORITHMS.find((name) => headers[`x-amz-checksum-${name.toLowerCase()}`] !== undefined);
+  if (algorithm === undefined) return {};
+  const type = headers['x-amz-checksum-type'];
+  return {
+    'x-amz-checksum-algorithm': algorithm,
+    // SHA-1 and SHA-256 of parts cannot be combined (user guide, "Checking object integrity").
+    ...(type === undefined || algorithm.startsWith('SHA') ? {} : { 'x-amz-checksum-type': type }),
+  };
+}
 
 const GiB = 1024 ** 3;
 /** Maximum size of a copy in one request in S3. */

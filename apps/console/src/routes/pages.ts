@@ -9,7 +9,6 @@ import { parseFilesSearch } from '../pages/sandboxes/files/files-search.ts';
 import { parseSandboxesSearch } from '../pages/sandboxes/list/sandboxes-search.ts';
 import { parseMetricsSearch } from '../pages/sandboxes/metrics/metrics-series.ts';
 import { parseTerminalSearch } from '../pages/sandboxes/terminal/terminal-search.ts';
-import { parseCreateSearch } from './create-search.ts';
 import { bucketLayout, clusterLayout, sandboxLayout, teamLayout, workspaceLayout } from './layout-routes.tsx';
 import { noSearch, pageRoute } from './page-route.ts';
 import { shell } from './shell-route.tsx';
@@ -77,3 +76,12 @@ export const clusterPages = [
   pageRoute(clusterLayout, 'events', () => import('../pages/clusters/events/events-page.tsx'), 'ClusterEventsPage', parseEventsSearch),
   pageRoute(clusterLayout, 'settings', () => import('../pages/clusters/settings/settings-page.tsx'), 'ClusterSettingsPage', noSearch),
 ] as const;
+
+interface CreateSearch {
+  /** True while the page's create dialog is open, so that a link can open it. */
+  create?: true;
+}
+
+function parseCreateSearch(search: Record<string, unknown>): CreateSearch {
+  return search['create'] === true ? { create: true } : {};
+}

@@ -5,8 +5,8 @@ import { useSession, useWorkspace } from '../session/use-session.ts';
 import type { PopupProps } from '../ui/lazy-parts.tsx';
 import { Menu, MenuGroup, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { Monogram } from '../ui/monogram.tsx';
-import { groupWorkspaces } from './group-workspaces.ts';
 import { useShell } from './shell-context.ts';
+import type { Team, Workspace } from '@svc/sdk';
 
 /** Each choice is a link, since only the URL selects the workspace. */
 export function WorkspaceMenu({ trigger, defaultOpen }: PopupProps) {
@@ -38,4 +38,23 @@ export function WorkspaceMenu({ trigger, defaultOpen }: PopupProps) {
       </MenuItem>
     </Menu>
   );
+}
+
+interface WorkspaceGroup {
+  label: string;
+  workspaces: readonly Workspace[];
+}
+
+/** The user's own workspaces first, then a group per team, in team order; omits empty groups. */
+function groupWorkspaces(workspaces: readonly Workspace[], teams: readonly Team[]): WorkspaceGroup[] {
+  const known = new Set(teams.map((team) => team.uuid));
+  const own = workspaces.filter(({ team_uuid: team }) => team === null || !known.has(team));
+  const groups = [
+    { label: 'Personal', workspaces: own },
+    ...teams.map((team) => ({
+      label: team.name,
+      workspaces: workspaces.filter((workspace) => workspace.team_uuid === team.uuid),
+    })),
+  ];
+  return groups.filter((group) => group.workspaces.length > 0);
 }

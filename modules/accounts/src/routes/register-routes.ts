@@ -5,7 +5,6 @@ import { registerAudit } from './audit.ts';
 import { registerGuest } from './guest.ts';
 import { registerInvitationAcceptance } from './invitation-acceptance.ts';
 import { registerInvitations } from './invitations.ts';
-import { registerJwks } from './jwks.ts';
 import { registerLogin } from './login.ts';
 import { registerMembers } from './members.ts';
 import { registerPassword } from './password.ts';
@@ -17,6 +16,35 @@ import { registerTeams } from './teams.ts';
 import { registerTokens } from './tokens.ts';
 import { registerWorkspaceChanges } from './workspace-changes.ts';
 import { registerWorkspaces } from './workspaces.ts';
+import { Type } from 'typebox';
+
+const schema = {
+  tags: ['accounts'],
+  summary: "Get the public keys that verify the platform's tokens (JWKS, RFC 7517)",
+  security: [],
+  response: {
+    200: Type.Object({
+      keys: Type.Array(
+        Type.Object({
+          kty: Type.Literal('OKP'),
+          crv: Type.Literal('Ed25519'),
+          x: Type.String(),
+          kid: Type.String(),
+          alg: Type.Literal('EdDSA'),
+          use: Type.Literal('sig'),
+        }),
+      ),
+    }),
+  },
+};
+
+function registerJwks(app: HttpApp, services: AccountServices): void {
+  // Public: it contains public keys only, and every verifier of a token needs them.
+  app.get('/.well-known/jwks.json', { config: { public: true }, schema }, async (_request, reply) => {
+    reply.header('cache-control', 'public, max-age=300');
+    return services.keys.published();
+  });
+}
 
 /** Registers the module's routes in their own plugin scope. Errors use the app's default flat format. */
 export async function registerRoutes(app: HttpApp, services: AccountServices): Promise<void> {

@@ -1,11 +1,9 @@
 import type { Database } from '@svc/sql';
 import { CamelCasePlugin, type Kysely } from 'kysely';
-import type { AccountDatabase, AccountStores } from '../domain/stores.ts';
+import type { AccountDatabase, AccountStores, AuditStore, IdentityStore } from '../domain/stores.ts';
 import { createApiTokenStore } from './api-token-store.ts';
 import { createAuditChainStore } from './audit-chain-store.ts';
-import { createAuditStore } from './audit-store.ts';
 import { createDeviceStore } from './device-store.ts';
-import { createIdentityStore } from './identity-store.ts';
 import { createInvitationStore } from './invitation-store.ts';
 import { createMemberStore } from './member-store.ts';
 import { createPasswordLinkStore } from './password-link-store.ts';
@@ -51,5 +49,56 @@ function storesOn(kysely: Kysely<AccountTables>): AccountStores {
     serviceAccounts: createServiceAccountStore(kysely),
     quotaOverrides: createQuotaOverrideStore(kysely),
     audit: createAuditStore(kysely),
+  };
+}
+
+function createAuditStore(kysely: Kysely<AccountTables>): AuditStore {
+  return {
+    list(filter, limit, beforeSequence) {
+      let query = kysely
+        .selectFrom('accountAudit')
+        .selectAll()
+        .orderBy('sequence', 'desc')
+        .limit(limit + 1);
+      const { workspaceUuid, actor, action, since, concerningUserId } = filter;
+      if (workspaceUuid !== undefined) query = query.where('workspaceUuid', '=', workspaceUuid);
+      if (actor !== undefined) {
+        query = query.where((expression) =>
+          expression.or([expression('actorId', '=', actor), expression('actorName', '=', actor)]),
+        );
+      }
+      if (action !== undefined) query = query.where('action', '=', action);
+      if (since !== undefined) query = query.where('occurredAt', '>=', since);
+      if (concerningUserId !== undefined) {
+        query = query.where((expression) =>
+          expression.or([
+            expression('actorId', '=', concerningUserId),
+            expression('resource', '=', `user/${concerningUserId}`),
+          ]),
+        );
+      }
+      if (beforeSequence !== null) query = query.where('sequence', '<', beforeSequence);
+      return query.execute();
+    },
+  };
+}
+
+function createIdentityStore(kysely: Kysely<AccountTables>): IdentityStore {
+  return {
+    bySubject: (issuer, subject) =>
+      kysely
+        .selectFrom('accountIdentity')
+        .selectAll()
+        .where('issuer', '=', issuer)
+        .where('subject', '=', subject)
+        .executeTakeFirst(),
+    async insert(identity) {
+      const result = await kysely
+        .insertInto('accountIdentity')
+        .values(identity)
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      return Number(result.numInsertedOrUpdatedRows) === 1;
+    },
   };
 }

@@ -7,7 +7,6 @@ import type { SandboxFiles } from '../domain/files/file-service.ts';
 import { TransferBody } from '../domain/files/transfer-body.ts';
 import { parseRange } from './file-range.ts';
 import { target, type FileRoutesOptions } from './file-routes.ts';
-import { sendArchive } from './send-archive.ts';
 import { readFileQuery } from './file-schemas.ts';
 import { fileHeaders } from './render-file.ts';
 import { idParamsSchema } from './schemas.ts';
@@ -117,4 +116,25 @@ function matches(ifNoneMatch: string, entry: FileEntry): boolean {
 
 function withoutType({ 'content-type': _type, ...headers }: Record<string, string>): Record<string, string> {
   return headers;
+}
+
+/** Sends a folder as a tar stream. Its length is unknown in advance; a failure cuts the connection. */
+async function sendArchive(
+  of: SandboxFiles,
+  path: string,
+  reply: FastifyReply,
+  bodyless: boolean,
+): Promise<FastifyReply> {
+  const name = path.split('/').findLast((part) => part !== '' && part !== '.' && part !== '..') ?? 'root';
+  const headers = {
+    'content-type': 'application/x-tar',
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", '%27')}.tar`,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  };
+  if (bodyless) {
+    if (!(await of.isDirectory(path))) throw sandboxErrors.NOT_A_DIRECTORY({ details: { path } });
+    return reply.headers(headers).send();
+  }
+  return reply.headers(headers).send(new TransferBody(await of.archive(path)));
 }

@@ -10,7 +10,6 @@ import { parsePrecondition } from '../domain/files/file-precondition.ts';
 import { fileName, joinPath, queryText } from '../domain/files/file-path.ts';
 import type { SandboxFiles } from '../domain/files/file-service.ts';
 import type { WriteOptions, WrittenFile } from '../domain/files/file-writing.ts';
-import { decodeContent } from './decode-content.ts';
 import { target, type FileRoutesOptions } from './file-routes.ts';
 import {
   pathQuery,
@@ -21,9 +20,35 @@ import {
   writtenSchema,
 } from './file-schemas.ts';
 import { plainArchive } from './plain-archive.ts';
-import { readJsonBody } from './read-json-body.ts';
 import { parseMode, renderWritten } from './render-file.ts';
 import { idParamsSchema } from './schemas.ts';
+
+/** Base64 adds a third to the 32 MiB of content that may be written this way. */
+const MAX_BODY_BYTES = 44 * 1024 * 1024;
+
+/** Reads a JSON body in the handler, because the same route also accepts streamed bodies. */
+async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    const bytes = chunk as Buffer; // no encoding is set
+    sizeBytes += bytes.length;
+    if (sizeBytes > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(bytes);
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))) as unknown;
+  } catch (cause) {
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'body', reason: 'is not valid JSON in UTF-8' }, cause });
+  }
+}
+
+function tooLarge(): Error {
+  return sandboxErrors.FILE_TOO_LARGE({
+    details: { limit_bytes: MAX_BODY_BYTES, hint: 'send the content itself as the body, with ?path=' },
+  });
+}
 
 /** Registers routes whose bodies are not parsed in advance: the handler streams or parses them. */
 export async function registerFileWriteRoutes(app: HttpApp, options: FileRoutesOptions): Promise<void> {
@@ -205,4 +230,24 @@ function malformed(field: string, reason: string, cause?: unknown): Error {
 
 function incomplete(cause?: unknown): Error {
   return sandboxErrors.INVALID_FIELD({ details: { field: 'body', reason: 'ended early' }, cause });
+}
+
+/**
+ * Decodes the content of a JSON body. Base64 (RFC 4648 section 4) must be canonical: a lenient decoder could write a
+ * file that the client did not intend.
+ */
+function decodeContent(content: string, encoding: 'base64' | 'utf-8'): Buffer {
+  if (encoding === 'utf-8') {
+    if (!content.isWellFormed()) throw invalid('holds half of a surrogate pair, which no UTF-8 can say');
+    return Buffer.from(content, 'utf8');
+  }
+  const bytes = Buffer.from(content, 'base64');
+  if (bytes.toString('base64') !== content) {
+    throw invalid('is not canonical base64; for text send "encoding": "utf-8"');
+  }
+  return bytes;
+}
+
+function invalid(reason: string): Error {
+  return sandboxErrors.INVALID_FIELD({ details: { field: 'content', reason } });
 }

@@ -1,4 +1,4 @@
-import type { Member } from '@svc/sdk';
+import type { Member, Team, TeamRole } from '@svc/sdk';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,7 +13,8 @@ import { ErrorState } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { InviteButton } from './invite-button.tsx';
 import { memberColumns } from './member-columns.tsx';
-import { useSetRole } from './use-set-role.ts';
+import { useToasts } from '../../ui/toast.tsx';
+import { roleLabel } from './roles.ts';
 
 export function MembersPage() {
   const svc = useSvc();
@@ -90,4 +91,17 @@ function RemoveMemberDialog({ member, onClose }: { member: Member | null; onClos
         : 'They lose access to the team’s workspaces immediately.'}
     </ConfirmDialog>
   );
+}
+
+function useSetRole(team: Team) {
+  const svc = useSvc();
+  const queryClient = useQueryClient();
+  const { done, failed } = useToasts();
+  return useMutation({
+    mutationFn: ({ member, role }: { member: Member; role: TeamRole }) =>
+      svc.teams.setRole(team.uuid, member.user_id, role),
+    onSuccess: (_member, { member, role }) => done(`${member.name} is now ${roleLabel(role).toLowerCase()}`),
+    onError: (error) => failed('Could not change the role', error),
+    onSettled: () => queryClient.invalidateQueries(membersQuery(svc, team.uuid)),
+  });
 }

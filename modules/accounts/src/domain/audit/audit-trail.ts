@@ -5,7 +5,6 @@ import type { AuditRecord } from '../records.ts';
 import { addressBlock } from '../sign-in/address-block.ts';
 import type { AuditFilter, AuditStore } from '../stores.ts';
 import type { AuditChain } from './audit-chain.ts';
-import { storableText } from './storable-text.ts';
 
 export interface AuditOptions {
   /** Older records are deleted; 0 keeps them forever. */
@@ -114,4 +113,13 @@ function storable(text: string | null): string | null {
 function sequenceOf(cursor: string): number {
   const [text = ''] = decodeCursor(cursor, 1);
   return /^\d{1,15}$/.test(text) ? Number(text) : 0; // before the first record: an empty page
+}
+
+/**
+ * Normalizes text so that every database returns it unchanged: a lone surrogate has no UTF-8 form, and PostgreSQL
+ * rejects NUL. A row's MAC covers the text as written, so a change would look like tampering. Cuts between code points.
+ */
+function storableText(text: string, maxLength: number = text.length): string {
+  const clean = text.replaceAll('\0', '').toWellFormed();
+  return clean.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
 }

@@ -23,10 +23,32 @@ import { acceptWebSocket, requireWebSocket } from '../accept-websocket.ts';
 import { rightToCluster } from '../tunnel/tunnel-access.ts';
 import { openExec } from '../../adapters/kubernetes/exec-connection.ts';
 import type { KubernetesApi, KubernetesCaller } from '../../adapters/kubernetes/kubernetes-api.ts';
-import { chooseContainer } from './shell-container.ts';
 import { credentialHeaders, isOwnOrigin } from './shell-credentials.ts';
 import { isShellPath, parseShellRequest, type ShellRequest } from '../../domain/kubernetes/shell-request.ts';
 import { refuseShell, SHELL_CLOSE_CODES, ShellSession } from './shell-session.ts';
+import { recordsAt, textAt } from '@svc/kube/values';
+
+const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
+
+/** Returns the requested container, else the pod's default container, else its only one. */
+async function chooseContainer(
+  api: KubernetesApi,
+  caller: KubernetesCaller,
+  { namespace, pod, container }: ShellRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  const found = await api.get(caller, { path: `/api/v1/namespaces/${namespace}/pods/${pod}`, signal });
+  const specs = ['containers', 'initContainers', 'ephemeralContainers'].flatMap((each) =>
+    recordsAt(found, 'spec', each),
+  );
+  const names = specs.map((each) => textAt(each, 'name') ?? '');
+  const wanted = container ?? textAt(found, 'metadata', 'annotations', DEFAULT_CONTAINER);
+  if (wanted !== null && names.includes(wanted)) return wanted;
+  const [only, ...others] = recordsAt(found, 'spec', 'containers').map((each) => textAt(each, 'name') ?? '');
+  if (container === null && only !== undefined && others.length === 0) return only;
+  const reason = `container must be one of ${names.join(', ')}`;
+  throw clusterErrors.INVALID_REQUEST({ details: { field: 'container', reason } });
+}
 
 export interface ShellRouteOptions {
   access: Access;

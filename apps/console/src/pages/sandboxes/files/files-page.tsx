@@ -17,7 +17,40 @@ import type { FilesSearch } from './files-search.ts';
 import styles from './files.module.css';
 import { FolderView } from './folder-view.tsx';
 import { PathDialog, type PathQuestion } from './path-dialog.tsx';
-import { NEW_FILE, NEW_FOLDER, renameQuestion } from './path-questions.ts';
+import type { FileEntry } from '@svc/sdk';
+
+const NEW_FOLDER: PathQuestion = {
+  title: 'New folder',
+  description: 'Use slashes to create nested folders.',
+  action: 'Create folder',
+  label: 'Name',
+  value: '',
+  act: (files, path) => files.mkdir(path),
+};
+
+const NEW_FILE: PathQuestion = {
+  title: 'New file',
+  description: 'Creates an empty file and opens it in the editor.',
+  action: 'Create file',
+  label: 'Name',
+  value: '',
+  act: async (files, path) => {
+    // Appending nothing creates a missing file and leaves an existing one unchanged.
+    await files.write(path, '', { append: true });
+  },
+};
+
+/** Renames within the sandbox atomically. Never replaces an existing file. */
+function renameQuestion({ name, path: from }: FileEntry): PathQuestion {
+  return {
+    title: `Rename ${name}`,
+    description: 'Enter a path to move it: absolute, or relative to this folder.',
+    action: 'Rename',
+    label: 'New name or path',
+    value: name,
+    act: (files, path) => files.move(from, path),
+  };
+}
 
 const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox/files');
 

@@ -13,7 +13,6 @@ import { FileBlobWriter } from './blob-writer.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { isMissing, toStoreError } from './failures.ts';
 import { nodeFileSystem, type FileSystem } from './file-system.ts';
-import { syncFolder } from './folder-sync.ts';
 import { blobIdOf, createIdSource, isShard, layoutOf, type Layout } from './layout.ts';
 import { readFileRange } from './read-file.ts';
 
@@ -221,5 +220,15 @@ class EmbeddedBlobStore implements BlobStore {
 
   async #assertRoom(sizeBytes: number): Promise<void> {
     if (!(await this.#disk.take(sizeBytes))) throw storeErrors.InsufficientStorage();
+  }
+}
+
+/** The entries of a folder are on stable storage. */
+async function syncFolder(files: FileSystem, folder: string): Promise<void> {
+  const handle = await files.open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

@@ -6,7 +6,7 @@ import type { LayerStore, StoredLayer } from '../disk/layer-store.ts';
 import type { PartialFiles } from '../disk/partial-files.ts';
 import { buildFromBusybox } from './busybox.ts';
 import { buildFromDebianPackages } from './debootstrap.ts';
-import { useRootfsTar } from './rootfs-tar.ts';
+import { stat } from 'node:fs/promises';
 
 /** What a source has available. */
 export interface SourceContext {
@@ -76,4 +76,11 @@ export function describeSource(spec: ImageSourceSpec): string {
     case 'rootfs_tar':
       return `archive ${spec.path}`;
   }
+}
+
+/** Validates the operator's archive on this machine; it is unpacked in place. */
+async function useRootfsTar(path: string): Promise<string> {
+  const found = await stat(path);
+  if (!found.isFile()) throw new Error(`${path} is not a file`);
+  return path;
 }
