@@ -27,14 +27,12 @@ export async function openDiskReserve({ config, folder, log, metrics }: DiskRese
     },
   });
   const free = metrics.gauge('svc_disk_free_bytes', 'Free space on the disk of the data folder');
-  const reserve = metrics.gauge('svc_disk_reserve_bytes', 'Part of it that writes of tenants do not take');
+  const reserve = metrics.gauge('svc_disk_reserve_bytes', 'Space on this disk that tenants cannot use');
   const figuresNow = () => disk.figures().catch(() => null); // an unresponsive disk has no figures
-  Object.assign(free, {
-    collect: async () => {
-      const figures = await figuresNow();
-      free.set(figures?.freeBytes ?? Number.NaN);
-      reserve.set(figures?.reserveBytes ?? Number.NaN);
-    },
+  metrics.onScrape(async () => {
+    const figures = await figuresNow();
+    free.set(figures?.freeBytes ?? Number.NaN);
+    reserve.set(figures?.reserveBytes ?? Number.NaN);
   });
   await figuresNow(); // logs if the disk is already short at startup
   return disk;

@@ -242,13 +242,19 @@ export function createHeldRights(log: Logger): HeldRights {
 
 /** Exports metrics for held rights. `svc_held_rights_oldest_seconds` above two breaks the promise. */
 export function observeHeldRights(metrics: Metrics, rights: HeldRights): void {
-  const held = metrics.gauge('svc_held_rights', 'Requests and connections that end with the right to them');
-  const oldest = metrics.gauge(
-    'svc_held_rights_oldest_seconds',
-    'Time since the longest unconfirmed right of an open connection was confirmed',
+  metrics.observableGauge(
+    'svc_held_rights',
+    'Open requests and connections that end with their right',
+    () => rights.size,
   );
-  const ended = metrics.gauge('svc_held_rights_ended', 'Connections that were ended because their right was gone');
-  Object.assign(held, { collect: () => held.set(rights.size) });
-  Object.assign(oldest, { collect: () => oldest.set(rights.oldestMs / 1000) });
-  Object.assign(ended, { collect: () => ended.set(rights.ended) });
+  metrics.observableGauge(
+    'svc_held_rights_oldest_seconds',
+    'Time since the least recently confirmed right of an open connection was confirmed',
+    () => rights.oldestMs / 1000,
+  );
+  metrics.observableGauge(
+    'svc_held_rights_ended',
+    'Connections ended because their right was revoked',
+    () => rights.ended,
+  );
 }

@@ -56,10 +56,8 @@ const BUSY: TrafficRefusal = { quota: null, scope: null, limit: null, retryAfter
 
 /** Creates in-memory limits: each replica counts separately. */
 export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTrafficOptions): WorkspaceTraffic {
-  const waited = metrics.histogram('svc_request_turn_wait_seconds', 'Time that a request waited for its turn');
-  const refusals = metrics.counter('svc_traffic_refusals_total', 'Requests refused by a limit of their workspace', [
-    'reason',
-  ]);
+  const waited = metrics.histogram('svc_request_turn_wait_seconds', 'Queue time of requests');
+  const refusals = metrics.counter('svc_traffic_refusals_total', 'Requests refused by a workspace limit', ['reason']);
   const turns = new FairTurns({
     sliceMs: SLICE_MS,
     sharedSliceMs: SHARED_SLICE_MS,
@@ -72,7 +70,8 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
   });
   const uploads = new Map<string, number>();
   let uploadsInFlight = 0;
-  observeQueue(metrics, () => ({ waiting: turns.waiting, uploads: uploadsInFlight }));
+  metrics.observableGauge('svc_request_turns_waiting', 'Requests waiting for their turn', () => turns.waiting);
+  metrics.observableGauge('svc_uploads_in_flight', 'Uploads in progress', () => uploadsInFlight);
   const rates = new TokenBuckets({ perMinute: 0, burst: 0 }, { nowMs, maxKeys: MAX_RATES });
   const refused = (refusal: TrafficRefusal): TrafficRefusal => {
     refusals.inc({ reason: refusal.quota ?? 'busy' });
@@ -167,16 +166,4 @@ function countDown(counts: Map<string, number>, key: string): void {
   const count = (counts.get(key) ?? 0) - 1;
   if (count > 0) counts.set(key, count);
   else counts.delete(key);
-}
-
-function observeQueue(metrics: Metrics, figures: () => { waiting: number; uploads: number }): void {
-  const waiting = metrics.gauge('svc_request_turns_waiting', 'Requests that wait for their turn');
-  const uploads = metrics.gauge('svc_uploads_in_flight', 'Uploads that are being received');
-  Object.assign(waiting, {
-    collect: () => {
-      const now = figures();
-      waiting.set(now.waiting);
-      uploads.set(now.uploads);
-    },
-  });
 }

@@ -32,6 +32,22 @@ describe('createMetrics', () => {
     );
   });
 
+  it('reads observable gauges and runs updates at each scrape, not before', async () => {
+    const metrics = createMetrics();
+    let open = 1;
+    metrics.observableGauge('svc_open', 'Open things', () => open);
+    const ready = metrics.gauge('svc_ready', 'Ready things', ['kind']);
+    metrics.onScrape(async () => {
+      await Promise.resolve();
+      ready.set({ kind: 'a' }, open * 10);
+    });
+    expect(await metrics.render()).toContain('svc_open 1\n');
+    open = 2;
+    const text = await metrics.render();
+    expect(text).toContain('svc_open 2\n');
+    expect(text).toContain('svc_ready{kind="a"} 20\n');
+  });
+
   it('refuses a second metric of the same name, which would hide the first', () => {
     const metrics = createMetrics();
     metrics.counter('svc_things_total', 'Things');

@@ -5,6 +5,10 @@ export interface Metrics {
   readonly registry: Registry;
   counter<Label extends string = never>(name: string, help: string, labels?: readonly Label[]): Counter<Label>;
   gauge<Label extends string = never>(name: string, help: string, labels?: readonly Label[]): Gauge<Label>;
+  /** A gauge whose value is read at each scrape; NaN if there is none. */
+  observableGauge(name: string, help: string, read: () => number): void;
+  /** Calls `update` at each scrape, before the metrics are rendered. For families of labels and values read together. */
+  onScrape(update: () => void | Promise<void>): void;
   histogram<Label extends string = never>(
     name: string,
     help: string,
@@ -28,12 +32,21 @@ export function createMetrics(options: { processMetricsPrefix?: string } = {}): 
     });
   }
   const registers = [registry];
+  const updates: (() => void | Promise<void>)[] = [];
   return {
     registry,
     counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames: [...labelNames], registers }),
     gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames: [...labelNames], registers }),
+    observableGauge: (name, help, read) => {
+      const gauge = new Gauge({ name, help, registers });
+      updates.push(() => gauge.set(read()));
+    },
+    onScrape: (update) => void updates.push(update),
     histogram: (name, help, labelNames = [], buckets = LATENCY_BUCKETS_SECONDS) =>
       new Histogram({ name, help, labelNames: [...labelNames], buckets: [...buckets], registers }),
-    render: () => registry.metrics(),
+    render: async () => {
+      for (const update of updates) await update();
+      return await registry.metrics();
+    },
   };
 }

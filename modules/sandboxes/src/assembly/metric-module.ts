@@ -43,14 +43,12 @@ export function createMetricPart(
       for (const prefix of prefixes) registerMetricRoutes(app, { prefix, service, sampler, store, effects });
     },
     observe(metrics) {
-      const used = (name: string, help: string, value: (totals: MetricTotals) => number): void => {
-        const gauge = metrics.gauge(name, help);
-        Object.assign(gauge, { collect: () => gauge.set(value(sampler.totals)) });
-      };
-      used('svc_sandboxes_cpu_cores', 'CPUs that the sandboxes of this node use together', (totals) => totals.cpuCores);
-      used('svc_sandboxes_memory_bytes', 'Memory that they use together', (totals) => totals.memoryBytes);
-      used('svc_sandboxes_processes', 'Processes that run in them', (totals) => totals.pids);
-      used('svc_sandboxes_disk_bytes', 'What they use of their disks together', (totals) => totals.diskBytes);
+      const used = (name: string, help: string, value: (totals: MetricTotals) => number): void =>
+        metrics.observableGauge(name, help, () => value(sampler.totals));
+      used('svc_sandboxes_cpu_cores', 'CPU cores used by the sandboxes of this node', (totals) => totals.cpuCores);
+      used('svc_sandboxes_memory_bytes', 'Memory used by these sandboxes', (totals) => totals.memoryBytes);
+      used('svc_sandboxes_processes', 'Processes running in these sandboxes', (totals) => totals.pids);
+      used('svc_sandboxes_disk_bytes', 'Disk space used by these sandboxes', (totals) => totals.diskBytes);
     },
     start: () => sampler.start(),
     close: () => sampler.close(),

@@ -21,10 +21,7 @@ export function createPlaces(
   { shareOf }: Pick<QuotaLimits, 'shareOf'>,
   metrics: Metrics,
 ): FairSlots {
-  const waited = metrics.histogram(
-    'svc_sandbox_place_wait_seconds',
-    'Time that a start or removal waited for its turn',
-  );
+  const waited = metrics.histogram('svc_sandbox_place_wait_seconds', 'Queue time of starts and removals');
   const places = new FairSlots({
     capacity: parallelStarts + KEPT_FOR_OTHERS,
     capacityPerKey: parallelStarts,
@@ -34,7 +31,6 @@ export function createPlaces(
     refuse: () => sandboxErrors.NO_CAPACITY({ details: { reason: 'too many sandboxes wait for their start' } }),
     onGranted: (waitedMs) => waited.observe(waitedMs / 1_000),
   });
-  const waiting = metrics.gauge('svc_sandbox_places_waiting', 'Starts and removals that wait for their turn');
-  Object.assign(waiting, { collect: () => waiting.set(places.waiting) });
+  metrics.observableGauge('svc_sandbox_places_waiting', 'Queued starts and removals', () => places.waiting);
   return places;
 }

@@ -74,8 +74,7 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
     registerUpgrades: (router) => router.addFirst(gateway.upgrades),
     handle: (request, response) => gateway.handle(request, response),
     observe(metrics) {
-      const gauge = metrics.gauge('svc_sandbox_previews_open', 'Connections to ports of sandboxes that are open');
-      Object.assign(gauge, { collect: () => gauge.set(open.size) });
+      metrics.observableGauge('svc_sandbox_previews_open', 'Open connections to sandbox ports', () => open.size);
     },
     close: () => open.close(),
   };

@@ -53,15 +53,8 @@ export function observeTerminals(
   hub: TerminalHub,
   commands: CommandService,
 ): void {
-  const running = metrics.gauge('svc_sandboxes_running', 'Sandboxes that run on this node');
-  const terminals = metrics.gauge('svc_sandbox_terminals_open', 'Terminals and commands that are open');
-  const screens = metrics.gauge(
-    'svc_sandbox_session_screens',
-    'Screens of sessions that are kept for those who come late',
-  );
-  const commandsRunning = metrics.gauge('svc_sandbox_commands_running', 'Commands that run by the exec route');
-  Object.assign(commandsRunning, { collect: () => commandsRunning.set(commands.running) });
-  Object.assign(running, { collect: () => running.set(live.size) });
-  Object.assign(screens, { collect: () => screens.set(hub.keptScreens) });
-  Object.assign(terminals, { collect: () => terminals.set(hub.openTerminals) });
+  metrics.observableGauge('svc_sandboxes_running', 'Sandboxes running on this node', () => live.size);
+  metrics.observableGauge('svc_sandbox_terminals_open', 'Open terminals and commands', () => hub.openTerminals);
+  metrics.observableGauge('svc_sandbox_session_screens', 'Screens kept for late joiners', () => hub.keptScreens);
+  metrics.observableGauge('svc_sandbox_commands_running', 'Running exec commands', () => commands.running);
 }

@@ -52,13 +52,13 @@ export function defaultsOf({ resources, network }: SandboxesConfig): Pick<Sandbo
 
 export function observeWarmPool(metrics: Metrics, pool: WarmPool): void {
   const labels = ['image'] as const;
-  const ready = metrics.gauge('svc_sandbox_pool_ready', 'Sandboxes that wait for somebody', labels);
-  const target = metrics.gauge('svc_sandbox_pool_target', 'How many should wait', labels);
-  const claims = metrics.counter('svc_sandbox_pool_claims_total', 'Creates by what the pool had for them', [
+  const ready = metrics.gauge('svc_sandbox_pool_ready', 'Warm sandboxes that are ready', labels);
+  const target = metrics.gauge('svc_sandbox_pool_target', 'Target number of warm sandboxes', labels);
+  const claims = metrics.counter('svc_sandbox_pool_claims_total', 'Creates by whether the warm pool served them', [
     'image',
     'outcome',
   ]);
-  const collect = (): void => {
+  metrics.onScrape(() => {
     claims.reset();
     for (const figures of pool.figures()) {
       const { image } = figures;
@@ -67,6 +67,5 @@ export function observeWarmPool(metrics: Metrics, pool: WarmPool): void {
       claims.inc({ image, outcome: 'hit' }, figures.hits);
       claims.inc({ image, outcome: 'miss' }, figures.misses);
     }
-  };
-  Object.assign(ready, { collect });
+  });
 }
