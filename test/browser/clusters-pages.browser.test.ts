@@ -83,7 +83,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await page.getByRole('button', { name: 'Add cluster' }).click();
     await page.getByLabel('Name').fill('production');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('The workspace has a cluster production already').waitFor();
+    await page.getByText('The workspace already has a cluster named production').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     // External changes appear without a reload.
     await platform.svc.clusters.create('staging');

@@ -56,7 +56,7 @@ export async function openWorld(say: (line: string) => void = () => undefined): 
     ends.push(() => agent.kill());
     agent.start();
     await waitFor(() => platform.api.isConnected(), { timeoutMs: 120_000, description: 'the agent' });
-    await waitFor(() => agent.log.split('a kind is watched').length === 6, {
+    await waitFor(() => agent.log.split('watching a kind').length === 6, {
       timeoutMs: 120_000,
       description: 'five kinds to be watched',
     });

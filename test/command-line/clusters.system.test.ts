@@ -49,7 +49,7 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     expect(await store.svc.answer(['cluster', 'rm', 'second'])).toBe('Removed second\n');
     expect(await fails(['cluster', 'status', 'second'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('svc cluster ls shows') as string,
+      stderr: expect.stringContaining('svc cluster ls lists') as string,
     });
     expect(await fails(['cluster', 'add', 'first'])).toMatchObject({ exitCode: 1 });
   });

@@ -134,7 +134,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     expect((await call('read_file', { sandbox, path: '/srv/a/text', max_bytes: 3 })).value).toMatchObject({
       encoding: 'utf-8',
       content: 'gr',
-      note: '4 bytes follow; read on with offset 2.',
+      note: '4 more bytes; continue with offset 2.',
     });
     expect((await call('read_file', { sandbox, path: '/srv/a/text', offset: 2 })).value).toMatchObject({
       content: 'ün\n',

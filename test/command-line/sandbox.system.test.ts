@@ -46,7 +46,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
 
   it('says what an image may be called, and reads the names that other clients of the API read', async () => {
     const refused = await svc.run(['sandbox', 'create', 'no-such-image']);
-    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('svc sandbox images shows') });
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('svc sandbox images lists') });
     expect((await svc.run(['sandbox', 'create'])).exitCode).toBe(2);
     // Each error is reported once, with the field's name.
     const small = await svc.run(['sandbox', 'create', 'busybox', '--memory', '1']);

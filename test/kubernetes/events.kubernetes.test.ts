@@ -12,7 +12,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   const ghost = `ghost-${process.pid}`;
   beforeAll(async () => {
     fixture = await AgentFixture.start();
-    await waitFor(() => fixture.test.logLines.filter((line) => line.includes('a kind is watched')).length === 5, {
+    await waitFor(() => fixture.test.logLines.filter((line) => line.includes('watching a kind')).length === 5, {
       description: 'five kinds to be watched',
     });
   });
@@ -115,7 +115,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('are of managed workloads only, unless the configuration wants all', async () => {
     const all = await fixture.beside({ SVC_EVENTS_SCOPE: 'all' });
-    await waitFor(() => all.test.logLines.filter((line) => line.includes('a kind is watched')).length === 5);
+    await waitFor(() => all.test.logLines.filter((line) => line.includes('watching a kind')).length === 5);
     await fixture.pod('stranger', [{ name: 'main', image: TEST_IMAGE, command: ['sleep', '3600'] }]);
     await all.platform.waitForMessage('event', ({ resource }) => resource === 'pod/stranger');
     await all.stop();
@@ -129,7 +129,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const sequences = fixture.platform.messages('event').map(({ seq }) => seq);
     expect(new Set(sequences).size).toBe(sequences.length);
     const second = await fixture.beside();
-    await waitFor(() => second.test.logLines.filter((line) => line.includes('a kind is watched')).length === 5);
+    await waitFor(() => second.test.logLines.filter((line) => line.includes('watching a kind')).length === 5);
     await second.inNamespace('create', 'configmap', 'later');
     await second.stop();
     const old = second.platform.messages('event').filter(({ namespace }) => namespace === fixture.namespace);

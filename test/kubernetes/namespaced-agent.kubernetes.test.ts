@@ -100,7 +100,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   }
 
   const watched = (): Promise<true> =>
-    waitFor(() => agent.logLines.filter((line) => line.includes('a kind is watched')).length === 8 || undefined, {
+    waitFor(() => agent.logLines.filter((line) => line.includes('watching a kind')).length === 8 || undefined, {
       timeoutMs: BUSY_MS,
       description: 'four kinds in two namespaces to be watched',
     });

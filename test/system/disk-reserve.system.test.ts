@@ -17,7 +17,7 @@ it('a platform on a disk with nothing but its reserve starts, says so, and refus
   {
     await using platform = await start(ALL_OF_IT);
     const { ready } = platform;
-    expect(platform.log()).toContain('only the reserve of the disk is left');
+    expect(platform.log()).toContain('only the disk reserve is left');
     const store = `/api/v1/workspace/${ready.workspace_uuid}/object-store`;
     const api = apiClient(ready);
     await api.post(`${store}/buckets`, { name: 'short' });
@@ -41,5 +41,5 @@ it('a platform on a disk with nothing but its reserve starts, says so, and refus
     { status: 507, code: 'HOST_DISK_FULL', message: expect.stringContaining('ask the operator') },
   ]);
   await using platform = await start('0');
-  expect(platform.log()).not.toContain('only the reserve');
+  expect(platform.log()).not.toContain('only the disk reserve');
 });

@@ -93,7 +93,7 @@ async function download({ architecture, workFolder, signal }: LibrariesOptions):
     return folder;
   } catch (cause) {
     throw new Error(
-      `the packages ${PACKAGES.join(', ')} for ${debian} cannot be had from this machine's archive; build on Debian, or give them with --packages FOLDER`,
+      `cannot download ${PACKAGES.join(', ')} for ${debian} from this machine's archive; build on Debian, or pass --packages FOLDER`,
       { cause },
     );
   }

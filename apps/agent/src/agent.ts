@@ -78,7 +78,7 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   };
   emitAgentEvent('agent_started');
   const loops = runLoops(assembly, watch, tunnel);
-  log.info({ port: http.port, metrics_port: http.metricsPort }, 'the agent is up');
+  log.info({ port: http.port, metrics_port: http.metricsPort }, 'the agent is running');
   return {
     httpPort: http.port,
     metricsPort: http.metricsPort,

@@ -35,7 +35,7 @@ const ERROR_TYPES: readonly string[] = [
 
 export function createAgentMetrics(startedAt: Date): AgentMetrics {
   const metrics = createMetrics();
-  const up = metrics.gauge('svc_agent_up', 'Whether the agent is up (1) or going down (0)');
+  const up = metrics.gauge('svc_agent_up', 'Whether the agent is running (1) or shutting down (0)');
   const connected = metrics.gauge('svc_agent_connected', 'Whether the agent is connected to the platform');
   metrics.gauge('svc_agent_start_time_seconds', 'Unix time of the start').set(startedAt.getTime() / 1000);
   const requests = metrics.counter('svc_api_requests_total', 'Requests to the platform', [

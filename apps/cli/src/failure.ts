@@ -7,24 +7,24 @@ import { S3Error } from './s3/s3-error.ts';
 
 /** Remedies for common errors. */
 const HINTS: ReadonlyMap<string, string> = new Map([
-  ['TenantNotProvisioned', 'svc bucket create NAME makes the first bucket'],
-  ['NoSuchBucket', 'svc bucket ls shows the buckets of this workspace'],
-  ['NoSuchKey', 'svc object ls shows what is there'],
+  ['TenantNotProvisioned', 'svc bucket create NAME creates the first bucket'],
+  ['NoSuchBucket', 'svc bucket ls lists the buckets of this workspace'],
+  ['NoSuchKey', 'svc object ls lists the objects'],
   ['BucketNotEmpty', 'svc bucket rm --force deletes it with everything in it'],
-  ['BucketAlreadyExists', 'names are shared by all workspaces; take another'],
+  ['BucketAlreadyExists', 'names are shared by all workspaces; choose another'],
   ['InvalidAccessKeyId', 'the key was revoked or has expired'],
   ['SlowDown', 'the platform is busy; try again later, or with a smaller --parallel'],
   ['QuotaExceeded', 'svc quota and svc bucket settings get show the limits'],
-  ['UNKNOWN_IMAGE', 'svc sandbox images shows what there is'],
-  ['IMAGE_PULL_FAILED', 'svc sandbox images shows what is here already'],
-  ['QUOTA_EXCEEDED', 'svc quota shows the limits and what is used of them'],
-  ['NAME_TAKEN', 'take another name, or none: then one is made'],
+  ['UNKNOWN_IMAGE', 'svc sandbox images lists the images'],
+  ['IMAGE_PULL_FAILED', 'svc sandbox images lists the cached images'],
+  ['QUOTA_EXCEEDED', 'svc quota shows limits and usage'],
+  ['NAME_TAKEN', 'choose another name, or omit it to get a generated one'],
   ['SANDBOX_NOT_RUNNING', 'svc sandbox start starts it'],
   ['SESSION_NOT_FOUND', 'svc sandbox shell without --session opens a new one'],
   ['SANDBOXES_UNAVAILABLE', 'the log of svc up says what is missing'],
-  ['CLUSTER_NOT_FOUND', 'svc cluster ls shows those of this workspace'],
-  ['CLUSTER_NAME_TAKEN', 'svc cluster token makes a new token for the one that is there'],
-  ['PATH_NOT_FOUND', 'svc sandbox exec NAME -- ls shows what is there'],
+  ['CLUSTER_NOT_FOUND', 'svc cluster ls lists the clusters of this workspace'],
+  ['CLUSTER_NAME_TAKEN', 'svc cluster token creates a new token for the existing cluster'],
+  ['PATH_NOT_FOUND', 'svc sandbox exec NAME -- ls lists the files'],
 ]);
 
 /**

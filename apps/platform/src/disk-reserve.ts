@@ -21,9 +21,8 @@ export async function openDiskReserve({ config, folder, log, metrics }: DiskRese
     reserveBytes: reserveMb === undefined ? null : reserveMb * MiB,
     onChange: (isShort, { freeBytes, reserveBytes }) => {
       const figures = { free_bytes: freeBytes, reserve_bytes: reserveBytes, setting: 'disk_reserve_mb' };
-      if (isShort)
-        log.warn(figures, 'only the reserve of the disk is left: uploads, sandboxes and snapshots are refused');
-      else log.info(figures, 'the disk has room again: uploads, sandboxes and snapshots are taken');
+      if (isShort) log.warn(figures, 'only the disk reserve is left: uploads, sandboxes and snapshots are refused');
+      else log.info(figures, 'the disk has room again: uploads, sandboxes and snapshots are accepted');
     },
   });
   const free = metrics.gauge('svc_disk_free_bytes', 'Free space on the disk of the data folder');

@@ -35,7 +35,7 @@ describe('the domain of public objects', () => {
       'clusters.tunnel.domain',
     ],
   ])('is refused as %s, with both keys and what to do', (_what, environment, other) => {
-    for (const part of ['object_store.public_objects.domain', `${other} (`, 'choose a domain of its own']) {
+    for (const part of ['object_store.public_objects.domain', `${other} (`, 'choose a separate domain']) {
       expect(() => load(environment)).toThrow(part);
     }
   });

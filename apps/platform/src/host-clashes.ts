@@ -13,7 +13,7 @@ interface Name {
 
 const PUBLIC_OBJECTS = 'object_store.public_objects.domain';
 const PREVIEWS = 'sandboxes.preview_domain';
-const OWN_DOMAIN = 'choose a domain of its own, such as objects.example-content.net';
+const OWN_DOMAIN = 'choose a separate domain, such as objects.example-content.net';
 
 /**
  * Names claimed by two parts of the platform. The domains of public objects and previews, and all names below them,

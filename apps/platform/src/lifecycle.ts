@@ -34,7 +34,7 @@ export class Lifecycle {
       try {
         await withDeadline(Promise.resolve(step.close()), this.#stepDeadlineMs, step.name);
       } catch (error) {
-        this.#log.error({ err: error, step: step.name }, 'closing a part failed');
+        this.#log.error({ err: error, step: step.name }, 'closing a component failed');
       }
     }
   }

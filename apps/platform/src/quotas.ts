@@ -70,6 +70,6 @@ function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig,
     case accountQuotas.teams.name:
       return config.accounts.limits.teams_per_owner;
     default:
-      throw new Error(`nothing says what auto means for ${quota.name}`);
+      throw new Error(`no default is defined for auto of ${quota.name}`);
   }
 }

@@ -147,7 +147,7 @@ async function openListeners(options: StartOptions, composition: Composition): P
     if (sites === null || sitePort === undefined) return;
     const listener = createListener({ ...sites[scheme], limits: S3_LIMITS });
     const opened = await open(listener, sitePort, `object_store.custom_domains.${scheme}_port`);
-    log.info({ scheme, port: opened }, 'custom domains are served');
+    log.info({ scheme, port: opened }, 'serving custom domains');
   };
   await openSite('http', siteHttp);
   await openSite('https', siteHttps);

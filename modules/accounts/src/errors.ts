@@ -7,7 +7,7 @@ export const accountErrors = defineErrors({
   PASSWORD_UNSUITABLE: [400, 'The password {reason}'],
   EXPIRY_TOO_LATE: [400, 'What a credential creates cannot outlive it; yours expires at {latest}'],
   SCOPE_TOO_WIDE: [400, 'A service account cannot give the scope {scope}, which it does not have'],
-  UNKNOWN_QUOTA: [400, 'There is no quota {quota}; known are {known}'],
+  UNKNOWN_QUOTA: [400, 'Unknown quota {quota}; known quotas: {known}'],
 
   UNAUTHORIZED: [401, 'Missing or invalid credentials'],
   INVALID_CREDENTIALS: [401, 'Wrong e-mail or password'],
@@ -33,7 +33,7 @@ export const accountErrors = defineErrors({
   INVITATION_NOT_FOUND: [404, 'Invitation not found, already used or expired'],
   TOKEN_NOT_FOUND: [404, 'Token not found'],
   SERVICE_ACCOUNT_NOT_FOUND: [404, 'Service account not found'],
-  QUOTA_NOT_SET: [404, 'No limit of {quota} is set for this {scope}; the default holds'],
+  QUOTA_NOT_SET: [404, 'No limit for {quota} is set for this {scope}; the default applies'],
 
   LIMIT_REACHED: [409, 'No more than {limit} {what} are allowed'],
   EMAIL_TAKEN: [409, 'The e-mail {email} belongs to another user'],

@@ -124,8 +124,8 @@ export const storeErrors = defineErrors({
 
   // The store itself
   CertificateRefused: [502, 'The certificate authority refused: {reason}'],
-  CertificateUnavailable: [503, 'No certificate could be had: {reason}'],
-  DataLost: [500, 'The stored bytes of this object are missing or damaged; the operator was told'],
+  CertificateUnavailable: [503, 'No certificate could be obtained: {reason}'],
+  DataLost: [500, 'The stored bytes of this object are missing or damaged; the operator has been notified'],
   EngineChanged: [
     500,
     'the blobs of this store are in {found}, but the configuration says {wanted}; move them with svc object-store backup and restore',
@@ -137,12 +137,12 @@ export const storeErrors = defineErrors({
     'There is not enough space left to store this; delete objects, or ask the operator for more space',
   ],
   InternalError: [500, 'We encountered an internal error. Please try again.'],
-  KeyClosed: [503, 'The key that this is encrypted under was replaced meanwhile; send it again'],
-  KeyServiceUnavailable: [503, 'The key service cannot be used now, and what is encrypted needs it: {reason}'],
+  KeyClosed: [503, 'The encryption key was rotated during the request; send it again'],
+  KeyServiceUnavailable: [503, 'The key service is unavailable, so encrypted data cannot be read or written: {reason}'],
   MasterKeyInvalid: [500, 'The master key {reason}'],
   ObjectStoreDisabled: [503, 'The object store is disabled'],
   ProviderUnavailable: [503, 'The storage engine is not reachable'],
-  StorageFault: [500, 'The disk of this server reports an error; what was stored before is not touched'],
+  StorageFault: [500, "The server's disk reports an error; stored objects are unaffected"],
   NoSuchWebsiteConfiguration: [404, 'The specified bucket does not have a website configuration'],
   WebhookRefused: [502, 'The webhook was not delivered: {reason}'],
   ServiceUnavailable: [503, 'The rights of the access key cannot be checked at the moment. Please try again.'],

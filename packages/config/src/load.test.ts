@@ -176,7 +176,7 @@ describe('loadConfig', () => {
   it('refuses a section that is written as a value, and invalid YAML with its line', () => {
     expect(faultsOf(() => load({ yaml: 'http: 4000' }))[0]).toMatchObject({
       path: 'http',
-      message: 'must be a section with keys of its own',
+      message: 'must be a section with keys',
     });
     expect(faultsOf(() => load({ yaml: 'http:\n  port: 1\n  port: 2' }))[0]?.origin?.where).toBe('svc.yaml:3:3');
     expect(faultsOf(() => load({ yaml: 'labels: &a {x: y}\nforwards: *a' }))[0]?.message).toMatch(/aliases/);

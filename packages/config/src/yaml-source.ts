@@ -50,7 +50,7 @@ export function readYaml(file: string, text: string, root: SchemaNode, allPaths:
 function readSection(reading: Reading, node: unknown, schema: SchemaNode, segments: readonly string[]): void {
   if (node === null || (isScalar(node) && node.value === null)) return; // `http:` without content
   if (!isMap(node)) {
-    const message = 'must be a section with keys of its own';
+    const message = 'must be a section with keys';
     reading.faults.push({ path: segments.join('.'), message, origin: reading.originOf(node) });
     return;
   }

@@ -37,7 +37,7 @@ export function answerError(
 function logOnce(error: AppError, request: FastifyRequest): void {
   if (error.status < 500) return;
   if (request.raw.destroyed && !request.raw.complete) {
-    request.log.debug({ err: error.cause ?? error }, 'the client left before its request was whole');
+    request.log.debug({ err: error.cause ?? error }, 'the client disconnected before its request was complete');
   } else if (error.code === 'internal_error') {
     request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed');
   } else {

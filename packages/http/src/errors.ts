@@ -13,6 +13,6 @@ export const httpErrors = defineErrors({
   UNSUPPORTED_MEDIA_TYPE: [415, 'Unsupported content type {content_type}'],
   TOO_MANY_REQUESTS: [429, 'Rate limit exceeded'],
   HEADERS_TOO_LARGE: [431, 'The head of the request is too large'],
-  RIGHT_UNCONFIRMED: [503, 'The right to this connection could not be confirmed for too long'],
+  RIGHT_UNCONFIRMED: [503, 'The right to this connection could not be confirmed in time'],
   SHUTTING_DOWN: [503, 'The platform is shutting down'],
 });

@@ -66,7 +66,7 @@ export class HeldRequests {
 
 /** Refuses a request without a response; cuts a response in progress, so that nothing more is delivered. */
 function endRequest(request: FastifyRequest, reply: FastifyReply, refusal: AppError): void {
-  request.log.info({ code: refusal.code }, 'a request was ended: the right to it is gone');
+  request.log.info({ code: refusal.code }, 'a request was ended: its right was revoked');
   if (request.isAnswered || reply.sent || reply.raw.headersSent) {
     reply.raw.destroy();
     return;

@@ -236,7 +236,7 @@ export function createHeldRights(log: Logger): HeldRights {
       const timer = setTimeout(callback, delayMs).unref();
       return () => clearTimeout(timer);
     },
-    onError: (err) => log.warn({ err }, 'the right to an open connection could not be checked; it is checked again'),
+    onError: (err) => log.warn({ err }, 'the right to an open connection could not be checked; retrying'),
   });
 }
 

@@ -186,7 +186,7 @@ describe('a body', () => {
     );
     await waitFor(() => listener.connectionCount() === 1);
     socket.resetAndDestroy();
-    await waitFor(() => lines.some((line) => line.includes('the client left before its request was whole')));
+    await waitFor(() => lines.some((line) => line.includes('the client disconnected before its request was complete')));
     expect(lines.filter((line) => /"level":"(error|warn)"/.test(line))).toEqual([]);
   });
 

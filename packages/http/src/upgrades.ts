@@ -135,7 +135,7 @@ export class UpgradeRouter {
   #hold({ socket, requestId }: BareUpgrade, right: HeldRight, { isAnswered, refuse }: Refusing): UpgradeHold {
     let say: ((refusal: AppError) => void) | null = null;
     const release = this.#rights.hold(right, (refusal) => {
-      this.#log.info({ code: refusal.code, request_id: requestId }, 'an upgrade was ended: the right to it is gone');
+      this.#log.info({ code: refusal.code, request_id: requestId }, 'a connection was ended: its right was revoked');
       if (!isAnswered()) refuse(refusal);
       // A farewell would queue behind unread output, and the client would still receive all of that.
       else if (say === null || socket.writableLength > 0) socket.destroy();

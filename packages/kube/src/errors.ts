@@ -5,9 +5,9 @@ export const kubeErrors = defineErrors({
   KUBECONFIG_INVALID: [500, 'The kubeconfig cannot be used: {reason}'],
   NOT_IN_CLUSTER: [500, 'This process does not run in a Kubernetes pod: {reason}'],
   KUBERNETES_UNREACHABLE: [503, 'The Kubernetes API did not answer: {reason}'],
-  KUBERNETES_ANSWER_INVALID: [502, 'The Kubernetes API answered something unexpected: {reason}'],
+  KUBERNETES_ANSWER_INVALID: [502, 'Unexpected response from the Kubernetes API: {reason}'],
   UNKNOWN_KIND: [404, 'The cluster does not know {api_version} {kind}'],
-  INVALID_NAME: [400, 'Not a name of an object: {name}'],
+  INVALID_NAME: [400, 'Invalid object name: {name}'],
   WATCH_IDLE: [504, 'The watch was silent for {idle_ms} ms'],
 });
 

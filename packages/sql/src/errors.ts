@@ -9,7 +9,7 @@ export const sqlErrors = defineErrors({
   MIGRATION_CHANGED: [500, 'Migration {name} was changed after it ran (checksum {found}, expected {expected})'],
   MIGRATION_ORDER: [500, 'Migration {name} is missing in the database although a later one ran'],
   INVALID_TEXT: [400, 'Text must not contain NUL (U+0000); remove it'],
-  DATABASE_NOT_NAMED: [500, 'Neither the URL nor the file of a database is given'],
+  DATABASE_NOT_NAMED: [500, 'Set the URL or the file of the database'],
   DATABASE_DAMAGED: [500, 'The database {location} is damaged ({reason}); restore a backup'],
   DATABASE_READ_ONLY: [500, 'The database {location} cannot be written ({reason})'],
   DATABASE_NOT_FOUND: [500, 'The database {location} cannot be opened ({reason})'],

@@ -169,7 +169,7 @@ export class PlatformChannel {
         message: (message) => this.#message(session, message),
         welcomed: (welcome) => this.#welcomed(welcome),
         refused: (envelope, error) => handlers.refused(session, envelope, error),
-        peerError: (code, message) => log.warn({ code, reason: message }, 'the platform could not use a message'),
+        peerError: (code, message) => log.warn({ code, reason: message }, 'the platform rejected a message'),
         pong: () => (this.#health = { ...this.#health, lastPingAt: clock.now() }),
         sent: (type) => metrics.messageSent(type),
         received: (type) => metrics.messageReceived(type),
@@ -294,7 +294,7 @@ export class PlatformChannel {
     const cancel = clock.setTimer(
       () => {
         this.#replacement = this.#replace(session).catch((error: unknown) => {
-          log.warn({ err: error }, 'no second connection; the first one goes on');
+          log.warn({ err: error }, 'the second connection was refused; the first one stays open');
         });
       },
       Math.round(random() * withinMs),

@@ -144,7 +144,7 @@ export class Delivery {
         // All later events would wait forever. Send this one without its details, which fits into any frame.
         log.warn(
           { event_type: event.event_type, resource: event.resource },
-          'an event is larger than the platform takes',
+          'an event exceeds the size that the platform accepts',
         );
         await session.send('event', { ...event, details: { truncated: true } }).catch(() => undefined);
       }
@@ -164,7 +164,7 @@ export class Delivery {
     if (seq > 0) events.acknowledge(seq);
     if (commandIds.size === 0) return;
     journal.acknowledge([...commandIds]).catch((error: unknown) => {
-      log.error({ err: error }, 'that results were delivered could not be written down');
+      log.error({ err: error }, 'delivered results could not be recorded');
     });
   }
 }

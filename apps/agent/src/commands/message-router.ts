@@ -38,7 +38,7 @@ export function routeMessage({ runner, delivery, log }: MessageRouterOptions, me
       return;
     case 'result_ack':
       delivery.resultsStored(message.payload).catch((error: unknown) => {
-        log.error({ err: error }, 'an acknowledgement could not be written down');
+        log.error({ err: error }, 'an acknowledgement could not be recorded');
       });
       return;
     case 'event_ack':

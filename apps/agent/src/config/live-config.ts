@@ -32,12 +32,12 @@ export class LiveConfig {
       loaded = this.#load();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      this.#log.error({ cause, faults: error.faults }, 'the configuration is faulty and was not reloaded');
+      this.#log.error({ cause, faults: error.faults }, 'the configuration is invalid and was not reloaded');
       return;
     }
     const changed = changedKeys(this.#current, loaded.config);
     if (changed.length === 0) {
-      this.#log.info({ cause }, 'the configuration was read again: no change');
+      this.#log.info({ cause }, 'the configuration was reloaded without changes');
       return;
     }
     const waiting = changed.filter((path) => !isReloadable(path));

@@ -69,7 +69,7 @@ function deployOnce(
   const applied: DeployRun['applied'] = (objects, whole, deleted) =>
     drift.applied({ ...projectOf(payload), objects, whole, deleted }).catch((error: unknown) => {
       // The deploy succeeded: being unable to watch for drift until the next one must not make it fail.
-      log.error({ err: error, command_id: context.commandId }, 'what is expected cannot be stored');
+      log.error({ err: error, command_id: context.commandId }, 'the expected objects could not be stored');
     });
   const keyPrefix = agent.key_prefix;
   const putBackUid: DeployRun['putBackUid'] = (object) => drift.putBackUid(projectOf(payload), object);

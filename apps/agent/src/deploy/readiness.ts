@@ -54,7 +54,7 @@ function settle(each: AppliedObject, { health, message }: ObjectHealth, waiting:
 async function currentHealth({ client, signal, log }: ReadinessRequest, each: AppliedObject): Promise<ObjectHealth> {
   try {
     const live = await client.get(referenceOf(each.object), signal);
-    if (live === null) return { health: 'failed', message: 'was deleted by somebody' };
+    if (live === null) return { health: 'failed', message: 'was deleted by another client' };
     each.object = live;
     return healthOf(live);
   } catch (error) {

@@ -49,9 +49,12 @@ export class Corrections {
     const { log } = this.#options;
     const { kind, name, namespace, intent } = drift.object;
     if (intent === null) {
-      log.warn({ kind, name, namespace }, 'drift cannot be corrected before the next deploy of the project');
+      log.warn({ kind, name, namespace }, "drift cannot be corrected until the project's next deploy");
     } else if (!this.#isAllowed(identityOf(drift.object))) {
-      log.warn({ kind, name, namespace }, 'drift comes again and again; it is left to whoever insists on it');
+      log.warn(
+        { kind, name, namespace },
+        'drift keeps coming back; correction stopped because another controller keeps changing the object',
+      );
     } else {
       this.#last = this.#last
         .then(() => this.#attempt(drift, signal))

@@ -228,7 +228,7 @@ export class DriftWatch {
     object.told = drift;
     expectations
       .save(project)
-      .catch((error: unknown) => log.error({ err: error }, 'what is expected cannot be stored'));
+      .catch((error: unknown) => log.error({ err: error }, 'the expected objects could not be stored'));
     if (drift === '') return; // already restored
     const details = detailsOf({
       project_id: project.projectId,

@@ -45,13 +45,13 @@ it('says each time that a kind is not watched any more, and that it is again', a
   const stop = new AbortController();
   const done = events.run(stop.signal);
   const told = (words: string): number => lines.filter((line) => line.includes(words)).length;
-  await waitFor(() => told('a kind is watched"') === 4);
+  await waitFor(() => told('watching a kind"') === 4);
   for (const round of [1, 2]) {
     client.cut();
     await waitFor(() => told('a kind is not watched') === round);
     await waitFor(async () => {
       await clock.advance(1000);
-      return told('a kind is watched again') === round;
+      return told('watching a kind again') === round;
     });
   }
   expect(lines.filter((line) => line.includes('not watched')).every((line) => line.includes('"level":"warn"'))).toBe(

@@ -148,10 +148,10 @@ export class ClusterEvents {
           state.reached(name, version);
           // Log the next failure again.
           if (version !== '' && this.#failing.delete(name)) {
-            log.info({ kind: kind.kind, namespace }, 'a kind is watched again');
+            log.info({ kind: kind.kind, namespace }, 'watching a kind again');
           }
         },
-        synced: () => log.info({ kind: kind.kind, namespace }, 'a kind is watched'),
+        synced: () => log.info({ kind: kind.kind, namespace }, 'watching a kind'),
       },
       pause: (delayMs, signal) => pause(clock, delayMs, signal),
       onError: (error, retryMs) => {

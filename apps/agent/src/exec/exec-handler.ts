@@ -119,7 +119,7 @@ function feedInput(
     if (input.eof) {
       ended = true;
       if (!connection.endInput()) {
-        context.progress('input', 'this API server cannot tell the process that its input ended');
+        context.progress('input', 'this API server cannot close the input of the process');
       }
     }
     if (connection.waitingInputBytes <= MAX_WAITING_INPUT_BYTES) return;

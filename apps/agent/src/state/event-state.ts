@@ -51,8 +51,7 @@ export async function openEventState(options: EventStateOptions): Promise<EventS
       else replay(line, outbox, kinds);
     });
     // Lines are written whole, but a disk that lost power may return anything.
-    if (unreadable > 0)
-      log.warn({ lines: unreadable }, 'a part of the remembered events cannot be read and is left out');
+    if (unreadable > 0) log.warn({ lines: unreadable }, 'some stored events are unreadable and were skipped');
     return new EventState(options, file, outbox, kinds);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -38,7 +38,7 @@ export async function claimStateFolder({ folder, owner, clock, log }: StateFolde
     lock = await lockStateFolder({ folder, clock, log });
     const before = await readOwner(folder);
     if (before !== null && !isSame(before, owner)) {
-      log.warn({ folder, of: before }, 'the state folder is of another cluster: what it holds is set aside');
+      log.warn({ folder, of: before }, 'the state folder belongs to another cluster; its contents were moved aside');
       await setAside(folder);
     }
     await replaceFile(join(folder, OWNER_FILE), `${JSON.stringify(owner)}\n`);

@@ -42,7 +42,7 @@ describe('the lock of the state folder', () => {
   it('goes from one to the next, and is waited for meanwhile', async () => {
     const first = await lockStateFolder({ folder: folder.path, clock: systemClock, log });
     const second = lockStateFolder({ folder: folder.path, clock: systemClock, log });
-    await expect.poll(() => lines.join('')).toContain('waiting for its end');
+    await expect.poll(() => lines.join('')).toContain('waiting for it to exit');
     first.release();
     (await second).release();
   });
@@ -69,6 +69,6 @@ describe('the lock of the state folder', () => {
 
   it('is done without where no lock can be had, with a word', async () => {
     (await lockStateFolder({ folder: '/proc/self', clock: systemClock, log })).release();
-    expect(lines.join('')).toContain('would not be noticed');
+    expect(lines.join('')).toContain('would go unnoticed');
   });
 });

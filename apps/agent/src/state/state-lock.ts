@@ -43,7 +43,7 @@ export async function lockStateFolder({ folder, clock, log }: StateLockOptions):
       throw agentErrors.STATE_DIR_IN_USE({ details: { path: folder, holder, key: 'agent.state_dir' } });
     }
     if (!told)
-      log.warn({ folder, holder, wait_ms: WAIT_MS }, 'another agent uses the state folder: waiting for its end');
+      log.warn({ folder, holder, wait_ms: WAIT_MS }, 'another agent uses the state folder; waiting for it to exit');
     await pause(clock, ASK_EVERY_MS, new AbortController().signal);
   }
 }
@@ -65,7 +65,7 @@ function tryLock(folder: string, log: Logger): StateLock | null {
     lock?.close();
     if (databaseFaultOf(error)?.kind === 'conflict') return null;
     // A file system without locks still works for a single agent; whether it is writable shows later.
-    log.warn({ err: error, folder }, 'the state folder cannot be locked: a second agent on it would not be noticed');
+    log.warn({ err: error, folder }, 'the state folder cannot be locked, so a second agent would go unnoticed');
     return { release: () => undefined };
   }
 }

@@ -99,7 +99,7 @@ async function wholeNumbers(
       ? null
       : ((await usageFromMetrics(client, signal)) ?? (await usageFromKubelets(client, nodes.names, signal)));
   if (used !== null || nodes === null) limitations.clear('usage of nodes');
-  else limitations.set('usage of nodes', 'neither metrics.k8s.io nor the summaries of the kubelets tell it');
+  else limitations.set('usage of nodes', 'available from neither metrics.k8s.io nor the kubelet summaries');
   const pods = await permitted(limitations, 'numbers of pods', () => countRunningPods(options, signal));
   return { usage: used === null || nodes === null ? null : { used, available: nodes.allocatable }, pods };
 }
@@ -112,7 +112,7 @@ async function scopedNumbers(options: ClusterNumbersOptions, signal: AbortSignal
   if (numbers === null) return { usage: null, pods: null };
   const { usage, runningPods } = numbers;
   if (usage !== null) limitations.clear('usage of pods');
-  else limitations.set('usage of pods', 'metrics.k8s.io does not tell it in every namespace');
+  else limitations.set('usage of pods', 'metrics.k8s.io does not cover every namespace');
   return { usage, pods: runningPods };
 }
 

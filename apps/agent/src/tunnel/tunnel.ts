@@ -160,7 +160,7 @@ export class AgentTunnel {
     const request = decodeTunnelRequest(stream.metadata);
     const { forwards, kubernetes: offered } = config.current.tunnel;
     if (request === null) {
-      stream.reset(TUNNEL_STREAM_CODES.malformed, 'the stream does not say what it is for');
+      stream.reset(TUNNEL_STREAM_CODES.malformed, 'the stream has no purpose header');
       return;
     }
     if (request.service === KUBERNETES_SERVICE && offered.enabled) {

@@ -111,7 +111,7 @@ async function makeKey({ store }: Connection, hostname: string): Promise<S3Acces
     return await makeKeyFor(store, { label, permissions: ['read', 'write'] });
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const hint = 'set SVC_S3_ACCESS_KEY_ID and SVC_S3_SECRET_ACCESS_KEY to one that somebody made for you';
+    const hint = 'set SVC_S3_ACCESS_KEY_ID and SVC_S3_SECRET_ACCESS_KEY to a key created for you';
     throw new CommandFailure('you are not allowed to create access keys in this workspace', { hint, cause: error });
   }
 }

@@ -20,7 +20,7 @@ export function registerMcpCommand(program: Command): void {
     .description('Serve sandboxes as MCP tools (Model Context Protocol) on standard input and output')
     .option('--folder <path>', 'Allow upload_file and download_file in this local folder (default none)')
     .option('--ephemeral', 'Delete the sandboxes created in this session when the client disconnects')
-    .addHelpText('after', '\nA client starts it by itself: docs/mcp.md shows its settings for the usual ones.')
+    .addHelpText('after', '\nThe client starts it; docs/mcp.md shows the settings for common clients.')
     .action((flags: McpFlags) => withSandboxes(flags, (session) => serve(session, flags)));
 }
 

@@ -11,18 +11,26 @@ const command = z.object({
   sandbox: sandboxArgument,
   command: z
     .union([z.string().min(1), z.array(z.string()).min(1)])
-    .describe('A text is a script of sh; a list is a program and its arguments'),
-  cwd: z.string().startsWith('/').optional().describe('Where it runs; the home folder by default'),
+    .describe('A string is a shell script (sh -c); an array is a program and its arguments'),
+  cwd: z.string().startsWith('/').optional().describe('Working directory; defaults to the home directory'),
   environment: z.record(z.string(), z.string()).optional(),
-  stdin: z.string().optional().describe('What it reads; nothing by default'),
-  timeout_seconds: z.number().int().min(1).max(3600).optional().describe('60 by default; it is ended then'),
+  stdin: z.string().optional().describe('Standard input; empty by default'),
+  timeout_seconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(3600)
+    .optional()
+    .describe('Timeout in seconds, after which the command is killed; defaults to 60'),
   max_output_bytes: z
     .number()
     .int()
     .min(1024)
     .max(MAX_OUTPUT_BYTES)
     .optional()
-    .describe(`Of stdout and of stderr: beginning and end of more than that (${DEFAULT_OUTPUT_BYTES} by default)`),
+    .describe(
+      `Maximum bytes of stdout and stderr each; the middle of longer output is omitted (${DEFAULT_OUTPUT_BYTES} by default)`,
+    ),
 });
 
 export function addCommandTools(server: McpServer, { session: { find } }: ToolContext): void {
@@ -30,8 +38,8 @@ export function addCommandTools(server: McpServer, { session: { find } }: ToolCo
     name: 'run_command',
     title: 'Run a command',
     description:
-      'Runs a command in a sandbox as root until it ends, and answers stdout, stderr and exit_code. A failing command is an ' +
-      'answer, not an error. For servers and other things that go on, end the script with & and send its output to a file.',
+      'Run a command in a sandbox as root and return stdout, stderr and exit_code when it ends. A nonzero exit code is a ' +
+      'result, not an error. For servers and other background processes, end the script with & and redirect output to a file.',
     input: command,
     destructive: true,
     async run(input, { signal, progress }) {
@@ -55,8 +63,8 @@ export function addCommandTools(server: McpServer, { session: { find } }: ToolCo
         stderr: result.stderr,
         duration_ms: result.durationMs,
         ...(result.signal !== null && { signal: result.signal }),
-        ...(result.timedOut && { timed_out: true, note: 'The time was over and the command was ended.' }),
-        ...(result.truncated && { truncated: true, hint: 'Send long output to a file and read that in pieces.' }),
+        ...(result.timedOut && { timed_out: true, note: 'The command timed out and was killed.' }),
+        ...(result.truncated && { truncated: true, hint: 'Redirect long output to a file and read it in parts.' }),
       };
     },
   });

@@ -18,11 +18,12 @@ function addReadTools(server: McpServer, { session: { find } }: ToolContext): vo
   addTool(server, {
     name: 'read_file',
     title: 'Read a file',
-    description: 'Reads a file, or a piece of it. What is no text comes in base64. A note says where to read on.',
+    description:
+      'Read a file or part of it. Binary content is returned as base64. A note gives the offset for the next part.',
     input: z.object({
       sandbox: sandboxArgument,
       path: pathArgument,
-      offset: z.number().int().min(0).optional().describe('Of the first byte; 0 by default'),
+      offset: z.number().int().min(0).optional().describe('Offset of the first byte; defaults to 0'),
       max_bytes: z.number().int().min(1).max(MAX_READ_BYTES).optional().describe(`${DEFAULT_READ_BYTES} by default`),
     }),
     readOnly: true,
@@ -42,14 +43,14 @@ function addReadTools(server: McpServer, { session: { find } }: ToolContext): vo
         size,
         encoding: piece.encoding,
         content: piece.content,
-        ...(next < size && { truncated: true, note: `${size - next} bytes follow; read on with offset ${next}.` }),
+        ...(next < size && { truncated: true, note: `${size - next} more bytes; continue with offset ${next}.` }),
       };
     },
   });
   addTool(server, {
     name: 'list_files',
     title: 'List a folder',
-    description: 'Names, sizes and kinds of what is in a folder, folders first.',
+    description: 'List a folder with names, sizes and types, folders first.',
     input: z.object({
       sandbox: sandboxArgument,
       path: pathArgument,
@@ -74,18 +75,18 @@ function addWriteTools(server: McpServer, { session: { find } }: ToolContext): v
   addTool(server, {
     name: 'write_file',
     title: 'Write a file',
-    description: 'Writes a file in one step, and makes the folders on the way. A file that is there is replaced.',
+    description: 'Write a file atomically, creating missing folders. Replaces an existing file.',
     input: z.object({
       sandbox: sandboxArgument,
       path: pathArgument,
       content: z.string(),
-      encoding: z.enum(['utf-8', 'base64']).optional().describe('Of the content; utf-8 by default'),
-      append: z.boolean().optional().describe('At the end of what is there'),
+      encoding: z.enum(['utf-8', 'base64']).optional().describe('Encoding of the content; defaults to utf-8'),
+      append: z.boolean().optional().describe('Append to the file instead of replacing it'),
       mode: z
         .string()
         .regex(/^0?[0-7]{3,4}$/)
         .optional()
-        .describe('Octal, such as 0755'),
+        .describe('Octal mode, such as 0755'),
     }),
     destructive: true,
     async run({ sandbox, path, content, encoding, append, mode }, { signal }) {
@@ -98,7 +99,7 @@ function addWriteTools(server: McpServer, { session: { find } }: ToolContext): v
   addTool(server, {
     name: 'delete_file',
     title: 'Delete a file or folder',
-    description: 'Deletes a file, or a folder with all that is in it.',
+    description: 'Delete a file, or a folder with its contents.',
     input: z.object({ sandbox: sandboxArgument, path: pathArgument }),
     destructive: true,
     async run({ sandbox, path }, { signal }) {

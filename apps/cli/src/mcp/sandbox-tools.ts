@@ -8,13 +8,18 @@ const MAX_LISTED = 100;
 const POLL_EVERY_MS = 2_000;
 
 const newSandbox = z.object({
-  image: z.string().optional().describe('Of list_images, such as ubuntu, debian, node, python or busybox'),
-  snapshot_id: z.string().optional().describe('In place of an image: with the files of a snapshot'),
-  name: z.string().optional().describe('Letters, digits, - and _; one is made when absent'),
-  environment: z.record(z.string(), z.string()).optional().describe('Variables of everything that runs in it'),
-  network: z.enum(['egress', 'none']).optional().describe('egress: it reaches the public internet; none: nothing'),
-  idle_timeout_seconds: z.number().int().min(10).optional().describe('Stopped when it was not used for so long'),
-  max_lifetime_seconds: z.number().int().min(10).optional().describe('Deleted after so long'),
+  image: z.string().optional().describe('Image name from list_images, such as ubuntu, debian, node, python or busybox'),
+  snapshot_id: z.string().optional().describe('Snapshot to create the sandbox from, instead of an image'),
+  name: z.string().optional().describe('Letters, digits, - and _; generated if omitted'),
+  environment: z.record(z.string(), z.string()).optional().describe('Environment variables for every process'),
+  network: z.enum(['egress', 'none']).optional().describe('egress: public internet only; none: no network'),
+  idle_timeout_seconds: z
+    .number()
+    .int()
+    .min(10)
+    .optional()
+    .describe('Stop the sandbox after this many seconds without use'),
+  max_lifetime_seconds: z.number().int().min(10).optional().describe('Delete the sandbox after this many seconds'),
 });
 
 /** Tools for the lifecycle of sandboxes. */
@@ -23,11 +28,11 @@ export function addSandboxTools(server: McpServer, context: ToolContext): void {
   addTool(server, {
     name: 'create_sandbox',
     title: 'Create a sandbox',
-    description: 'Makes an isolated Linux machine and answers when it runs. Give an image, or a snapshot_id.',
+    description: 'Create an isolated Linux machine and return once it is running. Pass either image or snapshot_id.',
     input: newSandbox,
     async run(request, call) {
       if ((request.image === undefined) === (request.snapshot_id === undefined)) {
-        throw new CommandFailure('give either image or snapshot_id', { hint: 'list_images shows the images' });
+        throw new CommandFailure('pass either image or snapshot_id', { hint: 'list_images shows the images' });
       }
       const sandbox = await sandboxes.create(request, { waitMs: 0, signal: call.signal });
       context.made.add(sandbox.id);
@@ -38,8 +43,8 @@ export function addSandboxTools(server: McpServer, context: ToolContext): void {
   addTool(server, {
     name: 'list_images',
     title: 'List images',
-    description: 'What sandboxes can be made of. One that is not cached takes longer the first time.',
-    input: z.object({ all: z.boolean().optional().describe('Also those that are seldom used') }),
+    description: 'List available images. The first sandbox from an uncached image takes longer.',
+    input: z.object({ all: z.boolean().optional().describe('Include rarely used images') }),
     readOnly: true,
     async run({ all = false }, { signal }) {
       const images = await sandboxes.images({ all, signal });
@@ -51,7 +56,7 @@ export function addSandboxTools(server: McpServer, context: ToolContext): void {
   addTool(server, {
     name: 'list_sandboxes',
     title: 'List sandboxes',
-    description: `The newest ${MAX_LISTED} sandboxes of the workspace.`,
+    description: `List the newest ${MAX_LISTED} sandboxes of the workspace.`,
     input: z.object({ status: z.enum(['creating', 'running', 'stopped', 'error']).optional() }),
     readOnly: true,
     async run({ status }, { signal }) {
@@ -72,8 +77,7 @@ export function addSandboxTools(server: McpServer, context: ToolContext): void {
   addTool(server, {
     name: 'create_snapshot',
     title: 'Create a snapshot',
-    description:
-      'Keeps the files of a sandbox as they are now; create_sandbox with its snapshot_id makes others of it.',
+    description: 'Snapshot the files of a sandbox. Pass its snapshot_id to create_sandbox to create copies.',
     input: z.object({ sandbox: sandboxArgument, name: z.string().optional() }),
     async run({ sandbox, name }, { signal }) {
       return { ...(await (await find(sandbox)).snapshot({ signal, ...(name !== undefined && { name }) })) };
@@ -82,8 +86,7 @@ export function addSandboxTools(server: McpServer, context: ToolContext): void {
   addTool(server, {
     name: 'preview_url',
     title: 'Preview a port',
-    description:
-      'An address under which a port that something listens on in the sandbox is reached from a browser for a while.',
+    description: 'Get a temporary browser URL for a port of the sandbox.',
     input: z.object({
       sandbox: sandboxArgument,
       port: z.number().int().min(1).max(65_535),
@@ -100,7 +103,7 @@ function addStateTools(server: McpServer, { session: { find }, made }: ToolConte
   addTool(server, {
     name: 'start_sandbox',
     title: 'Start a sandbox',
-    description: 'Starts a stopped sandbox, or one in error again. Its files are there, its processes are not.',
+    description: 'Start a sandbox that is stopped or in error. Files are kept; processes are not.',
     input: z.object({ sandbox: sandboxArgument }),
     async run({ sandbox: name }, call) {
       const sandbox = await find(name);
@@ -112,7 +115,7 @@ function addStateTools(server: McpServer, { session: { find }, made }: ToolConte
   addTool(server, {
     name: 'stop_sandbox',
     title: 'Stop a sandbox',
-    description: 'Ends everything that runs in it. Its files stay.',
+    description: 'Stop a sandbox: kill all processes and keep the files.',
     input: z.object({ sandbox: sandboxArgument }),
     async run({ sandbox: name }, { signal }) {
       const sandbox = await find(name);
@@ -123,7 +126,7 @@ function addStateTools(server: McpServer, { session: { find }, made }: ToolConte
   addTool(server, {
     name: 'delete_sandbox',
     title: 'Delete a sandbox',
-    description: 'Deletes it with all of its files, for good.',
+    description: 'Delete a sandbox and all of its files permanently.',
     input: z.object({ sandbox: sandboxArgument }),
     destructive: true,
     async run({ sandbox: name }, { signal }) {
@@ -145,6 +148,6 @@ async function untilRunning(sandbox: Sandbox, { signal, progress }: ToolCall): P
   if (sandbox.status === 'running') return;
   const reason = sandbox.info.error?.message ?? sandbox.status;
   throw new CommandFailure(`the sandbox ${sandbox.id} could not be created: ${reason}`, {
-    hint: 'start_sandbox tries again, delete_sandbox removes it',
+    hint: 'retry with start_sandbox, or remove it with delete_sandbox',
   });
 }

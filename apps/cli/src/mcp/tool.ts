@@ -35,7 +35,7 @@ export const pathArgument = z
   .string()
   .min(1)
   .max(4096)
-  .describe('Absolute path in the sandbox, or one below the home folder');
+  .describe('Path in the sandbox: absolute, or relative to the home directory');
 
 const PROGRESS_EVERY_MS = 1_000;
 

@@ -10,12 +10,12 @@ import { addTool, pathArgument, sandboxArgument, type ToolContext } from './tool
 
 /** Tools for copying files of any size between this machine and a sandbox. */
 export function addTransferTools(server: McpServer, { session: { find } }: ToolContext, folder: LocalFolder): void {
-  const localPath = z.string().min(1).describe(`On this machine, inside ${folder.path}`);
+  const localPath = z.string().min(1).describe(`Path on this machine, inside ${folder.path}`);
   const input = z.object({ sandbox: sandboxArgument, local_path: localPath, path: pathArgument });
   addTool(server, {
     name: 'upload_file',
     title: 'Upload a file',
-    description: 'Copies a file of this machine into a sandbox, with its permissions.',
+    description: 'Copy a file from this machine to a sandbox, keeping its permissions.',
     input,
     destructive: true,
     async run({ sandbox: name, local_path: given, path }, { signal, progress }) {
@@ -30,7 +30,7 @@ export function addTransferTools(server: McpServer, { session: { find } }: ToolC
   addTool(server, {
     name: 'download_file',
     title: 'Download a file',
-    description: 'Copies a file of a sandbox to this machine, with its permissions. A file that is there is replaced.',
+    description: 'Copy a file from a sandbox to this machine, keeping its permissions. Replaces an existing file.',
     input,
     destructive: true,
     async run({ sandbox: name, local_path: given, path }, { signal, progress }) {

@@ -31,7 +31,7 @@ export async function runClusterShell(
   }
   own.newLine();
   if (ending.kind !== 'left') throw new CommandFailure('', { exitCode: EXIT.interrupted });
-  options.note('left the container; what does not heed that its terminal is gone goes on there');
+  options.note('left the container; processes that ignore the hangup keep running there');
 }
 
 function join(own: OwnTerminal, shell: ClusterShell, signal: AbortSignal): Promise<Ending> {

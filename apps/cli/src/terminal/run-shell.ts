@@ -18,9 +18,9 @@ export interface ShellOptions {
 
 const HELP = '~.  end    ~d  leave the session as it is    ~~  a ~    ~?  this';
 const LOST: Readonly<Record<number, string>> = {
-  4001: 'another client took the session over',
+  4001: 'another client took over the session',
   4002: 'this terminal was too slow',
-  4003: 'your right to this terminal was taken',
+  4003: 'your access to this terminal was revoked',
   4004: 'the sandbox was stopped',
   4005: 'the sandbox was deleted',
   4006: 'the session has ended',
@@ -72,7 +72,7 @@ function join(own: OwnTerminal, remote: Terminal, { escape, readOnly, signal }: 
       if (state === 'reconnecting') own.note('[connection lost, trying again; ~. gives up]');
       if (state === 'connected') remote.resize(own.size.cols, own.size.rows);
     });
-    remote.onLag((bytes) => own.note(`[${bytes} bytes left out]`));
+    remote.onLag((bytes) => own.note(`[${bytes} bytes omitted]`));
     remote.onData(({ bytes, replayed }) => own.show(replayed ? withoutQueries(bytes) : bytes));
     remote.ended.then((end) => resolve({ kind: 'shell', end }), reject);
   });

@@ -10,10 +10,10 @@ const MAX_NAME_BYTES = 255;
  */
 export function segmentsOfKey(key: string): string[] | { refused: string } {
   if (key === '') return { refused: 'the name is empty' };
-  if (key.includes('\0')) return { refused: 'it holds a null character, which no file name may' };
+  if (key.includes('\0')) return { refused: 'it contains a null character' };
   const segments = (key.endsWith('/') ? key.slice(0, -1) : key).split('/');
   for (const segment of segments) {
-    if (segment === '') return { refused: 'an empty name between slashes is no file name' };
+    if (segment === '') return { refused: 'a path segment is empty' };
     if (segment === '.' || segment === '..') return { refused: `${segment} would lead to another folder` };
     if (Buffer.byteLength(segment) > MAX_NAME_BYTES)
       return { refused: `a name is longer than ${MAX_NAME_BYTES} bytes` };

@@ -81,7 +81,7 @@ export async function withTransfers(flags: TransferFlags, run: (transfers: Trans
 }
 
 function interrupted(cause: unknown): CommandFailure {
-  const hint = 'run the same command again and it goes on from here';
+  const hint = 'run the same command again to resume';
   return new CommandFailure('interrupted', { hint, exitCode: EXIT.interrupted, cause });
 }
 

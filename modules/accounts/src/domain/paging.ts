@@ -55,7 +55,7 @@ export function decodeCursor(cursor: string, length: number): string[] {
 
 function badCursor(cause?: unknown): Error {
   return accountErrors.INVALID_REQUEST({
-    details: { field: 'cursor', reason: 'cursor is not one that a list answered' },
+    details: { field: 'cursor', reason: 'cursor must be the next_cursor of a list response' },
     cause,
   });
 }

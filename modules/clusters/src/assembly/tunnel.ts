@@ -58,7 +58,7 @@ export function createTunnelServices(options: TunnelServicesOptions): TunnelServ
           leaseMs,
           maxStreams,
           memory,
-          onConnected: (cluster, epoch) => log.info({ cluster, epoch }, 'clusters: a tunnel stands'),
+          onConnected: (cluster, epoch) => log.info({ cluster, epoch }, 'clusters: a tunnel connected'),
           onError,
         }),
       );

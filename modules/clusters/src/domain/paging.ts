@@ -50,7 +50,7 @@ function decodeCursor(cursor: string, keyParts: number): string[] {
 
 function badCursor(cause?: unknown): Error {
   return clusterErrors.INVALID_REQUEST({
-    details: { field: 'cursor', reason: 'cursor is not one that a list answered' },
+    details: { field: 'cursor', reason: 'cursor must be the next_cursor of a list response' },
     cause,
   });
 }

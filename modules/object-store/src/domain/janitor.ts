@@ -82,7 +82,7 @@ export class Janitor {
       if (await metadata.isBlobKnown({ blobId: blob.id })) continue;
       unknown.push(blob.id);
       if (unknown.length > config.limits.uploads_in_flight) {
-        log.error('more blobs are known to no row than a crash can leave: is the database older? none was removed');
+        log.error('more orphaned blobs than a crash can leave, so none were removed; was an older database restored?');
         return removed;
       }
     }
@@ -91,7 +91,7 @@ export class Janitor {
       await blobs.remove(blobId);
       removed += 1;
     }
-    if (removed > 0) log.info({ removed }, 'removed files of writes that never ended');
+    if (removed > 0) log.info({ removed }, 'removed files of unfinished writes');
     return removed;
   }
 

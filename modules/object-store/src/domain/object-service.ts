@@ -121,7 +121,7 @@ export async function discardRefused(deps: StoreDeps, content: NewContent, error
   try {
     await discardContent(deps.blobs, content);
   } catch (cause) {
-    deps.log.warn({ err: cause }, 'the blob of a refused write could not be removed; the sweep will');
+    deps.log.warn({ err: cause }, 'the blob of a refused write could not be removed; the next sweep retries');
   }
 }
 

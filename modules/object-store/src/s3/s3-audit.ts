@@ -90,7 +90,7 @@ export class S3Audit {
     try {
       await metadata.touchAccessKeys({ usedAtMs: { [accessKeyId]: now() } });
     } catch (error) {
-      log.error({ err: error }, 'the first use of an access key could not be kept');
+      log.error({ err: error }, 'the first use of an access key could not be recorded');
     }
   }
 

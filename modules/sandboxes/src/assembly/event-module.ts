@@ -46,7 +46,7 @@ export function createEventPart(
         (sandbox) => {
           if (sandbox !== null) recorder.record(sandbox, { type: 'egress_refused', details: { host } });
         },
-        (error: unknown) => log.warn({ err: error, sandbox: sandboxId }, 'a refused host could not be told'),
+        (error: unknown) => log.warn({ err: error, sandbox: sandboxId }, 'a refused host could not be reported'),
       );
     },
     registerRoutes(app, prefixes, service) {

@@ -27,7 +27,7 @@ export function createHub(
     setTimer: effects.setTimer,
     failed: (reason, detail) => {
       failures.inc({ reason });
-      log.warn({ reason, ...detail }, 'screens of terminal sessions are lost; who comes late is replayed what is kept');
+      log.warn({ reason, ...detail }, 'terminal screens were lost; late joiners get the buffered output instead');
     },
   });
   const limiter = perMinute(config.max_terminals_per_minute, effects);
@@ -42,7 +42,7 @@ export function createHub(
     maxTerminals: config.max_terminals,
     places,
     quotaLimits,
-    failed: (err) => log.warn({ err }, 'the place of a terminal could not be given back; a restart does'),
+    failed: (err) => log.warn({ err }, 'the slot of a terminal could not be released; a restart releases it'),
   });
 }
 

@@ -154,7 +154,7 @@ class TimedOut extends Error {}
 
 export function faultOf(error: unknown): SandboxFault {
   if (error instanceof TimedOut) {
-    return { code: 'AGENT_TIMEOUT', message: 'The sandbox did not get ready in time', recoverable: true };
+    return { code: 'AGENT_TIMEOUT', message: 'The sandbox was not ready in time', recoverable: true };
   }
   if (isAppError(error) && isCauseCode(error.code)) {
     return { code: error.code, message: error.message.slice(0, 1000), recoverable: true };

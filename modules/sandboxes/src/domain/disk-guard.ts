@@ -29,7 +29,7 @@ export class DiskGuard {
     this.#cancel = this.#context.effects.setTimer(() => {
       this.#running = this.check()
         .catch((error: unknown) => {
-          this.#context.log.error({ err: error }, 'the disks of sandboxes could not be looked at');
+          this.#context.log.error({ err: error }, 'sandbox disks could not be checked');
           return false;
         })
         .then((isShort) => this.start(isShort ? WATCH_EVERY_MS : CHECK_EVERY_MS));
@@ -69,7 +69,7 @@ export class DiskGuard {
     const { log } = this.#context;
     try {
       await pause(this.#context, sandbox);
-      log.warn({ sandbox: sandbox.id }, 'a sandbox was paused: its disk grew into the reserve of the host');
+      log.warn({ sandbox: sandbox.id }, "a sandbox was paused: its disk grew into the host's reserve");
     } catch (error) {
       log.warn({ err: error, sandbox: sandbox.id }, 'a sandbox whose disk grows could not be paused');
     }

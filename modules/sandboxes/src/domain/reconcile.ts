@@ -36,7 +36,7 @@ export async function reconcile(
     try {
       result[await settle(context, boots, supervisor, sandbox, condition)] += 1;
     } catch (error) {
-      log.error({ err: error, sandbox: sandbox.id }, 'a sandbox could not be put right');
+      log.error({ err: error, sandbox: sandbox.id }, 'a sandbox could not be reconciled');
     }
   }
   for (const id of found.keys()) {
@@ -64,7 +64,7 @@ async function settle(
       if (running === true && (await supervisor.reconnect(sandbox))) return 'adopted';
       await supervisor.fail(sandbox.id, {
         code: running === true ? 'AGENT_TIMEOUT' : 'NODE_LOST',
-        message: running === true ? 'The sandbox does not answer any more' : 'The machine lost the sandbox',
+        message: running === true ? 'The sandbox no longer responds' : 'The sandbox was lost on its machine',
         recoverable: running !== undefined,
       });
       return 'repaired';

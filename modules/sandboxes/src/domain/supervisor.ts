@@ -20,7 +20,7 @@ export class Supervisor {
     const { queue, log } = this.#context();
     const work = queue
       .run(id, () => this.#check(id))
-      .catch((error: unknown) => log.error({ err: error, sandbox: id }, 'a lost sandbox could not be looked after'))
+      .catch((error: unknown) => log.error({ err: error, sandbox: id }, 'a lost sandbox could not be recovered'))
       .finally(() => this.#pending.delete(work));
     this.#pending.add(work);
   }
@@ -42,7 +42,7 @@ export class Supervisor {
     }
     if (live.has(id)) return;
     const fault: SandboxFault = condition.running
-      ? { code: 'AGENT_TIMEOUT', message: 'The sandbox does not answer any more', recoverable: true }
+      ? { code: 'AGENT_TIMEOUT', message: 'The sandbox no longer responds', recoverable: true }
       : condition.outOfMemory
         ? { code: 'OOM_KILLED', message: 'The sandbox ran out of memory', recoverable: true }
         : { code: 'INIT_CRASHED', message: 'The first process of the sandbox ended unexpectedly', recoverable: true };
@@ -69,7 +69,7 @@ export class Supervisor {
       }
       return true;
     } catch (error) {
-      log.warn({ err: toAppError(error), sandbox: id }, 'sandbox does not answer');
+      log.warn({ err: toAppError(error), sandbox: id }, 'sandbox does not respond');
       return false;
     } finally {
       cancel();

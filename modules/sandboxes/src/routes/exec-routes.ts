@@ -83,7 +83,7 @@ class Outputs {
     // Like a shell, report a missing command on stderr.
     if (end.error !== null) this.output(Buffer.from(`${end.error.message}\n`), 2, () => undefined);
     const show = (output: CapturedOutput): string =>
-      output.bytes((bytes) => `\n[${bytes} bytes left out]\n`).toString(encoding === 'utf-8' ? 'utf8' : 'base64');
+      output.bytes((bytes) => `\n[${bytes} bytes omitted]\n`).toString(encoding === 'utf-8' ? 'utf8' : 'base64');
     return {
       command,
       stdout: show(this.#stdout),

@@ -17,7 +17,7 @@ describe('what is kept of an output', () => {
   it('is its beginning and its end when it does not, however it was cut', () => {
     for (const pieces of [['0123456789abcdef'], [...'0123456789abcdef'], ['0123', '456789', 'abcdef']]) {
       const output = captured(8, ...pieces);
-      expect(output.text()).toBe('0123\n[8 bytes left out]\ncdef');
+      expect(output.text()).toBe('0123\n[8 bytes omitted]\ncdef');
       expect(output.truncated).toBe(true);
       expect(output.totalBytes).toBe(16);
     }

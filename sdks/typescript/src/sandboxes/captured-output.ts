@@ -33,7 +33,7 @@ export class CapturedOutput {
   text(): string {
     const left = this.totalBytes - this.#headBytes - this.#tailBytes;
     if (left === 0) return decode([...this.#head, ...this.#tail]);
-    return `${decode(this.#head)}\n[${left} bytes left out]\n${decode(this.#tail)}`;
+    return `${decode(this.#head)}\n[${left} bytes omitted]\n${decode(this.#tail)}`;
   }
 
   #trim(): void {

@@ -68,7 +68,7 @@ async function prepare(
   const step = async (line: string): Promise<void> => {
     const done = shell.find(ready);
     shell.say(` ${line}; ${mark}\n`);
-    await shell.within(done, SHELL_TIMEOUT_MS, 'The shell of the sandbox does not answer');
+    await shell.within(done, SHELL_TIMEOUT_MS, 'The shell of the sandbox does not respond');
   };
   await step(quiet);
   await step(`umask 077; : >${base}.64`);

@@ -33,7 +33,7 @@ export function registerObjectCopy(parent: Command): void {
     .argument('<target>', 'File, folder, svc://BUCKET/KEY, or - for standard output')
     .option('-r, --recursive', 'Copy a folder and everything in it');
   addStoringOptions(addVersionOption(command))
-    .addHelpText('after', '\nAn interrupted copy goes on where it stopped when the same command is run again.')
+    .addHelpText('after', '\nTo resume an interrupted copy, run the same command again.')
     .action((source: string, target: string, flags: CopyFlags) =>
       withTransfers(flags, async (transfers) => {
         const [from, to] = readLocations(source, target, existsSync);

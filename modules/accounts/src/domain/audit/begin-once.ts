@@ -24,7 +24,7 @@ export function createBeginOnce({ stores, chain, mark, log }: BeginOnceDeps): ()
     }
     const ends = await stores.readAudit(async (each) => [await each.end('checkpoint'), await each.end('head')]);
     if (ends.includes(null)) {
-      log.error('the audit log was changed by something else than the platform: run `svc admin verify-audit`');
+      log.error('the audit log was changed outside the platform: run `svc admin verify-audit`');
     }
   };
   return async () => {

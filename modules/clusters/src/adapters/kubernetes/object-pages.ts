@@ -85,7 +85,7 @@ function decodeCursor(cursor: string): Position {
     // answered like any other cursor that no list made
   }
   throw clusterErrors.INVALID_REQUEST({
-    details: { field: 'cursor', reason: 'cursor is not one that a list answered' },
+    details: { field: 'cursor', reason: 'cursor must be the next_cursor of a list response' },
   });
 }
 

@@ -119,7 +119,7 @@ export class ShellSession {
         else
           this.#sendControl({
             type: 'notice',
-            message: 'this API server cannot tell the process that its input ended',
+            message: 'this API server cannot close the input of the process',
           });
         break;
       case 'ack':

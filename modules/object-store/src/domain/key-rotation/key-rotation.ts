@@ -60,7 +60,7 @@ export class KeyRotation {
       try {
         await this.round(signal);
       } catch (error) {
-        this.#deps.log.error({ err: error }, 'the rotation of keys is interrupted; it goes on by itself');
+        this.#deps.log.error({ err: error }, 'key rotation was interrupted; it resumes automatically');
       }
       await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -69,7 +69,7 @@ export class LifecycleExecutor {
         // A killed replica leaves its lease behind; retry soon instead of waiting for hours.
         if (!(await this.round(signal)).ran) waitMs = Math.min(waitMs, LEASE_MS);
       } catch (error) {
-        this.#using.deps.log.error({ err: error }, 'lifecycle rules could not be carried out');
+        this.#using.deps.log.error({ err: error }, 'lifecycle rules could not be applied');
       }
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }

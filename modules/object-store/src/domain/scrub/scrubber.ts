@@ -49,7 +49,7 @@ type ScrubMetrics = ReturnType<typeof scrubMetrics>;
 
 function scrubMetrics(metrics: Metrics) {
   return {
-    blobs: metrics.counter('svc_object_store_scrub_blobs_total', 'Blobs verified, by what was found', ['state']),
+    blobs: metrics.counter('svc_object_store_scrub_blobs_total', 'Verified blobs by result', ['state']),
     bytes: metrics.counter('svc_object_store_scrub_bytes_total', 'Bytes read to verify blobs'),
     lastRound: metrics.gauge(
       'svc_object_store_scrub_done_timestamp_seconds',

@@ -105,7 +105,7 @@ export class UsageRecorder {
     try {
       await work();
     } catch (error) {
-      this.#options.deps.log.error({ err: error }, 'usage could not be written down');
+      this.#options.deps.log.error({ err: error }, 'usage could not be recorded');
     }
   }
 }

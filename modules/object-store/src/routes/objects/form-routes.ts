@@ -164,7 +164,10 @@ class UploadForm {
       try {
         await upload.discard();
       } catch (error) {
-        this.#services.deps.log.warn({ err: error }, 'an upload that broke off could not be removed; upkeep will');
+        this.#services.deps.log.warn(
+          { err: error },
+          'an interrupted upload could not be removed; the next cleanup retries',
+        );
       }
     }
   }

@@ -120,7 +120,7 @@ export class ImageStore {
       if (cached !== null) return cached;
       await this.#await(this.#begin(entry), entry, signal);
     }
-    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: entry.name, reason: 'it is removed again and again' } });
+    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: entry.name, reason: 'it keeps being removed' } });
   }
 
   /** Like `prepare`, and keeps the image for a sandbox until `release`. */
@@ -131,7 +131,7 @@ export class ImageStore {
       const held = await this.byDigest(digest);
       if (held !== null) return held;
     }
-    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason: 'it is removed again and again' } });
+    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason: 'it keeps being removed' } });
   }
 
   /** Like `claim`, for an image prepared earlier; null if it is gone. */

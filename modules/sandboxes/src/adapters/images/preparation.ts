@@ -39,7 +39,7 @@ export async function fetchFromSources(
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'DISK_FULL')) {
-    return 'no space is left on this machine for it';
+    return 'this machine has no disk space left for it';
   }
   return error.message;
 }

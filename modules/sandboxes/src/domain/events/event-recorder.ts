@@ -25,7 +25,7 @@ export class EventRecorder {
 
   record(sandbox: { readonly id: string; readonly workspaceUuid: string }, event: NewSandboxEvent): void {
     if (this.#waiting.length >= MAX_WAITING) {
-      this.#log.warn({ sandbox: sandbox.id, type: event.type }, 'too many events wait to be written; one is left out');
+      this.#log.warn({ sandbox: sandbox.id, type: event.type }, 'too many events are queued; one was dropped');
       return;
     }
     const at = this.#effects.now().toISOString();

@@ -85,7 +85,7 @@ export class DockerImages {
     } catch (error) {
       signal.throwIfAborted();
       const own = error instanceof Error ? error.message : String(error);
-      const reason = `the Docker Engine said: ${refusal ?? 'pulled, but not there'}; ${own}`;
+      const reason = `the Docker Engine said: ${refusal ?? 'pulled, but still missing'}; ${own}`;
       throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason }, cause: error });
     }
   }

@@ -46,7 +46,7 @@ export class MemoryWatch {
       try {
         sinceSeconds = await this.#listen(sinceSeconds, signal);
       } catch (error) {
-        if (!signal.aborted) this.#log.warn({ err: error }, 'the Docker Engine does not tell of its containers');
+        if (!signal.aborted) this.#log.warn({ err: error }, 'the Docker Engine does not report container events');
       }
       await delay(AGAIN_AFTER_MS, undefined, { signal }).catch(() => undefined); // closed
     }

@@ -150,7 +150,7 @@ export class LocalPreparedStarts implements PreparedStarts {
         this.#restMs = 0;
       } catch (error) {
         this.#restMs = Math.min(Math.max(FIRST_REST_MS, this.#restMs * 2), MAX_REST_MS);
-        log.warn({ err: error, rest_ms: this.#restMs }, 'a start could not be prepared');
+        log.warn({ err: error, rest_ms: this.#restMs }, 'preparing a start failed');
         await this.#discard(id); // a launcher that died meanwhile left its state behind
         return;
       }

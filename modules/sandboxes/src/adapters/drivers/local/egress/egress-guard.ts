@@ -119,12 +119,12 @@ export class EgressGuard {
     const needed = addresses.filter((address) => (openUntilMs.get(address) ?? 0) < nowMs + ttlSeconds * 1000);
     if (needed.length === 0) return;
     for (const [address, until] of openUntilMs) if (until <= nowMs) openUntilMs.delete(address);
-    if (openUntilMs.size + needed.length > MAX_OPEN_ADDRESSES) throw new Error('too many addresses are open');
+    if (openUntilMs.size + needed.length > MAX_OPEN_ADDRESSES) throw new Error('too many egress addresses are allowed');
     const seconds = ttlSeconds + EXTRA_SECONDS;
     try {
       await this.#options.load(openingRules(sandbox.interfaceName, needed, seconds));
     } catch (error) {
-      this.#options.log.warn({ err: error, sandbox: sandbox.id }, 'addresses could not be opened');
+      this.#options.log.warn({ err: error, sandbox: sandbox.id }, 'egress addresses could not be allowed');
       throw error;
     }
     for (const address of needed) openUntilMs.set(address, nowMs + seconds * 1000);

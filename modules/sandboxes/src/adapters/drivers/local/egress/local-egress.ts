@@ -46,7 +46,7 @@ export class LocalEgress {
     try {
       await this.admit(id, slot, allowed);
     } catch (error) {
-      this.#options.log.error({ err: error, sandbox: id }, 'names cannot be answered to a sandbox that runs');
+      this.#options.log.error({ err: error, sandbox: id }, 'a running sandbox cannot resolve names');
     }
   }
 
