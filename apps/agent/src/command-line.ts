@@ -155,7 +155,7 @@ function watchTokenFile(config: LiveConfig, intervalMs: number, changed: () => v
 
 function reportFailure(line: CommandLine, error: unknown): number {
   if (error instanceof ConfigError) {
-    line.printError(`svc-agent: the configuration is faulty`);
+    line.printError(`svc-agent: the configuration is invalid`);
     for (const fault of error.faults) line.printError(`  ${renderFault(fault)}`);
   } else if (isAppError(error)) {
     const key = error.details['key'];

@@ -59,10 +59,10 @@ export function createAgentMetrics(startedAt: Date): AgentMetrics {
   const commands = metrics.counter('svc_agent_commands_total', 'Finished commands', ['command', 'status']);
   const commandLatency = metrics.histogram('svc_agent_command_duration_seconds', 'Duration of commands', ['command']);
   const messages = metrics.counter('svc_agent_messages_total', 'Messages of the channel', ['direction', 'type']);
-  const outbox = metrics.gauge('svc_agent_outbox_messages', 'Messages that wait for the platform');
-  const outboxBytes = metrics.gauge('svc_agent_outbox_bytes', 'Bytes that wait for the platform');
+  const outbox = metrics.gauge('svc_agent_outbox_messages', 'Messages queued for the platform');
+  const outboxBytes = metrics.gauge('svc_agent_outbox_bytes', 'Bytes queued for the platform');
   const lag = metrics.gauge('svc_agent_event_loop_lag_seconds', 'Longest delay of the event loop in the last interval');
-  const skew = metrics.gauge('svc_agent_clock_skew_seconds', 'How far the clock of the platform is ahead of ours');
+  const skew = metrics.gauge('svc_agent_clock_skew_seconds', 'Seconds by which the clock of the platform is ahead');
   let cpuSeconds = 0;
   up.set(1);
   for (const type of ERROR_TYPES) errors.inc({ type }, 0);

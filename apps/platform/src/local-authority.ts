@@ -58,7 +58,7 @@ async function makeCertificates(request: CertificateRequest): Promise<{ authorit
   child.stdin.on('error', () => undefined); // it ended early; standard error has the reason
   child.stdin.end(JSON.stringify(request));
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  if (output === '') throw new Error(`the local certificate could not be made: ${errors}`);
+  if (output === '') throw new Error(`the local certificate could not be created: ${errors}`);
   return JSON.parse(output) as { authority: PemPair; server: PemPair }; // written by certificates-main.ts
 }
 

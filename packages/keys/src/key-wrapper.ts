@@ -33,7 +33,7 @@ export function combineKeyWrappers(current: KeyWrapper, others: readonly KeyWrap
     unwrap: async (wrapped, context) => {
       const wrapper = all.find((each) => each.opens(wrapped.wrapper));
       if (wrapper === undefined) {
-        const reason = 'nothing in the configuration knows this wrapper';
+        const reason = 'no configured key service knows this wrapper';
         throw keyErrors.KEY_NOT_OPENED({ details: { wrapper: wrapped.wrapper, reason } });
       }
       return await wrapper.unwrap(wrapped, context);

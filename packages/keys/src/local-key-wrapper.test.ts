@@ -31,7 +31,7 @@ describe('the master key of this installation', () => {
     const elsewhere = { ...over(keys), opens: () => false };
     expect((await combineKeyWrappers(elsewhere, [old]).unwrap(wrapped, 'a key')).equals(key)).toBe(true);
     await expect(combineKeyWrappers(elsewhere, []).unwrap(wrapped, 'a key')).rejects.toThrow(
-      'nothing in the configuration',
+      'no configured key service',
     );
   });
 });

@@ -69,7 +69,7 @@ describe('the channel', () => {
   it('says how far the clock of the platform is away, once, and works all the same', async () => {
     const test = await start(); // the test's clock is months behind its platform's
     await platform.waitForMessage('heartbeat');
-    const told = () => test.logLines.filter((line) => line.includes('differs from ours'));
+    const told = () => test.logLines.filter((line) => line.includes('clocks of agent and platform differ'));
     const skew = (await (await test.get('/metrics')).text()).match(/^svc_agent_clock_skew_seconds (\d+)$/m)?.[1];
     expect(Number(skew)).toBeGreaterThan(86_400);
     platform.send('exec', { pod: 'web', namespace: 'default', command: ['ls'] }, 'cmd-1');

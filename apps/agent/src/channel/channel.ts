@@ -231,8 +231,8 @@ export class PlatformChannel {
     if (told) return;
     this.#toldSkewSeconds = skewSeconds;
     const fields = { clock_skew_seconds: skewSeconds };
-    if (Math.abs(skewSeconds) < TOLD_SKEW_SECONDS) log.info(fields, 'the clock agrees with that of the platform again');
-    else log.warn(fields, 'the clock of the platform differs from ours: set the clocks by NTP');
+    if (Math.abs(skewSeconds) < TOLD_SKEW_SECONDS) log.info(fields, 'the clock is in sync with the platform again');
+    else log.warn(fields, 'the clocks of agent and platform differ; synchronize both with NTP');
   }
 
   #disconnected(end: SessionEnd, signal: AbortSignal): void {

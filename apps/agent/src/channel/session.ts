@@ -233,7 +233,7 @@ export class Session {
   #reportMalformed(code: string, message: string, details: Record<string, unknown> | undefined): void {
     this.#malformed += 1;
     this.#errors.report({ code, message, ...(details === undefined ? {} : { details }) });
-    if (this.#malformed > MAX_MALFORMED) this.close(CLOSE_CODES.malformed, 'too many frames that are no envelopes');
+    if (this.#malformed > MAX_MALFORMED) this.close(CLOSE_CODES.malformed, 'too many invalid frames');
   }
 
   /**
@@ -247,7 +247,7 @@ export class Session {
     socket.pause();
     this.#errors.report({
       code: 'RATE_LIMITED',
-      message: 'Messages above the rate wait',
+      message: 'Messages above the rate limit are delayed',
       details: { messages_per_minute: CONTRACT_RATE.perMinute, retry_after_ms: waitMs },
     });
     this.#cancelPause = clock.setTimer(() => {

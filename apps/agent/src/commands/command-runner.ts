@@ -253,7 +253,7 @@ export class CommandRunner {
   #sendOutput(output: CommandOutput): Promise<void> {
     const { channel } = this.#options;
     if (channel.session?.mode !== 'waiting') return channel.send('command_output', output);
-    return Promise.reject(agentErrors.UNAVAILABLE({ details: { reason: 'the platform has not said who it is' } }));
+    return Promise.reject(agentErrors.UNAVAILABLE({ details: { reason: 'the platform has not identified itself' } }));
   }
 
   #acknowledge(ack: CommandAck): void {

@@ -32,9 +32,7 @@ describe('a result that is larger than a frame', () => {
     const kept = fitted.deploy?.resources ?? [];
     expect(kept[0]?.name).toBe(resources[1999]?.name);
     expect(kept.length).toBeGreaterThan(100);
-    expect(fitted.deploy?.warnings).toEqual([
-      `${2000 - kept.length} resources were left out: the result was too large`,
-    ]);
+    expect(fitted.deploy?.warnings).toEqual([`${2000 - kept.length} resources were omitted: the result was too large`]);
     expect(fitted.deploy?.summary).toEqual(deploy.summary);
   });
 

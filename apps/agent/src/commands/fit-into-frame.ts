@@ -15,7 +15,7 @@ export function fitIntoFrame(
   if (sizeOf(result) <= limitBytes) return result;
   const withoutDiffs = withResources(result, ({ diff: _diff, ...resource }) => resource);
   if (sizeOf(withoutDiffs) <= limitBytes)
-    return warned(withoutDiffs, 'differences were left out: the result was too large');
+    return warned(withoutDiffs, 'differences were omitted: the result was too large');
   const withoutMessages = withResources(withoutDiffs, ({ message: _message, error, ...resource }) => ({
     ...resource,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message.slice(0, 200) } }),
@@ -38,7 +38,7 @@ function outlineOf({ exec, deploy, ...result }: CommandResult, limitBytes: numbe
   const kept = fitting === -1 ? resources : resources.slice(0, fitting);
   return warned(
     { ...result, deploy: { ...deploy, resources: kept } },
-    `${resources.length - kept.length} resources were left out: the result was too large`,
+    `${resources.length - kept.length} resources were omitted: the result was too large`,
   );
 }
 

@@ -73,7 +73,9 @@ export async function openJournal(folder: string, clock: Clock): Promise<Command
         apply(entries, text, place);
       } catch {
         // Omit the parser's message: it quotes the line, which may contain command output.
-        throw new Error(`line ${lines} of ${FILE} is damaged; move the file away, then what ran before is not known`);
+        throw new Error(
+          `line ${lines} of ${FILE} is damaged; move the file away; the history of earlier commands is then lost`,
+        );
       }
     });
     const open = [...entries].filter(([, { result }]) => result === null).map(([id]) => id);

@@ -12,7 +12,7 @@ export function assertAllowed(
     throw forbidden('policy.namespaces', `namespace ${payload.namespace} is not allowed on this cluster`);
   }
   if (policy.read_only && command !== 'logs' && payload.dry_run !== true) {
-    throw forbidden('policy.read_only', 'this cluster takes no commands that change it');
+    throw forbidden('policy.read_only', 'this cluster is read-only by its policy');
   }
   if (command === 'exec' && !policy.exec) throw forbidden('policy.exec', 'exec is not allowed on this cluster');
   if (command === 'logs' && !policy.logs) throw forbidden('policy.logs', 'logs are not allowed on this cluster');

@@ -38,7 +38,7 @@ function forwardFaults(config: AgentConfig): Fault[] {
   for (const [index, { name, local_addr: address }] of config.tunnel.forwards.entries()) {
     const path = `tunnel.forwards.${index}`;
     if (names.has(name)) faults.push({ path: `${path}.name`, message: `is there twice: ${name}` });
-    if (name === 'kubernetes') faults.push({ path: `${path}.name`, message: 'is taken by the Kubernetes API' });
+    if (name === 'kubernetes') faults.push({ path: `${path}.name`, message: 'is reserved for the Kubernetes API' });
     names.add(name);
     const portText = address.slice(address.lastIndexOf(':') + 1);
     if (Number(portText) < 1 || Number(portText) > 65_535) {

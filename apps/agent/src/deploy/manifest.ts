@@ -94,7 +94,7 @@ function assertHarmless(document: Document, field: string): void {
       if (path.length > MAX_DEPTH) throw invalid(field, `nests deeper than ${MAX_DEPTH} levels`);
       const names = new Set<string>();
       for (const { key } of map.items) {
-        if (isCollection(key)) throw invalid(field, 'has a key that is a map or a list; keys must be texts');
+        if (isCollection(key)) throw invalid(field, 'has a key that is a map or a list; keys must be strings');
         const name = String(key);
         if (name !== '<<' && names.has(name)) throw invalid(field, `has the key ${name.slice(0, 100)} twice`);
         names.add(name);
@@ -158,7 +158,7 @@ type Refuse = (path: string, reason: string) => void;
 function checkMetadata(metadata: Record<string, unknown>, refuse: Refuse): void {
   const { name, namespace } = metadata;
   if (metadata['generateName'] !== undefined) {
-    refuse('metadata.generateName', 'has no place here: a deploy must find its objects again');
+    refuse('metadata.generateName', 'is not supported: a deploy must be able to find its objects again');
   } else if (typeof name !== 'string' || name.length > 253 || !NAME.test(name)) {
     refuse('metadata.name', 'must be a name of an object');
   }

@@ -59,7 +59,7 @@ function deploymentHealth(object: KubeObject, number: Numbers): ObjectHealth {
   const available = number('status', 'availableReplicas');
   const total = number('status', 'replicas');
   if (updated < replicas) return progressing(`${updated} of ${replicas} replicas are updated`);
-  if (total > updated) return progressing(`${total - updated} old replicas are going`);
+  if (total > updated) return progressing(`${total - updated} old replicas are terminating`);
   if (available < updated) return progressing(`${available} of ${updated} replicas are available`);
   return ready();
 }

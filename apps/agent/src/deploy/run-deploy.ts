@@ -125,7 +125,7 @@ async function settle(
   let pruned: { results: ResourceResult[]; retained: InventoryEntry[] } = { results: [], retained: [...surplus] };
   const leaving = payload.prune === false ? surplus.filter((entry) => isOldAutoscaler(entry, applied)) : surplus;
   if (leaving.length > 0) {
-    context.progress('pruning', `${leaving.length} objects are not wanted any more`);
+    context.progress('pruning', `${leaving.length} objects are no longer in the manifest`);
     const allowedKinds = rules.prune_kinds;
     pruned = await pruneAll({ client, keyPrefix, allowedKinds, projectId: payload.project_id, signal }, leaving);
     pruned.retained.push(...withoutThese(surplus, leaving));
@@ -237,7 +237,7 @@ async function dryRunOutcome(
   for (const each of planned) {
     const answer = dryRun.results.get(each) ?? null;
     if (answer === null) {
-      const message = 'comes with the manifest: it cannot be tried before';
+      const message = 'is created by this manifest and cannot be checked before';
       resources.push(resourceResult(each.object, { action: 'created', health: 'unknown', message }));
       continue;
     }

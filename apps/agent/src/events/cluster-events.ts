@@ -112,7 +112,7 @@ export class ClusterEvents {
     const { rules, namespaces, limitations } = this.#options;
     if (!rules.enabled) return limitations.set('events', 'they are turned off (events.enabled)', 'none');
     if (namespaces.length === 0) return;
-    const chosen = 'the agent looks only into the namespaces of kubernetes.namespaces';
+    const chosen = 'the agent only watches the namespaces in kubernetes.namespaces';
     limitations.set('events of nodes', chosen, 'none');
     if (namespaces.length <= MAX_NAMESPACES) return;
     const more = `${namespaces.length - MAX_NAMESPACES} of ${namespaces.length} namespaces`;

@@ -123,7 +123,7 @@ function feedInput(
       }
     }
     if (connection.waitingInputBytes <= MAX_WAITING_INPUT_BYTES) return;
-    const reason = `the process does not read: more than ${MAX_WAITING_INPUT_BYTES} bytes of input wait for it`;
+    const reason = `the process does not read its input: more than ${MAX_WAITING_INPUT_BYTES} bytes are buffered`;
     stop({ status: 'failed', reason: agentErrors.UNAVAILABLE({ details: { field: 'stdin', reason } }) });
   };
   context.onInput(take);

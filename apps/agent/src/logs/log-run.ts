@@ -53,7 +53,7 @@ export class LogRun {
     const { tail_lines: wanted, since_time: time, since_seconds: seconds, resume_after: place } = options.payload;
     const decoded = place === undefined ? null : decodePlace(place);
     if (place !== undefined && decoded === null) {
-      const reason = 'resume_after is no position that an agent of this version gave';
+      const reason = 'resume_after is not a position returned by this agent version';
       throw agentErrors.INVALID_REQUEST({ details: { field: 'resume_after', reason } });
     }
     this.#before = decoded === null ? null : new ReadBefore(decoded);

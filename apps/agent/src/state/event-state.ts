@@ -158,7 +158,7 @@ export class EventState {
         this.onStored();
       } catch (error) {
         const { clock, log } = this.#options;
-        log.error({ err: error }, 'events cannot be stored; they wait in memory until they can');
+        log.error({ err: error }, 'events cannot be stored; they are kept in memory until storage works again');
         this.#rewriteNeeded = true; // the last line may be incomplete
         if (this.#closing.signal.aborted) break;
         await pause(clock, this.#retryMs, this.#closing.signal);

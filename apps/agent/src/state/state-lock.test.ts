@@ -60,7 +60,7 @@ describe('the lock of the state folder', () => {
     const clock = fakeClock();
     const refused = expect(lockStateFolder({ folder: folder.path, clock, log })).rejects.toMatchObject({
       code: 'STATE_DIR_IN_USE',
-      message: expect.stringMatching(/by agent\.state_dir$/) as string,
+      message: expect.stringMatching(/set agent\.state_dir to a different folder$/) as string,
       details: { path: folder.path, holder: expect.stringContaining(`process ${child.pid} on `) as string },
     });
     await clock.advance(60_000);

@@ -109,6 +109,6 @@ describe('what may go to the API server', () => {
     '/api/%',
     '/api/a%2fb',
   ])('is never a path that two readers could understand differently: %s', (url) =>
-    expect(verdict('GET', url)).toBe('the path is not a plain one'),
+    expect(verdict('GET', url)).toBe('the path is not in canonical form'),
   );
 });

@@ -10,7 +10,7 @@ type Rules = Pick<AgentConfig, 'policy' | 'tunnel'>;
 /** Why this request must not reach the API server, or null. The server's RBAC decides after it. */
 export function refusalOf(request: IncomingMessage, role: string, { policy, tunnel }: Rules): string | null {
   const path = parsePath(request.url ?? '/');
-  if (path === null) return 'the path is not a plain one';
+  if (path === null) return 'the path is not in canonical form';
   const method = request.method ?? 'GET';
   const waysIn = path.words.find((word) => WAYS_IN.has(word));
   const isRead = READS.has(method) && waysIn === undefined;
@@ -23,7 +23,7 @@ export function refusalOf(request: IncomingMessage, role: string, { policy, tunn
 
 function namespaceRefusal({ namespace, isResource }: KubernetesPath, allowed: readonly string[]): string | null {
   if (allowed.includes('*') || !isResource) return null; // discovery, versions and schemas reveal no objects
-  if (namespace === null) return 'this cluster is open in single namespaces only: name one';
+  if (namespace === null) return 'this cluster allows access to single namespaces only; specify one';
   return allowed.includes(namespace) ? null : `namespace ${namespace} is closed by the policy of this cluster`;
 }
 

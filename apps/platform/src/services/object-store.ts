@@ -47,7 +47,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
   const { shareOf } = quotaLimits;
   const metadata = await openMetadata(context, shareOf);
   const keyRing = createKeyRing(config, keys, metadata);
-  const waited = metrics.histogram('svc_blob_write_wait_seconds', 'Time that a write of a blob waited for its turn');
+  const waited = metrics.histogram('svc_blob_write_wait_seconds', 'Queue time of blob writes');
   const blobs = await openBlobStore(config.object_store, {
     folder: join(folder.objectsFolder, 'blobs'),
     random: randomBytes,

@@ -39,13 +39,13 @@ export class CommandDeadlines {
         outcomeOf(status, status === 'lost' ? 'LOST' : 'TIMEOUT', reason),
       );
     if (command.state === 'queued') {
-      await finish('timed_out', 'The agent did not come in time');
+      await finish('timed_out', 'The agent did not connect in time');
       return;
     }
     const link = dispatcher.linkOf(command.clusterId);
     if (link === undefined) {
       const lost = command.sentAt !== null && Date.parse(command.sentAt) + lostAfterMs <= clock.nowMs();
-      if (lost) await finish('lost', 'The agent did not come back with the result');
+      if (lost) await finish('lost', 'The agent did not reconnect with the result');
       else await commands.postpone(command.id, timestampAfter(clock.now(), CHECK_AGAIN_MS));
       return;
     }

@@ -122,10 +122,18 @@ export class CommandDispatcher {
         await this.#sendAgain(link, command);
         break;
       case 'lose':
-        await this.finish(link.clusterId, command.id, outcomeOf('lost', 'LOST', 'The agent restarted while it ran'));
+        await this.finish(
+          link.clusterId,
+          command.id,
+          outcomeOf('lost', 'LOST', 'The agent restarted while the command was running'),
+        );
         return;
       case 'abandon':
-        await this.finish(link.clusterId, command.id, outcomeOf('cancelled', 'CANCELLED', 'Its reader went away'));
+        await this.finish(
+          link.clusterId,
+          command.id,
+          outcomeOf('cancelled', 'CANCELLED', 'The client that followed it disconnected'),
+        );
         if (link.instanceId !== null) await link.send('cancel', { command_id: command.id });
         return;
     }

@@ -30,7 +30,7 @@ export function createPublicHost({ services, origin, log }: PublicHostOptions): 
       if (place === null) return false;
       serve(services, place.bucketName, request, response).catch((error: unknown) => {
         const { status, code } = toAppError(error);
-        if (status >= 500 && code === 'internal_error') log.error({ err: error }, 'a public object could not be sent');
+        if (status >= 500 && code === 'internal_error') log.error({ err: error }, 'sending a public object failed');
         refuse(error, request, response);
       });
       return true;

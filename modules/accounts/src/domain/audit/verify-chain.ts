@@ -12,12 +12,12 @@ export type BreakReason = keyof typeof BREAK_REASONS;
 /** Kinds of damage, described for the operator. */
 export const BREAK_REASONS = {
   row_broken: 'the row was changed or moved, or rows before it were removed',
-  row_unlinked: 'the row was put there by something else than the platform',
-  row_outside: 'the row stands where a purge had removed all rows, or behind the end of the log',
+  row_unlinked: 'the row was not written by the platform',
+  row_outside: 'the row is in a purged range or after the end of the log',
   tail_missing: 'rows at the end of the log were removed',
   head_broken: 'the record of where the log ends was changed or removed',
   checkpoint_broken: 'the record of where the log begins was changed or removed',
-  anchor_missed: 'the log held something else at this place when its head was noted',
+  anchor_missed: 'the row differs from the one at this position when the head was recorded',
 } as const;
 
 export interface ChainBreak {

@@ -114,6 +114,6 @@ export function ruleOf(action: string): Rule {
   const rule: Rule | undefined = Object.hasOwn(authorizeTable, action)
     ? authorizeTable[action as KnownAction] // checked to be one of its keys
     : undefined;
-  if (rule === undefined) throw new Error(`action ${action} does not stand in the authorize table`);
+  if (rule === undefined) throw new Error(`action ${action} is not in the authorize table`);
   return rule;
 }

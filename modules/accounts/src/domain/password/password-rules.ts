@@ -8,9 +8,10 @@ export function assertSuitablePassword(password: string, user: { email: string |
   const length = Array.from(password).length;
   if (length < MIN_PASSWORD_LENGTH) throw unsuitable(`needs at least ${MIN_PASSWORD_LENGTH} characters`);
   if (length > MAX_PASSWORD_LENGTH) throw unsuitable(`has more than ${MAX_PASSWORD_LENGTH} characters`);
-  if (new Set(password).size < 3) throw unsuitable('repeats too few characters');
+  if (new Set(password).size < 3) throw unsuitable('has too few different characters');
   const folded = password.toLowerCase();
-  if (folded === user.email || folded === user.name?.toLowerCase()) throw unsuitable('is the e-mail or the name');
+  if (folded === user.email || folded === user.name?.toLowerCase())
+    throw unsuitable('must not be the e-mail or the name');
 }
 
 function unsuitable(reason: string): Error {

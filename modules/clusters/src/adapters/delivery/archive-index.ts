@@ -38,7 +38,7 @@ function checkedSize(header: Buffer): number {
   const spaces = 8 * 0x20;
   const actual = header.reduce((total, byte, at) => (at >= 148 && at < 156 ? total : total + byte), spaces);
   const size = Number.parseInt(textAt(header, 124, 12), 8);
-  if (sum !== actual || !Number.isSafeInteger(size) || size < 0) throw new Error('it is no tar archive');
+  if (sum !== actual || !Number.isSafeInteger(size) || size < 0) throw new Error('it is not a tar archive');
   return size;
 }
 

@@ -95,7 +95,7 @@ async function readDocument<Schema extends TSchema>(
   const content = Buffer.alloc(sizeBytes);
   await handle.read(content, 0, sizeBytes, offset);
   const value: unknown = JSON.parse(content.toString('utf8'));
-  if (!Value.Check(schema, value)) throw new Error('it is no layout of one image');
+  if (!Value.Check(schema, value)) throw new Error('it is not an OCI layout with one image');
   return { content, value };
 }
 

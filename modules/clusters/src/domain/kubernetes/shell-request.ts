@@ -37,7 +37,7 @@ export function isShellPath(pathname: string): boolean {
 /** Throws `INVALID_REQUEST` with the name of the parameter. */
 export function parseShellRequest({ pathname, searchParams: query }: URL): ShellRequest {
   const container = query.get('container');
-  if (container !== null && !NAMESPACE.test(container)) throw invalid('container', 'is no name of a container');
+  if (container !== null && !NAMESPACE.test(container)) throw invalid('container', 'is not a container name');
   return {
     cluster: clusterOf(pathname),
     namespace: named(query, 'namespace', NAMESPACE),
@@ -58,7 +58,7 @@ function clusterOf(pathname: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
-    throw invalid('cluster', 'is no name of a cluster');
+    throw invalid('cluster', 'is not a cluster name');
   }
 }
 

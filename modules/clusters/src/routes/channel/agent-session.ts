@@ -195,7 +195,7 @@ export class AgentSession {
   #reportLimited(retryAfterMs: number): void {
     this.#errors.report({
       code: 'RATE_LIMITED',
-      message: 'Messages above the rate wait',
+      message: 'Messages above the rate limit are delayed',
       details: { messages_per_minute: CONTRACT_RATE.perMinute, retry_after_ms: retryAfterMs },
     });
   }

@@ -64,7 +64,7 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
         options.connections.closeCluster(
           cluster.id,
           CLOSE_CODES.serviceRestart,
-          'a newer connection did not come to be',
+          'a newer connection could not be established',
         );
         return;
       }

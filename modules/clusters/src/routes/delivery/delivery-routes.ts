@@ -107,7 +107,7 @@ function addImageRoute(app: HttpApp, { delivery: { images }, sender }: DeliveryO
       const architecture = MACHINES[request.params.machine];
       const archive = await images.archive(architecture);
       if (archive !== null) return sender.send(request, reply, archive, 'application/x-tar');
-      const reason = 'svc agent image --data FOLDER on its machine makes one';
+      const reason = 'run svc agent image --data FOLDER on its machine to build it';
       throw clusterErrors.IMAGE_NOT_FOUND({ details: { reference: architecture, reason } });
     },
   );

@@ -111,7 +111,7 @@ async function findManifest(images: AgentImages, wanted: string): Promise<Manife
     indexes.find(({ tag, digest: own }) => wanted === tag || wanted === own) ?? (await images.manifest(wanted));
   if (found !== null) return found;
   const held = indexes.map(({ tag }) => tag).join(', ');
-  const reason = held === '' ? 'it holds none; svc agent image --data FOLDER makes one' : `it holds ${held}`;
+  const reason = held === '' ? 'it has none; run svc agent image --data FOLDER to build it' : `it holds ${held}`;
   throw clusterErrors.IMAGE_NOT_FOUND({ details: { reference: wanted, reason } });
 }
 

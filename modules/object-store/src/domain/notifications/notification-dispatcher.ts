@@ -55,7 +55,7 @@ export class NotificationDispatcher {
     this.#options = options;
     const outcomes = options.metrics.counter(
       'svc_object_store_notifications_total',
-      'Events by what became of an attempt to deliver them: delivered, failed (tried again later), given_up',
+      'Delivery attempts by outcome: delivered, failed (retried later), given_up',
       ['outcome'],
     );
     this.#count = (outcome, count = 1) => outcomes.inc({ outcome }, count);

@@ -53,7 +53,7 @@ function scrubMetrics(metrics: Metrics) {
     bytes: metrics.counter('svc_object_store_scrub_bytes_total', 'Bytes read to verify blobs'),
     lastRound: metrics.gauge(
       'svc_object_store_scrub_done_timestamp_seconds',
-      'When all blobs were last found verified within the cycle',
+      'Time at which all blobs were last verified within the cycle',
     ),
   };
 }

@@ -100,7 +100,7 @@ export class KeyRing {
     for (const { wrapper } of await this.refresh()) {
       if (!this.#deps.wrapper.opens(wrapper)) {
         throw keyErrors.KEY_NOT_OPENED({
-          details: { wrapper, reason: 'nothing in the configuration knows this wrapper' },
+          details: { wrapper, reason: 'no configured key service knows this wrapper' },
         });
       }
       if (wrapper.startsWith('local:')) await this.#unwrap(this.#keys.find((key) => key.wrapper === wrapper)?.id ?? 0);

@@ -37,5 +37,5 @@ export const keyServiceConfigSchema = Type.Object(
       { default: {}, additionalProperties: false, description: 'With `vault-transit`.' },
     ),
   },
-  { default: {}, additionalProperties: false, description: 'Who wraps the key ring.' },
+  { default: {}, additionalProperties: false, description: 'Key service that wraps the key ring.' },
 );

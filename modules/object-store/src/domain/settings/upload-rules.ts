@@ -15,7 +15,7 @@ export function assertUploadAllowed(
     throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed: maxObjectSizeBytes } });
   }
   if (contentType !== undefined && !allowsContentType({ allowedContentTypes }, contentType)) {
-    const reason = `This bucket takes only ${(allowedContentTypes ?? []).join(', ')}`;
+    const reason = `This bucket accepts only ${(allowedContentTypes ?? []).join(', ')}`;
     throw storeErrors.InvalidRequest({ details: { field: 'content_type', reason } });
   }
 }

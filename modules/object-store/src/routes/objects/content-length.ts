@@ -6,7 +6,7 @@ export function contentLengthOf({ headers }: FastifyRequest): number {
   const text = headers['content-length'];
   if (text === undefined || headers['transfer-encoding'] !== undefined) {
     throw storeErrors.MissingContentLength({
-      details: { field: 'content-length', reason: 'is missing; without it a form or a multipart upload can be used' },
+      details: { field: 'content-length', reason: 'is missing; without it, use a form or a multipart upload' },
     });
   }
   return Number(text); // the HTTP parser lets only digits through

@@ -23,7 +23,7 @@ export class Cursors {
     const content = bytes.subarray(TAG_BYTES);
     if (bytes.length <= TAG_BYTES || !timingSafeEqual(bytes.subarray(0, TAG_BYTES), this.#tag(scope, content))) {
       throw storeErrors.InvalidArgument({
-        details: { field: 'cursor', reason: 'the cursor is not one of this listing' },
+        details: { field: 'cursor', reason: 'the cursor belongs to another listing' },
       });
     }
     return JSON.parse(content.toString()) as string[]; // its signature says that `seal` wrote it

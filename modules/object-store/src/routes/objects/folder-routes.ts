@@ -49,7 +49,7 @@ function folderPath(wanted: string): string {
   const path = wanted.endsWith('/') ? wanted : `${wanted}/`;
   const segments = path.slice(0, -1).split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
-    const reason = 'a path has no empty segments, none that are . or .., and no / at its start';
+    const reason = 'a path must not start with / or contain empty, . or .. segments';
     throw storeErrors.InvalidArgument({ details: { field: 'path', reason } });
   }
   assertObjectKey(path);

@@ -123,13 +123,14 @@ class UploadForm {
   }
 
   async file({ field, name, contentType: sentType, content }: FormFile): Promise<void> {
-    if (field !== 'file') throw malformed(field.slice(0, 100), 'takes no file; files are named `file`');
+    if (field !== 'file') throw malformed(field.slice(0, 100), 'cannot be a file; name file fields `file`');
     const { key, prefix, content_type: givenType, cache_control: cacheControl } = this.#fields;
     if (key !== undefined && this.prepared.length > 0) throw malformed('key', 'names one file; use prefix for several');
     const objectKey = key ?? `${prefix ?? ''}${name}`;
     if (objectKey === '' || (key === undefined && name === '')) throw malformed('file', 'has no name');
     assertObjectKey(objectKey);
-    if (this.prepared.some((other) => other.key === objectKey)) throw malformed('file', 'comes twice under one name');
+    if (this.prepared.some((other) => other.key === objectKey))
+      throw malformed('file', 'appears twice with the same name');
     const { bucket, origin, mayPublish: mayBePublished } = this.#target;
     const configuration = await this.#services.configurations.of(bucket);
     const { limits } = this.#services.deps.config;
@@ -180,7 +181,7 @@ async function pour(content: Readable, upload: UnsizedUpload): Promise<void> {
 
 function checked(field: string, schema: typeof contentTypeText, value: string): string {
   if (Value.Check(schema, value)) return value;
-  throw malformed(field, 'is no value of a header');
+  throw malformed(field, 'is not a valid header value');
 }
 
 function readMetadata(text: string | undefined): Record<string, string> | undefined {

@@ -24,7 +24,7 @@ export function describedAttributes(
   const metadata: Record<string, string> = {};
   let bytes = 0;
   for (const [name, value] of Object.entries(described.metadata ?? {})) {
-    if (/[\r\n\0]/.test(value)) throw invalidMetadata('a value holds a line break');
+    if (/[\r\n\0]/.test(value)) throw invalidMetadata('a value contains a line break');
     const kept = Buffer.from(value).toString('latin1');
     metadata[name.toLowerCase()] = kept;
     bytes += name.length + kept.length;

@@ -117,7 +117,7 @@ function readWanted(
   mostSeconds: number,
 ): { keys: readonly string[]; method: 'GET' | 'PUT' | 'DELETE'; expiresSeconds: number } {
   const { key, keys, method = 'PUT', expires_in: expiresSeconds = DEFAULT_EXPIRY_SECONDS } = body;
-  if ((key === undefined) === (keys === undefined)) throw invalid('key', 'either `key` or `keys` must be given');
+  if ((key === undefined) === (keys === undefined)) throw invalid('key', 'either `key` or `keys` is required');
   if (expiresSeconds > mostSeconds) throw invalid('expires_in', `must be at most ${mostSeconds}`);
   if (body.multipart !== undefined && (key === undefined || method !== 'PUT')) {
     throw invalid('multipart', 'needs one `key` and the method PUT');
@@ -126,7 +126,7 @@ function readWanted(
   for (const field of ['content_type', 'content_length', 'if_none_match'] as const) {
     if (!isUpload && body[field] !== undefined) throw invalid(field, 'is only for uploads');
   }
-  if (isUpload && body.version_id !== undefined) throw invalid('version_id', 'cannot be given for an upload');
+  if (isUpload && body.version_id !== undefined) throw invalid('version_id', 'is not allowed for an upload');
   const names = keys ?? [key ?? ''];
   for (const name of names) assertObjectKey(name);
   return { keys: names, method, expiresSeconds };
