@@ -8,6 +8,9 @@ const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 60;
 const MAX_FACTORY_LINES = 150;
 const REFUSED_NAMES = /(^|[/-])(utils?|helpers?|common|managers?)(\.[a-z]+)*$/;
+/** Names that once stood for `handle`, `apply`, `notify`, `release`, `retry`, labels and pools. */
+const REFUSED_DECLARATIONS =
+  /^#?(heeds?|obeys?|tells?|giveBack|letGo|lookTwice|asking|circumstances|besides?|eachOf|warmShelf|whoSigned|nobody|somebody|whoever)$/i;
 /** Files where an app reads its environment; everything else takes arguments. */
 const READS_ENVIRONMENT = /^apps\/[a-z]+\/src\/(main|config|configuration)(\/|\.ts$|-)/;
 /** A program's entry runs when loaded, by design. */
@@ -37,6 +40,16 @@ describe('the shape of the source', () => {
     expect(
       sources.map((source) => source.path).filter((path) => REFUSED_NAMES.test(path.replace(/\.tsx?$/, ''))),
     ).toEqual([]);
+  });
+
+  it('declares no name that stands for a standard term', () => {
+    const declared = product.flatMap(({ path, syntax }) =>
+      declaredNames(syntax)
+        .filter((name) => REFUSED_DECLARATIONS.test(name))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(declared).toEqual([]);
+    expect(product.map(({ path }) => path).filter((path) => /-words\.tsx?$/.test(path))).toEqual([]);
   });
 
   it('reads the environment only where an app is configured', () => {
@@ -120,4 +133,25 @@ function worksAtImport(source: TypeScriptSource): string[] {
 function isMutableCollection(initializer: ts.Expression | undefined): boolean {
   if (initializer === undefined || !ts.isNewExpression(initializer)) return false;
   return ts.isIdentifier(initializer.expression) && MUTABLE_COLLECTIONS.has(initializer.expression.text);
+}
+
+function declaredNames(syntax: ts.SourceFile): string[] {
+  const names: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const isDeclaration =
+      ts.isFunctionDeclaration(node) ||
+      ts.isVariableDeclaration(node) ||
+      ts.isParameter(node) ||
+      ts.isClassDeclaration(node) ||
+      ts.isInterfaceDeclaration(node) ||
+      ts.isTypeAliasDeclaration(node) ||
+      ts.isMethodDeclaration(node) ||
+      ts.isMethodSignature(node) ||
+      ts.isPropertyDeclaration(node) ||
+      ts.isPropertySignature(node);
+    if (isDeclaration && node.name !== undefined) names.push(node.name.getText(syntax));
+    ts.forEachChild(node, visit);
+  };
+  visit(syntax);
+  return names;
 }

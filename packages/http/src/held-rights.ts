@@ -60,7 +60,7 @@ export class HeldRights {
   readonly #options: HeldRightsOptions;
   readonly #groups = new Map<string, Group>();
   readonly #queue: Group[] = [];
-  #asking = 0;
+  #checksRunning = 0;
   #members = 0;
   #ended = 0;
   #cancel: (() => void) | null = null;
@@ -162,13 +162,13 @@ export class HeldRights {
   }
 
   #askNext(): void {
-    while (this.#asking < CHECKS_AT_ONCE) {
+    while (this.#checksRunning < CHECKS_AT_ONCE) {
       const group = this.#queue.shift();
       if (group === undefined) return;
       if (this.#groups.get(group.key) !== group) continue; // ended in the meantime
-      this.#asking += 1;
+      this.#checksRunning += 1;
       void this.#ask(group).finally(() => {
-        this.#asking -= 1;
+        this.#checksRunning -= 1;
         this.#askNext();
       });
     }

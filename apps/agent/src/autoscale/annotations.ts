@@ -46,8 +46,8 @@ export function autoScaleWish(object: KubeObject, field: string, keyPrefix: stri
 export function containersWithoutRequests(object: KubeObject): string[] {
   const spec = fieldAt(object, 'spec', 'template', 'spec');
   const [containers, initial] = [fieldAt(spec, 'containers'), fieldAt(spec, 'initContainers')];
-  const beside = Array.isArray(initial) ? initial.filter((each) => fieldAt(each, 'restartPolicy') === 'Always') : [];
-  return [...(Array.isArray(containers) ? containers : []), ...beside]
+  const sidecars = Array.isArray(initial) ? initial.filter((each) => fieldAt(each, 'restartPolicy') === 'Always') : [];
+  return [...(Array.isArray(containers) ? containers : []), ...sidecars]
     .filter((each) => fieldAt(each, 'resources', 'requests', 'cpu') === undefined)
     .filter((each) => fieldAt(each, 'resources', 'limits', 'cpu') === undefined) // a limit is also a request
     .map((each) => String(fieldAt(each, 'name')));

@@ -9,9 +9,9 @@ export interface KeptPod {
   phase: string;
   ready: boolean;
   /** Restarts when its crash loop was last reported; 0 = not in one. */
-  crashTold: number;
+  reportCrashes: number;
   /** Image whose failed pull was reported; empty = none. */
-  pullTold: string;
+  reportPullFailure: string;
   /** End of the last container that ran out of memory. */
   outOfMemoryAt: string;
   /** Its eviction was reported; absent in state written by older agents. */
@@ -77,9 +77,9 @@ export function lookAtPod(
     name: pod.metadata.name,
     phase,
     ready,
-    crashTold: crashTold(containers, before?.crashTold ?? 0, emit),
-    pullTold: pullTold(containers, before?.pullTold ?? '', emit),
-    outOfMemoryAt: memoryTold(containers, before?.outOfMemoryAt ?? '', emit),
+    reportCrashes: reportCrashes(containers, before?.reportCrashes ?? 0, emit),
+    reportPullFailure: reportPullFailure(containers, before?.reportPullFailure ?? '', emit),
+    outOfMemoryAt: reportOutOfMemory(containers, before?.outOfMemoryAt ?? '', emit),
     ...(eviction === null ? {} : { evicted: true }),
     ...whereAndWhat(pod),
   };
@@ -107,10 +107,10 @@ function evictionOf(pod: KubeObject): { reason: string; message: string } | null
   return { reason: by, message: text(condition['message']) };
 }
 
-type Tell = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>) => void;
+type EmitPodEvent = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>) => void;
 
 /** Reported at the start and at each doubling of the restarts: a loop of several days gives a dozen events. */
-function crashTold(containers: readonly ContainerLook[], reported: number, emit: Tell): number {
+function reportCrashes(containers: readonly ContainerLook[], reported: number, emit: EmitPodEvent): number {
   const crashing = containers.find(({ waiting }) => waiting === 'CrashLoopBackOff');
   if (crashing === undefined) return reported;
   const { name, image, restarts, message, exitCode } = crashing;
@@ -120,7 +120,7 @@ function crashTold(containers: readonly ContainerLook[], reported: number, emit:
 }
 
 /** `ErrImagePull` and `ImagePullBackOff` alternate: report one event per image. */
-function pullTold(containers: readonly ContainerLook[], reported: string, emit: Tell): string {
+function reportPullFailure(containers: readonly ContainerLook[], reported: string, emit: EmitPodEvent): string {
   const failing = containers.find(({ waiting }) => PULL_FAILURES.has(waiting));
   if (failing === undefined) return containers.some(({ waiting }) => waiting !== '') ? reported : '';
   const { name, image, waiting: reason, message } = failing;
@@ -128,7 +128,7 @@ function pullTold(containers: readonly ContainerLook[], reported: string, emit: 
   return image;
 }
 
-function memoryTold(containers: readonly ContainerLook[], reported: string, emit: Tell): string {
+function reportOutOfMemory(containers: readonly ContainerLook[], reported: string, emit: EmitPodEvent): string {
   let newest = reported;
   for (const { name, image, outOfMemoryAt, restarts } of containers) {
     if (outOfMemoryAt <= reported) continue;

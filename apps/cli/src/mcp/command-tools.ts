@@ -46,7 +46,7 @@ export function addCommandTools(server: McpServer, { session: { find } }: ToolCo
       const sandbox = await find(input.sandbox);
       const maxOutputBytes = input.max_output_bytes ?? DEFAULT_OUTPUT_BYTES;
       const decoder = new TextDecoder();
-      const tell = (bytes: Uint8Array): void => progress(lastLine(decoder.decode(bytes)));
+      const report = (bytes: Uint8Array): void => progress(lastLine(decoder.decode(bytes)));
       const result = await sandbox.run(input.command, {
         cwd: input.cwd,
         env: input.environment,
@@ -54,8 +54,8 @@ export function addCommandTools(server: McpServer, { session: { find } }: ToolCo
         limitMs: (input.timeout_seconds ?? 60) * 1000,
         maxOutputBytes,
         signal,
-        onStdout: tell,
-        onStderr: tell,
+        onStdout: report,
+        onStderr: report,
       });
       return {
         exit_code: result.exitCode,

@@ -13,14 +13,14 @@ export interface WriteRules {
   notify?: NotifyRule;
 }
 
-const NOBODY: EventOrigin = { principal: '', requestId: '', sourceAddress: '' };
+const NO_ORIGIN: EventOrigin = { principal: '', requestId: '', sourceAddress: '' };
 
 export async function writeRulesOf(
   configurations: BucketConfigurations,
   quotaLimits: QuotaLimits,
   bucket: BucketRecord,
   key: string,
-  origin: EventOrigin = NOBODY,
+  origin: EventOrigin = NO_ORIGIN,
 ): Promise<WriteRules> {
   const tenant = await quotaLimits.limitsOf(bucket.workspaceUuid);
   if (bucket.configurationVersion === 0) return { quota: { tenant } };

@@ -10,7 +10,7 @@ import { Select } from '../../ui/select.tsx';
 import { useToasts } from '../../ui/toast.tsx';
 import styles from '../../ui/inline-form.module.css';
 
-const NOBODY = '';
+const NOT_CHOSEN = '';
 
 export function TransferTeam() {
   const svc = useSvc();
@@ -18,14 +18,14 @@ export function TransferTeam() {
   const queryClient = useQueryClient();
   const { done } = useToasts();
   const { data: members = [] } = useQuery(membersQuery(svc, team.uuid));
-  const [heir, setHeir] = useState(NOBODY);
-  const [asking, setAsking] = useState(false);
+  const [newOwner, setNewOwner] = useState(NOT_CHOSEN);
+  const [isConfirming, setConfirming] = useState(false);
   const others = members.filter((member) => !member.owner);
-  const name = others.find((member) => member.user_id === heir)?.name ?? '';
+  const name = others.find((member) => member.user_id === newOwner)?.name ?? '';
   const transfer = useMutation({
-    mutationFn: () => svc.teams.transfer(team.uuid, heir),
+    mutationFn: () => svc.teams.transfer(team.uuid, newOwner),
     onSuccess: () => {
-      setAsking(false);
+      setConfirming(false);
       done(`${name} now owns ${team.name}`);
       return queryClient.invalidateQueries({ queryKey: ['teams'] });
     },
@@ -39,21 +39,21 @@ export function TransferTeam() {
             labelHidden
             className={styles['field'] ?? ''}
             disabled={others.length === 0}
-            value={heir}
-            onChange={setHeir}
+            value={newOwner}
+            onChange={setNewOwner}
             options={[
-              { value: NOBODY, label: others.length === 0 ? 'No other members' : 'Choose a member' },
+              { value: NOT_CHOSEN, label: others.length === 0 ? 'No other members' : 'Choose a member' },
               ...others.map((member) => ({ value: member.user_id, label: member.name, description: member.email })),
             ]}
           />
-          <Button disabled={heir === NOBODY} onClick={() => setAsking(true)}>
+          <Button disabled={newOwner === NOT_CHOSEN} onClick={() => setConfirming(true)}>
             Transfer…
           </Button>
         </div>
       </Panel>
       <ConfirmDialog
-        open={asking}
-        onClose={() => setAsking(false)}
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
         onConfirm={() => transfer.mutate()}
         title={`Transfer ${team.name} to ${name}?`}
         action="Transfer ownership"

@@ -5,7 +5,7 @@ import { isMissing, namesIn } from './files.ts';
 import { isTokenAlive, ownToken } from './process-token.ts';
 
 /** Owner token of a file that any process may take. */
-const NOBODY = '0.0';
+const NO_OWNER = '0.0';
 const KEPT_MS = 24 * 3_600_000;
 
 /**
@@ -33,7 +33,7 @@ export class PartialFiles {
 
   /** Releases the file for the next try. */
   async leave(file: string): Promise<void> {
-    await taken(file, file.replace(`.${ownToken()}.`, `.${NOBODY}.`));
+    await taken(file, file.replace(`.${ownToken()}.`, `.${NO_OWNER}.`));
   }
 
   /** Removes abandoned files. */
