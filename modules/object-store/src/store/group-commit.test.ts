@@ -27,7 +27,7 @@ function createCommits(maxBatch: number, maxBatchBytes = 1_000_000) {
 }
 
 describe('GroupCommit', () => {
-  it('puts the command of another tenant into the next batch, whatever a burst has waiting', async () => {
+  it('includes another tenant’s command in the next batch, however large a burst is', async () => {
     const { batches, commits, submit, next } = createCommits(4);
     const all = [submit('a', 'first')];
     await next();
@@ -42,7 +42,7 @@ describe('GroupCommit', () => {
     await commits.close();
   });
 
-  it('tells a tenant with too much waiting to slow down, and takes the commands of others', async () => {
+  it('throws SlowDown for a tenant with too many waiting commands, and accepts other tenants', async () => {
     const { commits, submit, next } = createCommits(100);
     const all = [submit('a', 'first')];
     await next();
@@ -55,7 +55,7 @@ describe('GroupCommit', () => {
     await commits.close();
   });
 
-  it('counts the tenants of one owner as one', async () => {
+  it('treats the tenants of one owner as one', async () => {
     const { batches, commits, submit, next } = createCommits(4);
     const all = [submit('a1', 'first')];
     await next();

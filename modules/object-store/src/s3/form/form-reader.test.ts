@@ -34,8 +34,8 @@ function numbers(seed: number): () => number {
   };
 }
 
-describe('a form', () => {
-  it('is its fields, then its file; what comes after is not looked at', async () => {
+describe('FormReader', () => {
+  it('reads the fields, then the file, and ignores what follows', async () => {
     const body =
       part('Key', 'a/${filename}') +
       part('acl', '') +
@@ -47,12 +47,12 @@ describe('a form', () => {
     expect(body.slice(position, position + 5)).toBe('hello');
   });
 
-  it('may have something before it, and fields that look like files', async () => {
+  it('accepts a preamble, and fields that look like files', async () => {
     const body = `preamble\r\n${part('key', 'k', '; filename="key"')}${part('file', '')}${END}`;
     expect(await read(body)).toMatchObject({ fields: { key: 'k' }, file: Buffer.alloc(0) });
   });
 
-  it('reads the same however it comes in', async () => {
+  it('reads the same for any split of the body', async () => {
     const next = numbers(7);
     for (let round = 0; round < 200; round += 1) {
       // Bytes from which delimiters are made are likelier than others.
@@ -90,12 +90,12 @@ describe('a form', () => {
       part('a', 'b').repeat(2).replace('"a"', '"c"') + part('d', 'x'.repeat(30_000)),
       'MaxPostPreDataLengthExceeded',
     ],
-  ])('%s is refused', async (_, body, code) => {
+  ])('rejects %s', async (_, body, code) => {
     await expect(read(body, () => 5)).rejects.toMatchObject({ code });
     await expect(read(body, () => 100_000)).rejects.toMatchObject({ code });
   });
 
-  it('of random bytes is refused, and never hangs', async () => {
+  it('rejects random bytes without hanging', async () => {
     const next = numbers(11);
     const alphabet = [
       `--${BOUNDARY}`,
