@@ -66,7 +66,7 @@ class ImmediateDriver extends SqliteDriver {
     if (this.#database.isTransaction) await super.rollbackTransaction(connection);
   }
 
-  /** The file belongs to whoever opened it, since Kysely never closes a database that no query has used. */
+  /** Closing the file is up to its owner, because Kysely never closes a database that no query has used. */
   override async destroy(): Promise<void> {}
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { afterPrefix, compareKeys, commonPrefixOf } from './key-order.ts';
 
-/** Any code point. `unit: 'binary'` of fast-check means the same and takes 20 seconds of work to begin with. */
+/** Any code point. Equivalent to fast-check's `unit: 'binary'`, which takes 20 seconds to initialize. */
 const codePoint = fc
   .oneof(fc.nat(0xd7ff), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
@@ -15,7 +15,7 @@ describe('key order', () => {
         expect(Math.sign(compareKeys(left, right))).toBe(Buffer.compare(Buffer.from(left), Buffer.from(right)));
       }),
     );
-    expect(compareKeys('\u{ff21}', '\u{1f600}')).toBeLessThan(0); // UTF-16 units say the opposite
+    expect(compareKeys('\u{ff21}', '\u{1f600}')).toBeLessThan(0); // UTF-16 order is the opposite
   });
 
   it('finds the end of all texts with a prefix', () => {

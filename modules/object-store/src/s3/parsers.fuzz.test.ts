@@ -24,7 +24,7 @@ import { RequestHeaders } from './request-headers.ts';
 import { parseTagging } from './tagging-document.ts';
 import { childText, children, parseXml } from './xml-reader.ts';
 
-/** A parser may refuse whatever it is given; it may not break, and what it refuses is the client's fault. */
+/** A parser may reject any input, but only with a client error; it must not crash. */
 function isRefusal(error: unknown): boolean {
   return isAppError(error) && error.status >= 400 && error.status < 500;
 }
@@ -37,10 +37,10 @@ function survives(run: () => unknown): void {
   }
 }
 
-/** Any UTF-16 unit. `unit: 'binary'` of fast-check means the same and takes 20 seconds to begin with. */
+/** Any UTF-16 unit. Equivalent to fast-check's `unit: 'binary'`, which takes 20 seconds to initialize. */
 const anyUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code));
 
-/** Texts near to one that is right: pieces cut out, doubled, swapped for pieces that mean something, or for anything. */
+/** Mutations of a valid text: pieces removed, repeated, or replaced by meaningful or random ones. */
 function near(right: string, pieces: readonly string[]): fc.Arbitrary<string> {
   const edit = fc.record({
     at: fc.nat(right.length),
@@ -101,7 +101,7 @@ const JSON_PIECES = [
 
 const claimOf = (headers: readonly string[], query: string): unknown =>
   readClaim(
-    // Of a request the reader looks at these two.
+    // `readClaim` reads nothing else of a request.
     { headers: new RequestHeaders(headers), query: new RequestQuery(query) } as Parameters<typeof readClaim>[0],
     ['auto'],
   );

@@ -15,7 +15,7 @@ import { xmlDocument } from './xml-writer.ts';
 
 const headersWith = (name: string, value: string) => new RequestHeaders([name, value]);
 const text = fc.string({ unit: 'binary', maxLength: 60 });
-/** Documents with the right words in wrong places. */
+/** Documents with valid element names in the wrong places. */
 const elements = (names: readonly string[]): fc.Arbitrary<string> => {
   const leaf = fc.constantFrom('', '1', '-1', 'true', 'Enabled', '2030-01-01', ' ', '&amp;', '<![CDATA[x]]>', '9e99');
   const { tree } = fc.letrec<{ tree: string }>((tie) => ({

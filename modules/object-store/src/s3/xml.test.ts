@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { children, childText, parseXml } from './xml-reader.ts';
 import { xmlDocument } from './xml-writer.ts';
 
-/** Any code point. `unit: 'binary'` of fast-check means the same and takes 20 seconds of work to begin with. */
+/** Any code point. Equivalent to fast-check's `unit: 'binary'`, which takes 20 seconds to initialize. */
 const codePoint = fc
   .oneof(fc.nat(0xd7ff), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
@@ -12,7 +12,7 @@ describe('XML', () => {
   it('reads back any text that it writes', () => {
     fc.assert(
       fc.property(fc.string({ unit: codePoint, maxLength: 40 }), (text) => {
-        fc.pre(text !== '' && !text.includes('\0')); // which no document can have
+        fc.pre(text !== '' && !text.includes('\0')); // no document can contain NUL
         const element = parseXml(xmlDocument('Root', { Key: text }, { namespace: true }), 'Root');
         expect(childText(element, 'Key')).toBe(text);
       }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GroupCommit, type BatchRunner } from './group-commit.ts';
 import type { Command } from './outcome.ts';
 
-/** Commits that end when the test says so. */
+/** Commits whose end the test controls. */
 function createCommits(maxBatch: number, maxBatchBytes = 1_000_000) {
   const batches: string[][] = [];
   let finish: () => void = () => undefined;

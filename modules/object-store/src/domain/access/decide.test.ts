@@ -12,7 +12,7 @@ const OWNER = '00000000-0000-4000-8000-000000000001';
 const WRITER = '00000000-0000-4000-8000-000000000002';
 const STRANGER = '00000000-0000-4000-8000-000000000003';
 
-const bucket = { id: 1, name: 'photos', workspaceUuid: OWNER, configurationVersion: 1 } as BucketRecord; // what is asked
+const bucket = { id: 1, name: 'photos', workspaceUuid: OWNER, configurationVersion: 1 } as BucketRecord; // the rest is unused
 const callerOf = (
   workspaceUuid: string,
   permissions: readonly KeyPermission[] = ['read', 'write', 'admin'],

@@ -28,7 +28,7 @@ function seal(content: Buffer, pieceBytes = content.length || 1): Buffer {
 
 async function read(sealed: Buffer, sizeBytes: number, range: ReadRange, readBytes = 10_000): Promise<Buffer> {
   const source = async function* (wanted: ReadRange): AsyncGenerator<Uint8Array> {
-    const shared = Buffer.alloc(readBytes); // used again for each chunk, as an engine does
+    const shared = Buffer.alloc(readBytes); // reused for each chunk, like an engine’s buffer
     for (let start = wanted.start; start < wanted.endExclusive; start += readBytes) {
       if (start >= sealed.length) return;
       const length = sealed.copy(shared, 0, start, Math.min(start + readBytes, wanted.endExclusive));
@@ -97,7 +97,7 @@ describe('sealed content', () => {
     for (const damaged of [flipped, swapped, cut]) {
       await expect(read(damaged, size, whole)).rejects.toMatchObject({ code: 'DataLost' });
     }
-    // Even where the row lies about the length, the last chunk that is there is not the last that was written.
+    // Even if the row's length matches the truncated blob, its last chunk was not sealed as the last one.
     await expect(read(cut, 2 * CHUNK_BYTES, { start: 0, endExclusive: 2 * CHUNK_BYTES })).rejects.toMatchObject({
       code: 'DataLost',
     });

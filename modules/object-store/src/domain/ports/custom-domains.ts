@@ -29,7 +29,7 @@ export interface DomainState {
 export interface DomainSchedule {
   /** Null after giving up; then only a user's request triggers a check. */
   nextCheckAtMs: number | null;
-  /** Until then the name is reserved for this bucket. Null for as long as it is registered here. */
+  /** Until then the name is reserved for this bucket. Null while it is registered here. */
   claimUntilMs: number | null;
   /** 0 if it is not served. */
   servedUntilMs: number;

@@ -143,7 +143,7 @@ export interface TrashEntry {
 
 export type BlobState = 'good' | 'damaged' | 'missing';
 
-/** What is known about a blob itself. */
+/** Properties of a blob itself. */
 export interface BlobRecord {
   blobId: string;
   sizeBytes: number;
@@ -181,9 +181,11 @@ export interface MetadataCommands
    * Hides the bucket and its contents, and keeps both until `purgeAtMs`. The name stays taken. Throws `NoSuchBucket`.
    */
   softDeleteBucket(input: { bucketId: number; nowMs: number; purgeAtMs: number }): Promise<BucketRecord>;
-  /** Throws `NoSuchBucket` if there is none or its time is over, `InvalidBucketState` for an active one. */
+  /**
+   * Throws `NoSuchBucket` if it does not exist or `purgeAtMs` has passed, `InvalidBucketState` for an active bucket.
+   */
   restoreBucket(input: { name: string; workspaceUuid: string; nowMs: number }): Promise<BucketRecord>;
-  /** Removes part of a bucket whose time is over. True once nothing of it is left. */
+  /** Removes part of a bucket past its `purgeAtMs`. Returns true once nothing of it is left. */
   purgeBucket(input: { bucketId: number; nowMs: number; limit: number; trashDueAtMs: number }): Promise<boolean>;
   /** Null removes the document. Throws `NoSuchBucket`. */
   putBucketDocument(input: PutBucketDocument): Promise<void>;
@@ -206,8 +208,8 @@ export interface MetadataCommands
   /** Deleting a missing object succeeds. Throws `NoSuchBucket` or `PreconditionFailed`. */
   deleteObject(input: DeleteObject): Promise<DeletedObject>;
   /**
-   * Forgets trash entries. The content of `removed` entries is gone; the part rows of manifests are deleted with them.
-   * `kept` entries turned out to be needed, and only leave the trash.
+   * Deletes trash entries. The content of `removed` entries has been removed; the part rows of manifests are deleted
+   * with them. `kept` entries are still needed and only leave the trash.
    */
   forgetTrash(input: { removed: readonly TrashEntry[]; kept: readonly TrashEntry[] }): Promise<void>;
   /** Makes up to `limit` of a workspace's trash entries due now. */

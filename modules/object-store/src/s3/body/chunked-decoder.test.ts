@@ -27,7 +27,7 @@ function frame(chunks: readonly Uint8Array[], trailer = ''): Buffer {
   return Buffer.concat([...parts, Buffer.from(`${trailer}\r\n`)]);
 }
 
-/** All but the last chunk as large as S3 wants them. */
+/** Enlarges every chunk but the last one to S3's minimum. */
 function enlarged(chunks: readonly Uint8Array[]): Buffer[] {
   return chunks.map((chunk, index) => (index + 1 < chunks.length ? Buffer.alloc(8_192, chunk) : Buffer.from(chunk)));
 }
@@ -76,7 +76,7 @@ describe('ChunkedDecoder', () => {
       fc.property(fc.uint8Array({ maxLength: 300 }), (garbage) => {
         if (Buffer.from(garbage).toString('latin1').startsWith('0')) return;
         const text = Buffer.from(garbage).toString('latin1');
-        if (/^[0-9a-fA-F]{1,12}\r\n/.test(text)) return; // may be right by chance
+        if (/^[0-9a-fA-F]{1,12}\r\n/.test(text)) return; // may be valid by chance
         expect(() => decode([garbage])).toThrow(expect.objectContaining({ status: 400 }));
       }),
     );

@@ -7,7 +7,7 @@ const part = (name: string, content: string, more = ''): string =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${content}\r\n`;
 const END = `--${BOUNDARY}--\r\n`;
 
-/** The body in pieces of the sizes that the seed says. */
+/** The body, split into pieces of the given sizes. */
 async function* pieces(body: Buffer, sizes: () => number): AsyncGenerator<Buffer> {
   for (let start = 0; start < body.length;) {
     const end = Math.min(body.length, start + Math.max(1, sizes()));
@@ -25,7 +25,7 @@ async function read(body: string | Buffer, sizes: () => number = () => 1_000) {
   return { fields: Object.fromEntries(fields), fileName, position, file: Buffer.concat(chunks) };
 }
 
-/** Numbers that look random and are the same every time. */
+/** Deterministic pseudorandom numbers. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -55,7 +55,7 @@ describe('FormReader', () => {
   it('reads the same for any split of the body', async () => {
     const next = numbers(7);
     for (let round = 0; round < 200; round += 1) {
-      // Bytes from which delimiters are made are likelier than others.
+      // Favors bytes that occur in delimiters.
       const alphabet = `\r\n--${BOUNDARY}xy`;
       const file = Array.from({ length: next() % 300 }, () => alphabet[next() % alphabet.length]).join('');
       const content = file.replaceAll(`\r\n--${BOUNDARY}`, 'gone');

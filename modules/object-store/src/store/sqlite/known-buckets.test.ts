@@ -8,7 +8,7 @@ import { SqliteSession } from './session.ts';
 describe('KnownBuckets', () => {
   it('reads a bucket once, and again after it is forgotten', () => {
     const buckets = new KnownBuckets();
-    const first = { name: 'photos' } as BucketRecord; // only its identity counts here
+    const first = { name: 'photos' } as BucketRecord; // only its identity matters here
     const second = { name: 'photos' } as BucketRecord;
     expect(buckets.find('photos', () => first)).toBe(first);
     expect(buckets.find('photos', () => second)).toBe(first);
@@ -34,7 +34,7 @@ describe('KnownBuckets', () => {
     expect(changes(`insert into bucket (name) values ('a')`)).toBe(true);
     expect(changes(`update bucket set name = 'b'`)).toBe(true);
     expect(changes(`insert into bucket_usage (name) values ('a')`)).toBe(false);
-    expect(changes('update bucket_usage set name = (select max(name) from bucket)')).toBe(true); // one time too often
+    expect(changes('update bucket_usage set name = (select max(name) from bucket)')).toBe(true); // false positive
     expect(changes('delete from bucket')).toBe(true);
     session.run(all('select name from bucket'));
     expect(session.takeBucketsChanged()).toBe(false);

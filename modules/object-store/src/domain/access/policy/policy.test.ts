@@ -206,7 +206,7 @@ describe('wildcards', () => {
   });
 
   it('matches in quadratic time at worst', () => {
-    // Quadratic at worst: a backtracking matcher would never come back from this.
+    // Quadratic at worst; a backtracking matcher would not finish.
     expect(matchesWildcard(`${'*a'.repeat(500)}b`, 'a'.repeat(2_000))).toBe(false);
   });
 });
