@@ -23,6 +23,7 @@ export const SQLITE_PRAGMAS = [
   'PRAGMA journal_size_limit = 67108864',
 ] as const;
 
+/** Opens a SQLite file, creating it if missing, and applies `SQLITE_PRAGMAS`. Throws SQLite's own errors. */
 export function openSqliteFile(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   try {
