@@ -40,7 +40,7 @@ interface Prepared {
   upload: UnsizedUpload;
 }
 
-/** Accepts files from browser forms. A form is stored as a whole; if it breaks off, nothing is stored. */
+/** Accepts files from browser forms. Stores a form as a whole, or nothing if it is malformed or cut off. */
 export function registerFormRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
   const { buckets, deps, uploadsInFlight } = services;

@@ -14,7 +14,7 @@ import { ContentHead, sendContent, sendNotModified } from '../../s3/send-content
 export interface SentObject {
   bucket: BucketRecord;
   found: FoundObject;
-  /** Added to the object's own headers, or override them. */
+  /** Added to the object's own headers; these take precedence. */
   headers: OutgoingHttpHeaders;
   view: Pick<ContentView, 'reader' | 'disposition' | 'embedders'>;
 }

@@ -9,8 +9,8 @@ import type { TlsCertificates } from './tls-certificates.ts';
 type Handler = (incoming: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Handlers of the two listeners of custom domains: `createListener({ ...sites.http })`, `createListener({
- * ...sites.https })`.
+ * Handlers of the two listeners of custom domains:
+ * `createListener({ ...sites.http })` and `createListener({ ...sites.https })`.
  */
 export interface Sites {
   readonly http: { handler: Handler; configure: (server: Server) => void };
