@@ -214,7 +214,7 @@ export interface AccessKeyRecord {
   permissions: readonly KeyPermission[];
   /** Names of buckets, or null for all. */
   buckets: readonly string[] | null;
-  /** The secret, sealed under the master key. It is shown only on creation. */
+  /** The secret, sealed by the key ring. It is shown only on creation. */
   sealedSecret: string;
   createdAtMs: number;
   createdBy: KeyMaker;
