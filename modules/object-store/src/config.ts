@@ -12,7 +12,7 @@ function bounded(defaultValue: number, description: string, minimum = 1): Return
   return Type.Integer({ minimum, default: defaultValue, description });
 }
 
-/** The slice `object_store` of the configuration. */
+/** The `object_store` section of the configuration. */
 export const objectStoreConfigSchema = Type.Object(
   {
     regions: Type.Array(Type.String(), {

@@ -1,8 +1,8 @@
 import { defineErrors } from '@svc/errors';
 
 /**
- * The one catalogue of the object store, for both planes: the management API puts the code into its envelope, the S3
- * listener into `<Code>`. Where S3 has a code, ours is the same, with AWS's status and sentence.
+ * The object store's only error catalogue, for both planes: the management API puts the code into its envelope, the S3
+ * listener into `<Code>`. Where S3 has a code, ours matches it, with AWS's status and message.
  */
 export const storeErrors = defineErrors({
   // Identity and permission
@@ -149,14 +149,14 @@ export const storeErrors = defineErrors({
   SlowDown: [503, 'Please reduce your request rate.'],
 });
 
-/** A code of the catalogue, such as travels from the writer thread to the thread that answers. */
+/** A code of the catalogue. The writer thread sends codes to the main thread. */
 export type StoreErrorCode = keyof typeof storeErrors.entries;
 
 export function isStoreErrorCode(code: string): code is StoreErrorCode {
   return Object.hasOwn(storeErrors.entries, code);
 }
 
-/** The answer that S3 clients wait and try again after. */
+/** Tells S3 clients to wait and retry. */
 export function slowDown(retryAfterSeconds: number, details: Record<string, unknown> = {}): Error {
   return storeErrors.SlowDown({ details, headers: { 'retry-after': String(retryAfterSeconds) } });
 }

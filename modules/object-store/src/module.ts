@@ -40,35 +40,35 @@ import { createSites, type Sites } from './routes/sites/index.ts';
 import { TlsCertificates } from './routes/sites/tls-certificates.ts';
 
 export interface ObjectStoreDependencies {
-  /** Both are closed by the module. */
+  /** The module closes both. */
   metadata: MetadataStore;
   blobs: BlobStore;
-  /** Whom access can be granted to. */
+  /** Resolves the users and workspaces that access can be granted to. */
   owners: OwnerDirectory;
-  /** What the makers of access keys may do now. */
+  /** What the creators of access keys are currently allowed to do. */
   rights: MakerRights;
   audit: AuditLog;
-  /** Who is behind a request to the S3 plane. */
+  /** Resolves the client of an S3 request. */
   clientOf: ClientOfRequest;
-  /** Ends S3 requests whose key or maker lost its right. */
+  /** Ends S3 requests whose key or creator has lost the required right. */
   heldRights: HeldRights;
   /** From `loadInstallationKey`. */
   installationKey: KeyObject;
   /** From `createKeyRing`. */
   keyRing: KeyRing;
-  /** Who is asked for the CNAMEs of custom domains. */
+  /** Resolves the CNAMEs of custom domains. */
   domainResolver: DomainResolver;
-  /** Stable over restarts, different from that of every other process on the same database. */
+  /** Stable across restarts and unique among the processes on one database. */
   replicaId: string;
-  /** Brings notifications to their receivers. */
+  /** Delivers notifications to their receivers. */
   webhooks: WebhookSender;
-  /** Null: custom domains get no certificates here, TLS ends before the platform. */
+  /** Null if custom domains get no certificates here because TLS ends before the platform. */
   certificateAuthority: CertificateAuthority | null;
   /** The limits of each workspace and its owner. */
   quotaLimits: QuotaLimits;
-  /** What workspaces may ask of the listeners. */
+  /** Request limits of workspaces. */
   workspaceTraffic: WorkspaceTraffic;
-  /** The disk of the data folder, without its reserve. */
+  /** The data folder's disk, minus its reserve. */
   disk: DiskSpace;
   config: ObjectStoreConfig;
   log: Logger;
@@ -76,9 +76,9 @@ export interface ObjectStoreDependencies {
   /** Milliseconds since the epoch. */
   now: () => number;
   random: (size: number) => Buffer;
-  /** Base URL of the S3 plane for answers, known once its listener is up. */
+  /** Base URL of the S3 plane in responses; known once its listener is up. */
   s3Endpoint: () => string;
-  /** Base URL of the management API for answers; absent: as each caller reached it. */
+  /** Base URL of the management API in responses. Defaults to the URL each caller used. */
   baseUrl?: () => string;
 }
 
@@ -91,12 +91,12 @@ export interface ObjectStoreStatus {
 }
 
 export interface ObjectStoreModule {
-  /** The management API of the contract. */
+  /** Registers the management API of the contract. */
   registerRoutes(app: HttpApp): Promise<void>;
-  /** Answers requests for the hosts of public objects, and says whether it did: to be asked before the API. */
+  /** Handles requests for the hosts of public objects and returns whether it did. Call it before the API's router. */
   handlePublicHost(this: void, request: IncomingMessage, response: ServerResponse): boolean;
   registerUpgrades(router: UpgradeRouter): void;
-  /** The S3 plane, for a raw `node:http` server: `createListener({ ...s3 })`. */
+  /** The S3 plane, for a plain `node:http` server: `createListener({ ...s3 })`. */
   readonly s3: {
     handler(incoming: IncomingMessage, response: ServerResponse): void;
     configure(server: Server): void;
@@ -104,18 +104,20 @@ export interface ObjectStoreModule {
   };
   /** For the two listeners of custom domains. */
   readonly sites: Sites;
-  /** Starts the work behind the requests; it ends with the signal. */
+  /** Starts the background loops, which stop when the signal aborts. */
   start(signal: AbortSignal): void;
-  /** After the listeners are closed: waits for that work, then for the last commit, then lets go of everything. */
+  /**
+   * Call after the listeners are closed. Waits for the background loops and the last commit, then closes everything.
+   */
   close(): Promise<void>;
   readiness(): Promise<string>;
-  /** What a workspace has here, for an overview. */
+  /** What a workspace stores here, for the overview. */
   status(workspaceUuid: string): Promise<ObjectStoreStatus>;
-  /** What these workspaces use together, by name of the quota. */
+  /** The combined usage of these workspaces, by quota name. */
   quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
-  /** Compares blobs and rows. Safe at any time. */
+  /** Compares blobs with rows. Safe to run at any time. */
   fsck(): Promise<FsckReport>;
-  /** One round of the work behind the requests, now. */
+  /** Runs one round of every background loop now. */
   maintain(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { defineQuotas } from '@svc/quotas';
 
-/** What the object store keeps for a workspace and for an owner. */
+/** The object store's quotas per workspace and per owner. */
 export const storeQuotas = defineQuotas({
   stored_bytes: {
     title: 'Stored bytes',

@@ -5,7 +5,7 @@ describe('BlockMemory', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('gives a block again that came back, and no other', () => {
+  it('reuses returned blocks only', () => {
     const memory = new BlockMemory();
     const [first, second] = [memory.take(), memory.take()];
     expect(first.length).toBe(BLOCK_BYTES);
@@ -14,7 +14,7 @@ describe('BlockMemory', () => {
     expect(memory.take()).not.toBe(second);
   });
 
-  it('keeps no more than a bound', () => {
+  it('limits the number of free blocks', () => {
     const memory = new BlockMemory();
     for (let count = 0; count < 200; count += 1) memory.give(Buffer.alloc(0));
     let kept = 0;
@@ -22,7 +22,7 @@ describe('BlockMemory', () => {
     expect(kept).toBeLessThan(100);
   });
 
-  it('lets go of what nobody needed for a while, and keeps what is in use', () => {
+  it('frees blocks that were unused for a while, and keeps those in use', () => {
     const memory = new BlockMemory();
     const blocks = Array.from({ length: 10 }, () => memory.take());
     for (const block of blocks) memory.give(block);
@@ -43,7 +43,7 @@ describe('BlockMemory', () => {
     expect(countFree()).toBe(0);
   });
 
-  it('gathers chunks in one piece, bulk in a block that comes back once', () => {
+  it('gathers small chunks into one buffer, and bulk into a block that is returned once', () => {
     const memory = new BlockMemory();
     expect(memory.gather([Buffer.from('a'), Buffer.from('bc')]).bytes.toString()).toBe('abc');
     const bulk = memory.gather([Buffer.alloc(20_000, 1), Buffer.alloc(30_000, 2)]);

@@ -55,7 +55,7 @@ async function takeAll(target: SlowTarget): Promise<void> {
 }
 
 describe('BlockWriter', () => {
-  it('writes what it was lent, in its order, however it is cut', async () => {
+  it('writes lent bytes in order, for any split', async () => {
     const piece = fc.oneof(fc.integer({ min: 1, max: 9000 }), fc.integer({ min: 100_000, max: 2 * BLOCK_BYTES }));
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(piece, fc.boolean()), { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -76,7 +76,7 @@ describe('BlockWriter', () => {
     );
   });
 
-  it('gathers what comes in one turn of the event loop, and writes one block at a time', async () => {
+  it('gathers the bytes of one event-loop turn, and writes one block at a time', async () => {
     const target = new SlowTarget();
     const writer = new BlockWriter(target, new BlockMemory(), () => undefined);
     for (let count = 0; count < 16; count += 1) writeLent(writer, Buffer.alloc(16 * 1024, count));
@@ -84,13 +84,13 @@ describe('BlockWriter', () => {
     expect(target.sizes).toEqual([BLOCK_BYTES, 4 * 16 * 1024]);
   });
 
-  it('passes something small on at once', () => {
+  it('writes small data at once', () => {
     const target = new SlowTarget();
     writeLent(new BlockWriter(target, new BlockMemory(), () => undefined), Buffer.from('a line'));
     expect(target.isIdle).toBe(false);
   });
 
-  it('asks to wait while blocks wait, and says when there is room', async () => {
+  it('asks to pause while blocks wait, and reports when there is room', async () => {
     const target = new SlowTarget();
     let roomCount = 0;
     const writer = new BlockWriter(target, new BlockMemory(), () => (roomCount += 1));
@@ -102,7 +102,7 @@ describe('BlockWriter', () => {
     expect(roomCount).toBe(1);
   });
 
-  it('needs the same few blocks for any amount', async () => {
+  it('uses the same few blocks for any amount of data', async () => {
     const taken = new Set<Buffer>();
     class Counted extends BlockMemory {
       override take(): Buffer {
@@ -120,7 +120,7 @@ describe('BlockWriter', () => {
     expect(taken.size).toBeLessThanOrEqual(2);
   });
 
-  it('drops what nobody can be given any more', () => {
+  it('drops data for a destroyed target', () => {
     const target = new SlowTarget();
     const writer = new BlockWriter(target, new BlockMemory(), () => undefined);
     target.destroy();

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { freeAfter, freeChunk } from './free-chunk.ts';
 
 describe('freeChunk', () => {
-  it('empties a chunk that has its memory for itself, and may be asked again', () => {
+  it('frees a chunk that is all of its memory, even when called again', () => {
     const chunk = Buffer.from(new ArrayBuffer(64 * 1024));
     freeChunk(chunk);
     expect(chunk).toHaveLength(0);
     freeChunk(chunk);
   });
 
-  it('leaves a chunk alone whose memory holds others too', () => {
+  it('leaves a chunk alone if its memory holds other data', () => {
     const [first, second] = [Buffer.from('one'), Buffer.from('two')];
     freeChunk(first);
     freeChunk(Buffer.from(new ArrayBuffer(8), 0, 4));

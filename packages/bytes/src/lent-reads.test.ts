@@ -42,7 +42,7 @@ describe.each<[string, Dial]>([
   ['TCP', overTcp],
   ['TLS', overTls],
 ])('lendReads over %s', (_name, dial) => {
-  it('reads all bytes into the one buffer, and tells the end', async () => {
+  it('reads all bytes into the shared buffer, and reports the end', async () => {
     const { served, other } = await dial();
     const seen = createHash('md5');
     const memories = new Set<unknown>();
@@ -66,7 +66,7 @@ describe.each<[string, Dial]>([
     expect(memories.size).toBe(1);
   });
 
-  it('gives first what was read before', async () => {
+  it('delivers bytes that were read earlier first', async () => {
     const { served, other } = await dial();
     served.unshift(Buffer.from('first '));
     let seen = '';
@@ -82,7 +82,7 @@ describe.each<[string, Dial]>([
     expect(seen).toBe('first second');
   });
 
-  it('stops where it is told to, and goes on', async () => {
+  it('pauses when told to, and resumes', async () => {
     const { served, other } = await dial();
     let seenBytes = 0;
     let wantsMore = false;
@@ -102,13 +102,13 @@ describe.each<[string, Dial]>([
     await expect.poll(() => seenBytes).toBe(total);
   });
 
-  it('lends to one only', async () => {
+  it('has one borrower at most', async () => {
     const { served } = await dial();
     expect(lendReads(served, () => true)).toBe(true);
     expect(lendReads(served, () => true)).toBe(false);
   });
 });
 
-it('leaves a socket alone that is connected with nothing', () => {
+it('leaves an unconnected socket alone', () => {
   expect(lendReads(new Socket(), () => true)).toBe(false);
 });

@@ -4,6 +4,7 @@ import { nearest } from './nearest.ts';
 import { readText } from './text-value.ts';
 import type { SourceResult } from './yaml-source.ts';
 
+/** Environment variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads a small text file; throws file system errors. */

@@ -38,7 +38,7 @@ function faultsOf(run: () => unknown): readonly ConfigFault[] {
 }
 
 describe('loadConfig', () => {
-  it('gives the defaults when no source says anything', () => {
+  it('returns the defaults if no source sets anything', () => {
     expect(load().value).toEqual({
       services: ['clusters'],
       http: { port: 4000, host: '127.0.0.1' },
@@ -49,7 +49,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('lets YAML win over defaults, the environment over YAML and flags over the environment', () => {
+  it('gives flags precedence over the environment, the environment over YAML, and YAML over defaults', () => {
     const yaml = 'http:\n  port: 1\n  host: "::1"\nsandboxes:\n  max_per_caller: 1';
     const environment = { SVC_HTTP_PORT: '2', SVC_SANDBOXES_MAX_PER_CALLER: '2' };
     const flags = [{ flag: '--port', path: 'http.port', value: '3' }];
@@ -62,13 +62,13 @@ describe('loadConfig', () => {
     expect(origins.get('services')?.source).toBe('default');
   });
 
-  it('prefers the explicit name of a variable and says so when both are set', () => {
+  it('prefers the explicit name of a variable, and warns when both are set', () => {
     const { value, warnings } = load({ environment: { SVC_LIMIT: '5', SVC_SANDBOXES_MAX_PER_CALLER: '6' } });
     expect(value.sandboxes.max_per_caller).toBe(5);
     expect(warnings).toEqual(['SVC_SANDBOXES_MAX_PER_CALLER is not used, since SVC_LIMIT is set as well']);
   });
 
-  it('reports every fault of every source together, each with its path and where it came from', () => {
+  it('reports every fault of every source at once, with its path and origin', () => {
     const yaml = 'htpp:\n  port: 1\nhttp:\n  prot: 2\n  host: 7\nservices: [clusters, ovens]';
     const environment = { SVC_HTTP_PORT: 'many' };
     const flags = [{ flag: '--limit', path: 'sandboxes.max_per_caller', value: 1.5 }];
@@ -102,31 +102,31 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('says in its message what a person must mend', () => {
+  it('says in its message what to fix', () => {
     expect(() => load({ yaml: 'http: {port: 70000}' })).toThrow(
       'The configuration has a fault:\n  http.port must be <= 65535 but is 70000 (svc.yaml:1:14)',
     );
   });
 
-  it('points to the section where a misplaced key belongs', () => {
+  it('suggests the section to which a misplaced key belongs', () => {
     expect(faultsOf(() => load({ yaml: 'max_per_caller: 4' }))[0]?.message).toBe(
       'is not a known key; did you mean sandboxes.max_per_caller?',
     );
   });
 
-  it('never repeats the value of a secret that is wrong', () => {
+  it('never includes the value of an invalid secret', () => {
     const faults = faultsOf(() => load({ environment: { SVC_OWNER_PASSWORD: 'short' } }));
     expect(faults).toHaveLength(1);
     expect(JSON.stringify(faults)).not.toContain('short');
   });
 
-  it('reads a secret from the file that its _FILE variable names, without the last line break', () => {
+  it('reads a secret from the file named by its _FILE variable, without the trailing line break', () => {
     const { value, origins } = load({ environment: { SVC_OWNER_PASSWORD_FILE: '/run/secrets/password' } });
     expect(value.owner.password).toBe('correct horse');
     expect(origins.get('owner.password')?.source).toBe('file');
   });
 
-  it('refuses a secret that is given both directly and by file, and one whose file is missing', () => {
+  it('rejects a secret that is set both directly and by file, and one whose file is missing', () => {
     const both = { SVC_OWNER_PASSWORD: 'correct horse', SVC_OWNER_PASSWORD_FILE: '/run/secrets/password' };
     expect(faultsOf(() => load({ environment: both }))[0]?.message).toBe(
       'is given twice, by SVC_OWNER_PASSWORD and SVC_OWNER_PASSWORD_FILE',
@@ -134,16 +134,16 @@ describe('loadConfig', () => {
     expect(faultsOf(() => load({ environment: { SVC_OWNER_PASSWORD_FILE: '/absent' } }))[0]?.message).toMatch(/ENOENT/);
   });
 
-  it('does not read a file for what is no secret', () => {
+  it('does not read files for keys that are not secret', () => {
     expect(load({ environment: { SVC_HTTP_HOST_FILE: '/run/secrets/password' } }).value.http.host).toBe('127.0.0.1');
   });
 
-  it('counts an empty variable and an empty YAML key as not set', () => {
+  it('treats an empty variable and an empty YAML key as unset', () => {
     const { value } = load({ yaml: 'http:\n  port:\nsandboxes:\n', environment: { SVC_HTTP_HOST: '' } });
     expect(value.http).toEqual({ port: 4000, host: '127.0.0.1' });
   });
 
-  it('makes an optional section only when a source names one of its keys', () => {
+  it('creates an optional section only if a source sets one of its keys', () => {
     expect(load().value.tls).toBeUndefined();
     expect(load({ yaml: 'tls: {certificate: a.pem}' }).value.tls).toEqual({ certificate: 'a.pem', versions: 3 });
     expect(faultsOf(() => load({ environment: { SVC_TLS_VERSIONS: '2' } }))).toEqual([
@@ -155,7 +155,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('reads lists and maps from variables as commas or as JSON', () => {
+  it('parses lists and maps in variables, with commas or as JSON', () => {
     const environment = {
       SVC_SERVICES: 'clusters, sandboxes',
       SVC_LABELS: 'zone=a,team=b=c',
@@ -167,13 +167,13 @@ describe('loadConfig', () => {
     expect(value.forwards).toEqual([{ name: 'grafana', retries: 2 }]);
   });
 
-  it('refuses unknown and missing keys inside the items of a list', () => {
+  it('rejects unknown and missing keys inside list items', () => {
     expect(
       faultsOf(() => load({ yaml: 'forwards: [{nmae: a}]' })).map(({ path, message }) => `${path} ${message}`),
     ).toEqual(['forwards.0.name is required', 'forwards.0.nmae is not a known key; did you mean forwards.0.name?']);
   });
 
-  it('refuses a section that is written as a value, and invalid YAML with its line', () => {
+  it('rejects a scalar in place of a section, and invalid YAML, with the line', () => {
     expect(faultsOf(() => load({ yaml: 'http: 4000' }))[0]).toMatchObject({
       path: 'http',
       message: 'must be a section with keys',
@@ -182,11 +182,11 @@ describe('loadConfig', () => {
     expect(faultsOf(() => load({ yaml: 'labels: &a {x: y}\nforwards: *a' }))[0]?.message).toMatch(/aliases/);
   });
 
-  it('names a file that cannot be read', () => {
+  it('names a file that it cannot read', () => {
     expect(faultsOf(() => load({ files: ['/absent.yaml'] }))[0]?.message).toMatch(/cannot be read: ENOENT/);
   });
 
-  it('asks for rules over several keys only when each key is right, and gives their origin', () => {
+  it('checks rules across keys only if each key is valid, and reports their origin', () => {
     const check = (config: { http: { port: number } }) =>
       config.http.port === 9 ? [{ path: 'http.port', message: 'must differ from the S3 port' }] : [];
     expect(faultsOf(() => load({ check, environment: { SVC_HTTP_PORT: '9' } }))).toEqual([
@@ -198,14 +198,14 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('warns of a variable that looks mistyped and leaves those of Kubernetes alone', () => {
+  it('warns about variables that look mistyped, and ignores those of Kubernetes', () => {
     const environment = { SVC_HTTP_PROT: '1', SVC_PORT_4000_TCP: 'tcp://10.0.0.1:4000', SVC_SERVICE_HOST: '10.0.0.1' };
     expect(load({ environment }).warnings).toEqual([
       'SVC_HTTP_PROT is not a known variable; did you mean SVC_HTTP_PORT?',
     ]);
   });
 
-  it('gives a configuration that nobody can change', () => {
+  it('returns a frozen configuration', () => {
     const { value } = load();
     expect(() => value.services.push('sandboxes')).toThrow(TypeError);
   });
@@ -217,7 +217,7 @@ describe('loadConfig', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('refuses a schema in which two keys take the same variable', () => {
+  it('rejects a schema in which two keys share a variable', () => {
     const clashing = Type.Object({
       a_b: Type.Integer({ default: 1 }),
       a: Type.Object({ b: Type.Integer({ default: 1 }) }),
@@ -225,7 +225,7 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ schema: clashing, environmentPrefix: 'SVC' })).toThrow(/both take .* SVC_A_B/);
   });
 
-  it('derives no variable without a prefix', () => {
+  it('derives no variable names without a prefix', () => {
     const agent = Type.Object({ agent: Type.Object({ cluster_name: Type.String({ env: 'CLUSTER_NAME' }) }) });
     const environment = { CLUSTER_NAME: 'prod', AGENT_CLUSTER_NAME: 'x' };
     expect(loadConfig({ schema: agent, environment }).value).toEqual({ agent: { cluster_name: 'prod' } });

@@ -3,12 +3,12 @@ import { parseDurationMs } from './duration.ts';
 import { nearest } from './nearest.ts';
 
 describe('nearest', () => {
-  it('finds a name with a typo, swapped letters included', () => {
+  it('finds a name with a typo, including swapped letters', () => {
     expect(nearest('prot', ['host', 'port'])).toBe('port');
     expect(nearest('max_per_calller', ['max_per_caller', 'driver'])).toBe('max_per_caller');
   });
 
-  it('stays silent when nothing is close', () => {
+  it('returns null when nothing is close', () => {
     expect(nearest('kitchen', ['port', 'driver'])).toBeNull();
   });
 });
@@ -20,7 +20,7 @@ describe('parseDurationMs', () => {
     expect(parseDurationMs('1.5s')).toBe(1500);
   });
 
-  it('refuses a number without a unit', () => {
+  it('rejects a number without a unit', () => {
     expect(() => parseDurationMs('30')).toThrow('not a duration: 30');
   });
 });

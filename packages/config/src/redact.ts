@@ -11,6 +11,7 @@ export function redactConfig(schema: TObject, config: unknown): Record<string, u
   return isRecord(redacted) ? redacted : {};
 }
 
+/** Returns a copy of a value with the secrets of its schema redacted. */
 export function redactValue(node: SchemaNode, value: unknown): unknown {
   if (value === undefined || value === null) return value;
   if (node.secret === true) return value === '' ? '' : REDACTED;

@@ -30,10 +30,12 @@ export function withDefaults(node: SchemaNode, value: unknown): unknown {
   return entry === undefined ? completed : mapValues(completed, (each) => withDefaults(entry, each));
 }
 
+/** Whether the value is an object other than an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns a copy of the record with every value mapped. */
 export function mapValues<From, To>(
   record: Readonly<Record<string, From>>,
   map: (value: From) => To,
@@ -41,6 +43,7 @@ export function mapValues<From, To>(
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }
 
+/** Freezes the value and everything it contains, in place. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

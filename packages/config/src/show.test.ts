@@ -23,8 +23,8 @@ const loaded = loadConfig({
   readTextFile: () => yaml,
 });
 
-describe('showing a configuration', () => {
-  it('renders YAML with the origin of each value and without any secret', () => {
+describe('showConfig', () => {
+  it('renders YAML with the origin of each value and without secrets', () => {
     expect(renderConfig(loaded)).toBe(
       [
         'name: prod # /etc/svc/config.yaml:1:7',
@@ -40,7 +40,7 @@ describe('showing a configuration', () => {
     );
   });
 
-  it('lists every key for programs, secrets redacted also inside lists', () => {
+  it('lists every key for programs, with secrets redacted even inside lists', () => {
     const rows = shownKeys(loaded);
     expect(rows.map((row) => [row.path, row.value])).toEqual([
       ['name', 'prod'],
@@ -51,14 +51,14 @@ describe('showing a configuration', () => {
     expect(JSON.stringify(rows)).not.toContain('hunter2');
   });
 
-  it('redacts a copy and leaves the configuration itself as it is', () => {
+  it('redacts a copy and leaves the configuration unchanged', () => {
     expect(redactConfig(schema, loaded.value)).toMatchObject({ svc: { token: '***REDACTED***', timeout: '30s' } });
     expect(loaded.value.svc.token).toBe('svc_agt_secret');
   });
 });
 
 describe('configJsonSchema', () => {
-  it('closes every object, requires only what has no default, and marks secrets write-only', () => {
+  it('closes every object, requires only keys without a default, and marks secrets write-only', () => {
     const json = configJsonSchema(schema, { title: 'svc' });
     expect(json).toMatchObject({
       title: 'svc',

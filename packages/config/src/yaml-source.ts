@@ -5,6 +5,7 @@ import { nearest } from './nearest.ts';
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
+/** The values and faults of one source. */
 export interface SourceResult {
   /** By dotted path. */
   readonly assignments: ReadonlyMap<string, Assignment>;

@@ -11,8 +11,8 @@ const keys: MasterKeys = { current: master(), others: [] };
 
 describeKeyWrapper('local', () => over(keys));
 
-describe('the master key of this installation', () => {
-  it('that was changed meanwhile is read again when a key needs the new one', async () => {
+describe('createLocalKeyWrapper', () => {
+  it('reloads the master key if another process has rotated it', async () => {
     const [old, fresh] = [master(), master()];
     let current: MasterKeys = { current: old, others: [] };
     const running = createLocalKeyWrapper({ loadMasterKeys: async () => current, random: randomBytes });
@@ -24,7 +24,7 @@ describe('the master key of this installation', () => {
     expect((await running.unwrap(rewrapped, 'a key')).equals(key)).toBe(true);
   });
 
-  it('opens what another wrapper of the configuration wrapped before', async () => {
+  it('opens a key wrapped by another configured wrapper', async () => {
     const old = over({ current: master(), others: [] });
     const key = randomBytes(32);
     const wrapped = await old.wrap(key, 'a key');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { beginMasterKeyChange, loadMasterKeys, parseMasterKey } from './master-keys.ts';
 
-describe('the master key', () => {
+describe('master keys', () => {
   let folder = '';
   let file = '';
   beforeEach(async () => {
@@ -15,7 +15,7 @@ describe('the master key', () => {
   afterEach(() => rm(folder, { recursive: true }));
   const load = async () => (await loadMasterKeys({ file, random: randomBytes })).current;
 
-  it('is made once, for its owner alone, and leaves no draft', async () => {
+  it('creates the file once, readable by its owner only, and leaves no temporary file', async () => {
     const first = await load();
     expect((await load()).equals(first)).toBe(true);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -23,19 +23,19 @@ describe('the master key', () => {
     expect(await readFile(file, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/);
   });
 
-  it('is the same for starts at the same time', async () => {
+  it('loads the same key in processes that start together', async () => {
     const [first, ...others] = await Promise.all([1, 2, 3, 4].map(load));
     for (const key of others) expect(first?.equals(key)).toBe(true);
   });
 
-  it('is refused when others can read its file, or when it has a wrong length', async () => {
+  it('rejects a file that others can read, or a key of the wrong length', async () => {
     await load();
     await chmod(file, 0o644);
     await expect(load()).rejects.toMatchObject({ code: 'MASTER_KEY_INVALID' });
     expect(() => parseMasterKey('abcd')).toThrow('32 bytes');
   });
 
-  it('comes from the configuration first, with those from before', async () => {
+  it('prefers the configured key, with its previous keys', async () => {
     const [configured, previous] = [randomBytes(32).toString('base64'), randomBytes(32).toString('hex')];
     const keys = await loadMasterKeys({ configured, previous: [previous], file, random: randomBytes });
     expect(keys.current.equals(parseMasterKey(configured))).toBe(true);
@@ -43,7 +43,7 @@ describe('the master key', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('has old and new readable at every instant of a change, and goes on with one that was cut off', async () => {
+  it('keeps both keys readable throughout a rotation, and resumes an interrupted one', async () => {
     const old = await load();
     const cut = await beginMasterKeyChange({ file, random: randomBytes });
     const during = await loadMasterKeys({ file, random: randomBytes });
@@ -59,7 +59,7 @@ describe('the master key', () => {
     expect(await readdir(folder)).toEqual(['master.key']);
   });
 
-  it('from the configuration is changed there', async () => {
+  it('rotates a configured key in the configuration', async () => {
     const source = { configured: randomBytes(32).toString('hex'), file, random: randomBytes };
     await expect(beginMasterKeyChange(source)).rejects.toMatchObject({ code: 'MASTER_KEY_CONFIGURED' });
     const previous = [randomBytes(32).toString('hex')];

@@ -43,8 +43,8 @@ async function clientOf(answer: Answer, token?: TokenSource): Promise<KubeClient
 
 const pod = { apiVersion: 'v1', kind: 'Pod' };
 
-describe('a Kubernetes client', () => {
-  it('reads its token again and repeats the request once when it was refused', async () => {
+describe('the Kubernetes client', () => {
+  it('rereads its token and retries once after a refusal', async () => {
     const tokens = ['old', 'new'];
     const seen: (string | undefined)[] = [];
     const token = { current: () => Promise.resolve(tokens[0] ?? null), invalidate: () => void tokens.shift() };
@@ -57,7 +57,7 @@ describe('a Kubernetes client', () => {
     expect(seen).toEqual(['Bearer old', 'Bearer new']);
   });
 
-  it('gives the words of a proxy that answers with a page of its own', async () => {
+  it('reports the text of a proxy that returns its own page', async () => {
     const client = await clientOf((_request, response) => {
       response.writeHead(503, { 'retry-after': '7' }).end('<h1>upstream is away</h1>');
     });
@@ -69,7 +69,7 @@ describe('a Kubernetes client', () => {
     });
   });
 
-  it('says so when nobody listens', async () => {
+  it('reports an unreachable server', async () => {
     const client = await clientOf((request) => request.socket.destroy());
     await expect(client.ready()).rejects.toMatchObject({ code: 'KUBERNETES_UNREACHABLE', status: 503 });
   });
@@ -81,7 +81,7 @@ describe('a Kubernetes client', () => {
     await expect(client.raw('/slow', controller.signal)).rejects.toThrow('stopped');
   });
 
-  it('goes on with the new token when a page of a list expired', async () => {
+  it('continues a list with the new token if a page’s token expired', async () => {
     const client = await clientOf((request, response) => {
       const asked = new URL(request.url ?? '', 'http://host').searchParams.get('continue');
       const page = (name: string, next?: string) =>
@@ -98,7 +98,7 @@ describe('a Kubernetes client', () => {
     expect(names).toEqual(['a', 'b']);
   });
 
-  it('gives up a watch that is silent', async () => {
+  it('ends a silent watch', async () => {
     const client = await clientOf((_request, response) => response.writeHead(200).flushHeaders());
     const watch = client.watch(pod, { resourceVersion: '1', idleTimeoutMs: 20 });
     await expect(watch.next()).rejects.toMatchObject({ code: 'WATCH_IDLE' });
@@ -117,7 +117,7 @@ describe('a Kubernetes client', () => {
     await expect(client.watch(pod, { resourceVersion: '1' }).next()).rejects.toMatchObject(error);
   });
 
-  it.each(['..', '.', '', 'a/b', 'a%2fb'])('refuses %j as a name, which would leave the collection', async (name) => {
+  it.each(['..', '.', '', 'a/b', 'a%2fb'])('rejects %j as a name, which would leave the collection', async (name) => {
     const client = await clientOf((_request, response) => void response.end('{}'));
     await expect(client.get({ ...pod, namespace: 'default', name })).rejects.toMatchObject({ code: 'INVALID_NAME' });
   });

@@ -18,6 +18,7 @@ export interface StatusCause {
   field: string;
 }
 
+/** Contents of a `KubernetesStatusError`. */
 export interface KubernetesStatusOptions {
   status: number;
   reason: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readExecEnd } from './exec-protocol.ts';
 
-describe('the status of an exec', () => {
+describe('readExecEnd', () => {
   it.each([
     [{ status: 'Success' }, { exitCode: 0 }],
     [
@@ -19,11 +19,11 @@ describe('the status of an exec', () => {
     ],
     [{ status: 'Failure', reason: 'InternalError', message: 'no such container' }, { reason: 'no such container' }],
     [{ status: 'Failure' }, { reason: 'the container refused the command' }],
-  ])('%j', (status, end) => {
+  ])('parses %j', (status, end) => {
     expect(readExecEnd(JSON.stringify(status))).toEqual(end);
   });
 
-  it.each(['oops', '["oops"]'])('of a server that fails in the middle is its words: %s', (text) => {
+  it.each(['oops', '["oops"]'])('returns the text of a server that fails midway: %s', (text) => {
     expect(readExecEnd(text)).toEqual({ reason: text });
   });
 });

@@ -24,11 +24,13 @@ export function textAt(value: unknown, ...path: readonly string[]): string | nul
   return typeof found === 'string' && found !== '' ? found.slice(0, MAX_TEXT) : null;
 }
 
+/** Returns the integer at the path; 0 for anything else. */
 export function countAt(value: unknown, ...path: readonly string[]): number {
   const found = fieldAt(value, ...path);
   return typeof found === 'number' && Number.isSafeInteger(found) ? found : 0;
 }
 
+/** Returns the objects of the list at the path, without other items; empty if there is no list. */
 export function recordsAt(value: unknown, ...path: readonly string[]): Record<string, unknown>[] {
   const found = fieldAt(value, ...path);
   return Array.isArray(found) ? found.filter(isRecord) : [];

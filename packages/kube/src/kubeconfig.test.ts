@@ -30,15 +30,15 @@ async function read(content: unknown, context?: string) {
   return { folder, access: await kubeconfigAccess(join(folder.path, 'config'), context) };
 }
 
-describe('a kubeconfig', () => {
-  it('gives the current context, its namespace, prefix and server name', async () => {
+describe('kubeconfig', () => {
+  it('reads the current context with its namespace, path prefix and server name', async () => {
     const { access } = await read(base);
     expect(access).toMatchObject({ namespace: 'apps', serverName: 'inner', insecureSkipVerify: false });
     expect(access.server.href).toBe('https://one.example:6443/k8s/prefix');
     expect(await access.token.current()).toBe('abc');
   });
 
-  it('gives another context by name, with a token from a file beside it', async () => {
+  it('reads another context by name, with a token from a file next to it', async () => {
     const { access } = await read(base, 'second');
     expect(access).toMatchObject({ namespace: 'default', insecureSkipVerify: true });
     expect(await access.token.current()).toBe('from-file');
@@ -56,7 +56,7 @@ describe('a kubeconfig', () => {
       undefined,
       'http(s)',
     ],
-  ])('with %s is refused with the reason', async (_what, content, context, words) => {
+  ])('rejects a file with %s, with the reason', async (_what, content, context, words) => {
     await expect(read(content, context)).rejects.toMatchObject({
       code: 'KUBECONFIG_INVALID',
       message: expect.stringContaining(words) as string,

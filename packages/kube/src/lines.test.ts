@@ -18,7 +18,7 @@ async function collect(content: Buffer, sizes: readonly number[], limit = 1000):
 }
 
 describe('lines of a stream', () => {
-  it('do not depend on where the network cut it, also inside a character', async () => {
+  it('does not depend on chunk boundaries, even inside a character', async () => {
     const line = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => text.replaceAll('\n', ''));
     await fc.assert(
       fc.asyncProperty(fc.array(line), fc.array(fc.nat(9), { minLength: 1 }), async (lines, sizes) => {
@@ -28,11 +28,11 @@ describe('lines of a stream', () => {
     );
   });
 
-  it('end with the last one, also without a line feed', async () => {
+  it('returns the last line, even without a line feed', async () => {
     expect(await collect(Buffer.from('a\nb'), [1])).toEqual(['a', 'b']);
   });
 
-  it('are refused when one is longer than the limit', async () => {
+  it('rejects a line longer than the limit', async () => {
     await expect(collect(Buffer.alloc(5000, 'x'), [100])).rejects.toThrow('longer than 1000 bytes');
   });
 });

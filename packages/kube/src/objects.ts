@@ -1,3 +1,4 @@
+/** An entry of `metadata.ownerReferences`. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -7,6 +8,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
+/** An entry of `metadata.managedFields`: the fields that one manager owns. */
 export interface ManagedFields {
   manager: string;
   operation: string;
@@ -16,6 +18,7 @@ export interface ManagedFields {
   fieldsV1?: Record<string, unknown>;
 }
 
+/** The used part of an object's `metadata`. */
 export interface ObjectMetadata {
   name: string;
   namespace?: string;
@@ -50,6 +53,7 @@ export interface ObjectReference extends KindReference {
   namespace?: string;
 }
 
+/** Returns the reference that identifies an object. */
 export function referenceOf(object: KubeObject): ObjectReference {
   const { apiVersion, kind, metadata } = object;
   const { name, namespace } = metadata;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseQuantity } from './quantity.ts';
 
-describe('a quantity', () => {
+describe('Kubernetes quantities', () => {
   it.each([
     ['1', 1],
     ['1Gi', 2 ** 30],
@@ -13,15 +13,15 @@ describe('a quantity', () => {
     ['12E', 12e18],
     ['.5', 0.5],
     [4, 4],
-  ])('%j is %d', (text, value) => {
+  ])('parses %j as %d', (text, value) => {
     expect(parseQuantity(text)).toBeCloseTo(value, 12);
   });
 
-  it('of a fraction is divided, so that nothing is beside it', () => {
+  it('divides fractions exactly', () => {
     expect(parseQuantity('1900m')).toBe(1.9);
   });
 
-  it.each(['', 'x', '1 Gi', '1KB', '1Xi', null, undefined, {}])('%j is none', (text) => {
+  it.each(['', 'x', '1 Gi', '1KB', '1Xi', null, undefined, {}])('rejects %j', (text) => {
     expect(parseQuantity(text)).toBeNull();
   });
 });

@@ -54,7 +54,7 @@ class PlayedServer {
   }
 }
 
-describe('a reflector', () => {
+describe('the reflector', () => {
   let server: PlayedServer;
   let told: string[];
   let errors: unknown[];
@@ -119,7 +119,7 @@ describe('a reflector', () => {
     await waitFor(() => server.versions.length > watches);
   }
 
-  it('tells what was there before as such, then every change once', async () => {
+  it('reports existing objects as initial, then every change once', async () => {
     await server.say({ type: 'ADDED', object: object('c', '3', '11') });
     await server.say({ type: 'MODIFIED', object: object('a', '1', '12') });
     await server.say({ type: 'DELETED', object: object('b', '2', '13') });
@@ -128,14 +128,14 @@ describe('a reflector', () => {
     expect(reflector.size).toBe(2);
   });
 
-  it('goes on from the last version it saw, also one of a bookmark', async () => {
+  it('resumes from the last version it saw, including that of a bookmark', async () => {
     await server.say({ type: 'MODIFIED', object: object('a', '1', '12') });
     await server.say({ type: 'BOOKMARK', resourceVersion: '40' });
     await server.say(null);
     expect(server.versions).toEqual(['10', '40']);
   });
 
-  it('repeats nothing after an expired version, and finds what went meanwhile and what took its name', async () => {
+  it('repeats nothing after an expired version, and finds deleted and recreated objects', async () => {
     await waitFor(() => told.includes('synced'));
     told.length = 0;
     server.lists = [[object('b', '2'), object('a', '99'), object('d', '4')]];
@@ -144,14 +144,14 @@ describe('a reflector', () => {
     expect(errors).toEqual([]);
   });
 
-  it('tries again after any other failure, from where it was', async () => {
+  it('retries after any other failure from where it was', async () => {
     await server.say({ type: 'MODIFIED', object: object('a', '1', '12') });
     await server.say(new Error('cut'));
     expect(server.versions).toEqual(['10', '12']);
     expect(errors).toHaveLength(1);
   });
 
-  it('goes on where an earlier process stood, and lists nothing anew', async () => {
+  it('resumes from an earlier process’s state without a new list', async () => {
     await restart('7', [object('a', '1'), object('c', '3')]);
     expect(server.versions).toEqual(['10', '7']);
     await server.say({ type: 'ADDED', object: object('c', '3', '8') });
@@ -160,7 +160,7 @@ describe('a reflector', () => {
     expect(told).toEqual(['synced', 'new c', 'gone b']);
   });
 
-  it('compares by a list when the server is behind an earlier process, or its version had expired', async () => {
+  it('compares with a list if the server is behind the earlier process or its version has expired', async () => {
     await restart('11', [object('a', '1'), object('c', '3')]);
     expect(server.versions).toEqual(['10', '10']);
     expect(told).toEqual(['changed a', 'new c', 'gone b', 'synced']);
@@ -168,14 +168,14 @@ describe('a reflector', () => {
     expect(told).toEqual(['changed a', 'gone b', 'synced']);
   });
 
-  it('says how far it has seen, and when that expired', async () => {
+  it('reports how far it has seen, and when that version expired', async () => {
     await server.say({ type: 'BOOKMARK', resourceVersion: '40' });
     await server.say(new KubernetesStatusError({ status: 410, reason: 'Expired', message: 'too old' }));
     await waitFor(() => reached.length === 4);
     expect(reached).toEqual(['10', '40', '', '10']);
   });
 
-  it('pauses, longer and longer, before it lists for a version that expires each time', async () => {
+  it('pauses with backoff before it lists again if every version expires at once', async () => {
     const expired = new KubernetesStatusError({ status: 410, reason: 'Expired', message: 'too old' });
     for (let round = 0; round < 4; round += 1) await server.say(expired);
     expect(pauses).toEqual([375, 750, 1500]);
@@ -185,7 +185,7 @@ describe('a reflector', () => {
     expect(errors).toEqual([]);
   });
 
-  it('pauses before it watches again where each watch ends at once', async () => {
+  it('pauses before it watches again if every watch ends at once', async () => {
     for (let round = 0; round < 9; round += 1) await server.say(null);
     expect(pauses).toEqual([375, 750, 1500, 3000, 6000, 12_000, 22_500, 22_500]);
     await server.say({ type: 'BOOKMARK', resourceVersion: '40' });

@@ -6,6 +6,7 @@ import { isRecord } from './fields.ts';
 import type { KubeObject } from './objects.ts';
 import type { KubeRequest, Transport } from './transport.ts';
 
+/** An event of a watch. */
 export type WatchEvent =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject }
   /** All changes up to this version were seen; carries no object. */

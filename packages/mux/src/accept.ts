@@ -13,6 +13,7 @@ export interface MuxUpgrade {
   head: Buffer;
 }
 
+/** Accepts sessions on an HTTP server. */
 export interface MuxAcceptor {
   /** Whether the request asks for a session. Check this before authorizing it. */
   wants(request: IncomingMessage): boolean;

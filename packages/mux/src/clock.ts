@@ -6,6 +6,7 @@ export interface MuxClock {
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 
+/** The process's own clock. */
 export const systemClock: MuxClock = {
   nowMs: () => performance.now(),
   setTimer: (callback, delayMs) => {

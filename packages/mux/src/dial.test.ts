@@ -52,13 +52,13 @@ async function dial(options: Partial<MuxDialOptions> = {}): Promise<string> {
 }
 
 describe('dialMux', () => {
-  it('speaks on the raw socket where nothing hinders it', async () => {
+  it('uses the raw socket if nothing blocks it', async () => {
     expect(await dial()).toBe('raw');
     expect(upgrades).toEqual(['svc-mux/1']);
   });
 
   it.each([['hang up'], [400], [426], [502]] as const)(
-    'takes a WebSocket where a proxy answers the raw upgrade with %s',
+    'falls back to a WebSocket if a proxy answers the raw upgrade with %s',
     async (fault) => {
       hinder = ({ headers }) => (headers.upgrade === 'websocket' ? 'pass' : fault);
       expect(await dial()).toBe('websocket');
@@ -66,18 +66,18 @@ describe('dialMux', () => {
     },
   );
 
-  it.each([401, 403, 404, 429, 503])('does not ask twice what was refused with %s, and tells how', async (status) => {
+  it.each([401, 403, 404, 429, 503])('does not retry after a %s, and returns the response', async (status) => {
     hinder = () => status;
     await expect(dial()).rejects.toMatchObject({ status, body: 'because', retryAfterSeconds: 7 });
     expect(upgrades).toHaveLength(1);
   });
 
-  it('goes to the WebSocket at once where that is asked for', async () => {
+  it('starts with the WebSocket if asked to', async () => {
     expect(await dial({ prefer: 'websocket' })).toBe('websocket');
     expect(upgrades).toEqual(['websocket']);
   });
 
-  it('says that nobody is there, without a second attempt', async () => {
+  it('reports an unreachable server without a second attempt', async () => {
     const url = new URL('http://127.0.0.1:1/');
     await expect(dial({ url })).rejects.toMatchObject({
       status: 0,

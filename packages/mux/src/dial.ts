@@ -6,6 +6,7 @@ import { messageTransport } from './message-transport.ts';
 import type { MuxTransport } from './transport.ts';
 import { MUX_MESSAGE_BYTES, MUX_SUBPROTOCOL, MUX_UPGRADE } from './upgrade-names.ts';
 
+/** Where and how to dial a session. */
 export interface MuxDialOptions {
   /** `http:` or `https:`. */
   url: URL;

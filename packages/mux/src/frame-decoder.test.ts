@@ -65,7 +65,7 @@ const frame = fc.oneof(
 );
 
 describe('FrameDecoder', () => {
-  it('gives back what was encoded, wherever the bytes are cut', () => {
+  it('decodes what was encoded, for any split of the bytes', () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 30 }), (frames, places) => {
         const chunks: Buffer[] = [];
@@ -79,7 +79,7 @@ describe('FrameDecoder', () => {
     );
   });
 
-  it('takes any bytes at all without another error than its own', () => {
+  it('throws nothing but its own errors for any bytes', () => {
     fc.assert(
       fc.property(fc.array(bytes(0, 64), { maxLength: 40 }), (chunks) => {
         try {
@@ -92,7 +92,7 @@ describe('FrameDecoder', () => {
     );
   });
 
-  it('passes DATA on as views of what arrived, never as copies', () => {
+  it('passes DATA on as views of the input, never as copies', () => {
     const chunk = Buffer.concat([rawFrame(FRAME.DATA, 1, 100_000), Buffer.alloc(70_000, 'x')]);
     const slices: Buffer[] = [];
     const decoder = new FrameDecoder({
@@ -118,17 +118,17 @@ describe('FrameDecoder', () => {
     ['an unknown type above 4 KiB', 99, 1, 4097],
     ['DATA of no stream', FRAME.DATA, 0, 1],
     ['PING of a stream', FRAME.PING, 1, 8],
-  ])('refuses %s as soon as the header says so', (_what, type, id, lengthBytes) => {
+  ])('rejects %s as soon as the header is complete', (_what, type, id, lengthBytes) => {
     expect(() => decode([rawFrame(type, id, lengthBytes)])).toThrow(MuxError);
   });
 
-  it('skips types that are for later', () => {
+  it('skips types reserved for later versions', () => {
     const later = rawFrame(200, 5, 3, Buffer.from('abc'));
     const ping = encodeFrame(FRAME.PING, 0, Buffer.alloc(8));
     expect(decode(cut(Buffer.concat([later, ping, rawFrame(8, 0, 0), ping]), [3, 11]))).toHaveLength(2);
   });
 
-  it('holds about the size of a control frame that comes byte by byte', () => {
+  it('holds about the size of a control frame that arrives byte by byte', () => {
     const frames: Buffer[] = [];
     const ignore = (): void => undefined;
     const open = encodeFrame(FRAME.OPEN, 1, Buffer.alloc(MAX_METADATA_BYTES, 'x'));
@@ -149,8 +149,8 @@ describe('FrameDecoder', () => {
   });
 });
 
-describe('a reason', () => {
-  it('is cut at 1,024 bytes, and never in the middle of a character', () => {
+describe('a frame’s reason', () => {
+  it('is truncated at 1,024 bytes, never inside a character', () => {
     for (const reason of ['x'.repeat(5_000), 'ä'.repeat(5_000), `x${'🙂'.repeat(2_000)}`]) {
       const decoded = decodeEnd(encodeEnd(FRAME.RESET, 1, 7, reason).subarray(9));
       expect(decoded.code).toBe(7);

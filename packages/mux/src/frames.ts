@@ -13,12 +13,14 @@ export const MAX_STREAM_ID = 2 ** 31 - 1;
 /** Below this, one buffer with header and payload is cheaper than two in a vector. */
 const JOINED_BYTES = 1024;
 
+/** Writes a frame header at the start of the target. */
 export function writeHeader(target: Buffer, type: number, streamId: number, length: number): void {
   target[0] = type;
   target.writeUInt32BE(streamId, 1);
   target.writeUInt32BE(length, 5);
 }
 
+/** Encodes one complete frame. */
 export function encodeFrame(type: number, streamId: number, payload?: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(HEADER_BYTES + (payload?.length ?? 0));
   writeHeader(frame, type, streamId, payload?.length ?? 0);
@@ -26,6 +28,7 @@ export function encodeFrame(type: number, streamId: number, payload?: Uint8Array
   return frame;
 }
 
+/** Encodes a WINDOW frame, which grants the peer credit. */
 export function encodeWindow(streamId: number, creditBytes: number): Buffer {
   const frame = Buffer.allocUnsafe(HEADER_BYTES + 4);
   writeHeader(frame, FRAME.WINDOW, streamId, 4);
@@ -42,6 +45,7 @@ export function encodeEnd(type: number, streamId: number, code: number, reason: 
   return encodeFrame(type, streamId, payload);
 }
 
+/** Decodes the payload of RESET or GOAWAY. */
 export function decodeEnd(payload: Buffer): { code: number; reason: string } {
   return { code: payload.readUInt32BE(0), reason: payload.toString('utf8', 4) };
 }

@@ -1,3 +1,4 @@
+/** Limits of one session: streams, memory and time. */
 export interface MuxLimits {
   /** Maximum streams opened by the peer; more are refused. */
   maxIncomingStreams: number;
@@ -15,6 +16,7 @@ export interface MuxLimits {
   closeTimeoutMs: number;
 }
 
+/** The limits of a session that sets none. */
 export const DEFAULT_MUX_LIMITS: MuxLimits = {
   maxIncomingStreams: 256,
   maxOutgoingStreams: 256,

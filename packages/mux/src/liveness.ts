@@ -1,5 +1,6 @@
 import type { MuxClock } from './clock.ts';
 
+/** Options of the liveness check. */
 export interface LivenessOptions {
   clock: MuxClock;
   intervalMs: number;

@@ -44,7 +44,7 @@ const data = (id: number, bytes: number) => encodeFrame(FRAME.DATA, id, Buffer.a
 const fin = (id: number) => encodeFrame(FRAME.FIN, id);
 const filled = (id: number) => Array.from({ length: 8 }, () => data(id, INITIAL_WINDOW_BYTES / 8));
 
-describe('what the other side may not send', () => {
+describe('protocol violations', () => {
   it.each<[string, number, Buffer[]]>([
     ['an OPEN with one of our ids', MUX_CODES.PROTOCOL_ERROR, [open(2)]],
     ['an OPEN with an id that was used', MUX_CODES.PROTOCOL_ERROR, [open(3), open(3)]],
@@ -58,7 +58,7 @@ describe('what the other side may not send', () => {
     ['a credit of nothing', MUX_CODES.FLOW_CONTROL_ERROR, [open(1), encodeWindow(1, 0)]],
     ['more credit than can be counted', MUX_CODES.FLOW_CONTROL_ERROR, [open(1), encodeWindow(1, MAX_CREDIT_BYTES)]],
     ['a frame that is too long', MUX_CODES.PROTOCOL_ERROR, [open(1), Buffer.from('00000000010fffffff', 'hex')]],
-  ])('%s ends the session, and says why', async (_what, code, frames) => {
+  ])('ends the session with a reason after %s', async (_what, code, frames) => {
     for (const frame of frames) peer.write(frame);
     const end = await waitFor(() => {
       const bytes = Buffer.concat(received);
@@ -71,7 +71,7 @@ describe('what the other side may not send', () => {
     expect(accepted.every((stream) => stream.destroyed)).toBe(true);
   });
 
-  it('is told from what crossed a RESET of ours, which is ignored', async () => {
+  it('ignores frames that crossed its own RESET', async () => {
     peer.write(open(1));
     const stream = await waitFor(() => accepted[0]);
     stream.reset(300);
@@ -82,7 +82,7 @@ describe('what the other side may not send', () => {
     expect(session.acceptsStreams).toBe(true);
   });
 
-  it('are PINGs without end while it reads nothing: the session ends before memory does', async () => {
+  it('ends the session before a peer that never reads fills memory with PINGs', async () => {
     session.close();
     const [end, other] = duplexPair();
     // `other` has no reader, so the session's responses stay there.
@@ -101,7 +101,7 @@ describe('what the other side may not send', () => {
     expect(await session.closed).toMatchObject({ resetCode: MUX_CODES.TIMEOUT });
   });
 
-  it('is a GOAWAY with an error: the session ends with it', async () => {
+  it('ends the session after a GOAWAY with an error', async () => {
     peer.write(encodeEnd(FRAME.GOAWAY, 0, MUX_CODES.PROTOCOL_ERROR, 'you began it'));
     expect(await session.closed).toMatchObject({
       resetCode: MUX_CODES.PROTOCOL_ERROR,
@@ -110,7 +110,7 @@ describe('what the other side may not send', () => {
     });
   });
 
-  it('are streams above the limit: each is refused, and costs nothing', async () => {
+  it('refuses each stream above the limit, at no cost', async () => {
     for (let id = 1; id < 2_000; id += 2) peer.write(open(id));
     const refusal = encodeEnd(FRAME.RESET, 1_999, MUX_CODES.REFUSED, 'too many streams');
     await waitFor(() => Buffer.concat(received).includes(refusal));
@@ -118,8 +118,8 @@ describe('what the other side may not send', () => {
   });
 });
 
-describe('any bytes at all', () => {
-  it('never throw out of a session: it lives, or it is closed with every stream of it', async () => {
+describe('arbitrary bytes', () => {
+  it('never throws out of a session, which either lives or closes with all of its streams', async () => {
     const id = fc.constantFrom(0, 1, 2, 3, 4, 5, 2 ** 31 + 1);
     const code = fc.nat({ max: 10 });
     const frame = fc.oneof(

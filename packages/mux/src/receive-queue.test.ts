@@ -9,10 +9,10 @@ function drain(queue: ReceiveQueue): Buffer[] {
   return chunks;
 }
 
-describe.each([false, true])('ReceiveQueue, in blocks that come back: %s', (isBorrowing) => {
+describe.each([false, true])('ReceiveQueue, with reusable blocks: %s', (isBorrowing) => {
   const memory = new BlockMemory();
 
-  it('gives the bytes in their order, however they came and are taken', () => {
+  it('returns the bytes in order, however they arrive and are taken', () => {
     const part = fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 20 }),
       fc.uint8Array({ minLength: 2_000, maxLength: 6_000 }),
@@ -47,7 +47,7 @@ describe.each([false, true])('ReceiveQueue, in blocks that come back: %s', (isBo
 });
 
 describe('ReceiveQueue', () => {
-  it('keeps no large chunk alive for one byte of it, and makes no object for each', () => {
+  it('keeps no large chunk alive for one byte of it, and creates no object per byte', () => {
     const queue = new ReceiveQueue();
     for (let index = 0; index < 20_000; index += 1) queue.push(Buffer.allocUnsafeSlow(64 * 1024).subarray(5, 6));
     const chunks = drain(queue);
@@ -57,7 +57,7 @@ describe('ReceiveQueue', () => {
     expect(keptBytes).toBeLessThan(200_000);
   });
 
-  it('lets bulk wait in blocks that are used again', () => {
+  it('queues bulk data in reusable blocks', () => {
     const memory = new BlockMemory();
     const queue = new ReceiveQueue();
     queue.borrowFrom(memory);
@@ -73,7 +73,7 @@ describe('ReceiveQueue', () => {
     expect(memories.size).toBeLessThanOrEqual(4);
   });
 
-  it('takes no new block for little', () => {
+  it('takes no new block for small data', () => {
     const memory = new BlockMemory();
     const queue = new ReceiveQueue();
     queue.borrowFrom(memory);
@@ -81,7 +81,7 @@ describe('ReceiveQueue', () => {
     expect(queue.shift()?.buffer.byteLength).toBeLessThan(BLOCK_BYTES);
   });
 
-  it('forgets everything when it is cleared', () => {
+  it('is empty after clear', () => {
     const queue = new ReceiveQueue();
     queue.push(Buffer.from('small'));
     queue.push(Buffer.alloc(10_000));

@@ -5,7 +5,7 @@ import { GrowthBudget, ReceiveWindow } from './receive-window.ts';
 const MIB = 1024 * 1024;
 
 describe('ReceiveWindow', () => {
-  it('gives credit back in halves of the window', () => {
+  it('returns credit in halves of the window', () => {
     const window = new ReceiveWindow(new GrowthBudget(0), 16 * MIB, 0);
     window.spend(MIB);
     expect(window.taken(MIB / 2 - 1, 10, null)).toBe(0);
@@ -13,13 +13,13 @@ describe('ReceiveWindow', () => {
     expect(window.taken(MIB / 2, 10, null)).toBe(MIB / 2);
   });
 
-  it('refuses more than the credit, to the byte', () => {
+  it('rejects even one byte more than the credit', () => {
     const window = new ReceiveWindow(new GrowthBudget(0), 16 * MIB, 0);
     window.spend(MIB);
     expect(() => window.spend(1)).toThrow(ProtocolViolation);
   });
 
-  it('doubles while half of it is used up within two round trips, up to its maximum', () => {
+  it('doubles while half of it is used within two round trips, up to its maximum', () => {
     const window = new ReceiveWindow(new GrowthBudget(64 * MIB), 4 * MIB, 0);
     const sizes: number[] = [];
     let nowMs = 0;
@@ -33,7 +33,7 @@ describe('ReceiveWindow', () => {
     expect(sizes).toEqual([2, 4, 4, 4]);
   });
 
-  it('stays as it is when the reader or the link is slow, or the round trip unknown', () => {
+  it('does not grow if the reader or the link is slow, or the round trip unknown', () => {
     const window = new ReceiveWindow(new GrowthBudget(64 * MIB), 16 * MIB, 0);
     window.spend(MIB);
     window.taken(MIB / 2, 101, 50);
@@ -41,7 +41,7 @@ describe('ReceiveWindow', () => {
     expect(window.sizeBytes).toBe(MIB);
   });
 
-  it('does not grow for a burst: what lay in the memory of the kernel tells nothing of the link', () => {
+  it('does not grow for a burst from kernel memory, which says nothing about the link', () => {
     const window = new ReceiveWindow(new GrowthBudget(64 * MIB), 16 * MIB, 0);
     window.spend(MIB / 2);
     window.taken(MIB / 2, 1, 5);
@@ -50,7 +50,7 @@ describe('ReceiveWindow', () => {
     expect(window.sizeBytes).toBe(MIB);
   });
 
-  it('does not grow where bytes always wait for the reader: the window is not what slows it', () => {
+  it('does not grow while bytes always wait for the reader', () => {
     const window = new ReceiveWindow(new GrowthBudget(64 * MIB), 16 * MIB, 0);
     window.spend(MIB);
     for (let round = 1; round < 4; round += 1) window.spend(window.taken(MIB / 2, round * 60, 50));
@@ -60,7 +60,7 @@ describe('ReceiveWindow', () => {
     expect(window.sizeBytes).toBe(2 * MIB);
   });
 
-  it('shares its growth with the other windows of the session, and gives it back', () => {
+  it('shares its growth with the session’s other windows, and returns it', () => {
     const budget = new GrowthBudget(MIB);
     const [first, second] = [new ReceiveWindow(budget, 16 * MIB, 0), new ReceiveWindow(budget, 16 * MIB, 0)];
     for (const window of [first, second]) {

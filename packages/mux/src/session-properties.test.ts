@@ -94,7 +94,7 @@ async function digest(stream: MuxStream, restsAfterBytes: number): Promise<strin
 const digestOf = (pieces: readonly Buffer[]) =>
   pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex');
 
-it('gives every stream exactly its own bytes, whatever the others do and however the wire cuts them', async () => {
+it('delivers each stream exactly its own bytes, whatever the others do and however the wire splits', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(plan, { minLength: 1, maxLength: 6 }),

@@ -52,7 +52,7 @@ afterEach(async () => {
 });
 
 describe('a stream', () => {
-  it('carries what it is for, and bytes in both directions', async () => {
+  it('carries its metadata, and bytes in both directions', async () => {
     const [own, other] = await openPair('{"forward":"grafana"}');
     expect(other.metadata.toString()).toBe('{"forward":"grafana"}');
     own.end('question');
@@ -62,7 +62,7 @@ describe('a stream', () => {
     await waitFor(() => client.streamCount + server.streamCount === 0);
   });
 
-  it('can be opened by either side, with ids of its own', async () => {
+  it('can be opened by either side, with its own ids', async () => {
     const fromServer: MuxStream[] = [];
     client.close();
     server.close();
@@ -73,14 +73,14 @@ describe('a stream', () => {
     await waitFor(() => accepted.length === 2 && fromServer.length === 2);
   });
 
-  it('may be written before the other side knows of it', async () => {
+  it('is writable before the peer knows of it', async () => {
     const own = client.open();
     own.end('early');
     const other = await waitFor(() => accepted[0]);
     expect(await text(other)).toBe('early');
   });
 
-  it('may end in one direction and go on in the other', async () => {
+  it('can end in one direction and continue in the other', async () => {
     const [own, other] = await openPair();
     own.end();
     await once(other.resume(), 'end');
@@ -89,14 +89,14 @@ describe('a stream', () => {
     expect(await text(own)).toBe('still here');
   });
 
-  it('takes an empty write', async () => {
+  it('accepts an empty write', async () => {
     const [own, other] = await openPair();
     await new Promise<void>((resolve) => own.write(Buffer.alloc(0), () => resolve()));
     own.end('x');
     expect(await text(other)).toBe('x');
   });
 
-  it('that is reset ends on both sides with code and reason, and what was unread is gone', async () => {
+  it('ends on both sides with code and reason after a reset, and drops unread bytes', async () => {
     const [own, other] = await openPair();
     own.write('unread');
     const [ownFailure, otherFailure] = [failureOf(own), failureOf(other)];
@@ -106,7 +106,7 @@ describe('a stream', () => {
     await waitFor(() => client.streamCount + server.streamCount === 0);
   });
 
-  it('that is destroyed tells the other side: cancelled without an error, a fault with one, whose text stays here', async () => {
+  it('tells the peer when destroyed: cancelled, or an internal error without its text', async () => {
     const [first, second] = [await openPair(), await openPair()];
     const failures = [failureOf(first[1]), failureOf(second[1])];
     first[0].destroy();
@@ -117,17 +117,17 @@ describe('a stream', () => {
     ]);
   });
 
-  it('that is reset needs nobody who listens for its error', async () => {
+  it('needs no error listener for a reset', async () => {
     const [own, other] = await openPair();
     own.reset(300);
     await waitFor(() => other.destroyed);
   });
 
-  it('is not opened with more metadata than fits a frame', () => {
+  it('rejects metadata that does not fit a frame', () => {
     expect(() => client.open(Buffer.alloc(4097))).toThrow(RangeError);
   });
 
-  it('whose handler throws is reset; the session goes on', async () => {
+  it('is reset if its handler throws, while the session continues', async () => {
     client.close();
     server.close();
     await Promise.all([client.closed, server.closed]);
@@ -144,8 +144,8 @@ describe('a stream', () => {
   });
 });
 
-describe('a stream that nobody reads', () => {
-  it('takes one window and what its reader buffers, then holds its writer back, and goes on when it is read', async () => {
+describe('a stream without a reader', () => {
+  it('buffers one window, then blocks its writer, and resumes once it is read', async () => {
     const [own, other] = await openPair();
     const body = Buffer.alloc(5 * 1024 * 1024, 'x');
     own.end(body);
@@ -160,8 +160,8 @@ describe('a stream that nobody reads', () => {
   });
 });
 
-describe('streams that are busy at once', () => {
-  it('take turns: a small one is through long before the bulk that began before it', async () => {
+describe('concurrent streams', () => {
+  it('take turns, so that a small one finishes long before an earlier bulk transfer', async () => {
     const [bulk, bulkOther] = await openPair();
     const [small, smallOther] = await openPair();
     let bulkBytes = 0;
@@ -177,7 +177,7 @@ describe('streams that are busy at once', () => {
   });
 });
 
-describe('the number of streams', () => {
+describe('the stream limit', () => {
   beforeEach(async () => {
     client.close();
     server.close();
@@ -185,7 +185,7 @@ describe('the number of streams', () => {
     start({ client: { limits: { maxOutgoingStreams: 3 } }, server: { limits: { maxIncomingStreams: 2 } } });
   });
 
-  it('is limited by whoever accepts: one more is refused, those that are open go on', async () => {
+  it('makes the accepting side refuse one more stream, while open streams continue', async () => {
     const [first, second, third] = [client.open(), client.open(), client.open()];
     expect(await failureOf(third)).toMatchObject({ resetCode: MUX_CODES.REFUSED, remote: true });
     await waitFor(() => accepted.length === 2);
@@ -196,20 +196,20 @@ describe('the number of streams', () => {
     expect([second.destroyed, fourth.destroyed]).toEqual([false, false]);
   });
 
-  it('is limited by whoever opens: open throws', () => {
+  it('makes open throw on the opening side', () => {
     client.open();
     client.open();
     client.open();
     expect(() => client.open()).toThrow(expect.objectContaining({ resetCode: MUX_CODES.REFUSED, remote: false }));
   });
 
-  it('is none at all for a side that accepts no streams', async () => {
+  it('is zero for a side that accepts no streams', async () => {
     expect(await failureOf(server.open())).toMatchObject({ resetCode: MUX_CODES.REFUSED });
   });
 });
 
-describe('the end of a session', () => {
-  it('in order lets open streams end, refuses new ones on both sides, then closes', async () => {
+describe('closing a session', () => {
+  it('lets open streams end, refuses new ones on both sides, then closes', async () => {
     let draining = 0;
     client.close();
     server.close();
@@ -228,7 +228,7 @@ describe('the end of a session', () => {
     expect(await client.closed).toBe(null);
   });
 
-  it('in order resets a stream that crossed the GOAWAY, so that it may be tried elsewhere', async () => {
+  it('resets a stream that crossed the GOAWAY, so that it can be retried elsewhere', async () => {
     const [held] = await openPair();
     const drained = server.drain(60_000);
     const crossing = client.open();
@@ -237,7 +237,7 @@ describe('the end of a session', () => {
     await drained;
   });
 
-  it('in order waits no longer than it was told', async () => {
+  it('waits no longer than the grace period', async () => {
     const [own] = await openPair();
     const failure = failureOf(own);
     const drained = server.drain(5_000);
@@ -248,7 +248,7 @@ describe('the end of a session', () => {
     expect(await failure).toMatchObject({ resetCode: MUX_CODES.CONNECTION_LOST });
   });
 
-  it('at once ends every stream on both sides', async () => {
+  it('ends every stream on both sides when closed immediately', async () => {
     const pairs = [await openPair(), await openPair()];
     const failures = pairs.flat().map(failureOf);
     client.close();
@@ -257,7 +257,7 @@ describe('the end of a session', () => {
     expect(() => client.open()).toThrow(expect.objectContaining({ resetCode: MUX_CODES.CONNECTION_LOST }));
   });
 
-  it('by a connection that breaks is told to every stream, with the reason', async () => {
+  it('reports a broken connection to every stream, with the reason', async () => {
     const [own, other] = await openPair();
     const failures = [failureOf(own), failureOf(other)];
     ends[0].destroy(new Error('cable cut'));
@@ -268,7 +268,7 @@ describe('the end of a session', () => {
     expect(await server.closed).toMatchObject({ resetCode: MUX_CODES.CONNECTION_LOST });
   });
 
-  it('does not wait for ever for the other side to close', async () => {
+  it('does not wait forever for the peer to close', async () => {
     ends[1].pause();
     ends[1].removeAllListeners('data');
     client.close();
@@ -291,7 +291,7 @@ describe('liveness', () => {
     expect(client.roundTripMs).toBe(0);
   });
 
-  it('asks again soon at the beginning, then every 15 seconds', async () => {
+  it('pings more often at first, then every 15 seconds', async () => {
     await waitFor(() => client.roundTripMs !== null);
     for (const pauseMs of [250, 1000, 4000, 15_000, 15_000]) {
       const { sentBytes, receivedBytes } = client.traffic;
@@ -302,7 +302,7 @@ describe('liveness', () => {
     }
   });
 
-  it('closes a session from which nothing comes within ten seconds of a PING', async () => {
+  it('closes a session that receives nothing within ten seconds of a PING', async () => {
     const [own] = await openPair();
     await waitFor(() => client.roundTripMs !== null);
     ends[1].removeAllListeners('data'); // the peer receives nothing any more, so it answers nothing
@@ -314,7 +314,7 @@ describe('liveness', () => {
     expect(own.destroyed).toBe(true);
   });
 
-  it('takes anything that arrives for a sign of life', async () => {
+  it('counts anything that arrives as a sign of life', async () => {
     const [own, other] = await openPair();
     own.resume();
     await waitFor(() => client.roundTripMs !== null);

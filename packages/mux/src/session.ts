@@ -11,6 +11,7 @@ import { StreamTable } from './stream-table.ts';
 import { SessionStream, type MuxStream, type StreamOwner } from './stream.ts';
 import type { MuxTransport } from './transport.ts';
 
+/** Options of a session. */
 export interface MuxSessionOptions {
   /** The dialing side is the client; the two roles must differ. */
   role: 'client' | 'server';

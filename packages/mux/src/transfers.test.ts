@@ -88,8 +88,8 @@ describe.each<[string, Dial]>([
   ['TCP', overTcp],
   ['TLS', overTls],
   ['a WebSocket', overWebSocket],
-])('over %s', (_name, dial) => {
-  it('64 MiB arrive as they were sent, in one stream and in four at once, both ways', async () => {
+])('transfers over %s', (_name, dial) => {
+  it('delivers 64 MiB unchanged, in one stream and in four at once, both ways', async () => {
     const [client] = await start(dial, (stream) => void pipeline(stream, stream).catch(() => undefined));
     const echo = async (sizeMib: number): Promise<void> => {
       const seed = randomBytes(997);
@@ -103,7 +103,7 @@ describe.each<[string, Dial]>([
     await waitFor(() => client.streamCount === 0);
   }, 120_000);
 
-  it('64 MiB arrive as they were sent where both sides lend what comes, and so does the end', async () => {
+  it('delivers 64 MiB and the end unchanged if both sides lend their reads', async () => {
     const [client] = await start(dial, (stream) => {
       // A second session behind the first, as behind a platform: relays borrowed bytes and echoes them.
       void joinStreams(stream, relay.open());
@@ -126,7 +126,7 @@ describe.each<[string, Dial]>([
     await waitFor(() => client.streamCount === 0);
   }, 120_000);
 
-  it('32 MiB arrive as they were read into one buffer, beside a stream whose reader rests', async () => {
+  it('delivers 32 MiB from one reused buffer, next to a stream with a pausing reader', async () => {
     const [client] = await start(dial, (stream) => {
       if (stream.metadata.toString() === 'rests') setTimeout(() => stream.pipe(stream), 50);
       else stream.pipe(stream);
@@ -148,7 +148,7 @@ describe.each<[string, Dial]>([
     await Promise.all([copyOver('runs'), copyOver('rests')]);
   }, 120_000);
 
-  it('a stream that nobody reads takes one window, and the bulk beside it passes with flat memory', async () => {
+  it('holds one window for a stream without a reader, while bulk passes with flat memory', async () => {
     let stalled: MuxStream | undefined;
     const sums: Promise<string>[] = [];
     const [client, server] = await start(dial, (stream) => {
@@ -174,8 +174,8 @@ describe.each<[string, Dial]>([
   }, 120_000);
 });
 
-describe('a connection that is cut', () => {
-  it('in the middle of transfers ends every stream on both sides and leaves nothing behind', async () => {
+describe('a broken connection', () => {
+  it('ends every stream on both sides in the middle of transfers, and leaves nothing behind', async () => {
     const ended: MuxStream[] = [];
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');

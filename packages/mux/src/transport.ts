@@ -1,3 +1,4 @@
+/** Callbacks from a transport to its session. */
 export interface TransportEvents {
   /** The chunk's memory is reused after this returns. */
   data(chunk: Buffer): void;

@@ -53,10 +53,10 @@ async function largestCredit(limits: MuxSessionOptions['limits']): Promise<numbe
   return largest;
 }
 
-it('lets more be on its way where the link has latency, so that the window is not what slows a transfer', async () => {
+it('grows the window on a link with latency, so that it does not limit a transfer', async () => {
   expect(await largestCredit(undefined)).toBeGreaterThan(INITIAL_WINDOW_BYTES);
 });
 
-it('stays with one window where the session has nothing to grow by', async () => {
+it('keeps one window if the session has no growth left', async () => {
   expect(await largestCredit({ windowGrowthBytes: 0 })).toBeLessThanOrEqual(INITIAL_WINDOW_BYTES);
 });

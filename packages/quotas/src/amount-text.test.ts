@@ -10,7 +10,7 @@ describe('parseLimit', () => {
     ['bytes', '1.5 KiB', 1536],
     ['mib', '2GiB', 2048],
     ['mib', '512', 512],
-  ] as const)('reads a limit of %s: %s', (unit, text, amount) => {
+  ] as const)('parses a limit of %s: %s', (unit, text, amount) => {
     expect(parseLimit(unit, text)).toBe(amount);
   });
 
@@ -23,7 +23,7 @@ describe('parseLimit', () => {
     ['bytes', '1GB'],
     ['mib', '1KiB'],
     ['bytes', '9999999TiB'],
-  ] as const)('refuses for %s: %s', (unit, text) => {
+  ] as const)('rejects a limit of %s: %s', (unit, text) => {
     expect(parseLimit(unit, text)).toBeUndefined();
   });
 });
@@ -36,7 +36,7 @@ describe('formatAmount', () => {
     ['bytes', 512, '512 B'],
     ['bytes', 1536, '1.5 KiB'],
     ['mib', 2048, '2 GiB'],
-  ] as const)('writes %s: %s', (unit, amount, text) => {
+  ] as const)('formats %s: %s', (unit, amount, text) => {
     expect(formatAmount(unit, amount)).toBe(text);
   });
 });

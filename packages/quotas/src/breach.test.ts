@@ -34,23 +34,23 @@ describe('findBreach', () => {
     });
   });
 
-  it('holds the sum over the owner’s workspaces against the owner’s limit', () => {
+  it('compares the sum over the owner’s workspaces with the owner’s limit', () => {
     const held = limits({ boxes: null }, { boxes: 5 });
     const breach = findBreach(held, [[quotas.boxes, 1]], { workspace: { boxes: 1 }, owner: { boxes: 5 } });
     expect(breach).toMatchObject({ scope: 'owner', limit: 5, used: 5 });
   });
 
-  it('takes null and a missing limit as unlimited', () => {
+  it('treats null and a missing limit as unlimited', () => {
     const used = { workspace: { boxes: 1e9 }, owner: { boxes: 1e9 } };
     expect(findBreach(limits({ boxes: null }, {}), [[quotas.boxes, 1]], used)).toBeNull();
   });
 
-  it('lets what is over its limit shrink or stay', () => {
+  it('lets usage over its limit shrink or stay', () => {
     const used = { workspace: { boxes: 9 }, owner: {} };
     expect(findBreach(limits({ boxes: 3 }, {}), [[quotas.boxes, 0]], used)).toBeNull();
   });
 
-  it('says in the details what is exceeded and who can raise it', () => {
+  it('reports in the details which limit is exceeded and who can raise it', () => {
     const breach = { quota: quotas.boxes, scope: 'owner', limit: 5, used: 4, wanted: 2 } as const;
     expect(breachDetails(breach)).toMatchObject({
       quota: 'boxes',
@@ -63,14 +63,14 @@ describe('findBreach', () => {
   });
 });
 
-describe('the catalogue', () => {
+describe('the quota catalogue', () => {
   const catalogue = createQuotaCatalogue([quotas]);
 
-  it('refuses a name that two modules declare', () => {
+  it('rejects a name that two modules declare', () => {
     expect(() => createQuotaCatalogue([quotas, quotas])).toThrow('boxes is declared twice');
   });
 
-  it('makes the configuration from the declarations', () => {
+  it('derives the configuration from the declarations', () => {
     const { properties } = quotasConfigSchema(catalogue);
     expect(properties.owner.properties['space']).toMatchObject({
       default: 'auto',
@@ -86,7 +86,7 @@ describe('the catalogue', () => {
     });
   });
 
-  it('refuses auto where nothing says what it means', () => {
+  it('rejects auto without a description', () => {
     const config = { workspace: { boxes: 'auto' as const }, owner: {} };
     expect(() => defaultLimits(catalogue, config, () => 1)).toThrow('quotas.workspace.boxes cannot be auto');
   });

@@ -10,6 +10,7 @@ const amountSchema = Type.Union([
 type ScopeSchema = TObject<Record<string, typeof amountSchema>>;
 type QuotasSchema = TObject<Record<QuotaScope, ScopeSchema>>;
 
+/** The parsed configuration section `quotas`. */
 export type QuotasConfig = Static<QuotasSchema>;
 
 /** The configuration section `quotas`: defaults of all workspaces and owners that the operator set nothing for. */

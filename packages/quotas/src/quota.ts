@@ -4,6 +4,7 @@ export type QuotaScope = 'workspace' | 'owner';
 /** All scopes, in the order in which limits are checked. */
 export const QUOTA_SCOPES: readonly QuotaScope[] = ['workspace', 'owner'];
 
+/** What a quota's amounts count. */
 export type QuotaUnit = 'count' | 'cpus' | 'mib' | 'bytes' | 'per_second' | 'per_minute';
 
 /** Null means unlimited. */
@@ -36,6 +37,7 @@ export interface Quota<Name extends string = string> extends QuotaDeclaration {
   readonly name: Name;
 }
 
+/** The declared quotas of a module, by name. */
 export type Quotas<Declarations> = { readonly [Name in keyof Declarations & string]: Quota<Name> };
 
 /**

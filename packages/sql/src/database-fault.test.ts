@@ -47,14 +47,14 @@ describeDialects<Tables>('faults of a database', [migration], (database) => {
     ['a name', { id: '2', label: 'b' }, NAME],
     ['a column with an index', { id: '2', name: 'other' }, LABEL],
     ['a primary key', { label: 'b', name: 'other' }, ID],
-  ])('tell the violated key from every other one: %s', async (_what, change, violated) => {
+  ])('distinguishes the violated key from every other one: %s', async (_what, change, violated) => {
     await insert(row);
     const error = await refusal(insert({ ...row, ...change }));
     for (const key of [NAME, LABEL, ID]) expect(violatesUnique(error, key), key.constraint).toBe(key === violated);
     expect(violatesUnique(error, { ...violated, table: 'file' })).toBe(false);
   });
 
-  it('tell a missing row that another one refers to', async () => {
+  it('recognizes a reference to a missing row', async () => {
     const error = await refusal(database().kysely.insertInto('file').values({ id: '1', folder_id: 'none' }).execute());
     expect(violatesForeignKey(error)).toBe(true);
     expect(violatesUnique(error, NAME)).toBe(false);
@@ -63,12 +63,12 @@ describeDialects<Tables>('faults of a database', [migration], (database) => {
   it.each([
     ['inserted', () => insert({ ...row, name: 'let\0ters' })],
     ['looked for', () => database().kysely.selectFrom('folder').where('name', '=', '\0').selectAll().execute()],
-  ])('refuse text with NUL that is %s, as the caller’s mistake', async (_what, work) => {
+  ])('rejects text with NUL that is %s, as the caller’s error', async (_what, work) => {
     expect(await refusal(work())).toMatchObject({ code: 'INVALID_TEXT', status: 400 });
     await insert(row);
   });
 
-  it('leave everything else as it is', async () => {
+  it('leaves every other error alone', async () => {
     const error = await refusal(insert({ ...row, name: null as unknown as string })); // forbidden by the types
     expect(error).toBeInstanceOf(Error);
     expect(databaseFaultOf(error)).toBeNull();

@@ -45,12 +45,12 @@ describeDialects<Tables>('a database', [items], (database) => {
     expect(totals).toEqual({ bytes: 2 ** 52 + 1, count: 2 });
   });
 
-  it('refuses to read a number that JavaScript cannot hold, rather than a wrong one', async () => {
+  it('refuses to read a number that JavaScript cannot represent exactly', async () => {
     await insert({ id: 'a', size_bytes: 2n ** 60n + 1n, is_public: 0 });
     await expect(database().kysely.selectFrom('item').select('size_bytes').execute()).rejects.toThrow(/too large/i);
   });
 
-  it('writes a flag as 0 or 1, whether it is given as a number or a boolean', async () => {
+  it('writes a flag as 0 or 1, given as a number or a boolean', async () => {
     await insert({ id: 'a', size_bytes: 0, is_public: true });
     await insert({ id: 'b', size_bytes: 0, is_public: false });
     await insert({ id: 'c', size_bytes: 0, is_public: 1 });
@@ -60,7 +60,7 @@ describeDialects<Tables>('a database', [items], (database) => {
     expect(found.map((row) => row.id).toSorted()).toEqual(['a', 'c']);
   });
 
-  it('keeps nothing of a transaction that throws, and gives the error that was thrown', async () => {
+  it('rolls back a transaction that throws, and rethrows the error', async () => {
     const failing = database()
       .kysely.transaction()
       .execute(async (transaction) => {
@@ -71,7 +71,7 @@ describeDialects<Tables>('a database', [items], (database) => {
     expect(await database().kysely.selectFrom('item').selectAll().execute()).toEqual([]);
   });
 
-  it('never lets a query from outside slip into a running transaction', async () => {
+  it('never runs an outside query inside a running transaction', async () => {
     const { kysely } = database();
     let outside: Promise<unknown> | undefined;
     await expect(
@@ -89,7 +89,7 @@ describeDialects<Tables>('a database', [items], (database) => {
 });
 
 describe('a SQLite file', () => {
-  it('is synced at each commit, keeps foreign keys and waits for other writers', async () => {
+  it('is synced at each commit, enforces foreign keys and waits for other writers', async () => {
     await using folder = await temporaryFolder();
     const database = openDatabase({ file: join(folder.path, 'a.sqlite') });
     const read = async (pragma: string) =>
@@ -101,7 +101,7 @@ describe('a SQLite file', () => {
     await database.close();
   });
 
-  it('is closed also when no query was ever made, and a second close does nothing', async () => {
+  it('can be closed without any query, and again without effect', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'a.sqlite');
     const database = openDatabase({ file });
@@ -112,7 +112,7 @@ describe('a SQLite file', () => {
     exclusive.close();
   });
 
-  it('that is damaged is refused in one line', async () => {
+  it('is rejected in one line if damaged', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'a.sqlite');
     await writeFile(file, 'not a database at all'.repeat(500));
@@ -121,7 +121,7 @@ describe('a SQLite file', () => {
     );
   });
 
-  it('that lost its end is refused in one line', async () => {
+  it('is rejected in one line if truncated', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'a.sqlite');
     const whole = openDatabase<Tables>({ file });
@@ -132,7 +132,7 @@ describe('a SQLite file', () => {
     await expect(open()).rejects.toMatchObject({ code: 'DATABASE_DAMAGED' });
   });
 
-  it('that may not be written is refused in one line', async () => {
+  it('is rejected in one line if read-only', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'a.sqlite');
     const database = openDatabase<unknown>({ file });
@@ -145,7 +145,7 @@ describe('a SQLite file', () => {
     await database.close();
   });
 
-  it('in a folder that is none is refused in one line', async () => {
+  it('is rejected in one line if it is a folder or its folder is missing', async () => {
     await using folder = await temporaryFolder();
     await mkdir(join(folder.path, 'a.sqlite'));
     await chmod(join(folder.path, 'a.sqlite'), 0o700);
@@ -154,7 +154,7 @@ describe('a SQLite file', () => {
     }
   });
 
-  it('of a newer version keeps every byte when it is refused', async () => {
+  it('is not changed when rejected for a newer schema', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'a.sqlite');
     const newer = openDatabase<unknown>({ file });
@@ -170,13 +170,13 @@ describe('a SQLite file', () => {
     expect(await digest(file)).toBe(before);
   });
 
-  it('must be named: nothing is kept in memory by mistake', () => {
+  it('must be named, so that nothing lands in memory by mistake', () => {
     expect(() => openDatabase({})).toThrow(expect.objectContaining({ code: 'DATABASE_NOT_NAMED' }));
   });
 });
 
 describe('a PostgreSQL server', () => {
-  it('that is not there is told in one line that shows no password', async () => {
+  it('is reported in one line without the password if unreachable', async () => {
     const port = await freePort();
     const database = openDatabase<unknown>({ url: `postgres://svc:hunter2@127.0.0.1:${port}/svc` });
     const refusal = migrate(database, [items]);
@@ -185,7 +185,7 @@ describe('a PostgreSQL server', () => {
     await database.close();
   });
 
-  it('that hangs up is told in one line', async () => {
+  it('is reported in one line if it hangs up', async () => {
     const server = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();

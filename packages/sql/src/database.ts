@@ -4,6 +4,7 @@ import { explainFailure } from './explain-failure.ts';
 import { openPostgresPool, postgresDialect } from './postgres-dialect.ts';
 import { openSqliteFile, sqliteDialect } from './sqlite-dialect.ts';
 
+/** The supported databases. */
 export type Dialect = 'sqlite' | 'postgres';
 
 /** Where the database is. */

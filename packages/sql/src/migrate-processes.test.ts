@@ -49,7 +49,7 @@ async function expectEachOnce(location: DatabaseLocation): Promise<void> {
   expect(rows).toHaveLength(20);
 }
 
-it('lets three processes migrate one SQLite file at once: each migration runs once, nobody fails', async () => {
+it('lets three processes migrate one SQLite file at once, running each migration once without errors', async () => {
   await using folder = await temporaryFolder();
   await expectEachOnce({ file: join(folder.path, 'shared.sqlite') });
 });
@@ -71,7 +71,7 @@ it.skipIf(missing !== null)(missing === null ? title : skippedTitle(title, missi
   }
 });
 
-it('waits for another process that writes, instead of failing at its first write', async () => {
+it('waits for another writing process instead of failing at its first write', async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, 'shared.sqlite');
   const database = openDatabase<{ note: { id: number } }>({ file });

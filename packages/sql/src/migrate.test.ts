@@ -24,21 +24,21 @@ const third = creating('0003-third', 'third');
 describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (database) => {
   const run = (...migrations: Migration[]) => migrate(database(), migrations);
 
-  it('runs each migration once, in the order of the names', async () => {
+  it('runs each migration once, in name order', async () => {
     expect(await run(second, first)).toEqual(['0001-first', '0002-second']);
     expect(await run(first, second)).toEqual([]);
     expect(await run(first, second, third)).toEqual(['0003-third']);
     expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'second', 'third']);
   });
 
-  it('notes when each ran and what it compiled to', async () => {
+  it('records when each ran and what it compiled to', async () => {
     await migrate(database(), [first], () => new Date('2026-01-02T03:04:05.678Z'));
     expect(await database().kysely.selectFrom('schema_migration').selectAll().execute()).toEqual([
       { name: '0001-first', checksum: expect.stringMatching(/^[0-9a-f]{32}$/), applied_at: '2026-01-02T03:04:05.678Z' },
     ]);
   });
 
-  it('refuses a newer schema before anything is written', async () => {
+  it('rejects a newer schema before writing anything', async () => {
     await run(first, second);
     await expect(run(first)).rejects.toMatchObject({ code: 'SCHEMA_NEWER', details: { name: '0002-second' } });
     // 0003 could run here if each migration were checked on its own.
@@ -46,7 +46,7 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
     expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'second']);
   });
 
-  it('refuses a migration that was changed after it ran, and runs nothing after it', async () => {
+  it('rejects a migration that changed after it ran, and runs nothing after it', async () => {
     await run(first);
     await expect(run(creating('0001-first', 'first', 'other'), second)).rejects.toMatchObject({
       code: 'MIGRATION_CHANGED',
@@ -55,7 +55,7 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
     expect(await tablesOf(database())).toEqual(['first', 'schema_migration']);
   });
 
-  it('refuses a gap: a migration that would have to run before one that ran', async () => {
+  it('rejects a gap: a migration that sorts before one that already ran', async () => {
     await run(first, third);
     await expect(run(first, second, third)).rejects.toMatchObject({
       code: 'MIGRATION_ORDER',
@@ -64,11 +64,11 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
     expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'third']);
   });
 
-  it('refuses two migrations of one name', async () => {
+  it('rejects two migrations with the same name', async () => {
     await expect(run(first, creating('0001-first', 'twin'))).rejects.toThrow('two migrations are named 0001-first');
   });
 
-  it('leaves nothing of a migration that fails half-way, and runs it whole the next time', async () => {
+  it('rolls back a migration that fails midway, and runs it whole the next time', async () => {
     const failing: Migration = {
       ...second,
       up: async (kysely) => {
@@ -81,14 +81,14 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
     expect(await run(first, second)).toEqual(['0002-second']);
   });
 
-  it('takes several calls at once: one runs it, the others find it done', async () => {
+  it('accepts concurrent calls: one runs the migrations, the others find them done', async () => {
     const results = await Promise.all(Array.from({ length: 5 }, () => run(first, second)));
     expect(results.flat().toSorted()).toEqual(['0001-first', '0002-second']);
   });
 });
 
-describe('the checksum of a migration', () => {
-  it('comes from its statements, so that names and layout of its source may change', async () => {
+describe('a migration’s checksum', () => {
+  it('covers its statements, so that the names and layout of its source may change', async () => {
     const { checksumOf } = await import('./checksum.ts');
     const rewritten: Migration = {
       name: '0001-first',

@@ -18,6 +18,7 @@ function loadDriver(): typeof pg {
   return createRequire(import.meta.url)('pg') as typeof pg;
 }
 
+/** Opens a connection pool. The first query connects. */
 export function openPostgresPool(url: string, maxConnections: number): pg.Pool {
   const driver = loadDriver();
   const pool = new driver.Pool({

@@ -23,6 +23,7 @@ export const SQLITE_PRAGMAS = [
   'PRAGMA journal_size_limit = 67108864',
 ] as const;
 
+/** Opens a SQLite file, creating it if missing, and applies `SQLITE_PRAGMAS`. Throws SQLite's own errors. */
 export function openSqliteFile(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   try {
@@ -66,7 +67,7 @@ class ImmediateDriver extends SqliteDriver {
     if (this.#database.isTransaction) await super.rollbackTransaction(connection);
   }
 
-  /** The file belongs to whoever opened it, since Kysely never closes a database that no query has used. */
+  /** Closing the file is up to its owner, because Kysely never closes a database that no query has used. */
   override async destroy(): Promise<void> {}
 }
 

@@ -7,7 +7,7 @@ interface Tables {
   item: { id: number; name: string };
 }
 
-describe('statements on SQLite', () => {
+describe('the SQLite statement cache', () => {
   let database: DatabaseSync;
   let kysely: Kysely<Tables>;
   let compiled: string[];
@@ -34,7 +34,7 @@ describe('statements on SQLite', () => {
         .execute(),
     );
 
-  it('are compiled once, with other values each time', async () => {
+  it('compiles a statement once for different values', async () => {
     for (const id of [1, 2, 3]) await insert(id);
     expect(compiled.map((text) => text.split(' ')[0])).toEqual(['begin', 'insert', 'commit']);
     const read = (id: number) => kysely.selectFrom('item').select('name').where('id', '=', id).executeTakeFirst();
@@ -42,7 +42,7 @@ describe('statements on SQLite', () => {
     expect(compiled).toHaveLength(4);
   });
 
-  it('go on after one of them failed', async () => {
+  it('keeps working after a statement fails', async () => {
     await insert(1);
     await expect(insert(1)).rejects.toThrow(/UNIQUE/);
     await insert(2);
@@ -50,7 +50,7 @@ describe('statements on SQLite', () => {
     expect(await kysely.selectFrom('item').select('id').execute()).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
-  it('show a column that came after they were compiled, and lose one that went', async () => {
+  it('shows columns added after compilation, and drops removed ones', async () => {
     await insert(1);
     const all = () => kysely.selectFrom('item').selectAll().execute();
     expect(await all()).toEqual([{ id: 1, name: 'n1' }]);
@@ -60,7 +60,7 @@ describe('statements on SQLite', () => {
     expect(await all()).toEqual([{ id: 1, size: 7 }]);
   });
 
-  it('are bounded: of many, those that were used last stay', async () => {
+  it('is bounded and keeps the most recently used statements', async () => {
     const read = (limit: number) => sql`select * from item limit ${sql.lit(limit)}`.execute(kysely);
     for (let limit = 0; limit < 200; limit += 1) await read(limit);
     compiled = [];
@@ -70,7 +70,7 @@ describe('statements on SQLite', () => {
     expect(compiled).toHaveLength(1);
   });
 
-  it('are all read from the beginning after a reader who took one row only', async () => {
+  it('restarts a statement after a reader took only one row', async () => {
     for (const id of [1, 2, 3]) await insert(id);
     const query = kysely.selectFrom('item').select('id').orderBy('id');
     for await (const { id } of query.stream()) {

@@ -8,6 +8,7 @@ const MAX_TEXT_LENGTH = 8192;
 /** Statements that compile deterministically and have no effect before they run. Some pragmas act while compiling. */
 const REPEATABLE = /^\s*(?:select|insert|update|delete|with|begin|commit|rollback)\b/i;
 
+/** A compiled statement, and whether it returns rows. */
 export interface KeptStatement {
   readonly statement: StatementSync;
   readonly isReader: boolean;

@@ -8,8 +8,8 @@ const CONTEXT = 'installation-key';
 type Properties = Pick<MetadataStore, 'storeProperty' | 'setStoreProperty'>;
 
 /**
- * What names are made from that must stay for ever, such as the CNAME targets of custom domains. It began as the master
- * key and is wrapped by it, so that the master key can change. `wrapper` is local: no key service is asked at a start.
+ * Loads the key behind names that must never change, such as the CNAME targets of custom domains. It started as the
+ * master key and is wrapped by it, so that the master key can change. `wrapper` is local: startup calls no key service.
  */
 export async function loadInstallationKey(
   metadata: Properties,
@@ -22,7 +22,7 @@ export async function loadInstallationKey(
   return masterKey;
 }
 
-/** Under another master key. */
+/** Wraps the installation key under another master key. */
 export async function rewrapInstallationKey(metadata: Properties, wrapper: KeyWrapper): Promise<void> {
   const stored = await read(metadata);
   if (stored === null) return;
@@ -31,7 +31,7 @@ export async function rewrapInstallationKey(metadata: Properties, wrapper: KeyWr
 
 async function read(metadata: Properties): Promise<WrappedKey | null> {
   const stored = await metadata.storeProperty({ name: PROPERTY });
-  return stored === null ? null : (JSON.parse(stored) as WrappedKey); // written below
+  return stored === null ? null : (JSON.parse(stored) as WrappedKey); // written by `write` below
 }
 
 async function write(metadata: Properties, { wrapper, text }: WrappedKey): Promise<void> {

@@ -88,7 +88,7 @@ export function createBucketService(deps: StoreDeps): BucketService {
     discard: async ({ id: bucketId }) => {
       const nowMs = now();
       await metadata.softDeleteBucket({ bucketId, nowMs, purgeAtMs: nowMs });
-      // Small buckets are gone before the response. Maintenance finishes larger ones, whose names stay taken until
+      // Small buckets are removed before the response. Maintenance finishes larger ones, whose names stay taken until
       // then.
       for (let batch = 0; batch < DISCARDED_AT_ONCE; batch += 1) {
         const input = { bucketId, nowMs, limit: DISCARD_BATCH, trashDueAtMs: trashDueAt(deps) };

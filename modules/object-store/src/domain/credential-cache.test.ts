@@ -50,11 +50,11 @@ describe('CredentialCache', () => {
   const actions = async (): Promise<readonly string[]> =>
     [...((await cache.find('tid_one'))?.actions ?? [])].toSorted();
 
-  it('gives what both the key and its maker may do', async () => {
+  it('returns the actions that both the key and its creator are allowed', async () => {
     expect(await actions()).toEqual(['bucket:list', 'bucket:update', 'object:read', 'object:write']);
   });
 
-  it('sees within a second what the maker lost, and suspends a key that is left with nothing', async () => {
+  it('notices lost rights within a second, and suspends a key without any rights left', async () => {
     await cache.find('tid_one');
     allowed = ['bucket:list', 'object:read'];
     await clock.advance(1_000);
@@ -64,12 +64,12 @@ describe('CredentialCache', () => {
     expect(await cache.find('tid_one')).toBeNull();
   });
 
-  it('asks once for requests that come together', async () => {
+  it('shares one query among concurrent requests', async () => {
     await Promise.all(Array.from({ length: 50 }, () => cache.find('tid_one')));
     expect(questions).toBe(1);
   });
 
-  it('serves what it knew for a second when accounts cannot be asked, then refuses with 503', async () => {
+  it('serves cached rights for a second while accounts are unavailable, then refuses with 503', async () => {
     await cache.find('tid_one');
     isReachable = false;
     await clock.advance(900);
@@ -80,12 +80,12 @@ describe('CredentialCache', () => {
     expect(await actions()).toContain('object:write');
   });
 
-  it('never serves a key that it did not know before', async () => {
+  it('refuses keys that are not cached while accounts are unavailable', async () => {
     isReachable = false;
     await expect(cache.find('tid_one')).rejects.toMatchObject({ status: 503 });
   });
 
-  it('does not keep what was read before a revocation', async () => {
+  it('does not cache what was read before a revocation', async () => {
     const before = cache.find('tid_one');
     cache.forget('tid_one');
     await before;
@@ -94,7 +94,7 @@ describe('CredentialCache', () => {
     expect(questions).toBe(2);
   });
 
-  it('tells a running request that its key lost the right', async () => {
+  it('rejects a running request whose key has lost the right', async () => {
     const credential = await cache.find('tid_one');
     if (credential === null) throw new Error('the key is unknown');
     const caller = callerOf(credential);

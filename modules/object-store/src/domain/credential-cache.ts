@@ -40,8 +40,8 @@ const DEFAULT_MAX_KEYS = 2_048;
 const SIGNING_KEYS_EACH = 8;
 
 /**
- * Caches keys in use with their creators' rights, bounded in age and number. A key revoked in this process is gone at
- * once; changes made elsewhere take effect within the maximum age.
+ * Caches keys in use with their creators' rights, bounded in age and number. Revoking a key in this process takes
+ * effect at once; changes made elsewhere take effect within the maximum age.
  */
 export class CredentialCache {
   readonly #options: CredentialCacheOptions;

@@ -2,23 +2,23 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { afterPrefix, compareKeys, commonPrefixOf } from './key-order.ts';
 
-/** Any code point. `unit: 'binary'` of fast-check means the same and takes 20 seconds of work to begin with. */
+/** Any code point. Equivalent to fast-check's `unit: 'binary'`, which takes 20 seconds to initialize. */
 const codePoint = fc
   .oneof(fc.nat(0xd7ff), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
 const key = fc.string({ unit: codePoint, maxLength: 8 });
 
-describe('the order of keys', () => {
-  it('is the order of their UTF-8 bytes', () => {
+describe('key order', () => {
+  it('compares keys by their UTF-8 bytes', () => {
     fc.assert(
       fc.property(key, key, (left, right) => {
         expect(Math.sign(compareKeys(left, right))).toBe(Buffer.compare(Buffer.from(left), Buffer.from(right)));
       }),
     );
-    expect(compareKeys('\u{ff21}', '\u{1f600}')).toBeLessThan(0); // UTF-16 units say the opposite
+    expect(compareKeys('\u{ff21}', '\u{1f600}')).toBeLessThan(0); // UTF-16 order is the opposite
   });
 
-  it('finds what comes after all texts with a prefix', () => {
+  it('finds the end of all texts with a prefix', () => {
     fc.assert(
       fc.property(key, key, (prefix, other) => {
         const end = afterPrefix(prefix);
@@ -33,7 +33,7 @@ describe('the order of keys', () => {
     expect(afterPrefix('')).toBeNull();
   });
 
-  it('rolls keys up to the first delimiter after the prefix', () => {
+  it('groups keys at the first delimiter after the prefix', () => {
     expect(commonPrefixOf('a/b/c', 'a/', '/')).toBe('a/b/');
     expect(commonPrefixOf('a/b', 'a/', '/')).toBeNull();
     expect(commonPrefixOf('a//b', 'a/', '/')).toBe('a//');

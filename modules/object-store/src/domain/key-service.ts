@@ -116,8 +116,8 @@ async function newPresignKey(
 }
 
 /**
- * Maps permissions as the API contract says: on named buckets anything with `write` or `admin` is an Editor, so
- * requesting admin there succeeds; `admin` itself applies to all buckets only.
+ * Maps permissions as the API contract does: on named buckets anything with `write` or `admin` is an Editor, so
+ * requesting `admin` there succeeds; `admin` itself applies to all buckets only.
  */
 export function effectiveScope(
   permissions: readonly KeyPermission[],

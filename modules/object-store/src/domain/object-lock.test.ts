@@ -7,12 +7,12 @@ const compliance = { mode: 'COMPLIANCE', untilMs: NOW + 1 } as const;
 const refused = 'Access Denied';
 
 describe('object lock', () => {
-  it('lets a version go that is not locked, or not any more', () => {
+  it('allows removing an unlocked version, or one whose lock has expired', () => {
     assertRemovable({}, NOW, false);
     assertRemovable({ legalHold: false, retention: { ...compliance, untilMs: NOW } }, NOW, false);
   });
 
-  it('keeps what is retained or held; only governance knows a bypass', () => {
+  it('protects retained and held versions; only governance mode has a bypass', () => {
     expect(() => assertRemovable({ retention: governance }, NOW, false)).toThrow(refused);
     assertRemovable({ retention: governance }, NOW, true);
     expect(() => assertRemovable({ retention: compliance }, NOW, true)).toThrow(refused);
@@ -20,7 +20,7 @@ describe('object lock', () => {
     expect(() => assertRemovable({ legalHold: true, retention: governance }, NOW, true)).toThrow(refused);
   });
 
-  it('makes a retention longer for anybody, and shorter, weaker or gone only for who may', () => {
+  it('lets anyone extend a retention, but only the bypass shorten, weaken or remove it', () => {
     const longer = { ...governance, untilMs: NOW + 5 };
     assertRetentionChange(governance, longer, NOW, false);
     assertRetentionChange(compliance, { ...compliance, untilMs: NOW + 5 }, NOW, false);
@@ -34,7 +34,7 @@ describe('object lock', () => {
     assertRetentionChange({ ...compliance, untilMs: NOW }, null, NOW, false);
   });
 
-  it('counts days and years from now, and a hold as without end', () => {
+  it('counts default retention from now, and a legal hold as endless', () => {
     expect(defaultRetentionOf({ defaultRetention: null }, NOW)).toBeNull();
     const days = defaultRetentionOf({ defaultRetention: { mode: 'GOVERNANCE', days: 2 } }, NOW);
     expect(days).toEqual({ mode: 'GOVERNANCE', untilMs: NOW + 2 * 86_400_000 });

@@ -12,7 +12,7 @@ export interface ObjectLockDocument {
 type Locks = Pick<ObjectAttributes, 'retention' | 'legalHold'>;
 
 const DAY_MS = 86_400_000;
-/** End of a legal hold, which has none. */
+/** Reported as the end of a legal hold, which never expires. */
 const NO_END_MS = Number.MAX_SAFE_INTEGER;
 
 export function parseObjectLockDocument(document: string): ObjectLockDocument {

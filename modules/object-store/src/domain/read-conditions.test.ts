@@ -10,7 +10,7 @@ function evaluate(given: Partial<ReadConditions>): string {
   return evaluateReadConditions({ ...none, ...given }, object);
 }
 
-describe('conditions on reads', () => {
+describe('read conditions', () => {
   it.each<[Partial<ReadConditions>, string]>([
     [{}, 'send'],
     [{ ifMatch: '"abc"' }, 'send'],
@@ -31,13 +31,13 @@ describe('conditions on reads', () => {
     expect(evaluate(given)).toBe(expected);
   });
 
-  it('lets a tag go before its date', () => {
+  it('gives ETags precedence over dates', () => {
     expect(evaluate({ ifMatch: '"abc"', ifUnmodifiedSince: before })).toBe('send');
     expect(evaluate({ ifNoneMatch: '"x"', ifModifiedSince: same })).toBe('send');
     expect(evaluate({ ifMatch: '"abc"', ifNoneMatch: '"abc"' })).toBe('not-modified');
   });
 
-  it('reads lists of tags', () => {
+  it('parses lists of ETags', () => {
     expect(parseTags('"a", W/"b",c, ')).toEqual(['a', 'b', 'c']);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assertTags, MAX_BUCKET_TAGS, MAX_OBJECT_TAGS, parseTagQuery } from './tags.ts';
 
 describe('tags', () => {
-  it('are read from the query form of a header, with empty values, spaces and escapes', () => {
+  it('parses the query form of a header, with empty values, spaces and escapes', () => {
     expect(parseTagQuery('a=1&b=&c&d%20e=f+g&k%3D=%2B')).toEqual({ a: '1', b: '', c: '', 'd e': 'f g', 'k=': '+' });
     expect(parseTagQuery('')).toEqual({});
     expect(parseTagQuery('&a=1&&')).toEqual({ a: '1' });
@@ -15,22 +15,22 @@ describe('tags', () => {
     ['a character that no tag has', 'k=%24'],
     ['a name of the system', 'aws:a=b'],
     ['one too many', Array.from({ length: 11 }, (_, index) => `k${index}=v`).join('&')],
-  ])('refuse %s', (_, text) => {
+  ])('rejects %s', (_, text) => {
     expect(() => parseTagQuery(text)).toThrow(expect.objectContaining({ code: 'InvalidTag' }));
   });
 
   it.each([
     ['a key that is empty', '=x'],
     ['a key that comes twice', 'a=1&a=2'],
-  ])('refuse a header with %s, which is no list of tags at all', (_, text) => {
+  ])('rejects a header with %s', (_, text) => {
     expect(() => parseTagQuery(text)).toThrow(expect.objectContaining({ code: 'InvalidArgument' }));
   });
 
-  it('refuse escapes that are none', () => {
+  it('rejects invalid escapes', () => {
     expect(() => parseTagQuery('a=%zz')).toThrow(expect.objectContaining({ code: 'InvalidArgument' }));
   });
 
-  it('may be as many and as long as allowed, counted in characters', () => {
+  it('accepts the maximum number and length, counted in characters', () => {
     const pairs = Array.from(
       { length: MAX_OBJECT_TAGS },
       (_, index) => ['é'.repeat(127) + index, 'é'.repeat(256)] as const,

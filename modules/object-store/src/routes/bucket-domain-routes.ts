@@ -23,7 +23,7 @@ const removeQuery = Type.Object({
 });
 const removedSchema = Type.Object({ bucket: Type.String(), removed: Type.Array(Type.String()) });
 
-/** The same registrations as `/domains`, from the side of the bucket. */
+/** The registrations of `/domains`, seen from the bucket. */
 export function registerBucketDomainRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
   const domains = management.domains.service;

@@ -36,10 +36,10 @@ export const deletedBucketView = Type.Object({
 export type BucketView = Static<typeof bucketView>;
 export type DeletedBucketView = Static<typeof deletedBucketView>;
 
-/** Configurations that are read at the same time. */
+/** Configurations read in parallel. */
 const AT_A_TIME = 32;
 
-/** Buckets of one workspace as the management API shows them, with what their settings and domains say. */
+/** A workspace's buckets as the management API returns them, including settings and domains. */
 export async function toBucketViews(
   { services, domains }: Pick<ManagementDeps, 'services' | 'domains'>,
   workspaceUuid: string,
@@ -76,7 +76,7 @@ export async function toBucketViews(
   return views;
 }
 
-/** One that can be restored until `purge_at`. */
+/** A deleted bucket that can be restored until `purge_at`. */
 export function toDeletedBucketView(bucket: BucketRecord): DeletedBucketView {
   return {
     name: bucket.name,
@@ -88,7 +88,7 @@ export function toDeletedBucketView(bucket: BucketRecord): DeletedBucketView {
   };
 }
 
-/** One that went at once and for good. */
+/** A bucket deleted at once and permanently. */
 export function toGoneBucketView(bucket: BucketRecord, nowMs: number): DeletedBucketView {
   return {
     name: bucket.name,

@@ -14,7 +14,7 @@ import { mergeSettings, toSettingsView } from './settings-view.ts';
 
 const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
 
-/** Settings and lifecycle of a bucket. Versioning and location stand beside them. */
+/** Settings and lifecycle of a bucket. Versioning and location have their own routes. */
 export function registerConfigurationRoutes(app: HttpApp, management: ManagementDeps): void {
   registerSettingsRoutes(app, management);
   registerLifecycleRoutes(app, management);

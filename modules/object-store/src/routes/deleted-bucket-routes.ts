@@ -8,7 +8,7 @@ import { envelope } from './envelope.ts';
 import type { ManagementDeps } from './management-deps.ts';
 import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
-/** Deleting a bucket, seeing what was deleted, and having it back. */
+/** Deletes buckets, lists deleted ones and restores them. */
 export function registerDeletedBucketRoutes(app: HttpApp, management: ManagementDeps): void {
   registerDelete(app, management);
   registerDeletedList(app, management);

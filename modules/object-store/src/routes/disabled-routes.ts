@@ -3,7 +3,7 @@ import { storeErrors } from '../errors.ts';
 import { envelope } from './envelope.ts';
 import { toManagementError } from './error-answers.ts';
 
-/** Where the operator has switched the store off: the status says so, and everything else is refused with 503. */
+/** The routes of a disabled store: the status reports it, and every other request fails with 503. */
 export async function registerDisabledRoutes(app: HttpApp, prefix: string): Promise<void> {
   await app.register(
     async (scope: HttpApp) => {

@@ -21,7 +21,7 @@ const domainParams = Type.Object({
 const listSchema = Type.Object({ domains: Type.Array(domainSchema), count: Type.Integer() });
 const removedSchema = Type.Object({ hostname: Type.String(), removed: Type.Literal(true) });
 
-/** Domains of a workspace stand only beside a store. */
+/** A workspace needs a store before it can have domains. */
 export async function assertProvisioned({ services }: ManagementDeps, workspaceUuid: string): Promise<void> {
   if (!(await services.deps.metadata.isProvisioned({ workspaceUuid }))) throw storeErrors.TenantNotProvisioned();
 }

@@ -3,7 +3,7 @@ import { storeErrors } from '../errors.ts';
 
 const hostname = Type.String({ minLength: 1, maxLength: 1_024, description: 'A fully qualified name' });
 
-/** `domain` is the older key of the same. */
+/** `domain` is the older name of `hostname`. */
 export const hostnameBody = Type.Object(
   { hostname: Type.Optional(hostname), domain: Type.Optional(hostname) },
   { additionalProperties: false },
@@ -22,7 +22,7 @@ export function envelopeSchema<Data extends TSchema>(data: Data) {
   return Type.Object({ success: Type.Literal(true), message: Type.String(), data });
 }
 
-/** The name under either key; both must agree. */
+/** The host name under either key. Throws `InvalidArgument` if the two differ. */
 export function hostnameIn(body: { hostname?: string; domain?: string }): string {
   const { hostname: name, domain } = body;
   if (name !== undefined && domain !== undefined && name !== domain) {
@@ -33,9 +33,9 @@ export function hostnameIn(body: { hostname?: string; domain?: string }): string
   throw storeErrors.InvalidArgument({ details: { field: 'hostname', reason: 'hostname is required' } });
 }
 
-/** For the audit log, where a refused body may have any shape. */
+/** Reads a host name for the audit log. A rejected body may have any shape. */
 export function auditedHostname(value: unknown): string {
-  const { hostname: name, domain } = (value ?? {}) as { hostname?: unknown; domain?: unknown }; // only looked at
+  const { hostname: name, domain } = (value ?? {}) as { hostname?: unknown; domain?: unknown }; // checked below
   const given = name ?? domain;
   return `domain/${typeof given === 'string' ? given.slice(0, 253) : 'unnamed'}`;
 }

@@ -25,7 +25,7 @@ const dnsStatus = Type.Union([
   Type.Literal('ok'),
 ]);
 
-/** A custom domain as the management API shows it. */
+/** A custom domain as the management API returns it. */
 export const domainSchema = Type.Object({
   hostname: Type.String(),
   bucket: Type.String(),
@@ -48,7 +48,7 @@ export const domainSchema = Type.Object({
   error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
 });
 
-/** All of a bucket; the first one stands beside the list, for clients that know of one only. */
+/** All domains of a bucket. The first one is repeated at the top level, for clients that support a single domain. */
 export const bucketDomainsSchema = Type.Object({
   ...Type.Partial(domainSchema).properties,
   bucket: Type.String(),

@@ -9,7 +9,7 @@ import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from './schemas.ts'
 const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
 const encryptionView = Type.Object({ mode: encryptionMode });
 
-/** What becomes of objects that are uploaded without encryption headers. The S3 plane has `aws:kms` besides. */
+/** Default encryption of objects uploaded without encryption headers. `aws:kms` is available on the S3 plane only. */
 export function registerEncryptionRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, encryption } = services;
   const response = { 200: envelopeOf(encryptionView) };

@@ -1,4 +1,7 @@
-/** Every JSON answer of the contract: `success`, a sentence, and the data. Errors have the same shape, by the renderer. */
+/**
+ * The contract's shape of every JSON response: `success`, a message and the data. The error renderer uses the same
+ * shape.
+ */
 export interface Envelope<Data> {
   success: true;
   message: string;

@@ -1,12 +1,12 @@
 import { AppError } from '@svc/errors';
 import type { FastifyRequest } from 'fastify';
 
-/** Where S3 and REST differ about the status of one refusal, these routes go with REST. */
+/** Where S3 and REST use different statuses for the same error, these routes follow REST. */
 const STATUSES: Readonly<Record<string, number>> = { EntityTooLarge: 413, SlowDown: 429 };
 
 const RETRY_AFTER_SECONDS = '1';
 
-/** The store's errors as this API answers them: what was acted on is named, and who shall come again is told when. */
+/** Converts a store error for this API: adds the resource, and `Retry-After` to errors worth retrying. */
 export function toManagementError(error: AppError, request: FastifyRequest): AppError {
   const status = STATUSES[error.code] ?? error.status;
   const resource = error.details['resource'] ?? resourceOf(request);
@@ -21,10 +21,10 @@ export function toManagementError(error: AppError, request: FastifyRequest): App
   });
 }
 
-/** `bucket` or `bucket/key`; null for what is about neither. */
+/** `bucket` or `bucket/key`; null if the request names no bucket. */
 function resourceOf({ params, query }: FastifyRequest): string | null {
-  const { name } = (params ?? {}) as { name?: unknown }; // only looked at, in a request that was refused
+  const { name } = (params ?? {}) as { name?: unknown }; // unvalidated; checked below
   if (typeof name !== 'string') return null;
-  const { key } = (query ?? {}) as { key?: unknown }; // likewise
+  const { key } = (query ?? {}) as { key?: unknown }; // likewise unvalidated
   return typeof key === 'string' ? `${name}/${key}` : name;
 }

@@ -21,7 +21,7 @@ import { registerVersioningRoutes } from './versioning-routes.ts';
 
 export const MANAGEMENT_PREFIX = '/api/v1/workspace/:workspace_uuid/object-store';
 
-/** The contract's routes, with its envelope for answers and errors. */
+/** Registers the contract's routes, with its envelope for responses and errors. */
 export async function registerManagementRoutes(app: HttpApp, deps: ManagementDeps): Promise<void> {
   await app.register(
     async (scope: HttpApp) => {
@@ -53,7 +53,7 @@ export async function registerManagementRoutes(app: HttpApp, deps: ManagementDep
   );
 }
 
-/** The same routes where the operator has switched the store off. */
+/** The same routes for a disabled store. */
 export async function registerDisabledManagement(app: HttpApp): Promise<void> {
   await registerDisabledRoutes(app, MANAGEMENT_PREFIX);
 }

@@ -115,7 +115,7 @@ function registerRevoke(app: HttpApp, { services: { keys } }: ManagementDeps): v
   );
 }
 
-/** They exist so that clients of the older API get an answer that says what to do instead. */
+/** Tells clients of the older API what to do instead. */
 function registerPolicyRoutes(app: HttpApp): void {
   app.route({
     method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -134,15 +134,15 @@ function registerPolicyRoutes(app: HttpApp): void {
 }
 
 /**
- * Others make keys for themselves, but none that could do more than they may; and they see and revoke only those that
- * they made.
+ * Whether the caller administers all keys. Other callers can create keys no more powerful than themselves, and see and
+ * revoke only the keys they created.
  */
 function administers(grant: Grant, principal: Principal): boolean {
   if (grant.role === 'service_account') return principal.scopes?.includes('admin') === true;
   return grant.role === 'owner' || grant.role === 'admin';
 }
 
-/** A key that a token creates expires with it at the latest: a leaked short-lived token creates no lasting key. */
+/** A key expires no later than the token that creates it, so a leaked short-lived token cannot create a lasting key. */
 function readExpiry(text: string | null | undefined, nowMs: number, { expiresAt }: Principal): number | null {
   const latestMs = expiresAt === null ? null : Date.parse(expiresAt);
   if (text === undefined || text === null) return latestMs;
@@ -156,8 +156,8 @@ function readExpiry(text: string | null | undefined, nowMs: number, { expiresAt 
   return expiresAtMs;
 }
 
-/** For the audit log, where a refused body may have any shape. */
+/** Reads the key id for the audit log. A rejected body may have any shape. */
 function accessKeyIn(value: unknown): string {
-  const { accessKeyId } = (value ?? {}) as { accessKeyId?: unknown }; // only looked at
+  const { accessKeyId } = (value ?? {}) as { accessKeyId?: unknown }; // unvalidated; checked below
   return typeof accessKeyId === 'string' ? accessKeyId.slice(0, 64) : 'unnamed';
 }

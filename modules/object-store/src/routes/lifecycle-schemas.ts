@@ -7,7 +7,7 @@ const ruleId = Type.String({ minLength: 1, maxLength: 255 });
 const tags = Type.Record(Type.String({ minLength: 1, maxLength: 128 }), Type.String({ maxLength: 256 }), {
   maxProperties: 10,
 });
-/** An age in seconds, as R2 has it. */
+/** An age in seconds, in R2's form. */
 const age = Type.Object(
   {
     condition: Type.Object(
@@ -43,7 +43,7 @@ const noncurrent = Type.Object(
 );
 const abort = Type.Object({ days }, closed);
 
-/** A rule of ours; `conditions` and the two transitions are how R2 says the same. */
+/** A rule in our form; `conditions` and the two transitions are R2's form of the same. */
 const rule = Type.Object(
   {
     id: Type.Optional(ruleId),
@@ -69,7 +69,7 @@ const awsSizes = {
   ObjectSizeLessThan: Type.Optional(sizeBytes),
 };
 
-/** A rule as `aws s3api put-bucket-lifecycle-configuration` takes it. */
+/** A rule in the form of `aws s3api put-bucket-lifecycle-configuration`. */
 const awsRule = Type.Object(
   {
     ID: Type.Optional(ruleId),

@@ -3,7 +3,7 @@ import type { AwsRuleBody, LifecycleBody, LifecycleView, RuleBody } from './life
 
 const DAY_SECONDS = 86_400;
 
-/** Rules in any of the forms that are taken; one without a name is named by its place. */
+/** Reads rules in any accepted form. A rule without an id is named by its position. */
 export function readLifecycleRules(body: LifecycleBody): LifecycleRule[] {
   if (body.Rules !== undefined) return body.Rules.map((rule, index) => fromAws(rule, index));
   return (body.rules ?? []).map((rule, index) => fromOurs(rule, index));

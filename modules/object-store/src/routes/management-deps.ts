@@ -4,22 +4,22 @@ import type { BucketRecord } from '../domain/ports/records.ts';
 import type { Cursors } from './objects/cursor.ts';
 import type { PublicOrigin } from './public-origin.ts';
 
-/** What the management routes are made of. */
+/** Dependencies of the management routes. */
 export interface ManagementDeps {
   services: StoreServices;
   domains: CustomDomains;
   /** Base URL of the S3 plane, as clients reach it. */
   s3Endpoint: () => string;
-  /** Base URL of this API, as clients reach it; absent: as the caller of the moment did. */
+  /** Base URL of this API, as clients reach it. Defaults to the URL each caller used. */
   baseUrl?: (() => string) | undefined;
-  /** Where public objects have an origin of their own. */
+  /** Gives public objects an origin of their own. */
   publicOrigin: PublicOrigin;
   cursors: Cursors;
-  /** The engine that holds the bytes. */
+  /** Name of the engine that stores the bytes. */
   provider: string;
-  /** Host names that serve the bucket now. */
+  /** Host names that currently serve the bucket. */
   customDomains: (bucket: Pick<BucketRecord, 'id' | 'workspaceUuid'>) => Promise<string[]>;
 }
 
-/** Shown wherever the contract wants a region. */
+/** Reported wherever the contract has a region. */
 export const REGION = 'auto';

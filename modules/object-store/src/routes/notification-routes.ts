@@ -21,7 +21,7 @@ import { bucketParams, envelopeOf, TAGS, teamQuery } from './schemas.ts';
 const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
 const update = { action: 'bucket:update', auditResource: bucketResource } as const;
 
-/** Whom changes of a bucket's objects are told, how that goes, and what signs it. */
+/** Notification rules of a bucket, their signing secret and the state of deliveries. */
 export function registerNotificationRoutes(app: HttpApp, management: ManagementDeps): void {
   registerRuleRoutes(app, management);
   registerSecretRoutes(app, management);

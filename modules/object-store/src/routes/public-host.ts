@@ -14,15 +14,15 @@ export interface PublicHostOptions {
   log: Logger;
 }
 
-/** The hosts of public objects, on the listeners of the API. */
+/** Serves the hosts of public objects, on the API's listeners. */
 export interface PublicHost {
-  /** Takes the request and answers it, or leaves it untouched and says false. */
+  /** Answers the request and returns true, or leaves it untouched and returns false. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
-  /** To be asked before every other: nothing is ever upgraded at these hosts. */
+  /** Goes before every other upgrade route: these hosts accept no upgrades. */
   readonly upgrades: UpgradeRoute;
 }
 
-/** Serves `GET https://<bucket>.<domain>/<key>` of what is public. Nothing else of the platform is at these hosts. */
+/** Serves `GET https://<bucket>.<domain>/<key>` for public objects. These hosts serve nothing else of the platform. */
 export function createPublicHost({ services, origin, log }: PublicHostOptions): PublicHost {
   return {
     handle: (request, response) => {
@@ -76,7 +76,7 @@ function refuse(raw: unknown, request: IncomingMessage, response: ServerResponse
     'x-content-type-options': 'nosniff',
     'x-request-id': requestId,
     'cache-control': 'no-store',
-    connection: 'close', // the body, if there is one, was not read
+    connection: 'close', // the body, if any, was not read
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }

@@ -10,17 +10,17 @@ import type { FoundObject } from '../domain/ports/metadata-store.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
 import { sendObject, type ObjectExchange } from './objects/send-object.ts';
 
-/** Nothing said: caches ask again before they show it, so that what is made private is gone. */
+/** Makes caches revalidate before each use, so that an object made private disappears from them. */
 const DEFAULT_CACHE_CONTROL = 'public, no-cache';
 
 export interface PublicObject {
   readonly bucket: BucketRecord;
   readonly found: FoundObject;
-  /** That of the bucket, for objects without one. */
+  /** The bucket's default, for objects without their own. */
   readonly cacheControl: string | null;
 }
 
-/** One refusal for all: no such bucket, another's bucket, no such key, a private object. */
+/** Throws the same `NoSuchKey` for an unknown bucket, another tenant's bucket, an unknown key and a private object. */
 export async function findPublicObject(
   { deps, configurations, objects }: StoreServices,
   { bucketName, tenantId, key }: { bucketName: string; tenantId?: string; key: string },
@@ -53,7 +53,7 @@ export async function sendPublicObject(
   });
 }
 
-/** The key at the end of a raw path. */
+/** Decodes the key at the end of a raw path. */
 export function decodePublicKey(raw: string): string {
   let key: string;
   try {
@@ -67,5 +67,5 @@ export function decodePublicKey(raw: string): string {
 }
 
 function isNoSuchKey(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === 'NoSuchKey'; // only looked at
+  return (error as { code?: unknown } | null)?.code === 'NoSuchKey'; // unvalidated; only compared
 }

@@ -10,8 +10,8 @@ function approach(host: string, headers: Approach['headers'] = {}, protocol = 'h
 }
 const pageLoad = { 'sec-fetch-mode': 'navigate', 'user-agent': CHROMIUM };
 
-describe('the origin of public objects', () => {
-  it('is a host for each bucket', () => {
+describe('PublicOrigin', () => {
+  it('has one host per bucket', () => {
     const origin = new PublicOrigin({ domain: 'objects.example.net' });
     expect(origin.placeOf('photos.objects.example.net:4000')).toEqual({ bucketName: 'photos' });
     expect(origin.placeOf('PHOTOS.objects.example.net.')).toEqual({ bucketName: 'photos' });
@@ -28,7 +28,7 @@ describe('the origin of public objects', () => {
     }
   });
 
-  it('is for every client where the operator set its domain', () => {
+  it('serves every client if the operator configured a domain', () => {
     const baseUrl = () => 'https://console.example.com';
     const origin = new PublicOrigin({ domain: 'objects.example.net', baseUrl });
     const to = 'https://photos.objects.example.net/a%20b';
@@ -41,7 +41,7 @@ describe('the origin of public objects', () => {
     expect(origin.redirectFor('with.dot', 'k', approach('console.example.com'))).toBeNull();
   });
 
-  it('is below localhost for page loads on this machine, of browsers that know such names', () => {
+  it('redirects to localhost names only local page loads of browsers that resolve them', () => {
     const origin = new PublicOrigin({ domain: 'objects.localhost', baseUrl: () => 'http://127.0.0.1:1' });
     const to = 'http://photos.objects.localhost:4000/k';
     expect(origin.isForEverybody).toBe(false);
@@ -60,13 +60,13 @@ describe('the origin of public objects', () => {
     for (const each of inPlace) expect(origin.redirectFor('photos', 'k', each)).toBeNull();
   });
 
-  it('is nowhere for a request to a host that no URL can name', () => {
+  it('returns null for a host that cannot be part of a URL', () => {
     const origin = new PublicOrigin({ domain: 'objects.localhost' });
     expect(origin.redirectFor('photos', 'k', approach('127.0.0.1:99999', pageLoad))).toBeNull();
     expect(origin.urlOf('photos', 'k', approach('127.0.0.1:99999'))).toBeNull();
   });
 
-  it('is nowhere where the operator wants none', () => {
+  it('returns null if no domain is configured', () => {
     const origin = new PublicOrigin({ domain: '' });
     expect(origin.placeOf('photos.objects.localhost')).toBeNull();
     expect(origin.placeOf('')).toBeNull();

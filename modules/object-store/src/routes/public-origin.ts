@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface PublicOriginOptions {
-  /** `object_store.public_objects.domain`; empty: public objects have no origin of their own. */
+  /** `object_store.public_objects.domain`. If empty, public objects have no origin of their own. */
   domain: string;
-  /** Base URL of the API as clients reach it; absent: as the caller of the moment did. */
+  /** Base URL of the API, as clients reach it. Defaults to the URL each caller used. */
   baseUrl?: (() => string) | undefined;
 }
 
@@ -12,15 +12,15 @@ export interface Approach {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly protocol: string;
-  /** Name and port. */
+  /** Name and port of the host. */
   readonly host: string;
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/;
-/** What a name of a certificate's wildcard, or of a URL, can stand for: a bucket with a dot in its name has no host. */
+/** One DNS label, as a wildcard certificate covers it. A bucket with a dot in its name has no host. */
 const LABEL = /^[a-z0-9-]{1,63}$/;
 
-/** The hosts `<bucket>.<domain>`: for each bucket an origin in which neither console nor API, nor another bucket, is. */
+/** The hosts `<bucket>.<domain>`: each bucket has its own origin, apart from the console, the API and other buckets. */
 export class PublicOrigin {
   readonly #domain: string;
   readonly #baseUrl: (() => string) | undefined;
@@ -30,7 +30,9 @@ export class PublicOrigin {
     this.#baseUrl = baseUrl;
   }
 
-  /** What the host is: of a bucket, of none though below the domain (`bucketName` is null), or not ours (null). */
+  /**
+   * The bucket of a host. `bucketName` is null for other names below the domain; the result is null for foreign hosts.
+   */
   placeOf(hostHeader: string | undefined): { bucketName: string | null } | null {
     const name = nameOf(hostHeader ?? '');
     const domain = this.#domain;
@@ -39,7 +41,7 @@ export class PublicOrigin {
     return { bucketName: LABEL.test(label) ? label : null };
   }
 
-  /** `path` is a key as it stands in a URL. Null where the bucket has no such origin that the caller could reach. */
+  /** `path` is the URL-encoded key. Returns null if the bucket has no host that this caller can reach. */
   urlOf(bucketName: string, path: string, approach: Approach): string | null {
     if (this.#domain === '' || !LABEL.test(bucketName)) return null;
     if (this.#isLocal && !LOOPBACK.test(nameOf(approach.host))) return null;
@@ -50,16 +52,18 @@ export class PublicOrigin {
   }
 
   /**
-   * Where to send a request that came by the contract's path; null where it is answered in place. A domain that the
-   * operator set is for everybody. Names below `localhost` are resolved by the browser itself, if it can: only page loads
-   * of those that do are sent there.
+   * Returns the redirect target of a request to the contract's path, or null to answer it in place. Redirects every
+   * client to a configured domain. A domain below `localhost` only works in browsers that resolve such names
+   * themselves, so only their page loads are redirected there.
    */
   redirectFor(bucketName: string, path: string, approach: Approach): string | null {
     if (this.#isLocal && !(isNavigation(approach.headers) && resolvesLocalhost(approach.headers))) return null;
     return this.urlOf(bucketName, path, approach);
   }
 
-  /** Whether addresses of the domain may be handed out in place of the contract's. */
+  /**
+   * Whether every client can reach the domain's URLs, so that responses can use them instead of the contract's paths.
+   */
   get isForEverybody(): boolean {
     return this.#domain !== '' && !this.#isLocal;
   }
@@ -69,8 +73,8 @@ export class PublicOrigin {
   }
 
   /**
-   * The scheme and port of a proxy in front are known from the configuration alone. Null for a host that no URL can name,
-   * such as one with a port above 65535.
+   * Only the configuration knows the scheme and port of a proxy in front. Returns null if the host cannot be part of a
+   * URL, such as one with a port above 65535.
    */
   #reachedBy({ protocol, host }: Approach): URL | null {
     const told = this.#baseUrl?.();
@@ -83,13 +87,13 @@ function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
 }
 
-/** Whether a browser loads a page, a frame or an embedded document. */
+/** Whether a browser is loading a page, a frame or an embedded document. */
 function isNavigation(headers: IncomingHttpHeaders): boolean {
   const mode = headers['sec-fetch-mode'];
   return mode === undefined ? (headers.accept ?? '').includes('text/html') : mode === 'navigate';
 }
 
-/** Browsers of Chromium's family and Firefox take `*.localhost` as this machine; others ask a resolver, which may not. */
+/** Chromium-based browsers and Firefox map `*.localhost` to this machine; others ask a resolver that may not. */
 function resolvesLocalhost(headers: IncomingHttpHeaders): boolean {
   return /\b(?:Chrome|HeadlessChrome|Firefox)\//.test(headers['user-agent'] ?? '');
 }

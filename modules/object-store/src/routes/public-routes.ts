@@ -11,12 +11,12 @@ export const PUBLIC_PREFIX = '/api/v1/public/object-store';
 
 const HAS_BYTES = { type: 'string', format: 'binary' };
 
-/** What buckets and objects make public, for browsers. A private object and one that is not are told apart by nothing. */
+/** Serves public objects to browsers. A private object and a missing one get the same response. */
 export function registerPublicRoutes(app: HttpApp, { services, publicOrigin }: ManagementDeps): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/t/:tenant_id/objects/*',
-    // Only what its owner made public is answered, and the decision is made for each object.
+    // Public: each request checks that the object's owner has published it.
     config: { public: true },
     schema: {
       tags: TAGS,
@@ -52,7 +52,7 @@ async function redirect(reply: FastifyReply, location: string): Promise<void> {
   await reply.headers({ 'cache-control': 'no-store', 'content-security-policy': SANDBOX }).redirect(location, 307);
 }
 
-/** From the raw URL: the router joins what it should not, such as a slash that was encoded. */
+/** Reads the raw URL, because the router decodes what must stay encoded, such as a slash. */
 function keyPathOf(request: FastifyRequest): string {
   const [path = ''] = (request.raw.url ?? '').split('?', 1);
   return path.split('/').slice(8).join('/');

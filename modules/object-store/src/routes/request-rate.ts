@@ -3,8 +3,8 @@ import { storeErrors } from '../errors.ts';
 import type { ManagementDeps } from './management-deps.ts';
 
 /**
- * Bounds the calls about one bucket: this API is for people and tools, the S3 plane for applications. Counted by workspace
- * and name, so that nobody uses up what is another's.
+ * Limits requests per bucket: this API is for people and tools, the S3 plane for applications. Counts by workspace and
+ * name, so that one workspace cannot use up another's limit.
  */
 export function limitRequestRate(scope: HttpApp, { services }: ManagementDeps): void {
   const perSecond = services.deps.config.limits.management_requests_per_second;
@@ -20,10 +20,10 @@ export function limitRequestRate(scope: HttpApp, { services }: ManagementDeps): 
 }
 
 function nameOf(params: unknown): string | null {
-  const { name } = (params ?? {}) as { name?: unknown }; // only looked at
+  const { name } = (params ?? {}) as { name?: unknown }; // unvalidated; checked below
   return typeof name === 'string' ? name : null;
 }
 
 function queryOf(query: unknown): unknown {
-  return ((query ?? {}) as { bucket?: unknown }).bucket; // likewise
+  return ((query ?? {}) as { bucket?: unknown }).bucket; // likewise unvalidated
 }

@@ -59,7 +59,7 @@ const notifications = Type.Object(
   closed,
 );
 
-/** What is not given stays as it is; null is the default. */
+/** An absent field stays unchanged; null resets it to the default. */
 export const settingsBody = Type.Object(
   {
     publicDefault: Type.Optional(nullable(Type.Boolean())),

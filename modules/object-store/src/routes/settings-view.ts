@@ -12,7 +12,7 @@ import type { NotificationService } from '../domain/notifications/notification-s
 import { parseWebsiteDocument, type WebsiteDocument } from '../domain/website/website-document.ts';
 import type { SettingsBody, SettingsView } from './settings-schemas.ts';
 
-/** All settings of a bucket, whichever documents they are in. */
+/** Returns all settings of a bucket, whichever documents hold them. */
 export function toSettingsView(configuration: BucketConfiguration, defaultRetentionDays: number): SettingsView {
   const settings = settingsOf(configuration, defaultRetentionDays);
   const website = configuration.parsed('website', parseWebsiteDocument);
@@ -40,13 +40,13 @@ function toCorsView(document: CorsDocument | null): SettingsView['cors_rules'] {
   }));
 }
 
-/** One rule is all that the settings show; a bucket that has more is seen whole at `/notifications`. */
+/** The settings show a single rule. `/notifications` shows all rules of a bucket. */
 function toNotificationsView(document: NotificationDocument | null): SettingsView['notifications'] {
   const rule = document?.rules[0];
   return rule === undefined ? null : { ...rule, events: [...rule.events] };
 }
 
-/** The documents as a change leaves them: what is not given stays, null is the default again. */
+/** Returns the documents after a change: absent fields stay unchanged, null resets to the default. */
 export function mergeSettings(
   configuration: BucketConfiguration,
   body: SettingsBody,
@@ -93,7 +93,7 @@ function mergeStored(stored: StoredSettings, body: SettingsBody): StoredSettings
 
 type Change<Shape> = { [Name in keyof Shape]?: Shape[Name] | null | undefined };
 
-/** A group that is null goes back to its defaults as a whole. */
+/** A null group resets all of its fields. */
 function mergeGroup<Shape extends object>(
   stored: Shape,
   given: object | null | undefined,
@@ -127,7 +127,7 @@ function fromCorsRules(rules: NonNullable<SettingsBody['cors_rules']>): string |
   return JSON.stringify(document);
 }
 
-/** Routing rules, which only S3 clients set, stay. */
+/** Keeps routing rules, which only S3 clients set. */
 function fromWebsite(
   before: WebsiteDocument | null,
   website: NonNullable<SettingsBody['website']> | null,
@@ -141,7 +141,7 @@ function fromWebsite(
   return JSON.stringify(document);
 }
 
-/** The rule of that id is replaced and the others stay; null removes them all. */
+/** Replaces the rule with that id and keeps the others; null removes all rules. */
 function fromNotifications(
   before: NotificationDocument | null,
   notifications: NonNullable<SettingsBody['notifications']> | null,

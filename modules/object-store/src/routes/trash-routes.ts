@@ -10,7 +10,9 @@ const emptiedSchema = Type.Object({
   bytes: Type.Integer(),
 });
 
-/** Deleted bytes wait for a grace, and count until they are removed: whoever needs the room ends the wait. */
+/**
+ * Deleted bytes wait out a grace period and count toward the quota until they are removed. This ends the wait.
+ */
 export function registerTrashRoutes(app: HttpApp, { services }: ManagementDeps): void {
   app.delete(
     '/trash',

@@ -20,7 +20,7 @@ const urlsView = Type.Object({
   custom_domains: Type.Array(Type.String()),
 });
 
-/** Where the objects of a bucket are found by browsers. */
+/** The URLs of a bucket's objects for browsers. */
 export function registerUrlRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services, s3Endpoint, customDomains } = management;
 
@@ -54,7 +54,7 @@ export function registerUrlRoutes(app: HttpApp, management: ManagementDeps): voi
   );
 }
 
-/** `key` is already in the form in which it stands in a URL. */
+/** `key` is already URL-encoded. */
 function publicObjectPath(tenantId: string, bucketName: string, key: string): string {
   return `/api/v1/public/object-store/t/${tenantId}/objects/${key}?bucket=${bucketName}`;
 }
@@ -63,7 +63,7 @@ export function encodeKey(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/');
 }
 
-/** Where anybody finds an object that is public; `path` is its key as it stands in a URL. */
+/** The URL at which anyone can read a public object; `path` is its URL-encoded key. */
 export function publicUrl(
   management: Pick<ManagementDeps, 'baseUrl' | 'publicOrigin'>,
   request: FastifyRequest,
@@ -74,7 +74,7 @@ export function publicUrl(
   return own ?? `${baseUrlOf(management, request)}${publicObjectPath(bucket.workspaceUuid, bucket.name, path)}`;
 }
 
-/** Null for the names below `localhost`: they are not for every client, and page loads are sent there anyway. */
+/** Null below `localhost`: not every client can resolve those names, and page loads are redirected there anyway. */
 function ownOriginUrl(
   { publicOrigin }: Pick<ManagementDeps, 'publicOrigin'>,
   request: FastifyRequest,
@@ -84,7 +84,7 @@ function ownOriginUrl(
   return publicOrigin.isForEverybody ? publicOrigin.urlOf(bucketName, path, request) : null;
 }
 
-/** As the operator configured it, else as the caller reached us. */
+/** The configured base URL, or else the one the caller used. */
 function baseUrlOf({ baseUrl }: Pick<ManagementDeps, 'baseUrl'>, request: FastifyRequest): string {
   return baseUrl?.() ?? `${request.protocol}://${request.host}`;
 }

@@ -17,7 +17,7 @@ import {
   workspaceParams,
 } from './schemas.ts';
 
-/** Periods of one answer: forty days of hours, or more than two years of days. */
+/** Periods per response: forty days by hour, or more than two years by day. */
 const MOST_POINTS = 1_000;
 const DEFAULT_PERIODS: Readonly<Record<UsageResolution, number>> = { hour: 48, day: 30 };
 
@@ -55,7 +55,7 @@ const usageView = Type.Object({
   }),
 });
 
-/** How much there was, and how much came and went, over time. */
+/** Storage and traffic over time. */
 export function registerUsageRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, configurations, deps } = services;
 
@@ -100,7 +100,7 @@ export function registerUsageRoutes(app: HttpApp, { services }: ManagementDeps):
   );
 }
 
-/** From the beginning of the first period. */
+/** The requested span, extended to the start of its first period. */
 function spanOf({ from, to }: Static<typeof usageQuery>, resolution: UsageResolution, nowMs: number) {
   const toMs = to === undefined ? nowMs : parseTime('to', to);
   const asked =
@@ -113,7 +113,7 @@ function spanOf({ from, to }: Static<typeof usageQuery>, resolution: UsageResolu
   return { fromMs, toMs };
 }
 
-/** The schema knows the form; the calendar, and the years that a date can hold, are known here. */
+/** The schema checks the format; this rejects dates that do not exist and times before 1970. */
 function parseTime(field: string, text: string): number {
   const timeMs = Date.parse(text);
   if (Number.isFinite(timeMs) && timeMs >= 0) return timeMs;

@@ -13,7 +13,7 @@ const versioningView = Type.Object({
   mfa_delete: Type.Boolean(),
 });
 
-/** `enabled` is Tigris's spelling, the capitals are those of S3. */
+/** `enabled` is Tigris's form; the capitalized statuses are S3's. */
 const versioningBody = Type.Object(
   {
     status: Type.Optional(

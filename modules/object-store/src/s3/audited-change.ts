@@ -8,7 +8,7 @@ const AUDITED: ReadonlySet<StoreAction> = new Set(['bucket:create', 'bucket:upda
 
 /**
  * The audit entry for a request, derived from its method, URL and headers; null for ordinary reads and writes. Handlers
- * of forms and of bulk deletes write their own entries, since the relevant details are in the body.
+ * of forms and bulk deletes write their own entries, because the relevant details are in the body.
  */
 export function auditedChange(
   operation: string,

@@ -99,7 +99,7 @@ export function readCopyChecksum(headers: RequestHeaders): ChecksumAlgorithm | n
 
 const ATTEMPTS = 5;
 
-/** Copies again, up to five attempts, if the source changes while it is copied. */
+/** Retries the copy, up to five attempts, if the source changes while it is copied. */
 export async function retryWhileChanging<Result>(copy: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -6,9 +6,8 @@ import { isExpectedOwner } from './access/request-conditions.ts';
 import type { S3Context } from './s3-context.ts';
 
 /**
- * From here on the request counts toward the bucket's traffic. An anonymous request takes a turn of the bucket's
- * workspace. Throws `SlowDown` if that workspace is over its rate, and `AccessDenied` if the request expects another
- * owner.
+ * Counts the request toward the bucket's traffic. An anonymous request waits for a turn of the bucket's workspace.
+ * Throws `SlowDown` if that workspace is over its rate, and `AccessDenied` if the request expects another owner.
  */
 export async function enterBucket(
   { request, response, services, caller }: Pick<S3Context, 'request' | 'response' | 'services' | 'caller'>,

@@ -48,7 +48,7 @@ function assertMayLock(context: ObjectContext, action: string): void {
   throw storeErrors.AccessDenied({ details: { reason } });
 }
 
-/** Whether a write sets its object's lock itself. */
+/** Whether the request has headers that set the object's lock. */
 export function asksForLock(headers: RequestHeaders): boolean {
   return [MODE, UNTIL, HOLD].some((name) => headers.has(name));
 }

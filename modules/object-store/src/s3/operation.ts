@@ -17,11 +17,11 @@ export interface OperationRoute<Name extends string = string> {
   readonly on: OperationTarget;
   /** URL level if it differs from `on`: a bucket being created has no record yet. */
   readonly at?: 'bucket';
-  /** Several methods if S3 documents several operations that are otherwise the same here. */
+  /** A list combines S3 operations that differ only in their method. */
   readonly method: Method | readonly Method[];
   /** Query parameter that selects the operation, such as `tagging`. Absent for plain requests. */
   readonly subresource?: string;
-  /** Distinguishes an operation from the one with the same method and subresource and without `matches`. */
+  /** Tells apart operations with the same method and subresource; at most one of them has no `matches`. */
   readonly matches?: (request: S3Request) => boolean;
 }
 

@@ -24,7 +24,7 @@ import { RequestHeaders } from './request-headers.ts';
 import { parseTagging } from './tagging-document.ts';
 import { childText, children, parseXml } from './xml-reader.ts';
 
-/** A parser may refuse whatever it is given; it may not break, and what it refuses is the client's fault. */
+/** A parser may reject any input, but only with a client error; it must not crash. */
 function isRefusal(error: unknown): boolean {
   return isAppError(error) && error.status >= 400 && error.status < 500;
 }
@@ -37,10 +37,10 @@ function survives(run: () => unknown): void {
   }
 }
 
-/** Any UTF-16 unit. `unit: 'binary'` of fast-check means the same and takes 20 seconds to begin with. */
+/** Any UTF-16 unit. Equivalent to fast-check's `unit: 'binary'`, which takes 20 seconds to initialize. */
 const anyUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code));
 
-/** Texts near to one that is right: pieces cut out, doubled, swapped for pieces that mean something, or for anything. */
+/** Mutations of a valid text: pieces removed, repeated, or replaced by meaningful or random ones. */
 function near(right: string, pieces: readonly string[]): fc.Arbitrary<string> {
   const edit = fc.record({
     at: fc.nat(right.length),
@@ -101,7 +101,7 @@ const JSON_PIECES = [
 
 const claimOf = (headers: readonly string[], query: string): unknown =>
   readClaim(
-    // Of a request the reader looks at these two.
+    // `readClaim` reads nothing else of a request.
     { headers: new RequestHeaders(headers), query: new RequestQuery(query) } as Parameters<typeof readClaim>[0],
     ['auto'],
   );
@@ -113,8 +113,8 @@ const POLICY =
 const FORM_POLICY =
   '{"expiration":"2026-03-01T12:00:00.000Z","conditions":[{"bucket":"b"},["starts-with","$key","a/"],["content-length-range",0,10]]}';
 
-describe('parsers of what anybody may send', () => {
-  it('survive any Authorization header and any query of a presigned URL', () => {
+describe('parsers of untrusted input', () => {
+  it('survives any Authorization header and any query of a presigned URL', () => {
     const names = fc.constantFrom('authorization', 'Authorization', 'x-amz-date', 'date', 'host');
     fc.assert(
       fc.property(near(AUTHORIZATION, AUTH_PIECES), near(PRESIGNED, AUTH_PIECES), names, (header, query, name) => {
@@ -128,7 +128,7 @@ describe('parsers of what anybody may send', () => {
     );
   });
 
-  it('read a claim that is right as it was meant, whatever stands around its commas', () => {
+  it('reads a valid claim with any spacing around its commas', () => {
     fc.assert(
       fc.property(
         fc.shuffledSubarray(['host', 'range', 'x-amz-date'], { minLength: 1 }),
@@ -149,7 +149,7 @@ describe('parsers of what anybody may send', () => {
     );
   });
 
-  it('survive any framing of chunks, and never give more than the frames hold', () => {
+  it('survives any chunk framing, and never returns more than the frames contain', () => {
     const right = `2000\r\n${'a'.repeat(64)}\r\n5\r\nhello\r\n0\r\nx-amz-checksum-crc32:AAAAAA==\r\n\r\n`;
     const pieces = ['\r\n', '\n', '\r', '0\r\n', '0\r\n\r\n', ';chunk-signature=', 'ffffffffffff\r\n', '-', ':'];
     fc.assert(
@@ -171,7 +171,7 @@ describe('parsers of what anybody may send', () => {
     );
   });
 
-  it('survive any XML, and give text as text', () => {
+  it('survives any XML, and returns text as text', () => {
     fc.assert(
       fc.property(near(ACL, XML_PIECES), (document) => {
         survives(() => parseAclDocument(document));
@@ -186,7 +186,7 @@ describe('parsers of what anybody may send', () => {
     );
   });
 
-  it('survive any policy, and an allowed request is one that a statement names', () => {
+  it('survives any policy, and allows only requests that a statement names', () => {
     const evaluated = (document: string): void => {
       const answer = evaluatePolicy(parsePolicy(document, 'photos'), {
         workspaceUuid: null,
@@ -210,7 +210,7 @@ describe('parsers of what anybody may send', () => {
     );
   });
 
-  it('survive any policy of a form', () => {
+  it('survives any form policy', () => {
     fc.assert(
       fc.property(near(FORM_POLICY, JSON_PIECES), fc.json({ maxDepth: 4 }), fc.string(), (document, json, text) => {
         for (const each of [document, json, `{"expiration":"2026-03-01T12:00:00Z","conditions":${json}}`]) {
@@ -225,7 +225,7 @@ describe('parsers of what anybody may send', () => {
     );
   });
 
-  it('survive any form', async () => {
+  it('survives any form', async () => {
     const right =
       '--x\r\nContent-Disposition: form-data; name="key"\r\n\r\nk\r\n--x\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\nbytes\r\n--x--\r\n';
     const pieces = ['\r\n', '--x', '--x--', '\r\n--x', '"', '\\', ';', 'name=', 'filename*=', '\r\n\r\n', '\0'];
@@ -251,7 +251,7 @@ describe('parsers of what anybody may send', () => {
     );
   });
 
-  it('survive any header and any parameter', () => {
+  it('survives any header and any parameter', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: anyUnit }),

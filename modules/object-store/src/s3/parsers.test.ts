@@ -15,7 +15,7 @@ import { xmlDocument } from './xml-writer.ts';
 
 const headersWith = (name: string, value: string) => new RequestHeaders([name, value]);
 const text = fc.string({ unit: 'binary', maxLength: 60 });
-/** Documents with the right words in wrong places. */
+/** Documents with valid element names in the wrong places. */
 const elements = (names: readonly string[]): fc.Arbitrary<string> => {
   const leaf = fc.constantFrom('', '1', '-1', 'true', 'Enabled', '2030-01-01', ' ', '&amp;', '<![CDATA[x]]>', '9e99');
   const { tree } = fc.letrec<{ tree: string }>((tie) => ({
@@ -48,7 +48,7 @@ const LIFECYCLE_NAMES = [
   'AbortIncompleteMultipartUpload',
 ];
 
-describe('parsers of what clients send', () => {
+describe('parsers of client input', () => {
   it.each<[string, fc.Arbitrary<string>, (input: string) => unknown]>([
     ['a copy source', text, (input) => readCopySource(headersWith('x-amz-copy-source', input))],
     ['an encoded copy source', text, (input) => readCopySource(headersWith('x-amz-copy-source', encodeURI(input)))],
@@ -77,7 +77,7 @@ describe('parsers of what clients send', () => {
           parseLifecycleXml(`<LifecycleConfiguration><Rule>${input}</Rule></LifecycleConfiguration>`).rules,
         ),
     ],
-  ])('read %s or refuse it as the client’s fault', (_what, input, parse) => {
+  ])('reads %s or rejects it as the client’s error', (_what, input, parse) => {
     fc.assert(
       fc.property(input, (given) => {
         fc.pre(given.isWellFormed());
@@ -91,7 +91,7 @@ describe('parsers of what clients send', () => {
     );
   });
 
-  it('read back the tags and the tokens that they wrote', () => {
+  it('round-trips tags and tokens', () => {
     const tagText = fc.string({
       unit: fc.constantFrom('a', 'é', '5', '+', '-', '=', ' ', '/', '_', '.'),
       minLength: 1,
@@ -110,7 +110,7 @@ describe('parsers of what clients send', () => {
     );
   });
 
-  it('read back the lifecycle rules that they wrote', () => {
+  it('round-trips lifecycle rules', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', '/', '&', '<', ' ', 'ü'), minLength: 1, maxLength: 8 });
     const number = fc.integer({ min: 1, max: 4_000 });
     const tags = fc.dictionary(fc.constantFrom('kind', 'age', 'owner'), fc.constantFrom('', 'a', 'ü+'), {

@@ -58,6 +58,6 @@ function escapeXml(text: string): string {
 }
 
 // Matches code units (no flag `u`): all targets are in the basic plane, and testing a key takes a third of the time.
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const TO_ESCAPE = /[&<>"'\u0000-\u001F\u007F-\u009F\uFFFE\uFFFF]/;
 const ALL_TO_ESCAPE = new RegExp(TO_ESCAPE, 'g');

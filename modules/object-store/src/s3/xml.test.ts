@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { children, childText, parseXml } from './xml-reader.ts';
 import { xmlDocument } from './xml-writer.ts';
 
-/** Any code point. `unit: 'binary'` of fast-check means the same and takes 20 seconds of work to begin with. */
+/** Any code point. Equivalent to fast-check's `unit: 'binary'`, which takes 20 seconds to initialize. */
 const codePoint = fc
   .oneof(fc.nat(0xd7ff), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
@@ -12,7 +12,7 @@ describe('XML', () => {
   it('reads back any text that it writes', () => {
     fc.assert(
       fc.property(fc.string({ unit: codePoint, maxLength: 40 }), (text) => {
-        fc.pre(text !== '' && !text.includes('\0')); // which no document can have
+        fc.pre(text !== '' && !text.includes('\0')); // no document can contain NUL
         const element = parseXml(xmlDocument('Root', { Key: text }, { namespace: true }), 'Root');
         expect(childText(element, 'Key')).toBe(text);
       }),
@@ -20,7 +20,7 @@ describe('XML', () => {
     );
   });
 
-  it('reads a character that XML 1.0 has no reference to, unless that changed another', () => {
+  it('reads references to control characters that XML 1.0 lacks, unless another character would change', () => {
     const read = (text: string) => childText(parseXml(`<R><A>${text}</A></R>`, 'R'), 'A');
     expect(read('a&#1;b&#x1F;')).toBe('a\u0001b\u001f');
     expect(read('a\u0085\u2028b&#10;')).toBe('a\u0085\u2028b\n');
@@ -28,13 +28,13 @@ describe('XML', () => {
     expect(() => read('a\u0001')).toThrow('XML');
   });
 
-  it('keeps white space and reads references', () => {
+  it('keeps white space and resolves references', () => {
     const element = parseXml('<Delete><Object>\n<Key> a &#13;&#x1F600;&amp;lt; </Key>\n</Object></Delete>', 'Delete');
     const [object] = children(element, 'Object');
     expect(childText(object!, 'Key')).toBe(' a \r\u{1f600}&lt; ');
   });
 
-  it('reads over namespaces, prefixes and attributes', () => {
+  it('ignores namespaces, prefixes and attributes', () => {
     const element = parseXml(
       '<?xml version="1.0"?><s:Delete xmlns:s="urn:x" a="b"><s:Quiet>true</s:Quiet></s:Delete>',
       'Delete',
@@ -51,11 +51,11 @@ describe('XML', () => {
     ['text', 'Delete'],
     ['JSON', '{"Delete":{}}'],
     ['elements without end', `<Delete>${'<a>'.repeat(2_000)}${'</a>'.repeat(2_000)}</Delete>`],
-  ])('refuses %s', (_what, document) => {
+  ])('rejects %s', (_what, document) => {
     expect(() => parseXml(document, 'Delete')).toThrow(expect.objectContaining({ code: 'MalformedXML' }));
   });
 
-  it('refuses an unknown entity and a child that is there twice where it is read', () => {
+  it('rejects an unknown entity, a repeated child and a child with elements where it reads text', () => {
     expect(() => parseXml('<R><A>&nbsp;</A></R>', 'R')).toThrow('XML');
     const element = parseXml('<R><B>1</B><B>2</B><C><D/></C></R>', 'R');
     expect(() => childText(element, 'B')).toThrow('XML');
@@ -64,19 +64,19 @@ describe('XML', () => {
   });
 
   it.each(['&', 'a & b', '&toString;', '&#0;', '&#xD800;', '&#1114112;', '&#x;', '&amp'])(
-    'refuses the text %s',
+    'rejects the text %s',
     (text) => {
       const read = () => childText(parseXml(`<R><A>${text}</A></R>`, 'R'), 'A');
       expect(read).toThrow(expect.objectContaining({ code: 'MalformedXML' }));
     },
   );
 
-  it('takes what is quoted whole as it stands', () => {
+  it('reads CDATA verbatim', () => {
     const element = parseXml('<R><A><![CDATA[a & <b> &amp;]]></A></R>', 'R');
     expect(childText(element, 'A')).toBe('a & <b> &amp;');
   });
 
-  it('answers any garbage with MalformedXML', () => {
+  it('rejects any garbage with MalformedXML', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
         expect(() => parseXml(text, 'Delete')).toThrow(expect.objectContaining({ code: 'MalformedXML' }));

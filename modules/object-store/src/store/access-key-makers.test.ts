@@ -6,7 +6,7 @@ import { temporaryFolder } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { openSqliteMetadataStore } from './sqlite/store.ts';
 
-it('takes keys from before their makers were kept as created by a sign-in, and forgets presigning keys', async () => {
+it('migrates older keys as created by a sign-in, and drops presigning keys', async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, 'objects.db');
   const before = migrations.filter(({ name }) => name < '0077');

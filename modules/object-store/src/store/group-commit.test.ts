@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GroupCommit, type BatchRunner } from './group-commit.ts';
 import type { Command } from './outcome.ts';
 
-/** Commits that end when the test says so. */
+/** Commits whose end the test controls. */
 function createCommits(maxBatch: number, maxBatchBytes = 1_000_000) {
   const batches: string[][] = [];
   let finish: () => void = () => undefined;
@@ -27,7 +27,7 @@ function createCommits(maxBatch: number, maxBatchBytes = 1_000_000) {
 }
 
 describe('GroupCommit', () => {
-  it('puts the command of another tenant into the next batch, whatever a burst has waiting', async () => {
+  it('includes another tenant’s command in the next batch, however large a burst is', async () => {
     const { batches, commits, submit, next } = createCommits(4);
     const all = [submit('a', 'first')];
     await next();
@@ -42,7 +42,7 @@ describe('GroupCommit', () => {
     await commits.close();
   });
 
-  it('tells a tenant with too much waiting to slow down, and takes the commands of others', async () => {
+  it('throws SlowDown for a tenant with too many waiting commands, and accepts other tenants', async () => {
     const { commits, submit, next } = createCommits(100);
     const all = [submit('a', 'first')];
     await next();
@@ -55,7 +55,7 @@ describe('GroupCommit', () => {
     await commits.close();
   });
 
-  it('counts the tenants of one owner as one', async () => {
+  it('treats the tenants of one owner as one', async () => {
     const { batches, commits, submit, next } = createCommits(4);
     const all = [submit('a1', 'first')];
     await next();

@@ -40,10 +40,10 @@ interface Waiting {
 }
 
 /**
- * Commands that arrive while a transaction is being written share the next one. There is no timer: a single command
- * runs at once; under load, batches grow with the disk's latency. Owners, and the tenants of each, take turns in a
- * batch by the weight of their commands, so that one owner's burst delays another by at most one batch plus its share
- * of the next.
+ * Batches commands: those that arrive while a transaction is being written share the next one. There is no timer, so a
+ * single command runs at once, and under load batches grow with the disk's latency. Owners, and the tenants of each,
+ * take turns in a batch by the weight of their commands, so that one owner's burst delays another by at most one batch
+ * plus its share of the next.
  */
 export class GroupCommit {
   readonly #run: BatchRunner;

@@ -7,7 +7,7 @@ export function describeKeyWrapper(name: string, create: () => KeyWrapper): void
   describe(`key wrapper ${name}`, () => {
     const refused = { code: 'KEY_NOT_OPENED', status: 500 };
 
-    it('unwraps what it wrapped, and shows nothing of it', async () => {
+    it('unwraps its own keys, and reveals nothing of them', async () => {
       const wrapper = create();
       const key = randomBytes(32);
       const wrapped = await wrapper.wrap(key, 'a key');
@@ -23,13 +23,13 @@ export function describeKeyWrapper(name: string, create: () => KeyWrapper): void
       expect((await wrapper.wrap(key, 'a key')).text).not.toBe((await wrapper.wrap(key, 'a key')).text);
     });
 
-    it('opens under its own context alone', async () => {
+    it('opens a key in its own context only', async () => {
       const wrapper = create();
       const wrapped = await wrapper.wrap(randomBytes(32), 'a key');
       await expect(wrapper.unwrap(wrapped, 'another key')).rejects.toMatchObject(refused);
     });
 
-    it('refuses what was changed, and what it never wrapped', async () => {
+    it('rejects modified keys, and keys it did not wrap', async () => {
       const wrapper = create();
       const wrapped = await wrapper.wrap(randomBytes(32), 'a key');
       const middle = Math.floor(wrapped.text.length / 2);

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 
-/** The members of an EC key's JWK that its thumbprint is made of, in their order (RFC 7638, section 3.2). */
+/** The JWK members of an EC key that its thumbprint covers, in the required order (RFC 7638, section 3.2). */
 interface PublicJwk {
   crv: string;
   kty: string;
@@ -8,7 +8,7 @@ interface PublicJwk {
   y: string;
 }
 
-/** The key of an account at a certificate authority: P-256, signatures as JWS (RFC 7515) with ES256. */
+/** An account key for a certificate authority: P-256, with JWS signatures (RFC 7515) using ES256. */
 export class AccountKey {
   readonly #key: KeyObject;
   readonly #jwk: PublicJwk;
@@ -24,17 +24,17 @@ export class AccountKey {
     return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   }
 
-  /** What proves that a token is answered for this account (RFC 8555, section 8.1). */
+  /** The key authorization that proves control of a token (RFC 8555, section 8.1). */
   keyAuthorization(token: string): string {
     const thumbprint = createHash('sha256').update(JSON.stringify(this.#jwk)).digest('base64url');
     return `${token}.${thumbprint}`;
   }
 
-  /** A flattened JWS. Without the account's address the key itself stands in the head. */
+  /** Returns a flattened JWS. Without an account URL, the header carries the public key itself. */
   sign(payload: unknown, head: { nonce: string; url: string }, accountUrl: string | null): string {
     const signer = accountUrl === null ? { jwk: this.#jwk } : { kid: accountUrl };
     const protectedHead = encode(JSON.stringify({ alg: 'ES256', ...head, ...signer }));
-    // An empty payload asks to read (section 6.3), which is not the same as an empty object.
+    // An empty payload is a POST-as-GET (section 6.3), which differs from an empty object.
     const body = payload === undefined ? '' : encode(JSON.stringify(payload));
     const signature = sign('sha256', Buffer.from(`${protectedHead}.${body}`), {
       key: this.#key,

@@ -13,9 +13,9 @@ import { AcmeSession, unexpected, type AcmeResource } from './acme-session.ts';
 
 export interface AcmeAuthorityOptions {
   directoryUrl: string;
-  /** PEM of the authorities that vouch for the directory's own address; those of the machine when absent. */
+  /** PEM of the CAs trusted for the directory's TLS certificate. Defaults to the system's CAs. */
   ca?: string | undefined;
-  /** Where the authority writes before a certificate runs out unrenewed. */
+  /** Contact address for expiry notices from the authority. */
   email?: string | undefined;
   metadata: MetadataStore;
   secrets: Pick<KeyRing, 'seal' | 'open'>;
@@ -24,7 +24,7 @@ export interface AcmeAuthorityOptions {
 
 const CHALLENGE_LIFE_MS = 3_600_000;
 
-/** Certificates by RFC 8555. The challenge is HTTP-01: its answer lies in the store, where any replica finds it. */
+/** Issues certificates over RFC 8555. The HTTP-01 response is kept in the store, so any replica can serve it. */
 export function createAcmeAuthority(options: AcmeAuthorityOptions): CertificateAuthority {
   return {
     issue: async (hostname, signal) => {
@@ -38,7 +38,7 @@ export function createAcmeAuthority(options: AcmeAuthorityOptions): CertificateA
   };
 }
 
-/** The account's private key, made at the first order and then the same for all replicas. */
+/** The account's private key. The first order creates it; all replicas share it. */
 async function accountPem({ directoryUrl, metadata, secrets }: AcmeAuthorityOptions): Promise<string> {
   const context = acmeAccountContext(directoryUrl);
   const account =
@@ -79,7 +79,7 @@ async function finalize(
   session: AcmeSession,
   signal: AbortSignal,
 ): Promise<IssuedCertificate> {
-  const { createCertificateRequest } = await import('./certificate-request.ts'); // megabytes that few platforms need
+  const { createCertificateRequest } = await import('./certificate-request.ts'); // takes megabytes; few platforms need it
   const { csr, privateKey } = await createCertificateRequest(hostname);
   await session.post(addressOf(order.body['finalize'], 'the order cannot be finalized'), { csr });
   const ready = await poll(session, order.url, signal);
@@ -88,7 +88,7 @@ async function finalize(
   return { chain, privateKey, ...factsOf(chain, hostname, privateKey) };
 }
 
-/** Until the authority has decided; the signal bounds it. */
+/** Polls until the authority decides; the signal bounds the wait. */
 async function poll(session: AcmeSession, url: string, signal: AbortSignal): Promise<AcmeResource> {
   for (;;) {
     const resource = await session.post(url);
@@ -98,7 +98,7 @@ async function poll(session: AcmeSession, url: string, signal: AbortSignal): Pro
   }
 }
 
-/** What is not for this host and this key is not installed, whoever signed it. */
+/** Rejects a certificate that does not match this host and key, even if its signature is valid. */
 function factsOf(
   chain: string,
   hostname: string,

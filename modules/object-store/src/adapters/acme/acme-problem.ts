@@ -2,7 +2,7 @@ import { storeErrors } from '../../errors.ts';
 
 const PREFIX = 'urn:ietf:params:acme:error:';
 
-/** Our words for the errors of RFC 8555, section 6.7, that the owner of a domain can do something about. */
+/** Our codes for the errors of RFC 8555, section 6.7, that a domain's owner can fix. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   caa: 'caa_refused',
   connection: 'challenge_unreachable',
@@ -18,9 +18,9 @@ export interface AcmeProblem {
   detail: string;
 }
 
-/** RFC 9457: what an error answer, a challenge or an order carries. */
+/** Reads an RFC 9457 problem from an error response, a challenge or an order. */
 export function readProblem(value: unknown): AcmeProblem {
-  const { type, detail } = (value ?? {}) as { type?: unknown; detail?: unknown }; // looked at below
+  const { type, detail } = (value ?? {}) as { type?: unknown; detail?: unknown }; // unvalidated; checked below
   return {
     type: typeof type === 'string' ? type.replace(PREFIX, '') : 'unknown',
     detail: typeof detail === 'string' ? detail.slice(0, 300) : 'it gave no reason',

@@ -20,7 +20,7 @@ type Directory = Readonly<Record<'newNonce' | 'newAccount' | 'newOrder', string>
 
 const NONCE_TRIES = 4;
 
-/** Signed requests of one account (RFC 8555, section 6). One order has one session, so nothing in it is shared. */
+/** Signed requests of one account (RFC 8555, section 6). Each order has its own session, so sessions share no state. */
 export class AcmeSession {
   readonly #options: AcmeSessionOptions;
   readonly #signal: AbortSignal;
@@ -33,7 +33,7 @@ export class AcmeSession {
     this.#signal = signal;
   }
 
-  /** The account of the key, made when the authority does not know it: asking for it is the same as finding it (7.3.1). */
+  /** Finds the key's account or creates it: `newAccount` does both (7.3.1). */
   async open(): Promise<void> {
     const { email } = this.#options;
     const directory = await this.#readDirectory();
@@ -47,7 +47,7 @@ export class AcmeSession {
     return await this.post(newOrder, { identifiers: [{ type: 'dns', value: hostname }] });
   }
 
-  /** An absent payload reads what is at the address. */
+  /** Without a payload, reads the resource at `url` (POST-as-GET). */
   async post(url: string, payload?: unknown): Promise<AcmeResource> {
     const answer = await this.#exchange(url, payload);
     return {
@@ -106,7 +106,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = text === '' ? {} : JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
-    return {}; // whoever needs a member of it says that it is missing
+    return {}; // callers report the members they miss
   }
 }
 
@@ -114,7 +114,7 @@ function textOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && header !== '' ? header : null;
 }
 
-/** Between polls: what the authority asks for, within reason. */
+/** The delay between polls: the authority's `Retry-After`, at most 15 s; 500 ms without one. */
 function retryAfterOf({ headers }: AuthorityAnswer): number {
   const seconds = Number(headers['retry-after']);
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 15) * 1_000 : 500;

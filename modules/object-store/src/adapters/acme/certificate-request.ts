@@ -1,13 +1,13 @@
-import 'reflect-metadata'; // the library registers its parts with it
+import 'reflect-metadata'; // the library registers its classes through it
 import { webcrypto } from 'node:crypto';
 import { PemConverter, Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 export interface CertificateRequest {
-  /** DER (RFC 2986) in base64url, as an order is finalized with. */
+  /** DER (RFC 2986) in base64url, the form that finalizes an order. */
   csr: string;
-  /** PEM (PKCS #8) of a key that was made for it. */
+  /** PEM (PKCS #8) of the key generated for this request. */
   privateKey: string;
 }
 

@@ -11,7 +11,7 @@ export interface AuthorityAnswer {
 export interface AuthorityRequest {
   method: 'GET' | 'HEAD' | 'POST';
   body?: string;
-  /** PEM of the authorities that vouch for the server, beside none of the machine's. */
+  /** PEM of the CAs trusted for the server's certificate, in place of the system's CAs. */
   ca: string | undefined;
   signal: AbortSignal;
 }
@@ -19,7 +19,7 @@ export interface AuthorityRequest {
 const TIMEOUT_MS = 20_000;
 const MOST_BODY_BYTES = 1024 * 1024;
 
-/** One request over a connection of its own. Fails with `CertificateUnavailable`. */
+/** Sends one request over its own connection. Throws `CertificateUnavailable` on failure. */
 export async function sendRequest(url: string, options: AuthorityRequest): Promise<AuthorityAnswer> {
   const { method, body, ca, signal } = options;
   const settings: RequestOptions = {
@@ -69,6 +69,6 @@ async function readBody(response: IncomingMessage): Promise<string> {
 }
 
 function codeOf(error: unknown): string {
-  const { code } = error as { code?: unknown }; // a foreign error, only shown
+  const { code } = error as { code?: unknown }; // a foreign error; only displayed
   return typeof code === 'string' ? code : 'no answer';
 }

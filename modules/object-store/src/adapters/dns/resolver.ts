@@ -2,15 +2,15 @@ import { Resolver } from 'node:dns/promises';
 import type { DomainResolver } from '../../domain/ports/custom-domains.ts';
 
 export interface DnsResolverOptions {
-  /** `ADDRESS` or `ADDRESS:PORT`, asked in this order; those of the machine when empty. */
+  /** `ADDRESS` or `ADDRESS:PORT`, queried in this order. An empty list uses the system's name servers. */
   servers: readonly string[];
-  /** Of one question to one server. */
+  /** Timeout of one query to one server. Defaults to 2,000. */
   timeoutMs?: number;
 }
 
 const MOST_ADDRESSES = 8;
 
-/** Asks the name servers themselves, without the hosts file. Nothing is kept between questions. */
+/** Queries the name servers directly, bypassing the hosts file. Does not cache. */
 export function createDnsResolver(options: DnsResolverOptions): DomainResolver {
   const resolver = new Resolver({ timeout: options.timeoutMs ?? 2_000, tries: 2 });
   if (options.servers.length > 0) resolver.setServers(options.servers);
@@ -27,12 +27,12 @@ export function createDnsResolver(options: DnsResolverOptions): DomainResolver {
   };
 }
 
-/** That there is no such name or no such record is an answer; that nobody answered is not. */
+/** A missing name or record is a valid (empty) answer; a query without a response is an error. */
 async function orNothing(question: Promise<string[]>): Promise<string[]> {
   try {
     return await question;
   } catch (error) {
-    const code = (error as { code?: unknown }).code; // a foreign error, only compared
+    const code = (error as { code?: unknown }).code; // a foreign error; only compared
     if (code === 'ENODATA' || code === 'ENOTFOUND') return [];
     throw error;
   }

@@ -7,22 +7,22 @@ import { openEmbeddedBlobStore } from './embedded/blob-store.ts';
 import { openS3BlobStore } from './s3/open.ts';
 
 export interface BlobStoreDeps {
-  /** Where the embedded engine keeps its files. */
+  /** Folder of the embedded engine's files. */
   folder: string;
   random: (size: number) => Buffer;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** The disk of the folder, without its reserve; unlimited by default. */
+  /** Free space on the folder's disk, minus its reserve. Unlimited by default. */
   disk?: DiskSpace;
-  /** Workspaces with the same share take turns as one; by default each has its own. */
+  /** Workspaces with the same share take turns as one. By default each workspace has its own share. */
   shareOf?: (workspaceUuid: string) => string;
-  /** Told how long each write of a blob waited for its turn. */
+  /** Called with the time each blob write waited for its turn. */
   onWriteWaited?: (waitedMs: number) => void;
 }
 
 const PART_BYTES = 8 * 1024 * 1024;
 
-/** The engine that the configuration names. `EngineNotConfigured` where something that it needs is not said. */
+/** Opens the configured engine. Throws `EngineNotConfigured` when a required setting is missing. */
 export async function openBlobStore(config: ObjectStoreConfig, deps: BlobStoreDeps): Promise<BlobStore> {
   if (config.engine === 'embedded') return await openEmbeddedBlobStore(deps);
   const { s3 } = config;
@@ -52,8 +52,8 @@ export async function openBlobStore(config: ObjectStoreConfig, deps: BlobStoreDe
 const ENGINE_PROPERTY = 'engine';
 
 /**
- * Rows and blobs belong together: a store whose blobs are elsewhere would take all of them for lost. The first start
- * notes the engine, and a start on another one is refused with `EngineChanged` as soon as there are blobs.
+ * Rows and blobs belong together: on another engine, the store would treat every blob as lost. The first start records
+ * the engine; starting on a different one fails with `EngineChanged` once blobs exist.
  */
 export async function claimEngine(
   metadata: Pick<MetadataStore, 'storeProperty' | 'setStoreProperty' | 'blobsToVerify'>,
@@ -67,7 +67,7 @@ export async function claimEngine(
   await setEngine(metadata, config);
 }
 
-/** After all blobs were brought to the engine that is configured. */
+/** Records the configured engine. Call it once all blobs have been moved there. */
 export async function setEngine(
   metadata: Pick<MetadataStore, 'setStoreProperty'>,
   config: ObjectStoreConfig,
@@ -75,7 +75,7 @@ export async function setEngine(
   await metadata.setStoreProperty({ name: ENGINE_PROPERTY, value: engineName(config) });
 }
 
-/** The endpoint is no part of it: the same engine may be reached under another name. */
+/** Leaves out the endpoint: the same engine may be reachable under several names. */
 function engineName({ engine, s3 }: ObjectStoreConfig): string {
   return engine === 'embedded' ? 'embedded' : `s3:${s3.bucket ?? ''}/${s3.prefix}`;
 }

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 const MiB = 1024 * 1024;
 
-/** `object_store.s3`: the engine that holds the bytes when `object_store.engine` is `s3`. */
+/** `object_store.s3`: the upstream engine used when `object_store.engine` is `s3`. */
 export const s3EngineConfigSchema = Type.Object(
   {
     endpoint: Type.Optional(

@@ -8,13 +8,13 @@ import { storeErrors } from '../../errors.ts';
 import type { Webhook, WebhookSender } from '../../domain/ports/notifications.ts';
 
 export interface WebhookSenderOptions {
-  /** Networks beside the public ones that may be reached, as CIDR. */
+  /** Reachable networks in addition to public ones, as CIDR. */
   allowedNetworks: readonly string[];
-  /** For the whole exchange. */
+  /** Timeout of the whole exchange. */
   timeoutMs: number;
 }
 
-/** Of an answer, which nobody reads: more ends the connection. */
+/** Limit on the response, which is discarded; a longer one ends the connection. */
 const MOST_ANSWER_BYTES = 64 * 1024;
 
 export function createWebhookSender({ allowedNetworks, timeoutMs }: WebhookSenderOptions): WebhookSender {
@@ -50,7 +50,7 @@ function exchange({ url: text, headers, body }: Webhook, targets: PublicAddresse
   const url = new URL(text);
   const settings: RequestOptions = {
     method: 'POST',
-    agent: false, // a connection of its own: the next one asks for the address again
+    agent: false, // a new connection each time, so the address is checked again
     signal,
     lookup: checkedLookup(targets),
     headers: { 'user-agent': 'svc', ...headers, 'content-length': Buffer.byteLength(body) },
@@ -69,7 +69,7 @@ function exchange({ url: text, headers, body }: Webhook, targets: PublicAddresse
   });
 }
 
-/** Only addresses that may be reached come out of it; a name that leads to others as well is used for those that may. */
+/** Resolves only to allowed addresses; a name with both kinds keeps its allowed ones. */
 function checkedLookup(targets: PublicAddresses): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -83,7 +83,7 @@ function checkedLookup(targets: PublicAddresses): LookupFunction {
   };
 }
 
-/** Reads to the end, so that a receiver that answers at length is not cut off, within reason. */
+/** Drains the response up to the limit, so that a receiver with a long response is not cut off. */
 async function drain(response: IncomingMessage): Promise<void> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -101,6 +101,6 @@ function refused(reason: string, cause?: unknown): Error {
 }
 
 function codeOf(error: unknown): string {
-  const { code } = error as { code?: unknown }; // a foreign error, only shown
+  const { code } = error as { code?: unknown }; // a foreign error; only displayed
   return typeof code === 'string' ? code : 'the connection failed';
 }

@@ -12,7 +12,7 @@ const OWNER = '00000000-0000-4000-8000-000000000001';
 const WRITER = '00000000-0000-4000-8000-000000000002';
 const STRANGER = '00000000-0000-4000-8000-000000000003';
 
-const bucket = { id: 1, name: 'photos', workspaceUuid: OWNER, configurationVersion: 1 } as BucketRecord; // what is asked
+const bucket = { id: 1, name: 'photos', workspaceUuid: OWNER, configurationVersion: 1 } as BucketRecord; // the rest is unused
 const callerOf = (
   workspaceUuid: string,
   permissions: readonly KeyPermission[] = ['read', 'write', 'admin'],
@@ -90,14 +90,14 @@ const allow = (Action: string, more: object = {}) => ({
 });
 const deny = (Action: string, more: object = {}) => ({ ...allow(Action, more), Effect: 'Deny' });
 
-describe('without documents', () => {
-  it.each([LIST, GET, PUT, GET_ACL, PUT_POLICY, PUT_CORS, DELETE])('the owner may $action, nobody else', (asked) => {
+describe('a bucket without documents', () => {
+  it.each([LIST, GET, PUT, GET_ACL, PUT_POLICY, PUT_CORS, DELETE])('allows $action to the owner only', (asked) => {
     expect(may(owner, asked)).toBe(true);
     expect(may(stranger, asked)).toBe(false);
     expect(may(ANONYMOUS, asked)).toBe(false);
   });
 
-  it('a key does what it is good for', () => {
+  it('limits a caller to the permissions and buckets of its key', () => {
     const reader = callerOf(OWNER, ['read']);
     expect([LIST, GET, PUT, PUT_POLICY, DELETE].map((asked) => may(reader, asked))).toEqual([
       true,
@@ -118,27 +118,27 @@ describe('bucket ACLs', () => {
     ['public-read-write', true, true, true, true],
     ['authenticated-read', true, false, false, false],
     ['log-delivery-write', false, false, false, false],
-  ])('%s: strangers list %s, everybody lists %s, strangers write %s, everybody writes %s', (bucketAcl, ...expected) => {
+  ])('%s: strangers list %s, anyone lists %s, strangers write %s, anyone writes %s', (bucketAcl, ...expected) => {
     const asked = [may(stranger, LIST, { bucketAcl }), may(ANONYMOUS, LIST, { bucketAcl })];
     expect([...asked, may(stranger, PUT, { bucketAcl }), may(ANONYMOUS, PUT, { bucketAcl })]).toEqual(expected);
   });
 
-  it('say nothing about the objects, and count neither when ignored nor when the owner owns everything', () => {
+  it('does not apply to objects, and is ignored under ignorePublicAcls and BucketOwnerEnforced', () => {
     const bucketAcl = 'public-read-write';
     expect(may(stranger, GET, { bucketAcl })).toBe(false);
     expect(may(stranger, LIST, { bucketAcl, block: { ignorePublicAcls: true } })).toBe(false);
     expect(may(stranger, LIST, { bucketAcl, ownership: 'BucketOwnerEnforced' })).toBe(false);
   });
 
-  it('do not make a read-only key write abroad', () => {
+  it('does not let a read-only key write to another workspace’s bucket', () => {
     expect(may(callerOf(STRANGER, ['read']), PUT, { bucketAcl: 'public-read-write' })).toBe(false);
   });
 });
 
-describe('an object of another writer', () => {
+describe('an object of another workspace', () => {
   const theirs = privateAcl(WRITER);
 
-  it('is read by the writer, not by the owner of the bucket, who may delete it all the same', () => {
+  it('is readable by its writer only, but the bucket owner can delete it', () => {
     expect(may(writer, GET, {}, theirs)).toBe(true);
     expect(may(owner, GET, {}, theirs)).toBe(false);
     expect(may(owner, GET_ACL, {}, theirs)).toBe(false);
@@ -146,24 +146,24 @@ describe('an object of another writer', () => {
     expect(may(stranger, GET, {}, theirs)).toBe(false);
   });
 
-  it('is read by the owner of the bucket when granted, or when the owner owns everything', () => {
+  it('is readable by the bucket owner if granted, or under BucketOwnerEnforced', () => {
     expect(may(owner, GET, {}, cannedAcl('bucket-owner-read', WRITER, OWNER))).toBe(true);
     expect(may(owner, GET, { ownership: 'BucketOwnerEnforced' }, theirs)).toBe(true);
     expect(may(writer, GET, { ownership: 'BucketOwnerEnforced' }, theirs)).toBe(false);
   });
 
-  it('is not opened by a policy of the bucket', () => {
+  it('is not opened by a bucket policy', () => {
     expect(may(stranger, GET, { policy: [allow('s3:GetObject')] }, theirs)).toBe(false);
   });
 
-  it('whose list is empty still has an owner who may mend it', () => {
+  it('keeps its owner’s right to read the ACL, even if the ACL is empty', () => {
     expect(may(writer, GET, {}, { owner: WRITER, grants: [] })).toBe(false);
     expect(may(writer, GET_ACL, {}, { owner: WRITER, grants: [] })).toBe(true);
   });
 });
 
-describe('policies', () => {
-  it('allow what they name, to whom they name', () => {
+describe('bucket policies', () => {
+  it('allows only the named actions to the named principals', () => {
     const policy = [allow('s3:GetObject', { Principal: { AWS: `arn:aws:iam::${STRANGER}:root` } })];
     expect(may(stranger, GET, { policy })).toBe(true);
     expect(may(writer, GET, { policy })).toBe(false);
@@ -171,7 +171,7 @@ describe('policies', () => {
     expect(may(stranger, LIST, { policy })).toBe(false);
   });
 
-  it('deny before everything else, also to the owner', () => {
+  it('denies before anything else allows, even for the owner', () => {
     const policy = [allow('s3:*'), deny('s3:GetObject')];
     expect(may(stranger, GET, { policy })).toBe(false);
     expect(may(owner, GET, { policy })).toBe(false);
@@ -179,14 +179,14 @@ describe('policies', () => {
     expect(may(stranger, GET, { policy: [deny('s3:GetObject')], publicDefault: true })).toBe(false);
   });
 
-  it('cannot lock the owner out of the policy', () => {
+  it('cannot lock the owner out of the policy itself', () => {
     expect(may(owner, PUT_POLICY, { policy: [deny('s3:*')] })).toBe(true);
     expect(may(owner, PUT_CORS, { policy: [deny('s3:*')] })).toBe(false);
     expect(may(callerOf(OWNER, ['read']), PUT_POLICY, { policy: [deny('s3:*')] })).toBe(false);
     expect(may(stranger, PUT_POLICY, { policy: [deny('s3:*')] })).toBe(false);
   });
 
-  it('that are public let only the owner in once public buckets are restricted', () => {
+  it('admits only the owner if the policy is public and restrictPublicBuckets is set', () => {
     const scene = { policy: [allow('s3:GetObject')], block: { restrictPublicBuckets: true } };
     expect(may(ANONYMOUS, GET, scene)).toBe(false);
     expect(may(stranger, GET, scene)).toBe(false);
@@ -197,8 +197,8 @@ describe('policies', () => {
   });
 });
 
-describe('a bucket that is public by its setting', () => {
-  it('lets everybody read objects, and nothing else', () => {
+describe('a bucket with publicDefault', () => {
+  it('lets anyone read its objects, and nothing else', () => {
     const scene = { publicDefault: true };
     expect([GET, LIST, PUT, GET_ACL, DELETE].map((asked) => may(ANONYMOUS, asked, scene))).toEqual([
       true,

@@ -57,7 +57,7 @@ export function isAllowed(question: AccessQuestion): boolean {
   return isGranted(question) || isPublicByDefault(question);
 }
 
-/** For implied actions of an operation, which only a policy deny can block. */
+/** Whether the policy denies an action that the operation implies. Nothing else can block such an action. */
 export function isDenied(question: AccessQuestion): boolean {
   return askPolicy(question) === 'deny';
 }

@@ -17,13 +17,13 @@ function digestOf(name: DigestName, ...chunks: Uint8Array[]): Buffer {
 }
 
 describe('checksums', () => {
-  it('gives the published check values of each CRC', () => {
+  it('matches the published check values of each CRC', () => {
     expect(digestOf('CRC32', check).toString('hex')).toBe('cbf43926');
     expect(digestOf('CRC32C', check).toString('hex')).toBe('e3069283');
     expect(digestOf('CRC64NVME', check).toString('hex')).toBe('ae8b14860a799888');
   });
 
-  it('gives the published values of each XXH, of texts shorter and longer than its stripes', () => {
+  it('matches the published values of each XXH, for texts shorter and longer than its stripes', () => {
     // From the reference implementation: `printf … | xxhsum -H1/-H2/-H3`.
     expect(digestOf('XXHASH64', Buffer.from('')).toString('hex')).toBe('ef46db3751d8e999');
     expect(digestOf('XXHASH3', Buffer.from('')).toString('hex')).toBe('2d06800538d394c2');
@@ -33,7 +33,7 @@ describe('checksums', () => {
     expect(digestOf('XXHASH128', Buffer.from('abc')).toString('hex')).toBe('06b05ab6733a618578af5f94892f3950');
   });
 
-  it('keeps streams that are hashed by turns apart', () => {
+  it('keeps interleaved streams apart', () => {
     for (const name of ['XXHASH64', 'XXHASH3', 'XXHASH128'] as const) {
       const [left, right] = [createHasher(kernel, name), createHasher(kernel, name)];
       const [first, second] = [Buffer.alloc(5_000, 'first'), Buffer.alloc(5_000, 'second')];
@@ -45,13 +45,13 @@ describe('checksums', () => {
     }
   });
 
-  it('gives the checksum of nothing for no bytes', () => {
+  it('computes the checksum of empty content', () => {
     expect(digestOf('CRC64NVME').toString('base64')).toBe('AAAAAAAAAAA=');
     expect(digestOf('CRC32C').toString('base64')).toBe('AAAAAA==');
     expect(digestOf('MD5').toString('hex')).toBe('d41d8cd98f00b204e9800998ecf8427e');
   });
 
-  it('does not depend on where chunks are cut, also beyond the size of the input window', () => {
+  it('does not depend on chunk boundaries, even beyond the size of the input window', () => {
     const big = Buffer.alloc(200_001, 'pattern of some length');
     for (const name of CHECKSUM_ALGORITHMS) {
       const whole = digestOf(name, big);
@@ -66,7 +66,7 @@ describe('checksums', () => {
     }
   });
 
-  it('agrees bit by bit with a plain CRC of random bytes', () => {
+  it('matches a bitwise CRC of random bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(digestOf('CRC64NVME', bytes)).toEqual(plainCrc(bytes, 64, 0x9a6c9329ac4bc9b5n));
@@ -76,7 +76,7 @@ describe('checksums', () => {
     );
   });
 
-  it('agrees with it over bytes that fill the input window, alone and more than once', () => {
+  it('matches it for bytes that fill the input window once or several times', () => {
     const bytes = Uint8Array.from({ length: 200_003 }, (_, index) => (index * index * 31 + (index >> 7)) & 255);
     for (const length of [65_535, 65_536, 65_537, bytes.length]) {
       const piece = bytes.subarray(0, length);
@@ -85,7 +85,7 @@ describe('checksums', () => {
     }
   });
 
-  it('joins the CRCs of parts to the CRC of the whole', () => {
+  it('combines the CRCs of parts into the CRC of the whole', () => {
     const combiners = {
       CRC32: new CrcCombiner('CRC32'),
       CRC32C: new CrcCombiner('CRC32C'),
@@ -102,7 +102,7 @@ describe('checksums', () => {
     );
   });
 
-  it('makes several digests in one pass', () => {
+  it('computes several digests in one pass', () => {
     const hasher = new MultiHasher(kernel, ['MD5', 'SHA256', 'CRC32']);
     hasher.update(check);
     const results = hasher.digest();
@@ -112,7 +112,7 @@ describe('checksums', () => {
     expect(results.SHA1).toBeUndefined();
   });
 
-  it('knows algorithms in any case and tells base64 from other text', () => {
+  it('parses algorithm names in any case and recognizes base64', () => {
     expect(CHECKSUM_ALGORITHMS.map((name) => parseChecksumAlgorithm(name.toLowerCase()))).toEqual([
       ...CHECKSUM_ALGORITHMS,
     ]);

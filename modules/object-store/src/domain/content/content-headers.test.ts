@@ -6,7 +6,7 @@ function headersFor(contentType: string, reader: ContentReader, contentDispositi
   return contentHeaders({ contentType, contentDisposition }, view);
 }
 
-describe('the headers of an answer with an object’s bytes', () => {
+describe('contentHeaders', () => {
   it.each([
     'image/png',
     'image/jpeg',
@@ -16,7 +16,7 @@ describe('the headers of an answer with an object’s bytes', () => {
     'application/pdf',
     'audio/mpeg',
     'video/mp4',
-  ])('%s is shown, in a sandbox', (type) => {
+  ])('displays %s in a sandbox', (type) => {
     for (const reader of ['browser', 'console'] as const) {
       const headers = headersFor(type, reader);
       expect(headers).toMatchObject({ 'content-type': type, 'x-content-type-options': 'nosniff' });
@@ -25,7 +25,7 @@ describe('the headers of an answer with an object’s bytes', () => {
     }
   });
 
-  it('text is shown as UTF-8, whatever it says', () => {
+  it('displays text as UTF-8, whatever charset it declares', () => {
     for (const type of ['text/plain', 'TEXT/PLAIN; charset=utf-7', 'text/plain; charset=utf-16']) {
       expect(headersFor(type, 'browser')).toMatchObject({
         'content-type': 'text/plain; charset=utf-8',
@@ -49,7 +49,7 @@ describe('the headers of an answer with an object’s bytes', () => {
     'application/octet-stream',
     'image/png, text/html',
     '',
-  ])('%s is saved, never shown', (type) => {
+  ])('serves %s as an attachment only', (type) => {
     for (const reader of ['browser', 'console'] as const) {
       for (const disposition of [
         null,
@@ -67,7 +67,7 @@ describe('the headers of an answer with an object’s bytes', () => {
     }
   });
 
-  it('keeps the file name of a disposition, and no disposition that browsers read differently', () => {
+  it('keeps the file name of a disposition, but rejects dispositions that browsers interpret differently', () => {
     expect(headersFor('text/html', 'browser', 'inline; filename="x.html"')['content-disposition']).toBe(
       'attachment; filename="x.html"',
     );
@@ -79,7 +79,7 @@ describe('the headers of an answer with an object’s bytes', () => {
     );
   });
 
-  it('gives a browser of the console no type that a page of it could run', () => {
+  it('serves the console no type that one of its pages could run', () => {
     for (const type of [
       'text/javascript',
       'text/css',
@@ -96,7 +96,7 @@ describe('the headers of an answer with an object’s bytes', () => {
     }
   });
 
-  it('gives an S3 client what was stored, and a site its pages', () => {
+  it('returns stored types to S3 clients, and pages to websites', () => {
     expect(headersFor('text/html; charset=utf-8', 'client', 'inline')).toEqual({
       'content-type': 'text/html; charset=utf-8',
       'content-disposition': 'inline',

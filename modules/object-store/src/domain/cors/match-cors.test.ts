@@ -13,8 +13,8 @@ const rule = (changes: Partial<CorsRule>): CorsRule => ({
 });
 const ask = (origin: string, method = 'GET', headers: string[] = []) => ({ origin, method, headers });
 
-describe('a bucket’s CORS rules', () => {
-  it('take the first rule that allows all that is asked', () => {
+describe('matchCors', () => {
+  it('returns the first rule that allows the whole request', () => {
     const rules = [
       rule({ allowedOrigins: ['https://a.example'], allowedMethods: ['PUT'] }),
       rule({ allowedOrigins: ['https://*.example'], allowedMethods: ['PUT', 'GET'], allowedHeaders: ['x-amz-*'] }),
@@ -26,16 +26,16 @@ describe('a bucket’s CORS rules', () => {
     expect(matchCors(rules, ask('http://a.example'))).toBeNull();
   });
 
-  it('answer a star for everybody and the origin itself for a pattern', () => {
+  it('allows * for a star, and the requesting origin for a pattern', () => {
     expect(matchCors([rule({})], ask('https://x'))?.allowedOrigin).toBe('*');
     expect(matchCors([rule({ allowedOrigins: ['https://*'] })], ask('https://x'))?.allowedOrigin).toBe('https://x');
   });
 
-  it('do not let the two ends of a pattern overlap', () => {
+  it('does not let the two ends of a pattern overlap', () => {
     expect(matchCors([rule({ allowedOrigins: ['ab*ba'] })], ask('aba'))).toBeNull();
   });
 
-  it('mean by a star what a regular expression would', () => {
+  it('matches stars like a regular expression', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 6 });
     fc.assert(
       fc.property(text, text, text, (before, after, origin) => {

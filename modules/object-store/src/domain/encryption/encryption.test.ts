@@ -28,7 +28,7 @@ function seal(content: Buffer, pieceBytes = content.length || 1): Buffer {
 
 async function read(sealed: Buffer, sizeBytes: number, range: ReadRange, readBytes = 10_000): Promise<Buffer> {
   const source = async function* (wanted: ReadRange): AsyncGenerator<Uint8Array> {
-    const shared = Buffer.alloc(readBytes); // used again for each chunk, as an engine does
+    const shared = Buffer.alloc(readBytes); // reused for each chunk, like an engine’s buffer
     for (let start = wanted.start; start < wanted.endExclusive; start += readBytes) {
       if (start >= sealed.length) return;
       const length = sealed.copy(shared, 0, start, Math.min(start + readBytes, wanted.endExclusive));
@@ -42,7 +42,7 @@ async function read(sealed: Buffer, sizeBytes: number, range: ReadRange, readByt
 
 describe('sealed content', () => {
   it.each([0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES])(
-    'gives back %i bytes and has the length that was foretold',
+    'round-trips %i bytes and has the predicted length',
     async (size) => {
       const content = randomBytes(size);
       const sealed = seal(content, 7_001);
@@ -52,7 +52,7 @@ describe('sealed content', () => {
     },
   );
 
-  it('reads any range, however the content came and however the engine gives it', async () => {
+  it('reads any range, for any chunking of writes and reads', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 300_000 }),
@@ -72,7 +72,7 @@ describe('sealed content', () => {
     );
   });
 
-  it('reads the last byte without touching what is before its chunk', async () => {
+  it('reads the last byte without reading earlier chunks', async () => {
     const size = 10 * CHUNK_BYTES;
     const content = randomBytes(size);
     const sealed = seal(content);
@@ -81,7 +81,7 @@ describe('sealed content', () => {
     expect(last.equals(content.subarray(-1))).toBe(true);
   });
 
-  it('refuses changed, cut, swapped and repeated chunks', async () => {
+  it('rejects changed, truncated, swapped and repeated chunks', async () => {
     const size = 3 * CHUNK_BYTES;
     const content = randomBytes(size);
     const whole = { start: 0, endExclusive: size };
@@ -97,20 +97,20 @@ describe('sealed content', () => {
     for (const damaged of [flipped, swapped, cut]) {
       await expect(read(damaged, size, whole)).rejects.toMatchObject({ code: 'DataLost' });
     }
-    // Even where the row lies about the length, the last chunk that is there is not the last that was written.
+    // Even if the row's length matches the truncated blob, its last chunk was not sealed as the last one.
     await expect(read(cut, 2 * CHUNK_BYTES, { start: 0, endExclusive: 2 * CHUNK_BYTES })).rejects.toMatchObject({
       code: 'DataLost',
     });
   });
 
-  it('never stores the same content twice in the same way', () => {
+  it('never stores the same content the same way twice', () => {
     const content = Buffer.alloc(1_000, 7);
     expect(seal(content).equals(seal(content))).toBe(false);
     expect(seal(content).includes(content.subarray(0, 32))).toBe(false);
   });
 });
 
-describe('envelopes of data keys', () => {
+describe('data key envelopes', () => {
   const box = new SecretBox(createSecretKey(randomBytes(32)), randomBytes);
   const secrets = {
     seal: async (secret: string, context: string) => box.seal(secret, context),
@@ -124,7 +124,7 @@ describe('envelopes of data keys', () => {
     { mode: 'sse-c', customerKey },
   ];
 
-  it.each(targets)('opens what it sealed for $mode', async (target) => {
+  it.each(targets)('opens its own envelope for $mode', async (target) => {
     const content = createContentKey(parts, target.mode);
     const encryption = await sealContentKey(parts, content, target);
     const opened = await openContentKey(parts, encryption, target.mode === 'sse-c' ? customerKey : null);
@@ -132,14 +132,14 @@ describe('envelopes of data keys', () => {
     expect(JSON.stringify(encryption)).not.toContain(content.bytes().toString('base64'));
   });
 
-  it('does not open with another key of a customer, nor without one', async () => {
+  it('does not open without the customer’s key, or with another one', async () => {
     const encryption = await sealContentKey(parts, createContentKey(parts, 'sse-c'), { mode: 'sse-c', customerKey });
     expect(await openContentKey(parts, encryption, toCustomerKey(randomBytes(32)))).toBeNull();
     expect(await openContentKey(parts, encryption, null)).toBeNull();
     expect(await openContentKey(parts, { ...encryption, sealedKey: 'AAAA' }, customerKey)).toBeNull();
   });
 
-  it('keeps nothing that tells equal keys of customers apart from different ones', async () => {
+  it('does not reveal whether two customer keys are equal', async () => {
     const content = createContentKey(parts, 'sse-c');
     const one = await sealContentKey(parts, content, { mode: 'sse-c', customerKey });
     const other = await sealContentKey(parts, content, { mode: 'sse-c', customerKey });
@@ -156,7 +156,7 @@ describe('envelopes of data keys', () => {
     await expect(renamed).rejects.toThrow('does not open');
   });
 
-  it('makes entity tags that tell nothing where the digest must not show', async () => {
+  it('creates ETags that reveal nothing where the digest must stay hidden', async () => {
     const md5 = randomBytes(16);
     expect(createContentKey(parts, 'sse-s3').entityTag(md5)).toBe(md5.toString('hex'));
     const hidden = createContentKey(parts, 'sse-c').entityTag(md5);

@@ -37,12 +37,12 @@ function decide(rule: Partial<LifecycleRule>, version: Partial<AgingVersion>, da
 }
 
 describe('lifecycle rules', () => {
-  it('count whole days up to midnight, as AWS does, and shorter days as they are', () => {
+  it('rounds whole days up to midnight like AWS, and counts shorter days exactly', () => {
     expect(new Date(dueAfter(NOON, 1, { lengthMs: DAY_MS })).toISOString()).toBe('2026-03-12T00:00:00.000Z');
     expect(dueAfter(NOON, 2, { lengthMs: 10_000 })).toBe(NOON + 20_000);
   });
 
-  it('expire the newest version by age or date, and only what every part of the filter fits', () => {
+  it('expires the current version by age or date, if every part of the filter matches', () => {
     const expiration = { days: 2 };
     expect(decide({ expiration }, {}, 2)).toBe('keep');
     expect(decide({ expiration }, {}, 2.5)).toBe('delete-current');
@@ -56,7 +56,7 @@ describe('lifecycle rules', () => {
     expect(decide({ expiration, filter }, { sizeBytes: 1_001 }, 9)).toBe('keep');
   });
 
-  it('remove versions that are not current by the time they were replaced, and keep as many as asked', () => {
+  it('removes noncurrent versions by the time they were replaced, and keeps the requested number', () => {
     const rule = { noncurrentVersionExpiration: { days: 1, newerVersions: 2 } };
     const old = { isLatest: false, modifiedAtMs: NOON - 90 * DAY_MS };
     const place = (newerNoncurrent: number) => ({ replacedAtMs: NOON, newerNoncurrent, alone: false });
@@ -66,7 +66,7 @@ describe('lifecycle rules', () => {
     expect(decide({ expiration: { days: 1 } }, old, 9, place(5))).toBe('keep');
   });
 
-  it('remove a delete marker only when nothing is behind it', () => {
+  it('removes a delete marker only if no other version remains', () => {
     const marker = { deleteMarker: true, sizeBytes: 0, tags: {} };
     const rule = { expiration: { expiredObjectDeleteMarker: true } as const };
     expect(decide(rule, marker, 0)).toBe('delete-version');
@@ -77,7 +77,7 @@ describe('lifecycle rules', () => {
     expect(decide({ ...rule, filter: sized }, marker, 9)).toBe('keep');
   });
 
-  it('say the earliest of all that will expire an object', () => {
+  it('reports the earliest expiry among all rules', () => {
     const rules = [ruleOf({ id: 'late', expiration: { days: 9 } }), ruleOf({ id: 'soon', expiration: { days: 1 } })];
     expect(expiryOf({ rules }, current, { lengthMs: DAY_MS })?.ruleId).toBe('soon');
     expect(expiryOf({ rules: [] }, current, { lengthMs: DAY_MS })).toBeNull();

@@ -1,5 +1,6 @@
 import type { AccessKeyRecord, KeyMaker } from './records.ts';
 
+/** Commands on access keys. */
 export interface AccessKeyCommands {
   /** Throws `TooManyAccessKeys` at the limit, which presigning keys do not count toward. */
   createAccessKey(input: { key: AccessKeyRecord; maxKeys: number }): Promise<void>;
@@ -12,6 +13,7 @@ export interface AccessKeyCommands {
   forgetPresignKeys(input: { unusedSinceMs: number; limit: number }): Promise<number>;
 }
 
+/** Queries of access keys. */
 export interface AccessKeyQueries {
   findAccessKey(input: { accessKeyId: string }): Promise<AccessKeyRecord | null>;
   findPresignKey(input: { workspaceUuid: string; maker: PresignMaker }): Promise<AccessKeyRecord | null>;
@@ -19,4 +21,5 @@ export interface AccessKeyQueries {
   listAccessKeys(input: { workspaceUuid: string; after: string; limit: number }): Promise<readonly AccessKeyRecord[]>;
 }
 
+/** The creator that a presigning key belongs to. */
 export type PresignMaker = Pick<KeyMaker, 'principalId' | 'tokenId'>;

@@ -7,6 +7,7 @@ export interface BlobPlace {
   bucketId: number;
 }
 
+/** Writes one blob. Nothing is readable before `seal`. */
 export interface BlobWriter {
   /**
    * Takes ownership of the chunk, which must not change afterwards. Resolves when the writer is ready for more, so
@@ -14,20 +15,22 @@ export interface BlobWriter {
    * call it.
    */
   write(chunk: Uint8Array, release?: () => void): Promise<void> | undefined;
-  /** No chunk follows: lets the engine store the rest while the caller finishes. Optional, and safe repeatedly. */
+  /** Signals that no chunk follows, so that the engine can store the rest early. Optional and idempotent. */
   end(): void;
-  /** Resolves once everything is on stable storage under its final name. The id is unknown before. */
+  /** Resolves with the id once everything is on stable storage under its final name. */
   seal(): Promise<BlobId>;
-  /** Removes everything written. Safe at any time, also repeatedly and after a failed `write` or `seal`. */
+  /** Removes everything written. Idempotent, and safe at any time, even after a failed `write` or `seal`. */
   abort(): Promise<void>;
 }
 
+/** An entry of `BlobStore.list`. */
 export interface BlobEntry {
   id: BlobId;
   sizeBytes: number;
   modifiedAtMs: number;
 }
 
+/** A range of bytes within a blob or an object. */
 export interface ReadRange {
   start: number;
   /** First byte after the range. */

@@ -14,6 +14,7 @@ export interface SourceVersion {
   modifiedAtMs: number;
 }
 
+/** Input of `copyObject`. */
 export interface CopyObject {
   source: SourceVersion;
   bucketId: number;
@@ -28,6 +29,7 @@ export interface CopyObject {
   notify?: NotifyRule;
 }
 
+/** Copies that share the bytes of their source. */
 export interface CopyCommands {
   /**
    * Creates a version that shares the bytes of another one: a blob or manifest gets one more row that needs it; inline

@@ -2,7 +2,9 @@ import type { BucketRecord } from './records.ts';
 
 /** `blocked` is set by the operator and overrides the result of checks. */
 export type DomainStatus = 'pending' | 'verifying' | 'active' | 'error' | 'blocked';
+/** Result of the last DNS check. `proxied`: the host resolves to a proxy's network instead. */
 export type DnsStatus = 'missing' | 'mismatch' | 'proxied' | 'ok';
+/** State of the domain's certificate. */
 export type SslStatus = 'initializing' | 'pending' | 'active' | 'error' | 'deactivated';
 
 /** The results of a domain's checks so far. Transitions are in `domain/custom-domains/domain-state.ts`. */
@@ -10,12 +12,12 @@ export interface DomainState {
   status: Exclude<DomainStatus, 'blocked'>;
   dns: { status: DnsStatus; observed: readonly string[] };
   ssl: SslStatus;
-  /** When the CNAME was first found to be right. */
+  /** When a check first found the CNAME correct. */
   verifiedAtMs: number | null;
-  /** When the domain first served. */
+  /** When the domain first started serving. */
   activatedAtMs: number | null;
   lastCheckedAtMs: number | null;
-  /** Since when a once correct CNAME is wrong. */
+  /** When a previously correct CNAME was first found wrong. */
   lostAtMs: number | null;
   /** Consecutive checks that did not find the CNAME. */
   checkFailures: number;
@@ -29,12 +31,13 @@ export interface DomainState {
 export interface DomainSchedule {
   /** Null after giving up; then only a user's request triggers a check. */
   nextCheckAtMs: number | null;
-  /** Until then the name is reserved for this bucket. Null for as long as it is registered here. */
+  /** Until then the name is reserved for this bucket. Null while it is registered here. */
   claimUntilMs: number | null;
   /** 0 if it is not served. */
   servedUntilMs: number;
 }
 
+/** Issuer and dates of a certificate. */
 export interface CertificateFacts {
   issuer: string;
   notBeforeMs: number;
@@ -42,6 +45,7 @@ export interface CertificateFacts {
   issuedAtMs: number;
 }
 
+/** A registered custom domain. */
 export interface DomainRecord {
   /** Lower case, in A-labels (RFC 5890). */
   hostname: string;
@@ -56,6 +60,7 @@ export interface DomainRecord {
   revision: number;
 }
 
+/** Input of `registerDomain`. */
 export interface RegisterDomain {
   hostname: string;
   bucketId: number;
@@ -70,6 +75,7 @@ export interface RegisterDomain {
   proven: boolean;
 }
 
+/** Input of `saveDomainState`. */
 export interface SaveDomainState {
   hostname: string;
   revision: number;
@@ -79,6 +85,7 @@ export interface SaveDomainState {
   leaseUntilMs: number;
 }
 
+/** Input of `saveCertificate`. */
 export interface SaveCertificate extends CertificateFacts {
   hostname: string;
   bucketId: number;
@@ -87,6 +94,7 @@ export interface SaveCertificate extends CertificateFacts {
   sealedKey: string;
 }
 
+/** A certificate with its sealed private key. */
 export interface StoredCertificate extends CertificateFacts {
   chain: string;
   sealedKey: string;
@@ -102,12 +110,14 @@ export function acmeAccountContext(directoryUrl: string): string {
   return `acme-account/${directoryUrl}`;
 }
 
+/** An account at a certificate authority. */
 export interface AcmeAccount {
   directoryUrl: string;
   /** Sealed private key that identifies the account to the authority (RFC 8555, 7.3.1). */
   sealedKey: string;
 }
 
+/** Commands on custom domains. */
 export interface DomainCommands {
   /**
    * Registering the same name for the same bucket again returns the existing domain. Throws `NoSuchBucket`,
@@ -173,6 +183,7 @@ export interface DomainResolver {
   addresses(hostname: string): Promise<readonly string[]>;
 }
 
+/** A new certificate with its private key. */
 export interface IssuedCertificate {
   /** PEM, leaf certificate first. */
   chain: string;

@@ -12,10 +12,13 @@ export interface StoreKey {
 /** The kinds of rows that hold sealed data. */
 export const SEALED_KINDS = ['object', 'upload', 'access-key', 'certificate', 'acme-account', 'notification'] as const;
 
+/** A kind of row that holds sealed data. */
 export type SealedKind = (typeof SEALED_KINDS)[number];
 
+/** The columns of a primary key, in order. */
 export type RowKey = readonly (string | number)[];
 
+/** A row that may hold sealed data. */
 export interface SealedRow {
   /** The row's primary key. */
   key: RowKey;
@@ -23,6 +26,7 @@ export interface SealedRow {
   body: string;
 }
 
+/** Commands on the store's key ring. */
 export interface KeyRingCommands {
   /** False if a key with this id exists. */
   addStoreKey(input: { id: number; wrapper: string; wrapped: string; nowMs: number }): Promise<boolean>;
@@ -40,6 +44,7 @@ export interface KeyRingCommands {
   }): Promise<number>;
 }
 
+/** Queries of the store's key ring. */
 export interface KeyRingQueries {
   /** By id. */
   storeKeys(input: Record<string, never>): Promise<readonly StoreKey[]>;

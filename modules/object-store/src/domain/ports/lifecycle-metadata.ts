@@ -13,6 +13,7 @@ export interface AgingVersion {
   tags: NonNullable<ObjectAttributes['tags']>;
 }
 
+/** Queries of the lifecycle executor. */
 export interface LifecycleQueries {
   /** Active buckets with rules, by id. */
   bucketsWithLifecycle(input: { afterBucketId: number; limit: number }): Promise<readonly BucketRecord[]>;

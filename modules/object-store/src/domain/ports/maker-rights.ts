@@ -12,6 +12,7 @@ export const STORE_ACTIONS = [
   'object:write',
   'object:delete',
 ] as const;
+/** An action that an access key can allow. */
 export type StoreAction = (typeof STORE_ACTIONS)[number];
 
 /** Port to the accounts module: what a key's creator may currently do. */

@@ -30,6 +30,7 @@ import type { UsageHistoryCommands, UsageHistoryQueries } from './usage-history.
 import type { VersionQueries } from './version-listing.ts';
 import type { WorkLeaseCommands } from './work-leases.ts';
 
+/** Input of `createBucket`. */
 export interface CreateBucket {
   id: number;
   name: string;
@@ -43,6 +44,7 @@ export interface CreateBucket {
   tenant: Limits;
 }
 
+/** Input of `deleteBucket`. */
 export interface DeleteBucket {
   bucketId: number;
   nowMs: number;
@@ -59,6 +61,7 @@ export type NewContent =
    */
   | { kind: 'blob'; blobId: string; crc64nvme?: string; storedBytes?: number };
 
+/** Input of `putObject`. */
 export interface PutObject {
   bucketId: number;
   key: string;
@@ -79,6 +82,7 @@ export interface PutObject {
   eventName?: EventName;
 }
 
+/** Input of `putBucketDocument`. */
 export interface PutBucketDocument {
   bucketId: number;
   name: BucketDocumentName;
@@ -86,6 +90,7 @@ export interface PutBucketDocument {
   nowMs: number;
 }
 
+/** Input of `replaceBucketDocuments`. */
 export interface ReplaceBucketDocuments {
   bucketId: number;
   /** The `configurationVersion` that the change is based on. */
@@ -94,6 +99,7 @@ export interface ReplaceBucketDocuments {
   nowMs: number;
 }
 
+/** Input of `setBucketEncryption`. */
 export interface SetBucketEncryption {
   bucketId: number;
   encryptionMode: EncryptionMode;
@@ -101,6 +107,7 @@ export interface SetBucketEncryption {
   nowMs: number;
 }
 
+/** Input of `changeAttributes`. */
 export interface ChangeAttributes {
   bucketId: number;
   key: string;
@@ -112,6 +119,7 @@ export interface ChangeAttributes {
   bypassGovernance?: boolean;
 }
 
+/** Input of `deleteObject`. */
 export interface DeleteObject {
   bucketId: number;
   key: string;
@@ -130,20 +138,23 @@ export interface DeleteObject {
   quota?: WriteQuota;
 }
 
+/** Result of `deleteObject`. */
 export interface DeletedObject {
   /** The deleted version, or the new delete marker. Null in an unversioned bucket. */
   versionId: string | null;
   deleteMarker: boolean;
 }
 
+/** Content in the trash: one blob, or a manifest with all of its parts. */
 export interface TrashEntry {
   kind: 'blob' | 'manifest';
   contentId: string;
 }
 
+/** The state of a blob as of its last scrub. */
 export type BlobState = 'good' | 'damaged' | 'missing';
 
-/** What is known about a blob itself. */
+/** Properties of a blob itself. */
 export interface BlobRecord {
   blobId: string;
   sizeBytes: number;
@@ -153,6 +164,7 @@ export interface BlobRecord {
   verifiedAtMs: number;
 }
 
+/** A scrub's result for one blob. */
 export interface VerifiedBlob {
   blobId: string;
   state: BlobState;
@@ -181,9 +193,11 @@ export interface MetadataCommands
    * Hides the bucket and its contents, and keeps both until `purgeAtMs`. The name stays taken. Throws `NoSuchBucket`.
    */
   softDeleteBucket(input: { bucketId: number; nowMs: number; purgeAtMs: number }): Promise<BucketRecord>;
-  /** Throws `NoSuchBucket` if there is none or its time is over, `InvalidBucketState` for an active one. */
+  /**
+   * Throws `NoSuchBucket` if it does not exist or `purgeAtMs` has passed, `InvalidBucketState` for an active bucket.
+   */
   restoreBucket(input: { name: string; workspaceUuid: string; nowMs: number }): Promise<BucketRecord>;
-  /** Removes part of a bucket whose time is over. True once nothing of it is left. */
+  /** Removes part of a bucket past its `purgeAtMs`. Returns true once nothing of it is left. */
   purgeBucket(input: { bucketId: number; nowMs: number; limit: number; trashDueAtMs: number }): Promise<boolean>;
   /** Null removes the document. Throws `NoSuchBucket`. */
   putBucketDocument(input: PutBucketDocument): Promise<void>;
@@ -206,8 +220,8 @@ export interface MetadataCommands
   /** Deleting a missing object succeeds. Throws `NoSuchBucket` or `PreconditionFailed`. */
   deleteObject(input: DeleteObject): Promise<DeletedObject>;
   /**
-   * Forgets trash entries. The content of `removed` entries is gone; the part rows of manifests are deleted with them.
-   * `kept` entries turned out to be needed, and only leave the trash.
+   * Deletes trash entries. The content of `removed` entries has been removed; the part rows of manifests are deleted
+   * with them. `kept` entries are still needed and only leave the trash.
    */
   forgetTrash(input: { removed: readonly TrashEntry[]; kept: readonly TrashEntry[] }): Promise<void>;
   /** Makes up to `limit` of a workspace's trash entries due now. */
@@ -232,6 +246,7 @@ export interface MetadataCommands
   forgetCompletedUploads(input: { beforeMs: number; limit: number }): Promise<number>;
 }
 
+/** Input of `listObjects`. */
 export interface ListObjects {
   bucketId: number;
   /** True for versioned buckets, whose listings must skip noncurrent rows. */
@@ -246,6 +261,7 @@ export interface ListObjects {
   detailed?: boolean;
 }
 
+/** A page of a listing. */
 export interface ObjectPage {
   objects: readonly ObjectSummary[];
   commonPrefixes: readonly string[];
@@ -254,6 +270,7 @@ export interface ObjectPage {
   next: string | null;
 }
 
+/** A version, with its bytes if they are inline. */
 export interface FoundObject {
   version: ObjectVersion;
   /** The complete bytes of an inline object. */
@@ -290,7 +307,7 @@ export interface MetadataQueries
   /** Soft-deleted buckets, latest first. */
   listDeletedBuckets(input: { workspaceUuid: string; nowMs: number; limit: number }): Promise<readonly BucketRecord[]>;
   bucketsToPurge(input: { nowMs: number; limit: number }): Promise<readonly number[]>;
-  /** Without a version, the current one, which may be a delete marker. */
+  /** Without `versionId`, finds the current version, which may be a delete marker. */
   findObject(input: { bucketId: number; key: string; versionId?: string }): Promise<FoundObject | null>;
   listObjects(input: ListObjects): Promise<ObjectPage>;
   /** Up to `limit` parts that overlap the range, in order. */
@@ -330,6 +347,7 @@ export interface MetadataQueries
   usageDrift(input: { after: number; limit: number }): Promise<readonly UsageDrift[]>;
 }
 
+/** A bucket whose counters differ from the sums of its rows. */
 export interface UsageDrift {
   bucketId: number;
   counted: BucketCounters;

@@ -17,6 +17,7 @@ export interface NotifyRule {
   origin: EventOrigin;
 }
 
+/** An event as stored in the outbox. */
 export interface StoredEvent {
   name: EventName;
   timeMs: number;
@@ -35,6 +36,7 @@ export interface Destination {
   destination: string;
 }
 
+/** A queued event. */
 export interface DueNotification extends Destination {
   /** Increasing: of two events of one key, the later one has the greater id. */
   id: number;
@@ -51,6 +53,7 @@ export interface FailedNotification extends DueNotification {
   lastError: string;
 }
 
+/** State of a bucket's deliveries. */
 export interface DeliveryState {
   /** Number of waiting events, counted up to `countLimit`. */
   waiting: number;
@@ -62,6 +65,7 @@ export interface DeliveryState {
   failed: number;
 }
 
+/** Commands on the outbox. */
 export interface NotificationCommands {
   /** Removes events that were delivered or are no longer needed. */
   forgetNotifications(input: { ids: readonly number[] }): Promise<void>;
@@ -84,6 +88,7 @@ export interface NotificationCommands {
   forgetFailedNotifications(input: { failedBeforeMs: number; limit: number }): Promise<number>;
 }
 
+/** Queries of the outbox. */
 export interface NotificationQueries {
   /** Destinations with waiting events, in order, after the given one. */
   waitingDestinations(input: { after: Destination | null; limit: number }): Promise<readonly Destination[]>;
@@ -94,6 +99,7 @@ export interface NotificationQueries {
   failedNotifications(input: { bucketId: number; limit: number }): Promise<readonly FailedNotification[]>;
 }
 
+/** A request to a receiver. */
 export interface Webhook {
   url: string;
   headers: Readonly<Record<string, string>>;

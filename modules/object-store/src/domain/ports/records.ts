@@ -1,14 +1,18 @@
 import type { Limits } from '@svc/quotas';
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 
+/** A bucket's versioning. Once enabled, it can only be suspended. */
 export type Versioning = 'unversioned' | 'enabled' | 'suspended';
 
+/** A bucket's default encryption, as stored in its row. */
 export type EncryptionMode = 'none' | 'sse-s3';
 
+/** `soft-deleted`: hidden, and restorable until `purgeAtMs`. */
 export type BucketState = 'active' | 'soft-deleted';
 
+/** A bucket's row. */
 export interface BucketRecord {
-  /** Random 48-bit number. Names can be reused, ids never are. */
+  /** Random 48-bit number. Names can be reused; ids never are. */
   id: number;
   name: string;
   workspaceUuid: string;
@@ -41,8 +45,10 @@ export const BUCKET_DOCUMENT_NAMES = [
   'website',
 ] as const;
 
+/** The name of a configuration document. */
 export type BucketDocumentName = (typeof BUCKET_DOCUMENT_NAMES)[number];
 
+/** Number and total size of stored objects. */
 export interface BucketUsage {
   objectCount: number;
   sizeBytes: number;
@@ -89,6 +95,7 @@ export interface ObjectEncryption {
   keyId?: string;
 }
 
+/** The retention of a version under object lock. */
 export interface ObjectRetention {
   mode: 'GOVERNANCE' | 'COMPLIANCE';
   untilMs: number;
@@ -102,6 +109,7 @@ export interface AttributeChanges {
   legalHold?: boolean | null;
 }
 
+/** The checksum of an object or part, as S3 returns it. */
 export interface ObjectChecksum {
   algorithm: ChecksumAlgorithm;
   type: ChecksumType;
@@ -116,6 +124,7 @@ export type ContentLocation =
   | { kind: 'blob'; blobId: string }
   | { kind: 'manifest'; manifestId: string };
 
+/** A version of an object, or a delete marker. */
 export interface ObjectVersion {
   bucketId: number;
   key: string;
@@ -144,6 +153,7 @@ export interface ObjectSummary {
   details?: ObjectDetails;
 }
 
+/** Further properties for detailed listings. */
 export interface ObjectDetails {
   versionId: string;
   contentType: string;
@@ -151,6 +161,7 @@ export interface ObjectDetails {
   accessControlList?: string;
 }
 
+/** A part of a multipart object: a range of a blob and its place in the object. */
 export interface ManifestPart {
   partNumber: number;
   blobId: string;
@@ -160,6 +171,7 @@ export interface ManifestPart {
   startOffset: number;
 }
 
+/** A part as `ListParts` returns it. */
 export interface PartRecord {
   partNumber: number;
   sizeBytes: number;
@@ -168,6 +180,7 @@ export interface PartRecord {
   checksum: ObjectChecksum | null;
 }
 
+/** A multipart upload's row. */
 export interface UploadRecord {
   uploadId: string;
   bucketId: number;
@@ -179,6 +192,7 @@ export interface UploadRecord {
   checksumType: ChecksumType | null;
 }
 
+/** A permission of an access key, as users grant it. */
 export type KeyPermission = 'read' | 'write' | 'admin';
 
 /** Creator of an access key. A key never allows more than its creator may do. */
@@ -192,6 +206,7 @@ export interface KeyMaker {
   name: string;
 }
 
+/** An access key's row. */
 export interface AccessKeyRecord {
   accessKeyId: string;
   workspaceUuid: string;
@@ -199,7 +214,7 @@ export interface AccessKeyRecord {
   permissions: readonly KeyPermission[];
   /** Names of buckets, or null for all. */
   buckets: readonly string[] | null;
-  /** The secret, sealed under the master key. It is shown only on creation. */
+  /** The secret, sealed by the key ring. It is shown only on creation. */
   sealedSecret: string;
   createdAtMs: number;
   createdBy: KeyMaker;
@@ -207,6 +222,7 @@ export interface AccessKeyRecord {
   lastUsedAtMs: number | null;
 }
 
+/** The result of a write. */
 export interface StoredVersion {
   /** `null` is the version of an unversioned bucket. */
   versionId: string;

@@ -5,6 +5,7 @@ import type { StoredVersion } from './records.ts';
 import type { NotifyRule } from './notifications.ts';
 import type { ObjectAttributes, ObjectChecksum, WriteQuota } from './records.ts';
 
+/** Input of `createUpload`. */
 export interface CreateUpload {
   uploadId: string;
   bucketId: number;
@@ -17,6 +18,7 @@ export interface CreateUpload {
   quota?: WriteQuota;
 }
 
+/** Input of `putPart`. */
 export interface PutPart {
   uploadId: string;
   bucketId: number;
@@ -37,6 +39,7 @@ export interface PutPart {
   quota?: WriteQuota;
 }
 
+/** A part as named by the client on completion. */
 export interface CompletedPart {
   partNumber: number;
   etag: string;
@@ -57,6 +60,7 @@ export interface ExpectedObject {
   sizeBytes?: number;
 }
 
+/** Input of `completeUpload`. */
 export interface CompleteUpload {
   uploadId: string;
   bucketId: number;
@@ -76,6 +80,7 @@ export interface CompleteUpload {
   notify?: NotifyRule;
 }
 
+/** Input of `abortUpload`. */
 export interface AbortUpload {
   uploadId: string;
   bucketId: number;

@@ -1,5 +1,6 @@
 import type { PartRecord, UploadRecord } from './records.ts';
 
+/** A page of open uploads. */
 export interface UploadPage {
   uploads: readonly UploadRecord[];
   commonPrefixes: readonly string[];
@@ -8,6 +9,7 @@ export interface UploadPage {
   nextUploadId: string | null;
 }
 
+/** Queries of multipart uploads. */
 export interface UploadQueries {
   findUpload(input: { uploadId: string; bucketId: number; key: string }): Promise<UploadRecord | null>;
   /** Includes completed uploads for as long as they are remembered. */

@@ -1,5 +1,6 @@
 import type { BucketUsage } from './records.ts';
 
+/** Length of the periods in which usage is recorded. */
 export type UsageResolution = 'hour' | 'day';
 
 /** Start of the current hour and day, in UTC. */
@@ -27,10 +28,11 @@ export interface UsagePoint extends BucketUsage {
   bytesOut: number;
 }
 
+/** Commands that record usage over time. */
 export interface UsageHistoryCommands {
-  /** Records the current usage of some active buckets, by id. Returns the last one's id, or null when done. */
+  /** Records the current usage of the next active buckets by id. Returns the last id, or null when done. */
   noteBucketUsage(input: UsagePeriods & { afterBucketId: number; limit: number }): Promise<number | null>;
-  /** The same for the totals of some workspaces, by uuid. */
+  /** Records the totals of the next workspaces by uuid. Returns the last uuid, or null when done. */
   noteWorkspaceUsage(input: UsagePeriods & { afterWorkspace: string; limit: number }): Promise<string | null>;
   /** Adds to the periods of each bucket and its workspace. Traffic of deleted buckets counts for the workspace. */
   addTraffic(input: UsagePeriods & { traffic: readonly Traffic[] }): Promise<void>;
@@ -38,6 +40,7 @@ export interface UsageHistoryCommands {
   forgetUsage(input: { resolution: UsageResolution; beforeMs: number; limit: number }): Promise<number>;
 }
 
+/** Queries of usage over time. */
 export interface UsageHistoryQueries {
   /** By time. Periods without records are omitted. The whole workspace if `bucketId` is null. */
   usageHistory(input: {

@@ -13,12 +13,14 @@ export interface ListObjectVersions {
   limit: number;
 }
 
+/** An entry of a version listing. */
 export interface VersionSummary extends ObjectSummary {
   versionId: string;
   isLatest: boolean;
   deleteMarker: boolean;
 }
 
+/** A page of a version listing. */
 export interface VersionPage {
   versions: readonly VersionSummary[];
   commonPrefixes: readonly string[];
@@ -29,6 +31,7 @@ export interface VersionPage {
   nextVersionId: string | null;
 }
 
+/** Queries of versions. */
 export interface VersionQueries {
   /** Bounded work, however many versions a key has or keys a common prefix hides. */
   listObjectVersions(input: ListObjectVersions): Promise<VersionPage>;

@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { SecretBox } from './secret-box.ts';
 
-describe('what was sealed under the master key', () => {
+describe('SecretBox', () => {
   const newKey = () => createSecretKey(randomBytes(32));
 
   it('opens what it sealed, and never seals the same way twice', () => {
@@ -13,7 +13,7 @@ describe('what was sealed under the master key', () => {
     expect(box.open(first, 'tid_a')).toBe('tsec_secret');
   });
 
-  it('refuses another context, another key and changed bytes', () => {
+  it('rejects another context, another key and changed bytes', () => {
     const box = new SecretBox(newKey(), randomBytes);
     const other = new SecretBox(newKey(), randomBytes);
     const sealed = box.seal('tsec_secret', 'tid_a');
@@ -23,7 +23,7 @@ describe('what was sealed under the master key', () => {
     expect(() => box.open('v1:', 'tid_a')).toThrow('does not open');
   });
 
-  it('opens under a key from before as well', () => {
+  it('opens secrets sealed under a previous key', () => {
     const [old, fresh] = [newKey(), newKey()];
     const sealed = new SecretBox(old, randomBytes).seal('tsec_secret', 'tid_a');
     expect(new SecretBox([fresh, old], randomBytes).open(sealed, 'tid_a')).toBe('tsec_secret');

@@ -4,8 +4,8 @@ import { TrafficCounters } from './traffic-counters.ts';
 const bucket = { id: 1, workspaceUuid: 'w' };
 const other = { id: 2, workspaceUuid: 'w' };
 
-describe('counters of traffic', () => {
-  it('add up by bucket until they are taken, and begin again', () => {
+describe('TrafficCounters', () => {
+  it('sums by bucket until taken, then starts again at zero', () => {
     const counters = new TrafficCounters();
     counters.add(bucket, 1, 10);
     counters.add(bucket, 2, 20);
@@ -17,7 +17,7 @@ describe('counters of traffic', () => {
     expect(counters.take()).toEqual([]);
   });
 
-  it('take back what could not be written down, beside what came meanwhile', () => {
+  it('adds unrecorded traffic back to what has arrived since', () => {
     const counters = new TrafficCounters();
     counters.add(bucket, 1, 10);
     const taken = counters.take();
@@ -26,7 +26,7 @@ describe('counters of traffic', () => {
     expect(counters.take()).toEqual([{ bucketId: 1, workspaceUuid: 'w', requestCount: 2, bytesIn: 3, bytesOut: 30 }]);
   });
 
-  it('stop at a number of buckets, and say how many requests they did not count', () => {
+  it('stops at the bucket limit and reports the number of uncounted requests', () => {
     const counters = new TrafficCounters({ maxBuckets: 1 });
     counters.add(bucket, 1, 1);
     counters.add(other, 1, 1);

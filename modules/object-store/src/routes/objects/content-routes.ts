@@ -27,7 +27,7 @@ import { exchangeOf, readerOf, sendObject } from './send-object.ts';
 
 const HAS_BYTES = { type: 'string', format: 'binary' };
 
-/** One object as it is, in and out. */
+/** Uploads and downloads of single objects with a raw body. */
 export function registerContentRoutes(app: HttpApp, management: ManagementDeps): void {
   registerPut(app, management);
   registerDownload(app, management);
@@ -132,7 +132,7 @@ function registerDownload(app: HttpApp, { services }: ManagementDeps): void {
       await sendObject(services, exchangeOf(request, reply), {
         bucket,
         found,
-        // Whether it is saved is for the caller of this route to say, not for the object.
+        // The caller of this route decides whether the browser saves or displays the bytes; the object does not.
         headers: { 'cache-control': 'private, no-cache', 'content-disposition': undefined },
         view: {
           reader: readerOf(request),
@@ -144,7 +144,7 @@ function registerDownload(app: HttpApp, { services }: ManagementDeps): void {
   });
 }
 
-/** Decided in the transaction, against what is there then. */
+/** The commit transaction checks these against the object's current version. */
 function parseWriteConditions({ headers }: FastifyRequest): WriteConditions {
   const ifMatch = headers['if-match'];
   const ifNoneMatch = headers['if-none-match'];

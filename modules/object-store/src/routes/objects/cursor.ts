@@ -3,7 +3,7 @@ import { storeErrors } from '../../errors.ts';
 
 const TAG_BYTES = 12;
 
-/** Where a listing goes on. Signed: what a client made up, or took from another bucket, is refused instead of obeyed. */
+/** The position of a listing, signed so that cursors that clients invent or take from another bucket are rejected. */
 export class Cursors {
   readonly #key: KeyObject;
 
@@ -11,13 +11,13 @@ export class Cursors {
     this.#key = key;
   }
 
-  /** `scope` is what the cursor is good for, such as the bucket and the kind of listing. */
+  /** `scope` is where the cursor is valid: the bucket and the kind of listing. */
   seal(scope: string, position: readonly string[]): string {
     const content = Buffer.from(JSON.stringify(position));
     return Buffer.concat([this.#tag(scope, content), content]).toString('base64url');
   }
 
-  /** Throws `InvalidArgument`. */
+  /** Throws `InvalidArgument` for a cursor that `seal` did not create for this scope. */
   open(scope: string, cursor: string): readonly string[] {
     const bytes = Buffer.from(cursor, 'base64url');
     const content = bytes.subarray(TAG_BYTES);
@@ -26,7 +26,7 @@ export class Cursors {
         details: { field: 'cursor', reason: 'the cursor belongs to another listing' },
       });
     }
-    return JSON.parse(content.toString()) as string[]; // its signature says that `seal` wrote it
+    return JSON.parse(content.toString()) as string[]; // the tag proves that `seal` wrote it
   }
 
   #tag(scope: string, content: Uint8Array): Buffer {

@@ -12,7 +12,7 @@ import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.t
 import { originOf } from './event-origin.ts';
 import { deletedView, deleteManyBody, deleteManyView, keyText, versionIdText } from './object-schemas.ts';
 
-/** So many go at once, and share a commit. */
+/** Deletes that run in parallel and share a commit. */
 const AT_A_TIME = 64;
 
 interface Name {

@@ -15,7 +15,7 @@ const folderBody = Type.Object(
   closed,
 );
 
-/** A folder is a common prefix. An empty one is kept by an object of no bytes under its own name. */
+/** A folder is a common prefix. A zero-byte object with the folder's name keeps an empty folder. */
 export function registerFolderRoutes(app: HttpApp, { services }: ManagementDeps): void {
   app.post(
     '/buckets/:name/folders',

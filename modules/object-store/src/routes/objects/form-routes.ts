@@ -40,7 +40,7 @@ interface Prepared {
   upload: UnsizedUpload;
 }
 
-/** Files as a browser's form sends them. All of a form is stored or, when it breaks, nothing of it. */
+/** Accepts files from browser forms. Stores a form as a whole, or nothing if it is malformed or cut off. */
 export function registerFormRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
   const { buckets, deps, uploadsInFlight } = services;
@@ -175,7 +175,7 @@ class UploadForm {
 }
 
 async function pour(content: Readable, upload: UnsizedUpload): Promise<void> {
-  for await (const chunk of content) await upload.write(chunk as Buffer); // a stream of bytes without an encoding
+  for await (const chunk of content) await upload.write(chunk as Buffer); // no encoding is set, so chunks are buffers
   await upload.end();
 }
 

@@ -12,7 +12,7 @@ const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, descr
 const prefix = Type.Optional(Type.String({ maxLength: 1_024 }));
 const delimiter = Type.Optional(Type.String({ maxLength: 16, description: 'Typically `/`.' }));
 
-/** Objects as folders show them, and the versions of one or of many. */
+/** Lists objects as folders, and the versions of one object or many. */
 export function registerListRoutes(app: HttpApp, { services, cursors }: ManagementDeps): void {
   const { buckets, objects, deps } = services;
   const mostKeys = deps.config.limits.list_keys;
@@ -77,7 +77,7 @@ export function registerListRoutes(app: HttpApp, { services, cursors }: Manageme
         afterVersionId,
         limit: query.limit ?? mostKeys,
       });
-      // The versions of a key stand before those of any longer one.
+      // The versions of a key come before those of any longer key with the same prefix.
       const shown = page.versions.filter(({ key }) => query.key === undefined || key === query.key);
       const goesOn = page.truncated && shown.length === page.versions.length;
       return envelope('Versions', {

@@ -6,7 +6,7 @@ import type { BucketRecord, ObjectAttributes } from '../../domain/ports/records.
 
 const DEFAULT_CONTENT_TYPE = 'application/octet-stream';
 
-/** What the JSON and form routes say about an object. */
+/** Attributes of an object in JSON bodies and forms. */
 export interface DescribedObject {
   content_type?: string | undefined;
   cache_control?: string | undefined;
@@ -14,7 +14,7 @@ export interface DescribedObject {
   public?: boolean | undefined;
 }
 
-/** As the S3 plane would have kept it: header bytes, which for text beyond ASCII are those of UTF-8. */
+/** Converts attributes to what the S3 plane would store: header bytes, with text beyond ASCII in UTF-8. */
 export function describedAttributes(
   described: DescribedObject,
   limitBytes: number,

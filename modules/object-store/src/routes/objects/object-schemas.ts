@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { closed, nullableInteger, nullableText, nullableTimestamp, timestamp } from '../schemas.ts';
 
-/** A key in a query or a body: any UTF-8 of 1,024 bytes. */
+/** A key in a query or body: any UTF-8 up to 1,024 bytes. */
 export const keyText = Type.String({ minLength: 1, maxLength: 1_024 });
 export const versionIdText = Type.String({ minLength: 1, maxLength: 128 });
 export const metadataRecord = Type.Record(
@@ -9,7 +9,7 @@ export const metadataRecord = Type.Record(
   Type.String({ maxLength: 2_048 }),
   { maxProperties: 100, description: 'Stored with the object and returned as `x-amz-meta-*`.' },
 );
-/** A value of a header; nothing in it can begin another one. */
+/** A header value. The pattern excludes line breaks, which would start another header. */
 const headerText = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '^[ -~]+$' });
 export const contentTypeText = headerText(255);
 export const cacheControlText = headerText(255);
@@ -70,7 +70,7 @@ export const deletedView = Type.Object({
 
 const MOST_KEYS = 1_000;
 
-/** Names or names with versions, not both. */
+/** Either keys or objects with versions, but not both. */
 export const deleteManyBody = Type.Object(
   {
     keys: Type.Optional(Type.Array(keyText, { minItems: 1, maxItems: MOST_KEYS })),
@@ -127,7 +127,7 @@ const presigned = {
 export const presignedUrl = Type.Object(presigned);
 const uploadParts = Type.Array(Type.Object({ partNumber: Type.Integer(), url: Type.String() }));
 
-/** One URL's fields stand in the answer itself; many are in `urls`; those of parts in `parts`. */
+/** A single URL's fields are at the top level. Several URLs are in `urls`, those of parts in `parts`. */
 export const presignView = Type.Object({
   key: Type.Optional(Type.String()),
   url: Type.Optional(Type.String()),

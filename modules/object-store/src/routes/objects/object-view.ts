@@ -25,7 +25,7 @@ export interface StoredObject {
   key: string;
   contentType: string;
   stored: StoredVersion;
-  /** Where anybody finds it, once it is public. */
+  /** URL of the object once it is public. */
   url: string;
 }
 
@@ -43,7 +43,7 @@ export function toStoredView({ bucket, key, contentType, stored, url }: StoredOb
   };
 }
 
-/** Only a bucket that keeps versions, or did, names them. */
+/** The version id, or null in a bucket that never had versioning enabled. */
 export function versionIdOf(bucket: BucketRecord, versionId: string): string | null {
   return bucket.versioning === 'unversioned' ? null : versionId;
 }

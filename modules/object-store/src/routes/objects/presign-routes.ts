@@ -17,7 +17,7 @@ import { presignBody, presignView, type PresignBody, type PresignView } from './
 
 const DEFAULT_EXPIRY_SECONDS = 900;
 
-/** What all URLs of one request have in common. */
+/** What all URLs of one request share. */
 interface Signer {
   bucket: BucketRecord;
   credential: SigningCredential;
@@ -27,7 +27,7 @@ interface Signer {
   body: PresignBody;
 }
 
-/** URLs with which a browser reads or writes objects by itself, on the S3 plane and without credentials of its own. */
+/** Presigns URLs with which a browser reads or writes objects on the S3 plane without its own credentials. */
 export function registerPresignRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services, s3Endpoint } = management;
   const { buckets, keys, configurations, deps } = services;
@@ -35,7 +35,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementDeps):
   app.post(
     '/buckets/:name/objects/presign',
     {
-      // Whoever gets the URL needs no credentials: even one that only reads is more than a reader may give away.
+      // Anyone with the URL can use it, so even a read URL is more than a reader may share.
       config: { action: 'object:write', auditResource: bucketResource },
       schema: {
         tags: TAGS,
@@ -106,7 +106,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementDeps):
   );
 }
 
-/** URLs end with the token that creates them, so they say so from the start. */
+/** A URL ends with the token that creates it, so its stated lifetime takes that into account. */
 function secondsLeft({ expiresAt }: Principal, nowMs: number): number {
   if (expiresAt === null) return Number.POSITIVE_INFINITY;
   return Math.max(1, Math.floor((Date.parse(expiresAt) - nowMs) / 1_000));

@@ -6,8 +6,8 @@ import { storeErrors } from '../../errors.ts';
 import type { BucketRecord, UploadRecord } from '../../domain/ports/records.ts';
 
 /**
- * Whether the caller may make an object public, asked only where a request wants that. It decides who reaches the bucket's
- * contents, so it needs the right of `bucket:update`, as an ACL does on the S3 plane.
+ * Whether the caller may make an object public; checked only if the request asks for it. Publishing changes who can
+ * read the bucket, so it requires the right of `bucket:update`, as an ACL does on the S3 plane.
  */
 export async function mayPublish(
   isPublic: boolean,
@@ -21,7 +21,7 @@ export async function mayPublish(
   return allowed.has('bucket:update');
 }
 
-/** An upload publishes its object when it ends, by when the caller may have lost the right to. */
+/** Completing an upload publishes its object, and the caller may have lost the right since starting it. */
 export async function assertMayComplete(
   { attributes }: UploadRecord,
   bucket: BucketRecord,

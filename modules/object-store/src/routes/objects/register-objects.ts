@@ -10,7 +10,7 @@ import { registerPutPart } from './upload-part-routes.ts';
 import { registerVersionRoutes } from './version-routes.ts';
 import { registerUploadRoutes } from './upload-routes.ts';
 
-/** Objects through the management API. */
+/** Registers the object routes of the management API. */
 export async function registerObjectRoutes(app: HttpApp, management: ManagementDeps): Promise<void> {
   registerListRoutes(app, management);
   registerDeleteRoutes(app, management);
@@ -18,7 +18,7 @@ export async function registerObjectRoutes(app: HttpApp, management: ManagementD
   registerPresignRoutes(app, management);
   registerFolderRoutes(app, management);
   registerUploadRoutes(app, management);
-  // What streams takes bodies of every type as they are, JSON too.
+  // Streaming routes take bodies of every type unparsed, including JSON.
   await app.register(async (streaming: HttpApp) => {
     streaming.removeAllContentTypeParsers();
     streaming.addContentTypeParser('*', (_request, payload, done) => done(null, payload));

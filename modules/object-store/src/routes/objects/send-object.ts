@@ -14,22 +14,22 @@ import { ContentHead, sendContent, sendNotModified } from '../../s3/send-content
 export interface SentObject {
   bucket: BucketRecord;
   found: FoundObject;
-  /** Instead of, or beside, what the object says of itself. */
+  /** Added to the object's own headers; these take precedence. */
   headers: OutgoingHttpHeaders;
   view: Pick<ContentView, 'reader' | 'disposition' | 'embedders'>;
 }
 
-/** Where the answer goes. */
+/** Where to send the response. */
 export interface ObjectExchange {
   request: IncomingMessage;
   response: ServerResponse;
-  /** Of every answer here. */
+  /** Headers of every response of this exchange. */
   headers: OutgoingHttpHeaders;
-  /** Called when nothing can be refused any more. */
+  /** Called once the request can no longer fail. */
   onStart: () => void;
 }
 
-/** Answers GET and HEAD for an object: conditions, one range, and the bytes as fast as the reader takes them. */
+/** Answers GET and HEAD for an object: conditions, one range, and the bytes as fast as the client reads them. */
 export async function sendObject(
   services: StoreServices,
   { request, response, headers: ours, onStart }: ObjectExchange,
@@ -41,10 +41,10 @@ export async function sendObject(
     ...ours,
     ...objectHeaders(version, bucket),
     ...more,
-    // What a browser of the console gets differs from what all others get; no cache may mix them up.
+    // A browser in the console gets a different response, which no cache may serve to others or vice versa.
     vary: 'cookie, sec-fetch-site',
   };
-  // One that only its customer's key opens is read on the S3 plane, where that key can be given.
+  // Objects under a customer key can only be read on the S3 plane, where the client sends that key.
   const key = await services.encryption.open(version.attributes.encryption, null);
   const result = evaluateReadConditions(readConditionsOf(request.headers), version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
@@ -75,14 +75,14 @@ export async function sendObject(
   });
 }
 
-/** The exchange of a route, which stays the framework's until there is nothing to refuse any more. */
+/** The exchange of a route. The framework controls the response until the request can no longer fail. */
 export function exchangeOf(request: FastifyRequest, reply: FastifyReply): ObjectExchange {
   const headers: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(reply.getHeaders())) headers[name] = value;
   return { request: request.raw, response: reply.raw, headers, onStart: () => void reply.hijack() };
 }
 
-/** Whether the request may be a page load, or part of a page, in the console's own origin. */
+/** `console` if the request may be a page load, or part of a page, in the console's origin. */
 export function readerOf({ headers }: Pick<IncomingMessage, 'headers'>): ContentReader {
   return headers.cookie !== undefined || headers['sec-fetch-site'] === 'same-origin' ? 'console' : 'browser';
 }
@@ -96,7 +96,7 @@ function readConditionsOf(headers: IncomingHttpHeaders) {
   };
 }
 
-/** RFC 9110 section 13.1.5, for tags: a range of another version is not wanted. */
+/** RFC 9110 section 13.1.5, for ETags: ignores the range if it refers to another version. */
 function rangeOf(headers: IncomingHttpHeaders, etag: string): string | undefined {
   const ifRange = headers['if-range'];
   const applies = typeof ifRange !== 'string' || parseTags(ifRange).includes(etag);

@@ -28,14 +28,14 @@ const uploadParams = Type.Object({
 
 const partParams = Type.Object({ ...uploadParams.properties, n: Type.Integer({ minimum: 1, maximum: 10_000 }) });
 
-/** What is done with one upload. */
+/** Routes of one multipart upload. */
 export function registerUploadPartRoutes(app: HttpApp, management: ManagementDeps): void {
   registerPartList(app, management);
   registerComplete(app, management);
   registerAbort(app, management);
 }
 
-/** Its body is taken as it is. */
+/** Takes the request body unparsed. */
 export function registerPutPart(app: HttpApp, { services }: ManagementDeps): void {
   const { multipart, deps, uploadsInFlight, configurations } = services;
 
@@ -130,7 +130,7 @@ function registerComplete(app: HttpApp, management: ManagementDeps): void {
     },
     async (request) => {
       const { upload, name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
-      // To repeat what was done gives nothing to anyone.
+      // Repeating a completed upload publishes nothing new.
       if (!upload.completed) await assertMayComplete(upload, name.bucket, request, services.deps);
       const named = request.body?.parts;
       const parts = upload.completed ? [] : await partsToComplete(services, name, named);
@@ -162,7 +162,7 @@ function registerAbort(app: HttpApp, { services }: ManagementDeps): void {
       const { uploadId, name: bucketName } = request.params;
       const bucket = await services.buckets.getOwn(bucketName, grantOf(request).workspaceUuid);
       const upload = await services.deps.metadata.findUploadById({ uploadId, bucketId: bucket.id });
-      // What became an object is not taken back by this.
+      // A completed upload is an object by now and cannot be aborted.
       if (upload?.completed === true) throw storeErrors.NoSuchUpload({ details: { uploadId } });
       if (upload !== null) await services.multipart.abort({ bucket, key: upload.key, uploadId });
       return envelope('Upload given up', { uploadId, aborted: true });
@@ -181,7 +181,7 @@ async function findUpload(
   return { upload, name: { bucket, key: upload.key, uploadId } };
 }
 
-/** Those that the client names, else all that are there. */
+/** The parts that the client names, or else all stored parts. */
 async function partsToComplete(
   { multipart, deps }: StoreServices,
   name: UploadName,

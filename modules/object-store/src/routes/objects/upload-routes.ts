@@ -16,7 +16,7 @@ import { mayPublish } from './publish-rights.ts';
 const MiB = 1024 * 1024;
 const USUAL_PART_BYTES = 16 * MiB;
 
-/** Uploads in parts: begin one, see those that are not done, and what `upload-part-routes.ts` does with one. */
+/** Multipart uploads: start one, list open ones, and the routes of `upload-part-routes.ts`. */
 export function registerUploadRoutes(app: HttpApp, management: ManagementDeps): void {
   registerStart(app, management);
   registerUploadList(app, management);
@@ -81,7 +81,7 @@ function registerStart(app: HttpApp, { services }: ManagementDeps): void {
   );
 }
 
-/** The usual size, unless that would need more parts than there may be. */
+/** The usual part size, or a larger one if the object would otherwise need too many parts. */
 export function recommendedPartBytes(sizeBytes: number, limits: { parts: number; part_min_bytes: number }): number {
   const needed = Math.ceil(sizeBytes / limits.parts / MiB) * MiB;
   return Math.max(USUAL_PART_BYTES, limits.part_min_bytes, needed);

@@ -17,7 +17,7 @@ import { toStoredView } from './object-view.ts';
 
 const restoreBody = Type.Object({ key: keyText, version_id: versionIdText }, closed);
 
-/** What a bucket kept of an object can be its newest again. */
+/** Restores a noncurrent version as the current one. */
 export function registerVersionRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
 
@@ -75,7 +75,7 @@ async function restoreVersion(
   return { stored, contentType };
 }
 
-/** What is said of the content. Who may read it, and how long it must stay, is decided for the copy anew. */
+/** Attributes of the content. Access and retention of the copy are decided anew. */
 function contentAttributes({ attributes }: ObjectVersion): ObjectAttributes {
   const { accessControlList: _, retention: __, legalHold: ___, encryption: ____, ...kept } = attributes;
   return kept;

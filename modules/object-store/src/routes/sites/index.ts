@@ -8,7 +8,10 @@ import type { TlsCertificates } from './tls-certificates.ts';
 
 type Handler = (incoming: IncomingMessage, response: ServerResponse) => void;
 
-/** For the two listeners of custom domains: `createListener({ ...sites.http })`, `createListener({ ...sites.https })`. */
+/**
+ * Handlers of the two listeners of custom domains:
+ * `createListener({ ...sites.http })` and `createListener({ ...sites.https })`.
+ */
 export interface Sites {
   readonly http: { handler: Handler; configure: (server: Server) => void };
   readonly https: {
@@ -22,9 +25,9 @@ export interface SitesOptions {
   directory: DomainDirectory;
   certificates: TlsCertificates;
   metadata: Pick<MetadataStore, 'findAcmeChallenge'>;
-  /** The plane that serves the bucket once it is clear whose host it is. */
+  /** The plane that serves the bucket once its host is known. */
   s3: { handle: Handler; configure: (server: Server) => void };
-  /** Null: requests without TLS are served as they are. */
+  /** Null if requests without TLS are served directly. */
   redirectToPort: number | null;
   now: () => number;
   log: Logger;
@@ -52,7 +55,7 @@ export function createSites(options: SitesOptions): Sites {
       handler: guarded((incoming, response) => serveTls(incoming, response, options)),
       configure: s3.configure,
       tls: {
-        // A name that is not served gets no handshake, and no certificate that would tell whose platform this is.
+        // Unknown names get no handshake, and so no certificate that would reveal whose platform this is.
         SNICallback: callbackify(async (servername: string) => {
           const context = await certificates.contextFor(servername);
           if (context === null) throw new Error('no such host');
@@ -79,12 +82,12 @@ async function servePlain(incoming: IncomingMessage, response: ServerResponse, o
 }
 
 async function serveTls(incoming: IncomingMessage, response: ServerResponse, options: SitesOptions): Promise<void> {
-  // A connection for one host may ask for another one that its certificate does not name (RFC 9110, section 7.4).
+  // A connection may ask for a host that its certificate does not cover (RFC 9110, section 7.4).
   if ((await options.directory.bucketOf(incoming.headers.host ?? '')) === null) return refuse(response, 421);
   options.s3.handle(incoming, response);
 }
 
-/** HTTP-01 (RFC 8555, section 8.3). Tokens are unguessable, so the host is not looked at. */
+/** HTTP-01 (RFC 8555, section 8.3). Tokens are unguessable, so the host is not checked. */
 async function answerChallenge(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -95,7 +98,7 @@ async function answerChallenge(
   const token = path.slice(CHALLENGE_PREFIX.length);
   const answer = TOKEN.test(token) ? await metadata.findAcmeChallenge({ token, nowMs: now() }) : null;
   if (answer === null) {
-    refuse(response, 404); // an authority that was sent on to https would find nothing there either
+    refuse(response, 404); // redirecting the authority to https would not help it
     return true;
   }
   response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': Buffer.byteLength(answer) });
@@ -103,7 +106,7 @@ async function answerChallenge(
   return true;
 }
 
-/** A path as it was sent; only one that begins like a path can go into a URL of ours. */
+/** The path as sent. Only text that starts with a slash may become part of our URLs. */
 function pathOf(incoming: IncomingMessage): string {
   const url = incoming.url ?? '/';
   return url.startsWith('/') ? url : '/';

@@ -9,7 +9,7 @@ export interface TlsCertificatesOptions {
   directory: DomainDirectory;
   secrets: Pick<KeyRing, 'open'>;
   now: () => number;
-  /** How long a certificate that another process renewed can go unseen. */
+  /** How long another process's renewal can go unnoticed. */
   maxAgeMs?: number;
 }
 
@@ -22,7 +22,7 @@ interface Entry {
 const DEFAULT_MAX_AGE_MS = 5_000;
 const MOST_KEPT = 1_024;
 
-/** The certificate for the name that a TLS handshake asks for (RFC 6066, section 3). */
+/** Finds the certificate for the server name in a TLS handshake (RFC 6066, section 3). */
 export class TlsCertificates {
   readonly #options: TlsCertificatesOptions;
   readonly #entries = new Map<string, Entry>();
@@ -31,11 +31,11 @@ export class TlsCertificates {
     this.#options = options;
   }
 
-  /** Null for names that are not served: then there is no handshake. */
+  /** Returns null for names that are not served, which ends the handshake. */
   async contextFor(servername: string): Promise<SecureContext | null> {
     const { directory, now, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
     const hostname = directory.nameOf(servername);
-    // Asked each time: what was removed or blocked is refused at once, whatever is still kept here.
+    // Checked every time, so that a removed or blocked domain is rejected at once, even if its certificate is cached.
     if (hostname === null || (await directory.find(hostname)) === null) return null;
     const known = this.#entries.get(hostname);
     if (known !== undefined && now() - known.loadedAtMs < maxAgeMs) return known.context;

@@ -58,7 +58,7 @@ function readGrant(grant: XmlElement): NamedGrant {
   return { grantee: readGrantee(grantee), permission };
 }
 
-/** The one child that is present tells the type: an id, an e-mail address or a group URI. */
+/** The type follows from the child that is present: an id, an e-mail address or a group URI. */
 function readGrantee(grantee: XmlElement): NamedGrantee {
   const id = childText(grantee, 'ID')?.trim();
   const email = childText(grantee, 'EmailAddress')?.trim();

@@ -6,7 +6,7 @@ import type { S3Request } from '../s3-request.ts';
 
 export interface RequestFacts {
   request: Pick<S3Request, 'query' | 'remoteAddress' | 'isSecure'>;
-  /** A header of the request, or the form field that stands for it. */
+  /** A header of the request, or the form field that replaces it. */
   header: (name: string) => string | undefined;
   /** Whether the request has a header whose name matches. */
   sends: (name: RegExp) => boolean;

@@ -1,13 +1,13 @@
 import type { AppError } from '@svc/errors';
 import { storeErrors } from '../../errors.ts';
 
-/** Creates the error for a bad claim. Headers and queries share the reasons, but not the code. */
+/** Creates the error for an invalid claim. Headers and queries share the reasons, but not the code. */
 export type Refuse = (reason: string, details?: Readonly<Record<string, unknown>>) => AppError;
 
 export const refuseHeader: Refuse = (reason, details) =>
   storeErrors.AuthorizationHeaderMalformed({ details: { ...details, reason } });
 
-/** For the parameters other than the credential. */
+/** For every parameter but the credential. */
 export const refuseQuery: Refuse = (reason, details) =>
   storeErrors.AuthorizationQueryParametersError({ details: { ...details, reason } });
 

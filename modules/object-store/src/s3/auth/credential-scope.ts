@@ -1,6 +1,6 @@
 import type { Refuse } from './auth-refusals.ts';
 
-/** The key that a signature claims to be made with, and its scope. */
+/** The key named by a signature, and its scope. */
 export interface CredentialScope {
   accessKeyId: string;
   /** `yyyymmdd`. */

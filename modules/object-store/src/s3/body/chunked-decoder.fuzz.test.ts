@@ -3,7 +3,7 @@ import { describeFuzz } from '@svc/testing';
 import { expect } from 'vitest';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 
-/** What a body decodes to, or the code of its refusal. */
+/** Returns the decoded body, or the error code. */
 function decode(pieces: readonly Buffer[]): { bytes: string; trailer: [string, string][] } | string {
   const out: Buffer[] = [];
   const decoder = new ChunkedDecoder((chunk) => void out.push(Buffer.from(chunk)), null);
@@ -17,7 +17,7 @@ function decode(pieces: readonly Buffer[]): { bytes: string; trailer: [string, s
   return { bytes: Buffer.concat(out).toString('hex'), trailer: [...decoder.trailer] };
 }
 
-/** The body that the framing of the specification gives for what was decoded, but for the spelling of sizes and trailers. */
+/** Returns the content length by a plain reading of the frame sizes. */
 function lengthOfFrames(bytes: Buffer): number {
   let total = 0;
   let at = 0;

@@ -27,7 +27,7 @@ function frame(chunks: readonly Uint8Array[], trailer = ''): Buffer {
   return Buffer.concat([...parts, Buffer.from(`${trailer}\r\n`)]);
 }
 
-/** All but the last chunk as large as S3 wants them. */
+/** Enlarges every chunk but the last one to S3's minimum. */
 function enlarged(chunks: readonly Uint8Array[]): Buffer[] {
   return chunks.map((chunk, index) => (index + 1 < chunks.length ? Buffer.alloc(8_192, chunk) : Buffer.from(chunk)));
 }
@@ -37,8 +37,8 @@ function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
 }
 
-describe('the aws-chunked decoder', () => {
-  it('gives the same bytes however frames and packets are cut', () => {
+describe('ChunkedDecoder', () => {
+  it('decodes the same bytes for any split into frames and packets', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ minLength: 1, maxLength: 200 }), { maxLength: 6 }),
@@ -53,7 +53,7 @@ describe('the aws-chunked decoder', () => {
     );
   });
 
-  it('releases a chunk when all content in it is released', () => {
+  it('releases a chunk once all of its content is released', () => {
     const held: (() => void)[] = [];
     const decoder = new ChunkedDecoder((_chunk, release) => {
       if (release !== undefined) held.push(release);
@@ -71,18 +71,18 @@ describe('the aws-chunked decoder', () => {
     expect(released).toBe(2);
   });
 
-  it('never takes garbage for a whole body', () => {
+  it('never decodes garbage as a complete body', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (garbage) => {
         if (Buffer.from(garbage).toString('latin1').startsWith('0')) return;
         const text = Buffer.from(garbage).toString('latin1');
-        if (/^[0-9a-fA-F]{1,12}\r\n/.test(text)) return; // may be right by chance
+        if (/^[0-9a-fA-F]{1,12}\r\n/.test(text)) return; // may be valid by chance
         expect(() => decode([garbage])).toThrow(expect.objectContaining({ status: 400 }));
       }),
     );
   });
 
-  it('refuses every body that is cut short', () => {
+  it('rejects every truncated body', () => {
     const whole = frame([Buffer.from('hello world')], 'x-amz-checksum-crc32:AAAAAA==\r\n');
     for (let length = 0; length < whole.length; length += 1) {
       expect(() => decode([whole.subarray(0, length)])).toThrow(expect.objectContaining({ code: 'IncompleteBody' }));
@@ -100,11 +100,11 @@ describe('the aws-chunked decoder', () => {
     ['an endless trailer', `0\r\n${'x:y\r\n'.repeat(5_000)}`],
     ['a trailing header twice', '0\r\na:1\r\na:2\r\n\r\n'],
     ['a trailing header without a name', '0\r\n:1\r\n\r\n'],
-  ])('refuses %s', (_what, text) => {
+  ])('rejects %s', (_what, text) => {
     expect(() => decode([Buffer.from(text)])).toThrow(expect.objectContaining({ status: 400 }));
   });
 
-  it('refuses small chunks before the last one, and tells which', () => {
+  it('rejects small chunks before the last one, with InvalidChunkSizeError', () => {
     for (const sizes of [
       [10, 10],
       [8_191, 8_192],
@@ -117,7 +117,7 @@ describe('the aws-chunked decoder', () => {
     expect(decode([frame([8_192, 9_000, 1].map((size) => Buffer.alloc(size)))]).bytes.length).toBe(17_193);
   });
 
-  it('agrees with the published example of signed chunks, and refuses each changed byte of a signature or of data', () => {
+  it('matches AWS’s example of signed chunks, and rejects any changed byte of a signature or of data', () => {
     // S3 API reference, "Transferring Payload in Multiple Chunks": 65,536 + 1,024 bytes of `a`.
     const seed: SignatureSeed = {
       signature: '4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9',
@@ -147,7 +147,7 @@ describe('the aws-chunked decoder', () => {
     }
   });
 
-  it('holds the signature of a trailer against it', () => {
+  it('verifies the signature of a trailer', () => {
     const seed: SignatureSeed = {
       signature: 'f'.repeat(64),
       signingKey: new SigningKey(createHash('sha256').update('key').digest()),

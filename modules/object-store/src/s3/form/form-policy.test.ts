@@ -10,7 +10,7 @@ const check =
   () =>
     assertFormAllowed(policy(conditions), new Map(Object.entries(fields)), nowMs);
 
-describe('the policy of a form', () => {
+describe('form policies', () => {
   it.each<[string, unknown]>([
     ['no conditions', { expiration: '2026-01-01T01:00:00Z' }],
     ['conditions in capitals', { expiration: '2026-01-01T01:00:00Z', CONDITIONS: [] }],
@@ -24,15 +24,15 @@ describe('the policy of a form', () => {
     ['half a range', { expiration: '2026-01-01T01:00:00Z', conditions: [['content-length-range', 0]] }],
     ['a range below nothing', { expiration: '2026-01-01T01:00:00Z', conditions: [['content-length-range', -1, 0]] }],
     ['nothing', null],
-  ])('with %s is invalid', (_, document) => {
+  ])('rejects a policy with %s', (_, document) => {
     expect(() => parseFormPolicy(encode(document))).toThrow(expect.objectContaining({ code: 'InvalidPolicyDocument' }));
   });
 
-  it('is invalid when it is no JSON', () => {
+  it('rejects a policy that is not JSON', () => {
     expect(() => parseFormPolicy('????')).toThrow(expect.objectContaining({ code: 'InvalidPolicyDocument' }));
   });
 
-  it('wants every field named, and its condition met, whatever the case of names', () => {
+  it('requires every field to be listed and its condition met, ignoring the case of names', () => {
     const conditions = [{ BuCkEt: 'b' }, ['STARTS-WITH', '$Key', 'foo']];
     expect(check(conditions, { bucket: 'b', key: 'foobar' })).not.toThrow();
     expect(check(conditions, { bucket: 'b', key: 'Foobar' })).toThrow(/Policy Condition failed|Access Denied/);
@@ -48,19 +48,19 @@ describe('the policy of a form', () => {
     expect(check([], { bucket: 'b' })).toThrow(expect.objectContaining({ code: 'AccessDenied' }));
   });
 
-  it('ends when it says', () => {
+  it('rejects a form after the policy’s expiration', () => {
     expect(check([{ bucket: 'b' }], { bucket: 'b' }, Date.parse('2026-01-01T01:00:00Z'))).toThrow(
       expect.objectContaining({ code: 'AccessDenied' }),
     );
   });
 
-  it('looks at each of several content types', () => {
+  it('checks each of several content types', () => {
     const conditions = [{ bucket: 'b' }, ['starts-with', '$Content-Type', 'image/']];
     expect(check(conditions, { bucket: 'b', 'content-type': 'image/png, image/gif' })).not.toThrow();
     expect(check(conditions, { bucket: 'b', 'content-type': 'image/png,text/html' })).toThrow();
   });
 
-  it('bounds the file', () => {
+  it('limits the size of the file', () => {
     const range = policy([['content-length-range', 2, '4']]);
     expect(() => assertFormSize(range, 3)).not.toThrow();
     expect(() => assertFormSize(range, 1)).toThrow(expect.objectContaining({ code: 'EntityTooSmall' }));

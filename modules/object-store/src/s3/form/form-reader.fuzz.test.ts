@@ -61,7 +61,7 @@ describeFuzz({
     expect(whole.position).toBeLessThanOrEqual(MAX_FIELDS_BYTES + BOUNDARY.length + 4);
     const bytes = Buffer.from(whole.file, 'hex');
     expect(bytes.includes(`\r\n--${BOUNDARY}`)).toBe(false);
-    // The file is the very bytes of the body at the place that was told.
+    // The file's bytes are exactly those of the body at the reported position.
     expect(input.subarray(whole.position, whole.position + bytes.length).equals(bytes)).toBe(true);
   },
 });

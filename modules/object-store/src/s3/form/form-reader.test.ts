@@ -7,7 +7,7 @@ const part = (name: string, content: string, more = ''): string =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${content}\r\n`;
 const END = `--${BOUNDARY}--\r\n`;
 
-/** The body in pieces of the sizes that the seed says. */
+/** The body, split into pieces of the given sizes. */
 async function* pieces(body: Buffer, sizes: () => number): AsyncGenerator<Buffer> {
   for (let start = 0; start < body.length;) {
     const end = Math.min(body.length, start + Math.max(1, sizes()));
@@ -25,7 +25,7 @@ async function read(body: string | Buffer, sizes: () => number = () => 1_000) {
   return { fields: Object.fromEntries(fields), fileName, position, file: Buffer.concat(chunks) };
 }
 
-/** Numbers that look random and are the same every time. */
+/** Deterministic pseudorandom numbers. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -34,8 +34,8 @@ function numbers(seed: number): () => number {
   };
 }
 
-describe('a form', () => {
-  it('is its fields, then its file; what comes after is not looked at', async () => {
+describe('FormReader', () => {
+  it('reads the fields, then the file, and ignores what follows', async () => {
     const body =
       part('Key', 'a/${filename}') +
       part('acl', '') +
@@ -47,15 +47,15 @@ describe('a form', () => {
     expect(body.slice(position, position + 5)).toBe('hello');
   });
 
-  it('may have something before it, and fields that look like files', async () => {
+  it('accepts a preamble, and fields that look like files', async () => {
     const body = `preamble\r\n${part('key', 'k', '; filename="key"')}${part('file', '')}${END}`;
     expect(await read(body)).toMatchObject({ fields: { key: 'k' }, file: Buffer.alloc(0) });
   });
 
-  it('reads the same however it comes in', async () => {
+  it('reads the same for any split of the body', async () => {
     const next = numbers(7);
     for (let round = 0; round < 200; round += 1) {
-      // Bytes from which delimiters are made are likelier than others.
+      // Favors bytes that occur in delimiters.
       const alphabet = `\r\n--${BOUNDARY}xy`;
       const file = Array.from({ length: next() % 300 }, () => alphabet[next() % alphabet.length]).join('');
       const content = file.replaceAll(`\r\n--${BOUNDARY}`, 'gone');
@@ -90,12 +90,12 @@ describe('a form', () => {
       part('a', 'b').repeat(2).replace('"a"', '"c"') + part('d', 'x'.repeat(30_000)),
       'MaxPostPreDataLengthExceeded',
     ],
-  ])('%s is refused', async (_, body, code) => {
+  ])('rejects %s', async (_, body, code) => {
     await expect(read(body, () => 5)).rejects.toMatchObject({ code });
     await expect(read(body, () => 100_000)).rejects.toMatchObject({ code });
   });
 
-  it('of random bytes is refused, and never hangs', async () => {
+  it('rejects random bytes without hanging', async () => {
     const next = numbers(11);
     const alphabet = [
       `--${BOUNDARY}`,

@@ -14,7 +14,7 @@ export interface FormSignatureOptions {
 
 /**
  * Verifies the signature of a form's policy and returns its credential; null for a form without a policy. Also accepts
- * the older HMAC-SHA1 signature over the policy: existing forms carry it, and it is good for nothing else.
+ * the older HMAC-SHA1 signature over the policy, which existing forms carry; it is accepted nowhere else.
  */
 export async function authenticateForm(fields: Fields, options: FormSignatureOptions): Promise<Credential | null> {
   const policy = fields.get('policy');

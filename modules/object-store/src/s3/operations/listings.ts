@@ -7,7 +7,7 @@ import { respondXml } from '../respond.ts';
 import type { BucketContext, S3Context } from '../s3-context.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const NOT_IN_XML = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
 
 const listObjectsV2: BucketHandler = async (context) => {

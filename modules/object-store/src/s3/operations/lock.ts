@@ -11,7 +11,7 @@ import type { ObjectContext } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 4 * 1024;
-/** A hundred years. A longer lock is a mistake that could not be undone. */
+/** A hundred years. Longer locks are rejected, since a mistake could not be undone. */
 const MAX_DAYS = 36_500;
 
 const getObjectLockConfiguration: BucketHandler = async (context) => {

@@ -15,7 +15,7 @@ const WANTED = 'x-amz-object-attributes';
 const ATTRIBUTES = ['ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSize'] as const;
 type Attribute = (typeof ATTRIBUTES)[number];
 
-/** Returns the attributes of a version that the client asks for, without its bytes. Part lists can be long. */
+/** Returns the requested attributes of a version, without its bytes. Lists parts page by page. */
 const getObjectAttributes: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const { bucket } = context;

@@ -152,7 +152,7 @@ export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
   return true;
 }
 
-/** Nothing in a bucket is purged before everything in it may be. */
+/** Whether object lock still protects a version. A bucket is purged only when nothing in it is locked. */
 function* holdsLocked(bucketId: number, nowMs: number): Program<boolean> {
   const row = yield* first(
     'select 1 as found from object where bucket_id = ? and locked_until_ms > ? limit 1',

@@ -62,7 +62,7 @@ export function* bucketDocuments(input: Parameters<MetadataQueries['bucketDocume
   return found;
 }
 
-/** Kept apart from the documents because every object write reads it. Existing versions are kept. */
+/** Versioning is a column rather than a document, because every object write reads it. Existing versions are kept. */
 export function* setVersioning(input: Parameters<MetadataCommands['setVersioning']>[0]): Program<void> {
   yield* lock(`bucket/${input.bucketId}`);
   if (input.versioning === 'suspended') {

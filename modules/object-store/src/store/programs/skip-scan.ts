@@ -16,7 +16,7 @@ export interface SkipScan<Position, Entry> {
   /** Visible rows, by key. */
   read(from: Position, limit: number): Program<readonly Row[]>;
   toEntry(key: string, row: Row): Entry;
-  /** At a key, inclusive. */
+  /** The position at a key, inclusive. */
   at(key: string): Position;
   behind(row: Row): Position;
 }

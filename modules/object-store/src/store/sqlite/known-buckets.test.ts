@@ -5,10 +5,10 @@ import { all, change } from '../program.ts';
 import { KnownBuckets } from './known-buckets.ts';
 import { SqliteSession } from './session.ts';
 
-describe('known buckets', () => {
-  it('are read once, and again after they are forgotten', () => {
+describe('KnownBuckets', () => {
+  it('reads a bucket once, and again after it is forgotten', () => {
     const buckets = new KnownBuckets();
-    const first = { name: 'photos' } as BucketRecord; // only its identity counts here
+    const first = { name: 'photos' } as BucketRecord; // only its identity matters here
     const second = { name: 'photos' } as BucketRecord;
     expect(buckets.find('photos', () => first)).toBe(first);
     expect(buckets.find('photos', () => second)).toBe(first);
@@ -16,14 +16,14 @@ describe('known buckets', () => {
     expect(buckets.find('photos', () => second)).toBe(second);
   });
 
-  it('never hold that a bucket is not there', () => {
+  it('does not cache that a bucket is missing', () => {
     const buckets = new KnownBuckets();
     const made = { name: 'photos' } as BucketRecord; // as above
     expect(buckets.find('photos', () => null)).toBeNull();
     expect(buckets.find('photos', () => made)).toBe(made);
   });
 
-  it('are told of every write to their table, and of no other', () => {
+  it('detects every write to the bucket table, and to no other', () => {
     const database = new DatabaseSync(':memory:');
     database.exec('create table bucket (name text); create table bucket_usage (name text)');
     const session = new SqliteSession(database);
@@ -34,7 +34,7 @@ describe('known buckets', () => {
     expect(changes(`insert into bucket (name) values ('a')`)).toBe(true);
     expect(changes(`update bucket set name = 'b'`)).toBe(true);
     expect(changes(`insert into bucket_usage (name) values ('a')`)).toBe(false);
-    expect(changes('update bucket_usage set name = (select max(name) from bucket)')).toBe(true); // one time too often
+    expect(changes('update bucket_usage set name = (select max(name) from bucket)')).toBe(true); // false positive
     expect(changes('delete from bucket')).toBe(true);
     session.run(all('select name from bucket'));
     expect(session.takeBucketsChanged()).toBe(false);

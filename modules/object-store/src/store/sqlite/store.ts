@@ -13,7 +13,7 @@ import { SqliteWriter } from './writer.ts';
 
 export interface SqliteMetadataOptions {
   file: string;
-  /** Those with the target `objects` run first. */
+  /** Migrations with the target `objects` run before the store opens; all others are skipped. */
   migrations: readonly Migration[];
   limits?: GroupCommitLimits;
   /** Workspaces with the same share take turns as one. By default each has its own. */

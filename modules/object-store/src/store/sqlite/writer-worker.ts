@@ -5,7 +5,7 @@ import { LogKeeper } from './log-keeper.ts';
 import { SqliteSession } from './session.ts';
 import type { WriterReply, WriterRequest, WriterSettings } from './writer-protocol.ts';
 
-/** The thread that owns the single write connection. It makes every change to the object store's database. */
+/** The thread that owns the only write connection and makes every change to the object store's database. */
 function serve(
   settings: WriterSettings,
   send: (reply: WriterReply) => void,

@@ -1,4 +1,4 @@
-/** The part of the language's own library that is used; TypeScript has its types only together with the browser's. */
+/** The part of WebAssembly used here. TypeScript ships its types only with the DOM library. */
 interface WebAssemblyRuntime {
   Memory: new (size: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
 }
@@ -6,16 +6,16 @@ interface WebAssemblyRuntime {
 const WASM_PAGE_BYTES = 65_536;
 
 /**
- * Slots of one size for what the kernel takes only from page boundaries (`O_DIRECT`). The memory is WebAssembly's, the
- * only one in Node.js whose address is known to be at such a boundary; what is not touched of it costs nothing. It never
- * grows, since that would move it under a write. Nobody waits: without a free slot there is another way to write.
+ * Slots of one size at page boundaries, as `O_DIRECT` requires. They come from a WebAssembly memory, the only memory in
+ * Node.js with a guaranteed page-aligned address; untouched pages cost nothing. The memory never grows, because growing
+ * would move it during a write. `take` never blocks: without a free slot, the caller writes through the page cache.
  */
 export class AlignedMemory {
   readonly slotBytes: number;
   readonly #slots: number;
   #free: Uint8Array[] | null = null;
 
-  /** `slotBytes`: a multiple of 64 KiB. */
+  /** `slotBytes` must be a multiple of 64 KiB. */
   constructor(slotBytes: number, slots: number) {
     this.slotBytes = slotBytes;
     this.#slots = slots;

@@ -20,31 +20,32 @@ export interface EmbeddedBlobStoreOptions {
   folder: string;
   random: (size: number) => Buffer;
   now: () => number;
-  /** Asked before bytes are written; unlimited by default. */
+  /** Checked before bytes are written. Unlimited by default. */
   disk?: DiskSpace;
-  /** Workspaces with the same share take turns as one; by default each has its own. */
+  /** Workspaces with the same share take turns as one. By default each workspace has its own share. */
   shareOf?: (workspaceUuid: string) => string;
-  /** Told how long each write of a blob waited for its turn. */
+  /** Called with the time each blob write waited for its turn. */
   onWriteWaited?: (waitedMs: number) => void;
-  /** Default: the one of the machine. */
+  /** Defaults to the machine's file system. */
   fileSystem?: FileSystem;
 }
 
 const READ_BUFFER_BYTES = 512 * 1024;
 const IDLE_READ_BUFFERS = 16;
 /**
- * Writes and syncs that run at once. One less than libuv has threads, whose line is in the order of arrival: what waits is
- * to wait here. No workspace takes the last place, so that another one meets neither a line nor a deep queue of the disk.
+ * Writes and syncs that run at once: one fewer than libuv's threads. Libuv serves its queue in order of arrival, so
+ * waiting work queues here, where turns are fair. One workspace cannot take the last slot, so a second one meets
+ * neither a queue here nor a deep disk queue.
  */
 const WRITES_AT_ONCE = 3;
 const WRITES_OF_WORKSPACE = 2;
-/** Uploads in flight are bounded before, and each has one write at a time. */
+/** Uploads in flight are bounded elsewhere, and each has one write at a time. */
 const MAX_WAITING_WRITES = 16_384;
 
-/** The line of writes that belong to no workspace, such as those of a restore. */
+/** The queue key of writes that belong to no workspace, such as those of a restore. */
 const OWN_WRITES = '';
 
-/** Blobs as files on the local disk. Throws `FolderNotUsable` when it cannot write there. */
+/** Opens a store of blobs as files on the local disk. Throws `FolderNotUsable` when the folder is not writable. */
 export async function openEmbeddedBlobStore(options: EmbeddedBlobStoreOptions): Promise<BlobStore> {
   const layout = layoutOf(options.folder);
   const files = options.fileSystem ?? nodeFileSystem();
@@ -67,7 +68,7 @@ async function assertUsable(layout: Layout, files: FileSystem): Promise<void> {
       await handle.close();
     }
     await files.unlink(probe);
-    // A blob that is synced in a folder whose own name is not would be lost with that folder.
+    // A synced blob would still be lost with its folder if the folder's own entry is not synced.
     for (const folder of [layout.root, dirname(layout.root)]) await syncFolder(files, folder);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -85,7 +86,7 @@ class EmbeddedBlobStore implements BlobStore {
   readonly #pool = new BufferPool(READ_BUFFER_BYTES, IDLE_READ_BUFFERS);
   /** Sealed files whose handles are being closed. */
   readonly #closing = new Set<Promise<void>>();
-  /** Shards that exist durably; at most as many as there are. */
+  /** Shards known to exist durably. Bounded by the number of shards. */
   readonly #shards = new Set<string>();
 
   constructor(layout: Layout, files: FileSystem, options: EmbeddedBlobStoreOptions) {
@@ -189,7 +190,7 @@ class EmbeddedBlobStore implements BlobStore {
   }
 
   async check(): Promise<void> {
-    // Only the reserve may be left: reads, deletes and everything else but writes go on.
+    // Fails only when nothing but the reserve is left, which blocks writes; reads and deletes still work.
     if ((await this.#files.freeBytes(this.#layout.root)) === 0) throw storeErrors.InsufficientStorage();
   }
 
@@ -223,7 +224,7 @@ class EmbeddedBlobStore implements BlobStore {
   }
 }
 
-/** The entries of a folder are on stable storage. */
+/** Makes the folder's entries durable. */
 async function syncFolder(files: FileSystem, folder: string): Promise<void> {
   const handle = await files.open(folder, 'r');
   try {

@@ -9,27 +9,27 @@ export interface FileBlobWriterOptions {
   handle: OpenFile;
   unsealedFile: string;
   blobFile: string;
-  /** Opens the folder of the final name, which is durable. */
+  /** Opens the folder of the final name, which exists durably by then. */
   openFolder(): Promise<OpenFile>;
-  /** Throws `InsufficientStorage` when so many bytes more would take the disk's reserve. */
+  /** Throws `InsufficientStorage` when `sizeBytes` more would use up the disk's reserve. */
   assertRoom(sizeBytes: number): Promise<void>;
-  /** Takes over files that are still to be closed. */
+  /** Takes over files that still have to be closed. */
   closeLater(closing: Promise<void>): void;
-  /** Runs work of the disk when it is the turn of the blob's workspace. */
+  /** Runs disk work when it is the turn of the blob's workspace. */
   inTurn(work: () => Promise<void>): Promise<void>;
 }
 
-/** Chunks are gathered to exactly 1 MiB and written in one call, one at a time, while the next are gathered. */
+/** Gathers chunks to exactly 1 MiB and writes each batch in one call, one at a time, while gathering the next. */
 export class FileBlobWriter implements BlobWriter {
   readonly #options: FileBlobWriterOptions;
   #gathered: Uint8Array[] = [];
   #gatheredBytes = 0;
-  /** To be called when the gathered chunks are written. */
+  /** Called once the gathered chunks are written. */
   #releases: (() => void)[] = [];
-  /** The last write that was started, after all before it. */
+  /** The last write started; settles after all earlier ones. */
   #tail: Promise<void> = Promise.resolve();
   #handle: OpenFile | null;
-  /** What `end` started: the sync of the bytes, and the opening of the folder of the final name. */
+  /** Started by `end`: the sync of the bytes, and the open of the final name's folder. */
   #ending: { synced: Promise<void>; folder: Promise<OpenFile> } | null = null;
   #sealed = false;
 
@@ -100,7 +100,7 @@ export class FileBlobWriter implements BlobWriter {
     await Promise.allSettled([file?.close(), folder?.close()]);
   }
 
-  /** Starts the next write; resolves when the one before is done, which is when more may be gathered. */
+  /** Starts the next write. Resolves when the previous one is done and more may be gathered. */
   #flush(): Promise<void> {
     const chunks = this.#gathered;
     const releases = this.#releases;
@@ -111,7 +111,7 @@ export class FileBlobWriter implements BlobWriter {
     this.#releases = [];
     this.#tail = previous.then(async () => {
       if (sizeBytes > 0) {
-        // Asked in the turn: what waits for its turn is not on the disk yet, and a measurement would not see it.
+        // Checked inside the turn: waiting writes are not on disk yet, so an earlier measurement would miss them.
         await this.#options.inTurn(async () => {
           await this.#options.assertRoom(sizeBytes);
           await this.#writeAll(chunks);
@@ -119,7 +119,7 @@ export class FileBlobWriter implements BlobWriter {
       }
       for (const release of releases) release();
     });
-    this.#tail.catch(() => undefined); // the next write, the seal or nobody hears of it
+    this.#tail.catch(() => undefined); // the next write or the seal reports the error; after an abort it is ignored
     return previous;
   }
 

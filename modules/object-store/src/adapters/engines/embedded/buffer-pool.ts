@@ -1,4 +1,4 @@
-/** Buffers of one size that are used again. Never blocks: what is not idle is made, and only `maxIdle` are kept. */
+/** A pool of reusable buffers of one size. Never blocks: allocates when none is idle and keeps at most `maxIdle`. */
 export class BufferPool {
   readonly sizeBytes: number;
   readonly #idle: Buffer[] = [];

@@ -7,14 +7,14 @@ import { AlignedMemory } from './aligned-memory.ts';
 import { DIRECT_WRITE_BYTES } from './direct-writes.ts';
 import { nodeFileSystem } from './file-system.ts';
 
-describe('writes past the page cache', () => {
+describe('direct writes', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeEach(async () => {
     folder = await temporaryFolder();
   });
   afterEach(() => folder.remove());
 
-  it('mix with ordinary ones in one file, in whatever pieces it is written', async () => {
+  it('mixes with ordinary writes in one file, for pieces of any size', async () => {
     const content = randomBytes(5 * DIRECT_WRITE_BYTES + 4_097);
     const lengths = [2, 1, 0.5, 0.5, 1].map((part) => part * DIRECT_WRITE_BYTES);
     const path = join(folder.path, 'file');
@@ -32,7 +32,7 @@ describe('writes past the page cache', () => {
     expect((await readFile(path)).equals(content)).toBe(true);
   });
 
-  it('need no more memory than there is: many at once are all written', async () => {
+  it('completes more concurrent writes than there are memory slots', async () => {
     const files = nodeFileSystem();
     const content = randomBytes(DIRECT_WRITE_BYTES);
     const paths = Array.from({ length: 40 }, (_, index) => join(folder.path, String(index)));
@@ -47,8 +47,8 @@ describe('writes past the page cache', () => {
   });
 });
 
-describe('aligned memory', () => {
-  it('gives each slot to one, and none when all are taken', () => {
+describe('AlignedMemory', () => {
+  it('hands out each slot once, and null when none is free', () => {
     const memory = new AlignedMemory(65_536, 2);
     const [first, second] = [memory.take(), memory.take()];
     expect(first?.byteOffset).not.toBe(second?.byteOffset);

@@ -2,21 +2,21 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { AlignedMemory } from './aligned-memory.ts';
 
-/** What is written past the page cache goes in pieces of this size, at multiples of it. */
+/** Size and alignment of writes that bypass the page cache. */
 export const DIRECT_WRITE_BYTES = 1024 * 1024;
-/** More writes than libuv has threads for, so that none of them waits for memory. */
+/** More slots than libuv has threads, so that no write waits for memory. */
 const SLOTS = 16;
 
 /**
- * Writes past the page cache (`O_DIRECT`, open(2)): a large body is on its way to the disk while it still arrives, and the
- * processor copies it once instead of page by page; measured at a twentieth of the system time, and twice the rate of
- * large uploads. What is not whole and aligned, and file systems that know no such writes, take the ordinary way.
+ * Writes that bypass the page cache (`O_DIRECT`, open(2)). A large body moves to disk while it still arrives, and the
+ * CPU copies it once instead of page by page. Measured: a twentieth of the system time and twice the throughput of
+ * large uploads. Partial or unaligned data, and file systems without `O_DIRECT`, use ordinary writes.
  */
 export class DirectWrites {
   readonly #memory = new AlignedMemory(DIRECT_WRITE_BYTES, SLOTS);
   #supported = true;
 
-  /** How many bytes were written at `position`, or null: to be written the ordinary way. */
+  /** Returns the number of bytes written at `position`, or null when the caller must use an ordinary write. */
   async write(file: DirectFile, chunks: readonly Uint8Array[], position: number): Promise<number | null> {
     if (!this.#supported || position % DIRECT_WRITE_BYTES !== 0 || sizeOf(chunks) !== DIRECT_WRITE_BYTES) return null;
     const slot = this.#memory.take();
@@ -39,7 +39,7 @@ export class DirectWrites {
   }
 }
 
-/** A second way into a file that is open already. */
+/** A second handle on a file that is already open. */
 export class DirectFile {
   readonly #path: string;
   #handle: Promise<FileHandle> | null = null;
@@ -54,7 +54,7 @@ export class DirectFile {
   }
 
   async close(): Promise<void> {
-    const handle = await this.#handle?.catch(() => null); // whoever wanted to write heard of it
+    const handle = await this.#handle?.catch(() => null); // the failed write reported it
     await handle?.close();
   }
 }

@@ -5,7 +5,7 @@ export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 'ENOENT'; // a system error's code
 }
 
-/** What a failed call means for whoever waits for an answer; the system's own words stay in the cause. */
+/** Maps a failed system call to a store error; the original error stays in the cause. */
 export function toStoreError(error: unknown): unknown {
   if (isDiskFull(error)) return storeErrors.InsufficientStorage({ cause: error });
   return isDiskFault(error) ? storeErrors.StorageFault({ cause: error }) : error;

@@ -2,25 +2,25 @@ import { mkdir, open, opendir, rename, stat, statfs, unlink, type FileHandle } f
 import { DirectFile, DirectWrites } from './direct-writes.ts';
 
 export interface OpenFile {
-  /** Writes behind what was written before; answers how many bytes were, which may be fewer than given. */
+  /** Appends the chunks. Returns the number of bytes written, which may be fewer than given. */
   writev(chunks: readonly Uint8Array[]): Promise<number>;
-  /** Answers how many bytes were read; 0 at the end. */
+  /** Returns the number of bytes read; 0 at the end of the file. */
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<number>;
-  /** The file's bytes are on stable storage. */
+  /** Flushes the file's bytes to stable storage. */
   datasync(): Promise<void>;
-  /** As `datasync`; of a folder: its entries. */
+  /** Like `datasync`; for a folder, flushes its entries. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Every call that the embedded engine makes of a file system. One place, so that a test can let each of them fail, and
- * can drop what was never synced.
+ * Every file system call of the embedded engine. One interface, so that a test can fail each call and drop whatever was
+ * never synced.
  */
 export interface FileSystem {
-  /** `wx` makes a file that must not be there; `r` opens a file or a folder. */
+  /** `wx` creates a file and fails if it exists; `r` opens a file or a folder. */
   open(path: string, flags: 'wx' | 'r'): Promise<OpenFile>;
-  /** With its parents; one that is there stays. */
+  /** Creates the folder and its parents; an existing folder is not an error. */
   mkdir(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
@@ -29,11 +29,11 @@ export interface FileSystem {
   freeBytes(folder: string): Promise<number>;
 }
 
-/** Everything belongs to its owner alone. */
+/** Only the owner has access. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** The file system of the machine. */
+/** The machine's file system. */
 export function nodeFileSystem(): FileSystem {
   const direct = new DirectWrites();
   return {
@@ -65,7 +65,7 @@ function fileOf(path: string, handle: FileHandle, direct: DirectWrites): OpenFil
       return written;
     },
     read: async (buffer, offset, length, at) => (await handle.read(buffer, offset, length, at)).bytesRead,
-    datasync: () => handle.datasync(), // of the file, whichever way its bytes went
+    datasync: () => handle.datasync(), // covers direct writes too
     sync: () => handle.sync(),
     close: async () => {
       try {

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import type { BlobId } from '../../../domain/ports/blob-store.ts';
 
-/** 4,096 folders: some thousands of files in each at ten million blobs. */
+/** 4,096 folders, with a few thousand files each at ten million blobs. */
 const SHARD_DIGITS = 3;
 const ID_DIGITS = 32;
-/** A blob that came from another engine has its workspace and bucket in front. */
+/** An id imported from another engine starts with its workspace and bucket. */
 const ID = /^(?:[0-9a-f-]{36}\/[0-9a-z]{1,11}\/)?[0-9a-f]{32}$/;
 const SHARD = /^[0-9a-f]{3}$/;
 
 /**
- * Where everything is, below the engine's folder: `blobs/<first digits of the id>/<id>`, `unsealed/<id>`,
- * `quarantine/<id>`. An id with slashes has dots in its file's name.
+ * Paths below the engine's folder: `blobs/<first digits of the id>/<id>`, `unsealed/<id>`, `quarantine/<id>`. Slashes
+ * in an id become dots in its file name.
  */
 export interface Layout {
   readonly root: string;
@@ -40,7 +40,7 @@ export function layoutOf(root: string): Layout {
   };
 }
 
-/** Null for a file that is not one of ours. */
+/** Returns null for a foreign file. */
 export function blobIdOf(fileName: string): BlobId | null {
   const id = fileName.replaceAll('.', '/');
   return ID.test(id) ? id : null;
@@ -51,8 +51,8 @@ export function isShard(text: string): boolean {
 }
 
 /**
- * New ids share a folder for a while, so that files that are sealed at the same time are made durable by one sync of one
- * folder; over time all folders fill alike.
+ * Consecutive new ids share a folder, so that one folder sync makes files sealed together durable. Over time all
+ * folders fill evenly.
  */
 export function createIdSource(random: (size: number) => Buffer, perShard = 1_024): () => BlobId {
   let shard = '';
@@ -76,7 +76,7 @@ function fileNameOf(id: BlobId): string {
   return checked(id).replaceAll('/', '.');
 }
 
-/** Ids come from our own rows; one that does not look so is a fault and must not become a path. */
+/** Ids come from our own rows. A malformed one is a bug and must never become a path. */
 function checked(id: BlobId): BlobId {
   if (!ID.test(id)) throw new Error('a blob id is malformed');
   return id;

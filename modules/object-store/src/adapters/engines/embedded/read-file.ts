@@ -5,8 +5,8 @@ import { isMissing, toStoreError } from './failures.ts';
 import type { FileSystem, OpenFile } from './file-system.ts';
 
 /**
- * Two buffers in turn: while the reader has one, the next range is read into the other. Twice as fast as a read stream
- * here, and the memory of a download is these two buffers.
+ * Alternates two buffers: while the consumer holds one, the next range is read into the other. Twice as fast as a read
+ * stream here, and a download needs only these two buffers.
  */
 export async function* readFileRange(
   files: FileSystem,
@@ -28,7 +28,7 @@ export async function* readFileRange(
       position += chunk.length;
       if (position < range.endExclusive) {
         pending = readInto(handle, buffers[turn % buffers.length], position, range.endExclusive);
-        // It may fail while a slow reader still has the chunk before; whoever asks for the next one hears of it.
+        // The read may fail while a slow consumer still holds the previous chunk; the next pull reports it.
         pending.catch(() => undefined);
       }
       yield chunk;

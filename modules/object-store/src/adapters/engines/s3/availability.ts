@@ -5,8 +5,8 @@ const FAILURES_TO_REST = 3;
 const REST_MS = 2_000;
 
 /**
- * While the engine is away, who comes is told at once instead of waiting for a timeout of his own: after some failures in
- * a row one request in two seconds goes through to look, and the first answer opens the way again.
+ * A circuit breaker for the upstream engine. After several failures in a row, requests fail at once instead of each
+ * waiting for its timeout. One probe every two seconds goes through, and the first response closes the circuit.
  */
 export class Availability {
   readonly #now: () => number;
@@ -30,7 +30,7 @@ export class Availability {
     }
   }
 
-  /** A body that was cut counts as well. */
+  /** Also called when a body is cut off. */
   failed(): void {
     this.#failures += 1;
     if (this.#failures >= FAILURES_TO_REST) this.#restUntilMs = this.#now() + REST_MS;
@@ -39,6 +39,6 @@ export class Availability {
   #assertAwake(): void {
     if (this.#failures < FAILURES_TO_REST) return;
     if (this.#now() < this.#restUntilMs) throw storeErrors.ProviderUnavailable({ headers: RETRY_AFTER });
-    this.#restUntilMs = this.#now() + REST_MS; // this one looks, the others wait for what it finds
+    this.#restUntilMs = this.#now() + REST_MS; // this request probes; the others fail until it succeeds
   }
 }

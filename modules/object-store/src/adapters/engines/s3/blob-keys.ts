@@ -1,9 +1,9 @@
 import type { BlobId, BlobPlace } from '../../../domain/ports/blob-store.ts';
 
 const RANDOM_BYTES = 16;
-/** `<workspace>/<bucket>/<random>` as made here, or the bare random part of a blob that came from another engine. */
+/** `<workspace>/<bucket>/<random>` for ids created here; only the random part for blobs from another engine. */
 const ID = /^(?:[0-9a-f-]{36}\/[0-9a-z]{1,11}\/)?[0-9a-f]{32}$/;
-/** For blobs whose place nobody said. */
+/** The place of blobs created without one. */
 const NOWHERE: BlobPlace = { workspaceUuid: '00000000-0000-0000-0000-000000000000', bucketId: 0 };
 
 export function newBlobId(random: (size: number) => Buffer, place: BlobPlace = NOWHERE): BlobId {
@@ -14,7 +14,7 @@ export function isBlobId(text: string): boolean {
   return ID.test(text);
 }
 
-/** An id is its key below a prefix, so that any tool can move blobs from one engine to another. */
+/** A blob's key is a prefix plus its id, so any tool can move blobs between engines. */
 export class BlobKeys {
   readonly blobs: string;
   readonly quarantine: string;
@@ -33,14 +33,14 @@ export class BlobKeys {
     return this.quarantine + checked(id);
   }
 
-  /** Null for an object that is not ours. */
+  /** Returns null for a foreign object. */
   idOf(key: string): BlobId | null {
     const id = key.slice(this.blobs.length);
     return key.startsWith(this.blobs) && isBlobId(id) ? id : null;
   }
 }
 
-/** Ids come from our own rows; one that does not look so is a fault and must not become a key. */
+/** Ids come from our own rows. A malformed one is a bug and must never become a key. */
 function checked(id: BlobId): BlobId {
   if (!isBlobId(id)) throw new Error('a blob id is malformed');
   return id;

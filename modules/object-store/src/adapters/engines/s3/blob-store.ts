@@ -14,7 +14,7 @@ import type { S3EngineOptions } from './options.ts';
 import { readObject } from './read-object.ts';
 import { Upstream } from './upstream.ts';
 
-/** S3 allows no more parts of an upload. */
+/** S3's limit on parts per upload. */
 const MOST_PARTS = 10_000;
 
 export function createS3BlobStore(options: S3EngineOptions): BlobStore {
@@ -63,7 +63,7 @@ class S3BlobStore implements BlobStore {
     }
   }
 
-  /** A copy of it stays, where no read looks. */
+  /** Moves the blob to a key that no read uses. */
   async quarantine(id: BlobId): Promise<void> {
     try {
       await this.#upstream.copy(this.#keys.keyOf(id), this.#keys.quarantineKeyOf(id));
@@ -115,7 +115,8 @@ class S3BlobStore implements BlobStore {
 
   async #open(id: BlobId, expectedBytes?: number): Promise<BlobWriter> {
     const partBytes = Math.max(this.#options.partBytes, Math.ceil((expectedBytes ?? 0) / MOST_PARTS));
-    // What fits into one request is held once and joined once; else one part is sent while the next is gathered.
+    // A blob that fits into one request is held once and joined once; otherwise one part is sent while the next is
+    // gathered.
     const needed = Math.min(expectedBytes ?? Number.MAX_SAFE_INTEGER, partBytes) * 2;
     const release = await this.#memory.take(needed);
     return new S3BlobWriter({ id, key: this.#keys.keyOf(id), upstream: this.#upstream, partBytes, release });
@@ -126,7 +127,7 @@ class S3BlobStore implements BlobStore {
       await this.#upstream.abortUpload(key, uploadId);
       return true;
     } catch (error) {
-      if (isAbsent(error)) return false; // it ended meanwhile
+      if (isAbsent(error)) return false; // it ended in the meantime
       throw toStoreError(error);
     }
   }

@@ -7,13 +7,13 @@ export interface S3BlobWriterOptions {
   key: string;
   upstream: Upstream;
   partBytes: number;
-  /** Gives the memory back that was taken for the parts. */
+  /** Returns the memory reserved for the parts. */
   release(): void;
 }
 
 /**
- * Gathers parts and sends one while the next is gathered; what fits into one part goes in one request. A part is sent
- * again as a whole when the engine failed, which is why it is held until it was taken.
+ * Gathers one part while sending another; a blob that fits into one part needs one request. A failed part is resent
+ * whole, so it stays in memory until the engine accepts it.
  */
 export class S3BlobWriter implements BlobWriter {
   readonly #options: S3BlobWriterOptions;
@@ -21,7 +21,7 @@ export class S3BlobWriter implements BlobWriter {
   #gatheredBytes = 0;
   #uploadId: string | null = null;
   readonly #parts: UploadedPart[] = [];
-  /** The last part that was sent off, after all before it. */
+  /** The last part sent; settles after all earlier ones. */
   #tail: Promise<void> = Promise.resolve();
   #state: 'open' | 'sealed' | 'ended' = 'open';
 
@@ -36,13 +36,13 @@ export class S3BlobWriter implements BlobWriter {
       this.#gathered.push(chunk.subarray(start, end));
       this.#gatheredBytes += end - start;
       start = end;
-      // Engines such as R2 want parts of one length; only the last may be shorter.
+      // Some engines, such as R2, require parts of equal length; only the last may be shorter.
       if (this.#gatheredBytes === this.#options.partBytes) waiting = this.#flush();
     }
     return waiting;
   }
 
-  /** Waits for `seal`: a single part would be visible under its final name. */
+  /** Does nothing before `seal`: a single part would already be visible under its final name. */
   end(): void {}
 
   async seal(): Promise<BlobId> {
@@ -65,30 +65,30 @@ export class S3BlobWriter implements BlobWriter {
     return id;
   }
 
-  /** What cannot be taken back now, because the engine is away, the sweep takes back later. */
+  /** If the engine is away, the sweep cleans up later. */
   async abort(): Promise<void> {
     if (this.#state === 'ended') return;
     const sealed = this.#state === 'sealed';
     this.#state = 'ended';
     this.#gathered = [];
     const { key, upstream, release } = this.#options;
-    await this.#tail.catch(() => undefined); // whoever called write was told
+    await this.#tail.catch(() => undefined); // `write` reported the error
     release();
     try {
       if (this.#uploadId !== null && !sealed) await upstream.abortUpload(key, this.#uploadId);
-      // A seal whose answer was lost may have made the object all the same.
+      // A seal whose response was lost may still have created the object.
       await upstream.remove(key);
     } catch {
       // See above; the failure that led here is the one that counts.
     }
   }
 
-  /** Starts the next part; resolves when the one before is through, which is when more may be gathered. */
+  /** Starts the next part. Resolves when the previous one is done and more may be gathered. */
   #flush(): Promise<void> {
     const part = this.#takeGathered();
     const previous = this.#tail;
     this.#tail = previous.then(() => this.#send(part));
-    this.#tail.catch(() => undefined); // the next write, the seal or nobody hears of it
+    this.#tail.catch(() => undefined); // the next write or the seal reports the error; after an abort it is ignored
     return previous;
   }
 

@@ -2,10 +2,10 @@ import { S3ServiceException } from '@aws-sdk/client-s3';
 import { isAppError } from '@svc/errors';
 import { storeErrors } from '../../../errors.ts';
 
-/** Seconds; an engine that restarts is back after a few of these. */
+/** In seconds: a restarting engine is back after a few of these. */
 export const RETRY_AFTER = { 'retry-after': '5' } as const;
 
-/** What an upstream failure means for whoever waits for an answer; the upstream's own words stay in the cause. */
+/** Maps an upstream failure to a store error; the upstream's message stays in the cause. */
 export function toStoreError(error: unknown): Error {
   if (isAppError(error)) return error;
   if (isFull(error)) return storeErrors.InsufficientStorage({ cause: error });
@@ -16,7 +16,7 @@ export function isAbsent(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.name === 'NoSuchKey' || statusOf(error) === 404);
 }
 
-/** The engine answered, whatever it said: then it is not away. */
+/** Whether the engine answered at all, even with an error: then it is reachable. */
 export function isAnswer(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && status < 500 && status !== 429;

@@ -8,8 +8,8 @@ interface Waiting {
 const MOST_WAITING = 4_096;
 
 /**
- * Memory that is shared by all uploads. Each takes what it can ever need before its first byte, so that none waits for
- * more while it holds some; first come, first served.
+ * Memory shared by all uploads. Each upload reserves its maximum before its first byte, so none waits for more while
+ * holding some. First come, first served.
  */
 export class MemoryBudget {
   readonly #capacityBytes: number;
@@ -21,7 +21,7 @@ export class MemoryBudget {
     this.#freeBytes = capacityBytes;
   }
 
-  /** Answers how to give it back. Throws `SlowDown` when too many wait. */
+  /** Returns the function that releases the memory. Throws `SlowDown` when too many uploads wait. */
   async take(wanted: number): Promise<() => void> {
     const bytes = Math.min(wanted, this.#capacityBytes);
     if (this.#queue.length > 0 || bytes > this.#freeBytes) {

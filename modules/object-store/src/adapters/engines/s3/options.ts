@@ -1,24 +1,24 @@
-/** Where the upstream is and how it is spoken to. */
+/** How to reach the upstream engine. */
 export interface S3EngineOptions {
-  /** `http(s)://host[:port]`; absent: AWS itself. */
+  /** `http(s)://host[:port]`. Defaults to AWS. */
   endpoint?: string | undefined;
   region: string;
   bucket: string;
-  /** In front of every key, so that several stores may share a bucket. */
+  /** Prefix of every key, so that several stores can share a bucket. */
   prefix: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** `endpoint/bucket/key` instead of `bucket.endpoint/key`. */
+  /** Use `endpoint/bucket/key` instead of `bucket.endpoint/key`. */
   pathStyle: boolean;
   connectTimeoutMs: number;
-  /** Of one upstream request, and of silence while its body is read. */
+  /** Timeout of one upstream request, and of silence while reading its body. */
   requestTimeoutMs: number;
-  /** Of one upstream request, the first included. */
+  /** Attempts of one upstream request, including the first. */
   maxAttempts: number;
   maxConnections: number;
-  /** All uploads together gather their parts in this much. */
+  /** Memory shared by the parts of all uploads. */
   uploadMemoryBytes: number;
-  /** A part of a multipart upload; smaller blobs go in one request. At least 5 MiB. */
+  /** Part size of a multipart upload; smaller blobs take one request. At least 5 MiB. */
   partBytes: number;
   random: (size: number) => Buffer;
   /** Milliseconds since the epoch. */

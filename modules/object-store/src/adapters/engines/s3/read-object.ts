@@ -4,10 +4,10 @@ import type { ReadRange } from '../../../domain/ports/blob-store.ts';
 import { isAbsent, isOutOfRange, toStoreError } from './failures.ts';
 import type { Upstream } from './upstream.ts';
 
-/** How often a read that was cut goes on where it was. */
+/** How many times a cut-off read resumes. */
 const RESUMES = 3;
 
-/** Streams a range as it comes. What was cut on the way is asked for again from the first byte that did not come. */
+/** Streams a range. A cut-off read resumes at the first missing byte. */
 export async function* readObject(upstream: Upstream, key: string, range: ReadRange): AsyncGenerator<Uint8Array> {
   let position = range.start;
   for (let attempt = 0; position < range.endExclusive; attempt += 1) {
@@ -47,9 +47,9 @@ async function open(upstream: Upstream, key: string, start: number, endExclusive
   }
 }
 
-/** Ends a body that says nothing while more is wanted; a reader that is slow itself is not silence. */
+/** Ends a body that stalls while the consumer waits for more. A slow consumer does not count as a stall. */
 async function* withoutSilence(body: Readable, silenceMs: number): AsyncGenerator<Buffer> {
-  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // no encoding is set
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // no encoding is set, so chunks are buffers
   for (;;) {
     const timer = setTimeout(() => body.destroy(new Error('the engine fell silent')), silenceMs);
     try {

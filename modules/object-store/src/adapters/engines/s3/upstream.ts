@@ -21,7 +21,7 @@ export interface UploadedPart {
   ETag: string | undefined;
 }
 
-/** The requests that the engine is asked, each bounded in time and attempts. */
+/** Requests to the engine, each bounded in time and attempts. */
 export class Upstream {
   readonly requestTimeoutMs: number;
   readonly availability: Availability;
@@ -37,8 +37,9 @@ export class Upstream {
       region: options.region,
       forcePathStyle: options.pathStyle,
       credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
-      maxAttempts: options.maxAttempts, // with growing, random pauses between
-      // Checksums in trailers are beyond several engines; the payload's hash is signed, and our own is kept in our rows.
+      maxAttempts: options.maxAttempts, // with jittered exponential backoff
+      // Several engines do not support trailing checksums. The payload hash is signed, and our rows keep our own
+      // checksum.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {

@@ -26,7 +26,7 @@ const question = (more: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
   ...more,
 });
 
-describe('a policy', () => {
+describe('parsePolicy', () => {
   it.each<[string, string]>([
     ['no JSON', 'nothing'],
     ['half of a document', '{"Statement": ['],
@@ -61,11 +61,11 @@ describe('a policy', () => {
       'an address that is none': { Condition: { IpAddress: { 'aws:SourceIp': '10.0.0.0/33' } } },
     }).map(([name, more]): [string, string] => [name, JSON.stringify({ Statement: [statement(more)] })]),
     ['the same id twice', JSON.stringify({ Statement: [statement({ Sid: 'a' }), statement({ Sid: 'a' })] })],
-  ])('with %s is malformed', (_, document) => {
+  ])('rejects a policy with %s', (_, document) => {
     expect(() => parsePolicy(document, 'photos')).toThrow(expect.objectContaining({ code: 'MalformedPolicy' }));
   });
 
-  it('may be one statement without a list, and speak of any bucket by a wildcard', () => {
+  it('accepts a single statement without a list, and a wildcard for the bucket', () => {
     expect(
       parsePolicy(JSON.stringify({ Statement: statement({ Resource: 'arn:aws:s3:::*' }) }), 'photos').statements,
     ).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('principals', () => {
     [{ CanonicalUser: ownerOf(WORKSPACE).id }, true, false],
     [{ AWS: 'arn:aws:iam::123456789012:root' }, false, false],
     [{ Service: 'cloudfront.amazonaws.com' }, false, false],
-  ])('%j: the workspace %s, everybody %s', (Principal, workspace, everybody) => {
+  ])('%j: matches the workspace %s, matches everyone %s', (Principal, workspace, everybody) => {
     const policy = parse(statement({ Principal }));
     expect(evaluatePolicy(policy, question())).toBe(workspace ? 'allow' : 'silent');
     expect(evaluatePolicy(policy, question({ workspaceUuid: null, accessKeyId: null }))).toBe(
@@ -93,7 +93,7 @@ describe('principals', () => {
     );
   });
 
-  it('that are excepted are not denied', () => {
+  it('does not deny principals excluded with NotPrincipal', () => {
     const policy = parse(statement({ Effect: 'Deny', Principal: undefined, NotPrincipal: { AWS: WORKSPACE } }));
     expect(evaluatePolicy(policy, question())).toBe('silent');
     expect(evaluatePolicy(policy, question({ workspaceUuid: OTHER, accessKeyId: 'tid_other' }))).toBe('deny');
@@ -157,21 +157,21 @@ describe('conditions', () => {
     [{ 'ForAnyValue:StringEquals': { 's3:RequestObjectTagKeys': ['one'] } }, true],
     [{ 'ForAnyValue:StringEquals': { 's3:RequestObjectTagKeys': ['three'] } }, false],
     [{ StringEquals: { 's3:prefix': 'public/x' }, Bool: { 'aws:SecureTransport': 'true' } }, false],
-  ])('%j holds: %s', (Condition, expected) => {
+  ])('%j matches: %s', (Condition, expected) => {
     const conditions = (key: string): readonly string[] | undefined => values[key];
     expect(evaluatePolicy(parse(statement({ Condition })), question({ conditions }))).toBe(
       expected ? 'allow' : 'silent',
     );
   });
 
-  it('about the tags of the object are known to need it', () => {
+  it('reports that conditions on object tags need the tags', () => {
     const tagged = parse(statement({ Condition: { StringEquals: { 's3:ExistingObjectTag/Team': 'a' } } }));
     expect(tagged.readsObjectTags).toBe(true);
     expect(parse(statement()).readsObjectTags).toBe(false);
   });
 });
 
-describe('what is public', () => {
+describe('isPublic', () => {
   it.each<[object, boolean]>([
     [{}, true],
     [{ Principal: { AWS: '*' } }, true],
@@ -201,12 +201,12 @@ describe('wildcards', () => {
     ['a**b', 'ab', true],
     ['[a]', 'a', false],
     ['a.c', 'abc', false],
-  ])('%s and %s: %s', (pattern, text, expected) => {
+  ])('%s matches %s: %s', (pattern, text, expected) => {
     expect(matchesWildcard(pattern, text)).toBe(expected);
   });
 
-  it('stay cheap however they are written', () => {
-    // Quadratic at worst: a backtracking matcher would never come back from this.
+  it('matches in quadratic time at worst', () => {
+    // Quadratic at worst; a backtracking matcher would not finish.
     expect(matchesWildcard(`${'*a'.repeat(500)}b`, 'a'.repeat(2_000))).toBe(false);
   });
 });
