@@ -7,7 +7,7 @@ import { ContentSealer } from './encryption/content-sealer.ts';
 import { sealedBytes } from './encryption/sealed-layout.ts';
 import { storeErrors } from '../errors.ts';
 import type { BlobPlace, BlobStore, BlobWriter } from './ports/blob-store.ts';
-import type { NewContent } from './ports/metadata-store.ts';
+import type { NewContent } from './ports/objects.ts';
 
 export interface ContentDeps {
   blobs: BlobStore;

@@ -1,7 +1,7 @@
 import type { ContentKey } from './encryption/content-key.ts';
 import type { ReadRange } from './ports/blob-store.ts';
 import type { SourceVersion } from './ports/copy-commands.ts';
-import type { FoundObject } from './ports/metadata-store.ts';
+import type { FoundObject } from './ports/objects.ts';
 import type { ObjectChecksum, UploadRecord } from './ports/records.ts';
 import type { ContentDeps } from './content-writer.ts';
 import { digestContent } from './digest-content.ts';

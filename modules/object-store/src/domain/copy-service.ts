@@ -3,7 +3,7 @@ import { assertSettings, writeRulesOf } from './write-rules.ts';
 import type { ChecksumAlgorithm } from './checksums/algorithms.ts';
 import type { ContentKey } from './encryption/content-key.ts';
 import type { CustomerKey } from './encryption/key-envelope.ts';
-import type { FoundObject } from './ports/metadata-store.ts';
+import type { FoundObject } from './ports/objects.ts';
 import type { WriteConditions } from './ports/records.ts';
 import type { StoredVersion } from './ports/records.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, ObjectEncryption } from './ports/records.ts';

@@ -3,7 +3,7 @@ import type { ContentKey } from './encryption/content-key.ts';
 import { createBodyHasher } from './checksums/body-hasher.ts';
 import { storeErrors } from '../errors.ts';
 import type { ReadRange } from './ports/blob-store.ts';
-import type { FoundObject } from './ports/metadata-store.ts';
+import type { FoundObject } from './ports/objects.ts';
 import { readContent } from './read-content.ts';
 import type { StoreDeps } from './store-deps.ts';
 

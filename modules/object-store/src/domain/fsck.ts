@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BlobEntry } from './ports/blob-store.ts';
-import type { UsageDrift } from './ports/metadata-store.ts';
+import type { UsageDrift } from './ports/blobs.ts';
 import type { StoreDeps } from './store-deps.ts';
 
 export interface FsckReport {

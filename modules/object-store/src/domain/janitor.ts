@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TrashEntry } from './ports/metadata-store.ts';
+import type { TrashEntry } from './ports/trash.ts';
 import type { CredentialCache } from './credential-cache.ts';
 import type { StoreDeps } from './store-deps.ts';
 

@@ -1,5 +1,5 @@
 import { storeErrors } from '../errors.ts';
-import type { NewContent } from './ports/metadata-store.ts';
+import type { NewContent } from './ports/objects.ts';
 import type { WriteConditions } from './ports/records.ts';
 import type { StoredVersion } from './ports/records.ts';
 import { lastNamed, type CompletedPart, type CompleteUpload, type ExpectedObject } from './ports/upload-commands.ts';

@@ -1,7 +1,7 @@
 import type { DeleteConditions } from './ports/delete-conditions.ts';
 import { isAppError } from '@svc/errors';
 import { storeErrors } from '../errors.ts';
-import type { DeletedObject, FoundObject, ListObjects, NewContent, ObjectPage } from './ports/metadata-store.ts';
+import type { DeletedObject, FoundObject, ListObjects, NewContent, ObjectPage } from './ports/objects.ts';
 import type { WriteConditions } from './ports/records.ts';
 import type { StoredVersion } from './ports/records.ts';
 import type { ListObjectVersions, VersionPage } from './ports/version-listing.ts';

@@ -3,7 +3,7 @@ import type { ChecksumAlgorithm } from './checksums/algorithms.ts';
 import type { ContentKey } from './encryption/content-key.ts';
 import { storeErrors } from '../errors.ts';
 import type { BlobPlace, ReadRange } from './ports/blob-store.ts';
-import type { FoundObject, NewContent } from './ports/metadata-store.ts';
+import type { FoundObject, NewContent } from './ports/objects.ts';
 import type { ObjectChecksum } from './ports/records.ts';
 import { ContentWriter, type ContentDeps } from './content-writer.ts';
 import { readContent } from './read-content.ts';

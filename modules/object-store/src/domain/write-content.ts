@@ -1,5 +1,5 @@
 import { storeErrors } from '../errors.ts';
-import type { NewContent } from './ports/metadata-store.ts';
+import type { NewContent } from './ports/objects.ts';
 import type { ContentKey } from './encryption/content-key.ts';
 import type { BucketRecord, ObjectChecksum } from './ports/records.ts';
 import { ContentWriter } from './content-writer.ts';

@@ -6,7 +6,7 @@ import type { StoreServices } from '../domain/services.ts';
 import { settingsOf } from '../domain/settings/bucket-settings.ts';
 import { storeErrors } from '../errors.ts';
 import { admitRequest } from '../domain/admission.ts';
-import type { FoundObject } from '../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../domain/ports/objects.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
 import { sendObject, type ObjectExchange } from './objects/send-object.ts';
 

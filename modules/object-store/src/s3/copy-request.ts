@@ -4,7 +4,7 @@ import { isBucketName } from '../domain/bucket-name.ts';
 import { assertObjectKey } from '../domain/object-key.ts';
 import { evaluateReadConditions } from '../domain/read-conditions.ts';
 import { storeErrors } from '../errors.ts';
-import type { FoundObject } from '../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../domain/ports/objects.ts';
 import type { BucketRecord, ObjectAttributes } from '../domain/ports/records.ts';
 import { isAppError } from '@svc/errors';
 import { findCopySource, type CopySource } from './access/copy-source.ts';

@@ -4,7 +4,7 @@ import { inlineContent, readContent } from '../domain/read-content.ts';
 import type { StoreDeps } from '../domain/store-deps.ts';
 import type { ContentKey } from '../domain/encryption/content-key.ts';
 import type { ReadRange } from '../domain/ports/blob-store.ts';
-import type { FoundObject } from '../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../domain/ports/objects.ts';
 import { respondEmpty, respondStream } from './respond.ts';
 
 /**

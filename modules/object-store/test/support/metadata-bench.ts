@@ -1,13 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Limits } from '@svc/quotas';
 import { afterEach, beforeEach } from 'vitest';
-import type {
-  DeletedObject,
-  DeleteObject,
-  MetadataStore,
-  NewContent,
-  PutObject,
-} from '../../src/domain/ports/metadata-store.ts';
+import type { MetadataStore } from '../../src/domain/ports/metadata-store.ts';
+import type { DeletedObject, DeleteObject, NewContent, PutObject } from '../../src/domain/ports/objects.ts';
 import type { StoredVersion } from '../../src/domain/ports/records.ts';
 import type { BucketRecord } from '../../src/domain/ports/records.ts';
 

@@ -99,4 +99,6 @@ export interface UploadCommands {
    */
   completeUpload(input: CompleteUpload): Promise<StoredVersion>;
   abortUpload(input: AbortUpload): Promise<void>;
+  /** Completed uploads are remembered so that a repeated completion gets the same response. Deletes older ones. */
+  forgetCompletedUploads(input: { beforeMs: number; limit: number }): Promise<number>;
 }

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { CrcKernel } from '../checksums/crc-kernel.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
-import type { BlobRecord, MetadataStore, VerifiedBlob } from '../ports/metadata-store.ts';
+import type { BlobRecord, VerifiedBlob } from '../ports/blobs.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
 import { Pace } from './pace.ts';
 import { verifyBlob, type Verdict } from './verify-blob.ts';
 

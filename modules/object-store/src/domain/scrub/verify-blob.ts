@@ -1,7 +1,7 @@
 import { isAppError } from '@svc/errors';
 import { finishRegister, initialRegister, type CrcKernel } from '../checksums/crc-kernel.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
-import type { BlobRecord, BlobState } from '../ports/metadata-store.ts';
+import type { BlobRecord, BlobState } from '../ports/blobs.ts';
 
 export interface Verdict {
   state: BlobState;

@@ -3,7 +3,7 @@ import { grantOf, type HttpApp } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import type { ObjectName } from '../../domain/object-service.ts';
-import type { DeletedObject } from '../../domain/ports/metadata-store.ts';
+import type { DeletedObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import { bucketResource, objectResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';

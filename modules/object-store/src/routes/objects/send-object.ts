@@ -6,7 +6,7 @@ import { evaluateReadConditions, parseTags } from '../../domain/read-conditions.
 import type { StoreServices } from '../../domain/services.ts';
 import { countTraffic } from '../../domain/usage/count-traffic.ts';
 import { storeErrors } from '../../errors.ts';
-import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import { objectHeaders } from '../../s3/object-headers.ts';
 import { ContentHead, sendContent, sendNotModified } from '../../s3/send-content.ts';

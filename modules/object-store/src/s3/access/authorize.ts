@@ -7,7 +7,7 @@ import { mayDo, type Caller } from '../../domain/caller.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { storeErrors } from '../../errors.ts';
 import type { StoreAction } from '../../domain/ports/maker-rights.ts';
-import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord, ObjectVersion } from '../../domain/ports/records.ts';
 import type { S3Request } from '../s3-request.ts';
 import { conditionsOf, type RequestFacts } from './request-conditions.ts';

@@ -1,6 +1,6 @@
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
 import { mayDo } from '../../domain/caller.ts';
-import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import type { BucketContext } from '../s3-context.ts';
 import { denied, findAllowed, type RequestAccess } from './authorize.ts';

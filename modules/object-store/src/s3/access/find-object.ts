@@ -1,4 +1,4 @@
-import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { ObjectContext } from '../s3-context.ts';
 import { findAllowed } from './authorize.ts';
 

@@ -2,7 +2,7 @@ import type { ChecksumAlgorithm } from '../../domain/checksums/algorithms.ts';
 import { ContentWriter, type ContentOptions } from '../../domain/content-writer.ts';
 import { assertSettings } from '../../domain/write-rules.ts';
 import { storeErrors } from '../../errors.ts';
-import type { NewContent } from '../../domain/ports/metadata-store.ts';
+import type { NewContent } from '../../domain/ports/objects.ts';
 import type { ObjectChecksum } from '../../domain/ports/records.ts';
 import type { BucketContext } from '../s3-context.ts';
 import { assertDigests, digestsFor, readBodyPlan } from './body-plan.ts';

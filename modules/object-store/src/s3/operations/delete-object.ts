@@ -3,7 +3,7 @@ import type { DeleteConditions } from '../../domain/ports/delete-conditions.ts';
 import { isAppError, type AppError } from '@svc/errors';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { storeErrors } from '../../errors.ts';
-import type { DeletedObject } from '../../domain/ports/metadata-store.ts';
+import type { DeletedObject } from '../../domain/ports/objects.ts';
 import { mayDoTo } from '../access/authorize.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { asksForBypass, mayBypassGovernance } from '../object-lock-headers.ts';

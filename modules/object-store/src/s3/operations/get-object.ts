@@ -7,7 +7,7 @@ import { evaluateReadConditions, parseTags } from '../../domain/read-conditions.
 import type { ContentKey } from '../../domain/encryption/content-key.ts';
 import { storeErrors } from '../../errors.ts';
 import type { ReadRange } from '../../domain/ports/blob-store.ts';
-import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../../domain/ports/objects.ts';
 import { findObject } from '../access/find-object.ts';
 import { assertNoEncryptionRequest, encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
 import { expirationHeaders, matchable } from '../expiration-header.ts';

@@ -1,5 +1,5 @@
 import { defineOperation, type BucketHandler } from '../operation.ts';
-import type { ObjectPage } from '../../domain/ports/metadata-store.ts';
+import type { ObjectPage } from '../../domain/ports/objects.ts';
 import type { ObjectSummary } from '../../domain/ports/records.ts';
 import { fromToken, readEncoding, readLimit, toIsoDate, toToken } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';

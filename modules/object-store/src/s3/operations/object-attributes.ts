@@ -1,6 +1,6 @@
 import { defineOperation, type ObjectHandler } from '../operation.ts';
 import { storeErrors } from '../../errors.ts';
-import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { ObjectChecksum } from '../../domain/ports/records.ts';
 import { findObject } from '../access/find-object.ts';
 import { assertNoEncryptionRequest, encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';

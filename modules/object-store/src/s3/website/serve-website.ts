@@ -11,7 +11,7 @@ import {
   type WebsiteDocument,
   type WebsiteTarget,
 } from '../../domain/website/website-document.ts';
-import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import { authorize, findAllowed } from '../access/authorize.ts';
 import { READ_OBJECT } from '../access/rules.ts';

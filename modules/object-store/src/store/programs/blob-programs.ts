@@ -1,4 +1,5 @@
-import type { BlobRecord, MetadataCommands, MetadataQueries } from '../../domain/ports/metadata-store.ts';
+import type { BlobRecord } from '../../domain/ports/blobs.ts';
+import type { MetadataCommands, MetadataQueries } from '../../domain/ports/metadata-store.ts';
 import { all, change, first, type Program, type Row } from '../program.ts';
 import { integer, text, textOrNull } from '../row.ts';
 

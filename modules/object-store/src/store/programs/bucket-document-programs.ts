@@ -1,11 +1,7 @@
 import { parseNotificationDocument } from '../../domain/notifications/notification-document.ts';
 import { storeErrors } from '../../errors.ts';
-import type {
-  MetadataCommands,
-  MetadataQueries,
-  PutBucketDocument,
-  SetBucketEncryption,
-} from '../../domain/ports/metadata-store.ts';
+import type { PutBucketDocument, SetBucketEncryption } from '../../domain/ports/bucket-configuration.ts';
+import type { MetadataCommands, MetadataQueries } from '../../domain/ports/metadata-store.ts';
 import { BUCKET_DOCUMENT_NAMES, type BucketDocumentName } from '../../domain/ports/records.ts';
 import { all, change, first, lock, type Program } from '../program.ts';
 import { text } from '../row.ts';

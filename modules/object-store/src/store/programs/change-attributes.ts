@@ -1,6 +1,6 @@
 import { assertRetentionChange, lockedUntilMs } from '../../domain/object-lock.ts';
 import { storeErrors } from '../../errors.ts';
-import type { ChangeAttributes } from '../../domain/ports/metadata-store.ts';
+import type { ChangeAttributes } from '../../domain/ports/objects.ts';
 import type { AttributeChanges, ObjectAttributes, ObjectVersion } from '../../domain/ports/records.ts';
 import { change, type Program } from '../program.ts';
 import { activeVersioning } from './bucket-rows.ts';

@@ -1,5 +1,5 @@
 import { afterPrefix, commonPrefixOf, compareKeys } from '../../domain/key-order.ts';
-import type { ListObjects, ObjectPage } from '../../domain/ports/metadata-store.ts';
+import type { ListObjects, ObjectPage } from '../../domain/ports/objects.ts';
 import type { ObjectSummary } from '../../domain/ports/records.ts';
 import { toAttributes, toChecksum } from '../object-row.ts';
 import { all, type Program, type Row } from '../program.ts';

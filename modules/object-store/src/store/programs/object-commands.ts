@@ -1,6 +1,6 @@
 import { assertRemovable } from '../../domain/object-lock.ts';
 import { storeErrors } from '../../errors.ts';
-import type { DeletedObject, DeleteObject, PutObject } from '../../domain/ports/metadata-store.ts';
+import type { DeletedObject, DeleteObject, PutObject } from '../../domain/ports/objects.ts';
 import type { StoredVersion } from '../../domain/ports/records.ts';
 import type { ContentLocation } from '../../domain/ports/records.ts';
 import { change, lock, type Program } from '../program.ts';

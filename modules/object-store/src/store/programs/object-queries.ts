@@ -1,4 +1,5 @@
-import type { FoundObject, MetadataQueries } from '../../domain/ports/metadata-store.ts';
+import type { MetadataQueries } from '../../domain/ports/metadata-store.ts';
+import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { ManifestPart, PartRecord } from '../../domain/ports/records.ts';
 import { OBJECT_COLUMNS, toChecksum, toObjectVersion } from '../object-row.ts';
 import { all, first, type Program, type Row } from '../program.ts';

@@ -1,5 +1,5 @@
 import { storeErrors } from '../../errors.ts';
-import type { ReplaceBucketDocuments } from '../../domain/ports/metadata-store.ts';
+import type { ReplaceBucketDocuments } from '../../domain/ports/bucket-configuration.ts';
 import { first, lock, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { putBucketDocument } from './bucket-document-programs.ts';

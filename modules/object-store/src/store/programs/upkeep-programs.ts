@@ -1,4 +1,6 @@
-import type { MetadataCommands, MetadataQueries, TrashEntry, UsageDrift } from '../../domain/ports/metadata-store.ts';
+import type { UsageDrift } from '../../domain/ports/blobs.ts';
+import type { MetadataCommands, MetadataQueries } from '../../domain/ports/metadata-store.ts';
+import type { TrashEntry } from '../../domain/ports/trash.ts';
 import { all, change, first, type Program } from '../program.ts';
 import { integer, text } from '../row.ts';
 import { forgetBlob } from './blob-programs.ts';
