@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DUE_MS, LATER_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What is known of blobs by themselves, on every metadata store. */
+/** Contract for blob records, run against every metadata store. */
 export function describeBlobRecords(open: OpenMetadata): void {
   describe('what is known of a blob', () => {
     const bench = metadataBench(open);

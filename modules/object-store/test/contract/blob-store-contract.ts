@@ -8,7 +8,7 @@ export interface OpenedBlobs {
   close(): Promise<void>;
 }
 
-/** What every blob store does, wherever it keeps the bytes. */
+/** Contract for every blob store, whatever its backend. */
 export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
   let opened: OpenedBlobs;
   let store: BlobStore;

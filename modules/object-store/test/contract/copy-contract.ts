@@ -4,7 +4,7 @@ import type { CopyObject, SourceVersion } from '../../src/domain/ports/copy-comm
 import type { StoredVersion } from '../../src/domain/ports/records.ts';
 import { DUE_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does with bytes that several rows share. */
+/** Contract for copies, which share bytes between rows, run against every metadata store. */
 export function describeCopies(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const identity = (key: string, stored: StoredVersion): SourceVersion => {
@@ -134,7 +134,7 @@ export function describeCopies(open: OpenMetadata): void {
       await bench.store.abortUpload({ ...upload, trashDueAtMs: DUE_MS });
       const query = { manifestId: upload.uploadId, limit: 9 };
       expect(await bench.store.manifestBlobs(query)).toEqual([{ partNumber: 1, blobId, shared: true }]);
-      await bench.remove('a'); // after the look, before the rows of the manifest went
+      await bench.remove('a'); // after manifestBlobs, before forgetManifestParts
       expect(await bench.trash()).toEqual([upload.uploadId]);
       await bench.store.forgetManifestParts({ manifestId: upload.uploadId, throughPartNumber: 1, removedBlobs: [] });
       expect((await bench.trash()).toSorted()).toEqual([upload.uploadId, blobId].toSorted());

@@ -7,7 +7,7 @@ import { DUE_MS, LATER_MS, metadataBench, NOW_MS, type OpenMetadata } from '../s
 const SCHEDULE = { nextCheckAtMs: NOW_MS, claimUntilMs: DUE_MS, servedUntilMs: 0 };
 const SERVED = { nextCheckAtMs: LATER_MS, claimUntilMs: null, servedUntilMs: LATER_MS };
 
-/** What every metadata store does with custom domains, whatever database is behind it. */
+/** Contract for custom domains, run against every metadata store. */
 export function describeDomains(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const { workspaceUuid } = bench;
@@ -111,7 +111,7 @@ export function describeDomains(open: OpenMetadata): void {
       expect(both.toSorted()).toEqual([0, 1]);
       expect(await claim(NOW_MS + 99)).toBe(0);
       expect(await claim(NOW_MS + 100)).toBe(1);
-      await serve(domain); // lets go, and is due later
+      await serve(domain); // releases the lease and sets a later due time
       expect(await claim(LATER_MS - 1)).toBe(0);
       expect(await claim(LATER_MS)).toBe(1);
     });

@@ -15,7 +15,7 @@ import { metadataBench, type OpenMetadata } from '../support/metadata-bench.ts';
 const log = createLogger({ level: 'silent', name: 'test' });
 const signal = new AbortController().signal;
 
-/** The ring and its rotation on each database. */
+/** Contract for the key ring and its rotation, run against every metadata store. */
 export function describeKeyRotation(open: OpenMetadata): void {
   describe('the key ring and its rotation', () => {
     const master = createSecretKey(randomBytes(32));
@@ -31,7 +31,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
     });
 
     const legacy = new SecretBox(master, randomBytes);
-    /** As another replica has it. */
+    /** A separate key ring over the same store, as on another replica. */
     const newRing = () =>
       new KeyRing({ metadata: store, wrapper, legacy, cacheMs: 3_600_000, random: randomBytes, now: () => nowMs });
     const rotationOf = (ring: KeyRing, metadata = store, holder = 'one') =>
@@ -115,7 +115,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       const document = JSON.stringify({ rules: [], secret: encryption.sealedKey });
       const change = { bucketId: bucket.id, name: 'notification' as const, document, nowMs };
       await expect(store.putBucketDocument(change)).rejects.toMatchObject(closed);
-      nowMs += 10_000; // by now the other replica has seen the new key
+      nowMs += 10_000; // the other replica has seen the new key by now
       await put('late', await seal(stale, 'late'));
       await finish(rotationOf(ring));
       expect(await opened(ring, 'late')).toBe('late');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DUE_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What carrying out lifecycle rules needs of every metadata store. */
+/** Contract for leases and lifecycle queries, run against every metadata store. */
 export function describeLifecycle(open: OpenMetadata): void {
   const bench = metadataBench(open);
 

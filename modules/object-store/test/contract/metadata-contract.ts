@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { commonPrefixOf, compareKeys } from '../../src/domain/key-order.ts';
 import { DUE_MS, LATER_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does with buckets, objects and listings, whatever database is behind it. */
+/** Contract for buckets, objects and listings, run against every metadata store. */
 export function describeMetadataStore(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const { workspaceUuid } = bench;

@@ -8,7 +8,7 @@ const ALL: NotifyRule = {
   rules: [{ destination: 'hook', patterns: ['s3:ObjectCreated:*', 's3:ObjectRemoved:*'] }],
 };
 
-/** What every metadata store does with the outbox of notifications. */
+/** Contract for the notification outbox, run against every metadata store. */
 export function describeNotifications(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const hook = (destination = 'hook') => ({ bucketId: bench.bucket.id, destination });

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { DUE_MS, metadataBench, NOW_MS, tenantLimits, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does about quotas: they are decided on exact counters, inside the transaction. */
+/** Contract for quotas, run against every metadata store: checked on exact counters inside the transaction. */
 export function describeQuotas(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const inline = (bytes: number) => ({ kind: 'inline', data: randomBytes(bytes) }) as const;
@@ -188,7 +188,7 @@ export function describeQuotas(open: OpenMetadata): void {
     it('counts deleted bytes until they are removed, and lets their workspace hasten that', async () => {
       const { workspaceUuid, id: bucketId } = bench.bucket;
       const quota = { tenant: tenantLimits(workspaceUuid, { stored_bytes: 2_000 }) };
-      const content = (id: string) => ({ kind: 'blob', blobId: id.repeat(16) }) as const; // of 1,000 bytes
+      const content = (id: string) => ({ kind: 'blob', blobId: id.repeat(16) }) as const; // 1,000 bytes
       await bench.put('a', content('a'), { quota });
       await bench.remove('a');
       expect(await used()).toMatchObject({ stored_bytes: 1_000, stored_objects: 0 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AccessKeyRecord } from '../../src/domain/ports/records.ts';
 import { DUE_MS, LATER_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does with uploads in parts and with access keys. */
+/** Contract for multipart uploads and access keys, run against every metadata store. */
 export function describeUploads(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const { workspaceUuid } = bench;

@@ -4,11 +4,11 @@ import { DUE_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/met
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Two hours of one day. */
+/** Two hours of the same day. */
 const FIRST = { hourMs: NOW_MS, dayMs: NOW_MS };
 const SECOND = { hourMs: NOW_MS + HOUR_MS, dayMs: NOW_MS };
 
-/** What every metadata store does with usage over time. */
+/** Contract for usage history, run against every metadata store. */
 export function describeUsageHistory(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const { workspaceUuid } = bench;

@@ -4,7 +4,7 @@ import { commonPrefixOf, compareKeys } from '../../src/domain/key-order.ts';
 import type { ListObjectVersions, VersionPage } from '../../src/domain/ports/version-listing.ts';
 import { metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does with the versions of a key. */
+/** Contract for object versions, run against every metadata store. */
 export function describeVersions(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const enable = (versioning: 'enabled' | 'suspended' = 'enabled') =>
