@@ -50,7 +50,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       while ((await store.storeKeys({})).length > 1) await rotation.round(signal);
     };
 
-    it('makes one first key, however many replicas begin at once', async () => {
+    it('creates one first key when several replicas start at once', async () => {
       const rings = [newRing(), newRing(), newRing()];
       const sealed = await Promise.all(rings.map((ring, index) => ring.seal(`secret ${index}`, 'here')));
       expect(await store.storeKeys({})).toHaveLength(1);
@@ -59,7 +59,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       await expect(newRing().open(sealed[0] ?? '', 'elsewhere')).rejects.toMatchObject({ code: 'MasterKeyInvalid' });
     });
 
-    it('seals everything again under a new key, from before the ring too, then removes the old one', async () => {
+    it('reseals everything under a new key, including secrets older than the ring, then removes the old key', async () => {
       const ring = newRing();
       const { bucket } = bench;
       for (let index = 0; index < 250; index += 1) await put(`k${index}`, await seal(ring, `data key ${index}`));
@@ -88,7 +88,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       expect(target).toBe(2);
     });
 
-    it('seals again what the master key sealed when no key of the ring was made yet', async () => {
+    it('reseals secrets that the master key sealed before the ring had a key', async () => {
       const context = ringContext({ mode: 'sse-s3' });
       await put('legacy', { mode: 'sse-s3', sealedKey: legacy.seal('from before', context) });
       const ring = newRing();
@@ -99,7 +99,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       expect(await opened(newRing(), 'legacy')).toBe('from before');
     });
 
-    it('refuses what is sealed under a key that was closed meanwhile, wherever it would be written', async () => {
+    it('rejects every write of a secret sealed under a key that was closed meanwhile', async () => {
       const stale = newRing();
       const { bucket } = bench;
       const encryption = await seal(stale, 'late');
@@ -121,7 +121,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       expect(await opened(ring, 'late')).toBe('late');
     });
 
-    it('goes on where it stopped, after any step, and seals nothing twice', async () => {
+    it('resumes after a crash at any step and seals nothing twice', async () => {
       const ring = newRing();
       for (let index = 0; index < 120; index += 1) await put(`c${index}`, await seal(ring, `data key ${index}`));
       const target = await ring.addKey();
@@ -147,7 +147,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       expect((await store.storeKeys({})).map(({ id }) => id)).toEqual([target]);
     });
 
-    it('loses no change that others make to the rows at the same time', async () => {
+    it('keeps concurrent changes to the same rows', async () => {
       const ring = newRing();
       const { bucket } = bench;
       for (let index = 0; index < 60; index += 1) await put(`t${index}`, await seal(ring, `data key ${index}`));
@@ -166,7 +166,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       }
     });
 
-    it('wraps its keys anew under another master key, and every replica goes on', async () => {
+    it('rewraps its keys under another master key, and back', async () => {
       const ring = newRing();
       const sealed = await ring.seal('secret', 'here');
       const fresh = createSecretKey(randomBytes(32));
