@@ -113,7 +113,7 @@ describe('answers as S3 gives them', () => {
         client.send(new CompleteMultipartUploadCommand({ ...name, MultipartUpload: { Parts } }));
       const ofAnother = parts.map(({ PartNumber, ETag }) => ({ PartNumber, ETag, ChecksumCRC32: 'AAAAAA==' }));
       expect(await refusalOf(complete(ofAnother))).toEqual({ code: 'BadDigest', status: 400 });
-      // One that is not repeated is the one that was sent.
+      // A part without a checksum here keeps the one it was uploaded with.
       const completed = await complete(
         parts.map(({ [field]: value, ...part }, index) => (index === 0 ? part : { ...part, [field]: value })),
       );

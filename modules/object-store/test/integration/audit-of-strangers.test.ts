@@ -53,7 +53,7 @@ describe('the audit log of a bucket that others may change', () => {
   };
   const stored = async (): Promise<string> =>
     String((await send({ method: 'PUT', target: '/alpha/object', body: 'x' }, mine)).headers['x-amz-version-id']);
-  /** The lines that `work` adds to the log of a workspace. */
+  /** Returns the audit entries that `work` adds for a workspace. */
   const linesOf = async (workspaceUuid: string, work: () => Promise<unknown>): Promise<AuditEntry[]> => {
     const before = management.audit.entries.length;
     await work();

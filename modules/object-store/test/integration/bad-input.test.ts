@@ -7,7 +7,7 @@ import { children, childText, parseXml } from '../../src/s3/xml-reader.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest, type SigningOptions } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
 
-/** The answers are those of AWS; where it says nothing, those of the RFC. Whatever is refused changes nothing. */
+/** Responses match AWS, or the RFC where AWS does not specify them. A rejected request changes nothing. */
 describe('bad input', () => {
   let folder: TemporaryFolder;
   let store: RunningStore;
@@ -209,7 +209,7 @@ describe('bad input', () => {
 
   it('takes metadata of bytes beyond ASCII, signed as they are sent or as UTF-8 of Latin-1', async () => {
     const value = 'Grüße';
-    // As bytes: beside a text, Node would encode the head as it does the text.
+    // Sent as bytes: with a string body, Node encodes the headers like the body.
     const request = { method: 'PUT', body: Buffer.from('x'), headers: { 'x-amz-meta-text': value } };
     const bytes = Buffer.from(value).toString('latin1');
     for (const [name, sent] of [

@@ -21,7 +21,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** Nothing of the user's own settings, and no way out of this machine. */
+/** Isolates the client from the user's own settings and from services outside this machine. */
 function environment(): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],

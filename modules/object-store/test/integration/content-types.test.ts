@@ -12,7 +12,7 @@ const INVALID = [
   'text/html; x',
   'text/plain; charset=a; charset=b',
 ];
-/** One that no list knows, spelled as few would. */
+/** A valid type that is in no registry, in unusual spelling. */
 const VALID = 'Text/X-Own; Charset="utf-8"';
 const SANDBOX = "sandbox; default-src 'none'";
 

@@ -118,7 +118,7 @@ describe('copies on the wire', () => {
   it('of ranges become parts that share stored bytes, and what is spread over parts is written anew', async () => {
     const pieces = [randomBytes(MiB), randomBytes(MiB)];
     const Key = 'assembled';
-    // An encrypted upload has a key of its own, under which every part is written anew.
+    // An encrypted upload has its own key, so every copied part would be rewritten.
     await client.send(new DeleteBucketEncryptionCommand({ Bucket }));
     const source = await upload('source', async (UploadId) => {
       for (const [index, Body] of pieces.entries()) {

@@ -54,7 +54,7 @@ describeRequiring(['root', 'linux'], 'the reserve of a disk of 96 MiB (ext4)', (
         }
       }
       expect(stored.length).toBeGreaterThan(5);
-      // The rows and the log of what was stored lie in the reserve.
+      // Rows and the write-ahead log of stored objects use the reserve.
       expect(await freeBytes()).toBeGreaterThan(RESERVE_BYTES / 2);
 
       expect(await put('empty', 0)).toEqual(FULL);
@@ -63,7 +63,7 @@ describeRequiring(['root', 'linux'], 'the reserve of a disk of 96 MiB (ext4)', (
       expect(await refusalOf(client.send(copy))).toEqual(FULL);
       expect(await refusalOf(client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'parts' })))).toEqual(FULL);
 
-      // Everything else answers and commits.
+      // Everything else still works and commits.
       const found = await client.send(new GetObjectCommand({ Bucket, Key: first }));
       expect((await found.Body?.transformToByteArray())?.length).toBe(8 * MiB);
       const VersioningConfiguration = { Status: 'Enabled' } as const;

@@ -6,9 +6,9 @@ import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw
 import { startManagement, type RunningManagement } from '../support/running-management.ts';
 import type { TestKey } from '../support/running-store.ts';
 
-/** What a replica may not know yet of a change that was made elsewhere. */
+/** How long a replica may take to notice a change made elsewhere. */
 const SEEN_AFTER_MS = 1_000;
-/** Requests that run are looked at every two seconds. */
+/** Running requests are rechecked every two seconds. */
 const CUT_AFTER_MS = 2_500;
 
 describe('an access key and its maker', () => {
@@ -41,7 +41,7 @@ describe('an access key and its maker', () => {
   const put = (key: TestKey): Promise<RawAnswer> => send({ method: 'PUT', target: '/alpha/object', body: 'x' }, key);
   const get = (key: TestKey): Promise<RawAnswer> => send({ target: '/alpha/object' }, key);
   const listed = async (as: FakeCaller = management.owner): Promise<Record<string, unknown>[]> =>
-    (await management.call('GET', '/keys', { as })).body.data['keys'] as Record<string, unknown>[]; // its schema
+    (await management.call('GET', '/keys', { as })).body.data['keys'] as Record<string, unknown>[]; // guaranteed by its schema
 
   it('ends when the maker is removed, for reading, writing, configuring and creating buckets', async () => {
     const key = await keyOf(member);
@@ -233,7 +233,7 @@ describe('an access key and its maker', () => {
     const { hostname, port } = new URL(management.store.endpoint);
     const outgoing = httpRequest({ hostname, port, path: raw.target, headers: { ...raw.headers }, agent: false });
     outgoing.end();
-    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]; // what the event carries
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]; // the argument of the event
     incoming.pause();
     const failed = once(incoming, 'error');
     await waitFor(() => management.clock.pendingTimers() > 0);
@@ -296,7 +296,7 @@ describe('an access key and its maker', () => {
     await send({ method: 'DELETE', target, headers }, admin);
     for (const { details } of management.audit.entries.slice(-2)) {
       expect(details).toMatchObject({ bypass_governance: true });
-      expect(JSON.stringify(details).length).toBeLessThan(4_000); // the audit log cuts longer ones away
+      expect(JSON.stringify(details).length).toBeLessThan(4_000); // the audit log truncates longer details
     }
     const key = await keyOf(member);
     await put(key);

@@ -58,13 +58,13 @@ describe('lifecycle rules of a bucket', () => {
       identifiers: { versionToken: () => randomUUID().replaceAll('-', '') },
       quotaLimits: unlimitedQuotas,
       log: { error: () => undefined },
-    } as unknown as StoreDeps; // what the executor uses of them
+    } as unknown as StoreDeps; // only what the executor uses
     const services: Pick<StoreServices, 'configurations' | 'objects' | 'multipart'> = createServicesFor(deps);
     return new LifecycleExecutor({ deps, ...services });
   };
   const runAfter = async (days: number) => {
     offsetMs += days * DAY_MS;
-    // The signature of the client's requests is made with the clock of the machine.
+    // Client requests are signed with the machine clock, so the offset applies to this round only.
     const report = await executor().round(new AbortController().signal);
     offsetMs -= days * DAY_MS;
     return report;

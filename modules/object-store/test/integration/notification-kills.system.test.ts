@@ -17,7 +17,7 @@ describe('notifications of a store that is killed', () => {
       const receiver = await startReceiver();
       const answered: string[] = [];
       try {
-        // Of some it says no, of others nothing: the store dies with all kinds of deliveries on their way.
+        // The receiver refuses some and hangs on others, so the store dies with deliveries in every state.
         receiver.answer = ({ event }) => (event?.key === 'a' ? 503 : event?.key === 'b' ? 'hang' : 200);
         for (let round = 0; round < 3; round += 1) {
           const store = await startStoreProcess(folder.path);

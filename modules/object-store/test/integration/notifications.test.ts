@@ -18,7 +18,7 @@ const LOCAL = {
   give_up_seconds: 300,
   keep_failed_days: 1,
 };
-/** Clients sign by their own clock. */
+/** Clients sign with the system clock, so the fake clock starts at the current time. */
 const STARTS_AT = new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString();
 const EVERYTHING = ['s3:ObjectCreated:*', 's3:ObjectRemoved:*'];
 
@@ -76,7 +76,7 @@ describe('notifications of a bucket', () => {
       'webhook-timestamp': String(Date.parse(STARTS_AT) / 1_000),
       'webhook-signature': first === undefined ? '' : `v1,${signature(first, await secret())}`,
     });
-    const { Records } = JSON.parse(first?.body ?? '{}') as { Records: object[] }; // looked at below
+    const { Records } = JSON.parse(first?.body ?? '{}') as { Records: object[] }; // checked below
     expect(Records[0]).toMatchObject({
       eventVersion: '2.3',
       eventTime: STARTS_AT,
@@ -130,7 +130,7 @@ describe('notifications of a bucket', () => {
 
   it('are given up after their time, stay visible, and go out when somebody asks for it', async () => {
     await notifyAll();
-    receiver.answer = () => 302; // no redirect is followed
+    receiver.answer = () => 302; // redirects are not followed
     await put('a');
     await deliver();
     await management.clock.advance(400_000);
@@ -227,7 +227,7 @@ describe('notifications of a bucket', () => {
       client.send(
         new PutBucketNotificationConfigurationCommand({
           Bucket: 'photos',
-          NotificationConfiguration: { QueueConfigurations: QueueConfigurations as [] }, // also wrong ones
+          NotificationConfiguration: { QueueConfigurations: QueueConfigurations as [] }, // including invalid ones
         }),
       );
     await configure([{ Id: 'one', QueueArn, Events: ['s3:ObjectCreated:*'], Filter }]);

@@ -7,7 +7,7 @@ import { operationRequests } from '../support/operation-requests.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
 
-/** A form is refused by what it says itself: its refusals stand in `post-object.test.ts`. */
+/** A form carries its own credentials, so `post-object.test.ts` covers its refusals. */
 const TESTED = IMPLEMENTED.filter((name) => name !== 'PostObject');
 const AFFECTS_BUCKETS = TESTED.filter((name) => name !== 'ListBuckets' && name !== 'CreateBucket');
 const READS: ReadonlySet<StoreAction> = new Set(['bucket:list', 'bucket:read', 'object:list', 'object:read']);
@@ -44,7 +44,7 @@ describe('every operation of the S3 plane', () => {
     if (request === undefined) throw new Error(`${name} has no request in operation-requests.ts`);
     return request;
   };
-  /** A HEAD has no body to say a code in. */
+  /** A HEAD response has no body to carry a code. */
   const expectRefusal = (answer: RawAnswer, name: string, code: string): void => {
     expect(answer.status).toBe(403);
     if (!name.startsWith('Head')) expect(answer.code).toBe(code);
@@ -60,7 +60,7 @@ describe('every operation of the S3 plane', () => {
   });
 
   it.each(AFFECTS_BUCKETS)('%s is refused to another workspace', async (name) => {
-    if (name === 'DeleteObjects') return; // each object is refused by itself, below
+    if (name === 'DeleteObjects') return; // refused per object, see below
     expectRefusal(await send(requestOf(name), keys.stranger), name, 'AccessDenied');
   });
 

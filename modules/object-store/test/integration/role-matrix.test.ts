@@ -11,7 +11,7 @@ import {
 import { RANKS, ROUTES, type Rank } from '../support/management-routes.ts';
 import { testConfig } from '../support/running-store.ts';
 
-/** Not in the API document, as they do nothing. */
+/** Left out of the API document because they do nothing. */
 const HIDDEN: readonly [Method, string, Rank, body?: unknown][] = [
   ['GET', '/keys/policy', 'writes'],
   ['POST', '/keys/policy', 'writes', {}],

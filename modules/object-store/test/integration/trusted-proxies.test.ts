@@ -23,7 +23,7 @@ const POLICY = JSON.stringify({
   ],
 });
 
-/** Statuses of an anonymous reader who claims to come from an address and over TLS. */
+/** Statuses for an anonymous reader that claims a source address and TLS. */
 async function read(trustedProxies: readonly string[]): Promise<{ byAddress: number; byTransport: number }> {
   const folder = await temporaryFolder();
   const store = await startStore(folder.path, { trustedProxies });

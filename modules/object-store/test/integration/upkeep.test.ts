@@ -88,7 +88,7 @@ describe('the upkeep of stored bytes', () => {
     expect(report.missing).toEqual([lost.blobId]);
     expect(report.quarantined.toSorted()).toEqual([changed.blobId, cut.blobId].toSorted());
     expect(await metrics.render()).toContain('svc_object_store_scrub_blobs_total{state="damaged"} 2');
-    // Nothing was deleted: what was set aside is there to be looked at, and here to be put back.
+    // Nothing is deleted: a quarantined blob can be inspected and, as here, put back.
     const aside = layoutOf(join(folder.path, 'objects')).quarantineFile(changed.blobId);
     expect((await readFile(aside)).length).toBe(original.length);
     await writeFile(changed.file, original);

@@ -47,9 +47,9 @@ describe('usage over time', () => {
   const read = async (query = ''): Promise<Usage & Record<string, unknown>> => {
     const { status, body } = await management.call('GET', `/usage${query}`);
     expect(status).toBe(200);
-    return body.data as unknown as Usage & Record<string, unknown>; // held against the schema by the server
+    return body.data as unknown as Usage & Record<string, unknown>; // validated against the schema by the server
   };
-  /** The newest point, when all exchanges were written down: an answer can be read before it is counted. */
+  /** Polls for the newest point, because a response can arrive before its request is counted. */
   const newest = (query: string) =>
     expect.poll(async () => {
       await management.store.module.maintain();
@@ -74,7 +74,7 @@ describe('usage over time', () => {
 
   it('counts uploads and downloads of the management API, public URLs and websites', async () => {
     const { app, owner, tenantId } = management;
-    const base = await app.listen({ port: 0, host: '127.0.0.1' }); // what passes on connections needs some
+    const base = await app.listen({ port: 0, host: '127.0.0.1' }); // traffic is counted on real connections
     const objects = `${base}/api/v1/workspace/${owner.workspaceUuid}/object-store/buckets/${Bucket}/objects`;
     const call = async (url: string, init: RequestInit = {}): Promise<number> => {
       const answer = await fetch(url, { ...init, headers: { ...owner.headers, ...init.headers } });

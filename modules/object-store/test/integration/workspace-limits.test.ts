@@ -29,7 +29,7 @@ describe('the limits of a workspace over S3', () => {
       }),
       shareOf: (workspaceUuid) => workspaceUuid,
     };
-    const { nowMs } = fakeClock(); // no token comes back
+    const { nowMs } = fakeClock(); // no tokens are refilled
     const workspaceTraffic = createWorkspaceTraffic({ limits: quotas, metrics: createMetrics(), nowMs });
     store = await startStore(folder.path, { workspaceTraffic });
     clients = [];

@@ -133,7 +133,7 @@ describe('uploads through the management API', () => {
     const presign = (body: object): Promise<Answer> => post(`${objects()}/presign`, body);
     const using = async (answer: unknown, body?: string): Promise<Response> => {
       const { url, method, headers } = answer as { url: string; method: string; headers: Record<string, string> };
-      const { 'content-length': _length, ...sent } = headers; // fetch says it by itself
+      const { 'content-length': _length, ...sent } = headers; // fetch sets it
       return await fetch(url, { method, headers: sent, ...(body === undefined ? {} : { body }) });
     };
 

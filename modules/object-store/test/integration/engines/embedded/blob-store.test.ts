@@ -52,7 +52,7 @@ describeRequiring(['root', 'linux'], 'the embedded blob store on a full disk', (
     const mount = join(folder.path, 'disk');
     await mkdir(mount);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', mount]);
-    let nowMs = 0; // old enough to be asked again each time
+    let nowMs = 0; // advances on each call, so that free space is never cached
     try {
       const store = await openEmbeddedBlobStore({
         ...parts,

@@ -56,7 +56,7 @@ describe('the embedded blob store on a disk that fails', () => {
       faults.plan = counting;
       const probe = await write(store);
       await store.remove(probe);
-      const calls = counting.calls() - 1; // without the removal
+      const calls = counting.calls() - 1; // excluding the removal
       expect(calls).toBeGreaterThan(5);
       for (let number = 0; number < calls; number += 1) {
         faults.plan = failingCall(new Set([number]), code);
@@ -89,7 +89,7 @@ describe('the embedded blob store on a disk that fails', () => {
     faults.plan = failingCall(new Set([2]), 'EIO'); // the second range, which is read ahead
     const chunks = store.read(id, { start: 0, endExclusive: body.length })[Symbol.asyncIterator]();
     expect((await chunks.next()).done).toBe(false);
-    await new Promise((resolve) => setImmediate(resolve)); // a rejection that nobody handles is reported by now
+    await new Promise((resolve) => setImmediate(resolve)); // an unhandled rejection would be reported by now
     await expect(chunks.next()).rejects.toMatchObject({ code: 'StorageFault' });
   });
 });
