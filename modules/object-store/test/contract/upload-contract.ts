@@ -8,7 +8,7 @@ export function describeUploads(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const { workspaceUuid } = bench;
 
-  describe('uploads in parts', () => {
+  describe('multipart uploads', () => {
     const uploadId = () => randomBytes(20).toString('hex');
     const begin = async (key: string) => {
       const id = uploadId();

@@ -43,7 +43,7 @@ export function describeUsageHistory(open: OpenMetadata): void {
     bytesOut: requestCount * 100,
   });
 
-  describe('usage over time', () => {
+  describe('usage history', () => {
     it('keeps the last sample of each hour and day, per bucket and per workspace', async () => {
       const { id: other } = await bench.createBucket('second', workspaceUuid);
       await note(FIRST);

@@ -40,7 +40,7 @@ describeRequiring(['command:aws'], 'the aws command', () => {
   const aws = async (...args: string[]): Promise<string> =>
     (await run('aws', ['--endpoint-url', store.endpoint, ...args], { env: environment(), maxBuffer: 64 * MiB })).stdout;
 
-  it('makes a bucket, copies both ways, syncs, lists, presigns and removes', async () => {
+  it('creates a bucket, copies both ways, syncs, lists, presigns and deletes', async () => {
     await aws('s3', 'mb', 's3://cli-bucket');
     for (const size of [0, 1_024, 20 * MiB + 5]) {
       const sent = join(folder.path, `sent-${size}`);

@@ -13,7 +13,7 @@ const CHUNK = randomBytes(MiB);
 const ALLOWED_GROWTH_BYTES = 160 * MiB;
 
 describeRequiring(['linux'], 'an object of a gibibyte', () => {
-  it('goes in and out in one request each with flat memory', async () => {
+  it('is uploaded and downloaded in one request each with flat memory', async () => {
     await using folder = await temporaryFolder();
     const store = await startStoreProcess(join(folder.path, 'store'));
     try {

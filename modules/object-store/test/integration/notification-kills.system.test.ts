@@ -10,7 +10,7 @@ const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 describe('notifications of a store that is killed', () => {
   it(
-    'come for every change that was answered, also when the store died before it could tell, each key in its order',
+    'arrive for every acknowledged change, in order per key, even if the store dies before delivery',
     { timeout: 240_000 },
     async () => {
       await using folder = await temporaryFolder();

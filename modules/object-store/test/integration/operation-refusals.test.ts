@@ -54,7 +54,7 @@ describe('every operation of the S3 plane', () => {
     expectRefusal(await sendRaw(store.endpoint, requestOf(name)), name, 'AccessDenied');
   });
 
-  it.each(TESTED)('%s is refused with a wrong one', async (name) => {
+  it.each(TESTED)('%s is refused with a wrong signature', async (name) => {
     const key = { ...keys.admin, secretAccessKey: 'tsec_wrong' };
     expectRefusal(await send(requestOf(name), key), name, 'SignatureDoesNotMatch');
   });
@@ -82,7 +82,7 @@ describe('every operation of the S3 plane', () => {
     },
   );
 
-  it('tells another workspace nothing about which objects there are', async () => {
+  it('hides from another workspace which objects exist', async () => {
     for (const query of ['', '?tagging', '?acl', '?retention', '?legal-hold', '?versionId=null']) {
       const [there, absent] = [
         await send({ target: `/alpha/object${query}` }, keys.stranger),
@@ -93,7 +93,7 @@ describe('every operation of the S3 plane', () => {
     }
   });
 
-  it('deletes nothing for another workspace, object by object', async () => {
+  it('refuses another workspace to delete a list, object by object', async () => {
     const body = '<Delete><Object><Key>object</Key></Object></Delete>';
     const answer = await send({ method: 'POST', target: '/alpha?delete', body }, keys.stranger);
     expect(answer.status).toBe(200);

@@ -230,7 +230,7 @@ describe('the S3 plane and the management API', () => {
   const includes = (role: Rank | null, rank: Rank): boolean =>
     role !== null && RANKS.indexOf(role) >= RANKS.indexOf(rank);
 
-  it('have a counterpart, or a reason, for every operation and every route', () => {
+  it('have a counterpart or a reason for every operation and every route', () => {
     const named = Object.values(COUNTERPARTS).filter((counterpart) => typeof counterpart === 'string');
     const covered = new Set<string>([...named, ...Object.keys(ONLY_MANAGEMENT)]);
     expect(routeNames.filter((route) => !covered.has(route))).toEqual([]);
@@ -238,7 +238,7 @@ describe('the S3 plane and the management API', () => {
     expect(Object.keys(COUNTERPARTS).toSorted()).toEqual([...IMPLEMENTED].toSorted());
   });
 
-  it.each(IMPLEMENTED.filter((name) => name !== 'PostObject'))('agree about %s', async (operation) => {
+  it.each(IMPLEMENTED.filter((name) => name !== 'PostObject'))('agree on %s', async (operation) => {
     const request = operationRequests[operation];
     if (request === undefined) throw new Error(`${operation} has no request in operation-requests.ts`);
     const expected: Record<string, boolean> = {};
@@ -253,7 +253,7 @@ describe('the S3 plane and the management API', () => {
     expect(actual).toEqual(expected);
   });
 
-  it('agree that nobody does anything without credentials', async () => {
+  it('refuse every operation without credentials', async () => {
     for (const operation of IMPLEMENTED) {
       const request = operationRequests[operation];
       // A form carries its own credentials; a list is refused per object (operation-refusals.test.ts).
@@ -329,7 +329,7 @@ describe('the S3 plane and the management API', () => {
     }
   });
 
-  it('let every writer say that nothing is shared', async () => {
+  it('let every writer set a private ACL', async () => {
     const request = { method: 'PUT', target: '/alpha/own', headers: { 'x-amz-acl': 'private' } };
     for (const { name, key, role, ranks } of keys) {
       const isAllowed = ranks.includes('writes') && includes(role, 'writes');
@@ -337,7 +337,7 @@ describe('the S3 plane and the management API', () => {
     }
   });
 
-  it('agree about who makes an object public through the management API', async () => {
+  it('let only administrators make an object public through the management API', async () => {
     const form =
       '--b\r\ncontent-disposition: form-data; name="public"\r\n\r\ntrue\r\n--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\nx\r\n--b--\r\n';
     for (const { name, as, rank, query } of roles) {

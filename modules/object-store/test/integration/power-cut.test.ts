@@ -98,8 +98,8 @@ async function auditAfter(cut: Cut, folder: string, seed: number, origin: string
   return wrong;
 }
 
-describe('a power cut, at which everything that was not synced may be lost', () => {
-  it('loses no answered write, whatever becomes of what was not synced', async () => {
+describe('a power cut that may lose all unsynced data', () => {
+  it('loses no acknowledged write, whatever happens to unsynced data', async () => {
     await using folder = await temporaryFolder();
     const origin = join(folder.path, 'origin');
     const { taken, key } = await runAndCut(origin, folder.path, (files) => files);
@@ -112,7 +112,7 @@ describe('a power cut, at which everything that was not synced may be lost', () 
     }
   });
 
-  it.each(['datasync', 'sync'] as const)('finds the loss when %s does nothing', async (skipped) => {
+  it.each(['datasync', 'sync'] as const)('detects the loss when %s does nothing', async (skipped) => {
     await using folder = await temporaryFolder();
     const origin = join(folder.path, 'origin');
     const { taken, key } = await runAndCut(origin, folder.path, (files) => ({
