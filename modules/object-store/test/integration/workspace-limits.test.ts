@@ -52,7 +52,7 @@ describe('the limits of a workspace over S3', () => {
     await list(another);
     for (const client of [one, another]) expect(await refusalOf(list(client))).toEqual(SLOW_DOWN);
     expect(await refusalOf(list(neighbour))).toMatchObject({ code: 'AccessDenied' });
-    const response = await fetch(`${store.endpoint}/limited/none`); // without a credential: another line
+    const response = await fetch(`${store.endpoint}/limited/none`); // anonymous requests have their own rate and queue
     expect(response.status).toBe(403);
   });
 

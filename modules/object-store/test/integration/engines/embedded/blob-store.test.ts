@@ -52,7 +52,7 @@ describeRequiring(['root', 'linux'], 'the embedded blob store on a full disk', (
     const mount = join(folder.path, 'disk');
     await mkdir(mount);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', mount]);
-    let nowMs = 0; // advances on each call, so that free space is never cached
+    let nowMs = 0; // ages the last measurement on each call, so the disk is measured again
     try {
       const store = await openEmbeddedBlobStore({
         ...parts,
