@@ -289,7 +289,7 @@ describe('custom domains in the management API', () => {
     ];
     const withBody = (value: unknown) => (value === undefined ? {} : { body: value });
 
-    it('refuse without a token, with a wrong one, and from outside', async () => {
+    it('reject callers without a token, with a revoked one, and from outside the workspace', async () => {
       await createBucket();
       const revoked = access.user('revoked');
       access.revoke(revoked);

@@ -313,7 +313,7 @@ describe('the management API', () => {
       ['POST', '/buckets/absent/restore', undefined, 'admin'],
     ];
 
-    it('refuse without a token, with a wrong one, and from outside', async () => {
+    it('reject callers without a token, with a revoked one, and from outside the workspace', async () => {
       const revoked = access.user('revoked');
       access.revoke(revoked);
       const outsider = access.user('outsider');

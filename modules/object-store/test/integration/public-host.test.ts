@@ -10,7 +10,7 @@ const ISOLATED = {
   'x-content-type-options': 'nosniff',
 };
 
-describe('the hosts of public objects', () => {
+describe('public object hosts', () => {
   let management: RunningManagement;
   let listener: Listener;
   let endpoint: string;

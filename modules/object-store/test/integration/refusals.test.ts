@@ -256,7 +256,7 @@ describe('authorization on the S3 plane', () => {
     });
   });
 
-  describe('what is not there', () => {
+  describe('unsupported requests', () => {
     it.each<[string, RawRequest]>([
       ['GetBucketReplication', { target: '/alpha?replication' }],
       ['GetObjectTorrent', { target: '/alpha/object?torrent' }],

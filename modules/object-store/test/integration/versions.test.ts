@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { refusalOf } from '../support/s3-client.ts';
 
-describe('a bucket that keeps versions', () => {
+describe('a versioned bucket', () => {
   let store: ClientStore;
   let client: S3Client;
   const Bucket = 'kept';
