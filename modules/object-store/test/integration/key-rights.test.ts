@@ -41,7 +41,7 @@ describe('an access key and its creator', () => {
   const put = (key: TestKey): Promise<RawAnswer> => send({ method: 'PUT', target: '/alpha/object', body: 'x' }, key);
   const get = (key: TestKey): Promise<RawAnswer> => send({ target: '/alpha/object' }, key);
   const listed = async (as: FakeCaller = management.owner): Promise<Record<string, unknown>[]> =>
-    (await management.call('GET', '/keys', { as })).body.data['keys'] as Record<string, unknown>[]; // guaranteed by its schema
+    (await management.call('GET', '/keys', { as })).body.data['keys'] as Record<string, unknown>[]; // its schema
 
   it('stops reading, writing, configuring and creating buckets when its creator is removed', async () => {
     const key = await keyOf(member);

@@ -26,7 +26,7 @@ describe('restoring a version', () => {
     return String(answer.body.data['version_id']);
   };
   const versions = async (): Promise<Version[]> =>
-    (await management.call('GET', `${OBJECTS}/versions?key=a`)).body.data['versions'] as Version[]; // guaranteed by the schema
+    (await management.call('GET', `${OBJECTS}/versions?key=a`)).body.data['versions'] as Version[]; // its schema
   const restore = (versionId: string): Promise<Answer> =>
     management.call('POST', `${OBJECTS}/versions/restore`, { body: { key: 'a', version_id: versionId } });
   const download = (): Promise<Answer> => management.call('GET', `${OBJECTS}/download?key=a`);
