@@ -127,7 +127,7 @@ export function describeCopies(open: OpenMetadata): void {
       expect(await bench.store.isContentNeeded({ kind: 'blob', contentId: blobId })).toBe(false);
     });
 
-    it('keep shared blobs when a manifest is removed, and trash them if the other reference goes meanwhile', async () => {
+    it('keep shared blobs when a manifest is removed, and trash them with the last other reference', async () => {
       const { blobId, stored } = await putBlob('a');
       const upload = await createUpload('0000000002copy');
       await copyPart(upload, blobId, identity('a', stored));

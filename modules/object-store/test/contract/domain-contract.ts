@@ -153,7 +153,7 @@ export function describeDomains(open: OpenMetadata): void {
       expect(await bench.store.findCertificate(at(LATER_MS))).toBeNull();
     });
 
-    it('hides the domains of a soft-deleted bucket, restores them with it, and removes them when it is purged', async () => {
+    it('hides the domains of a soft-deleted bucket, restores them with it, and purges them with it', async () => {
       await serve((await register('a.example.com')).domain);
       await certify('a.example.com');
       const soft = { bucketId: bench.bucket.id, nowMs: NOW_MS, purgeAtMs: DUE_MS };

@@ -59,7 +59,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       await expect(newRing().open(sealed[0] ?? '', 'elsewhere')).rejects.toMatchObject({ code: 'MasterKeyInvalid' });
     });
 
-    it('reseals everything under a new key, including secrets older than the ring, then removes the old key', async () => {
+    it('reseals everything, even secrets older than the ring, then removes the old key', async () => {
       const ring = newRing();
       const { bucket } = bench;
       for (let index = 0; index < 250; index += 1) await put(`k${index}`, await seal(ring, `data key ${index}`));

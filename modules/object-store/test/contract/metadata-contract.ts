@@ -142,7 +142,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       ).toBe(true);
     });
 
-    it('evaluates conditions in the transaction: exactly one of many concurrent writers creates the object', async () => {
+    it('evaluates conditions in the transaction: only one of many concurrent creates succeeds', async () => {
       const attempts = await Promise.allSettled(
         Array.from({ length: 20 }, () => bench.put('once', { kind: 'empty' }, { conditions: { ifNoneMatch: ['*'] } })),
       );

@@ -60,7 +60,7 @@ describe('the audit log of a bucket shared with other workspaces', () => {
     return management.audit.entries.slice(before).filter((entry) => entry.workspaceUuid === workspaceUuid);
   };
 
-  it('records the key and workspace of an outside caller that configures it, but not the name of the key creator', async () => {
+  it('records the key and workspace of an outside caller, but not the name of the key creator', async () => {
     await open('s3:PutLifecycleConfiguration', 's3:PutBucketVersioning');
     const put = (): Promise<RawAnswer> =>
       send({ method: 'PUT', target: '/alpha?versioning', body: VERSIONING }, strangers);

@@ -49,7 +49,7 @@ describe('a store whose disk reports errors', () => {
     },
   );
 
-  it('rejects a read that fails at its first byte, cuts off one that fails later, and serves inline objects', async () => {
+  it('rejects a read that fails at once, cuts off one that fails later, and serves inline objects', async () => {
     const large = randomBytes(3_000_000);
     await put('large', large);
     await put('small', Buffer.from('in the row'));

@@ -69,7 +69,7 @@ describe('maintenance of stored bytes', () => {
     expect(await store.module.fsck()).toMatchObject({ clean: true, blobsFound: 3, blobsNeeded: 3 });
   });
 
-  it('quarantines a damaged blob, names its objects, spares the others, and fsck tells it from a lost one', async () => {
+  it('quarantines a damaged blob, names its objects, and tells it from a lost one in fsck', async () => {
     const changed = await put('changed');
     const lost = await put('lost');
     const cut = await put('cut');
