@@ -45,5 +45,5 @@ async function call(client: CrashClient, method: 'POST' | 'DELETE', body: object
     body: JSON.stringify(body),
   });
   if (!response.ok) throw new Error(`the management API answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as KeyAnswer; // the shape in the contract
+  return (await response.json()) as KeyAnswer; // as in the contract
 }

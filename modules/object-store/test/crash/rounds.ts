@@ -83,6 +83,6 @@ function readerOf(server: ServedCampaign): Reader {
 
 async function accessKeysOf({ management: { url, token } }: ServedCampaign): Promise<Set<string>> {
   const response = await fetch(`${url}/keys`, { headers: { authorization: `Bearer ${token}` } });
-  const { data } = (await response.json()) as { data: { keys: { accessKeyId: string }[] } }; // the shape in the contract
+  const { data } = (await response.json()) as { data: { keys: { accessKeyId: string }[] } }; // as in the contract
   return new Set(data.keys.map((key) => key.accessKeyId));
 }

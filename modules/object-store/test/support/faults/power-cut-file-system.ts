@@ -19,8 +19,8 @@ interface Folder {
 }
 
 /**
- * Passes every call on and records it, so that a power cut can be replayed: bytes without a `datasync` are lost or torn,
- * and names without a sync of their folder may or may not exist. The outcome is random, within what a disk may do.
+ * Passes every call on and records it, so that a power cut can be replayed: bytes without a `datasync` are lost or
+ * torn, and names without a sync of their folder may or may not exist. The outcome is random within these bounds.
  */
 export class PowerCutFileSystem implements FileSystem {
   readonly #below: FileSystem;
