@@ -130,7 +130,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     await store.check();
   });
 
-  it('imports a blob under its existing id, replacing an earlier import', async () => {
+  it('imports a blob under its existing ID, replacing an earlier import', async () => {
     const id = `${randomUUID()}/9ix/${randomBytes(16).toString('hex')}`;
     for (const bytes of [randomBytes(100_000), randomBytes(50_000)]) {
       const writer = await store.createAs(id, bytes.length);

@@ -76,7 +76,7 @@ export function describeNotifications(open: OpenMetadata): void {
       });
     });
 
-    it('never reuse an id, even after all of them are delivered', async () => {
+    it('never reuse an ID, even after all of them are delivered', async () => {
       await putTold('a');
       const [first] = await due();
       await bench.store.forgetNotifications({ ids: [first?.id ?? 0] });

@@ -22,7 +22,7 @@ const RESERVE_BYTES = 24 * MiB;
 const FULL = { code: 'InsufficientStorage', status: 507 };
 
 describeRequiring(['root', 'linux'], 'the reserve of a disk of 96 MiB (ext4)', () => {
-  it('is closed to uploads of any kind, while deletes and settings still work and free space for writes', async () => {
+  it('is closed to uploads, while deletes and settings still work and make room for writes', async () => {
     await using folder = await temporaryFolder();
     const [image, mount] = [join(folder.path, 'disk.img'), join(folder.path, 'disk')];
     await mkdir(mount);

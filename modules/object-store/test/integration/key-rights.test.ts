@@ -109,7 +109,7 @@ describe('an access key and its creator', () => {
     expect(await listed()).toMatchObject([{ status: 'active', status_reason: null }]);
   });
 
-  it('stops URLs presigned by the management API', async () => {
+  it('invalidates presigned URLs of the management API when their creator leaves', async () => {
     await put(await keyOf(member));
     const body = { key: 'object', method: 'GET' };
     const answer = await management.call('POST', `/buckets/alpha/objects/presign?team_uuid=${team}`, {

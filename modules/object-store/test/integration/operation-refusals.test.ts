@@ -93,7 +93,7 @@ describe('every operation of the S3 plane', () => {
     }
   });
 
-  it('refuses another workspace to delete a list, object by object', async () => {
+  it('refuses a list of deletes from another workspace, object by object', async () => {
     const body = '<Delete><Object><Key>object</Key></Object></Delete>';
     const answer = await send({ method: 'POST', target: '/alpha?delete', body }, keys.stranger);
     expect(answer.status).toBe(200);

@@ -206,7 +206,7 @@ describe('authorization on the S3 plane', () => {
       ['write on all', { permissions: ['write'], buckets: null }, ['write', 'remove', 'create']],
       ['Editor of one', { permissions: ['read', 'write'], buckets: ['alpha'] }, ['read', 'list', 'write', 'remove']],
       ['ReadOnly on one', { permissions: ['read'], buckets: ['alpha'] }, ['read', 'list']],
-    ])('%s', async (_name, scope, allowed) => {
+    ])('with the scope "%s" allow only its operations', async (_name, scope, allowed) => {
       const key = await store.createKey({ workspaceUuid, ...scope });
       for (const [name, request] of Object.entries(operations)) {
         const answer = await send(request, { key });
@@ -250,7 +250,7 @@ describe('authorization on the S3 plane', () => {
       expect(refused(await send(get, { key: expiring }))).toEqual({ status: 403, code: 'InvalidAccessKeyId' });
     });
 
-    it('are refused with a session token, which the store does not support', async () => {
+    it('are refused with a session token, which this store never issues', async () => {
       const answer = await send({ ...get, headers: { 'x-amz-security-token': randomBytes(8).toString('hex') } });
       expect(refused(answer)).toEqual({ status: 400, code: 'InvalidToken' });
     });
