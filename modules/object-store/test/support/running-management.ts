@@ -81,7 +81,7 @@ export async function startManagement(
         headers: { ...caller?.headers, ...options.headers },
         ...(body === undefined ? {} : { payload: body as object }),
       });
-      // A downloaded object may be JSON too, whatever its content type says.
+      // A downloaded object may itself be JSON, or claim to be.
       const parsed: unknown = response.body.startsWith('{"success":') ? response.json() : {};
       return {
         status: response.statusCode,
