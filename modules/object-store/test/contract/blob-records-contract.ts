@@ -27,7 +27,7 @@ export function describeBlobRecords(open: OpenMetadata): void {
       expect(await bench.store.findBlob({ blobId })).toBeNull();
     });
 
-    it('verifies the least recently verified blob first, sets a missing checksum once, and records the result', async () => {
+    it('verifies the least recently verified blob first, sets a checksum once, and records the result', async () => {
       await bench.put('known', content);
       const old = 'c'.repeat(32);
       await bench.put('old', { kind: 'blob', blobId: old });
