@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { DUE_MS, LATER_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What is known of blobs by themselves, on every metadata store. */
+/** Contract for blob records, run against every metadata store. */
 export function describeBlobRecords(open: OpenMetadata): void {
-  describe('what is known of a blob', () => {
+  describe('blob records', () => {
     const bench = metadataBench(open);
     const blobId = 'b'.repeat(32);
     const content = { kind: 'blob', blobId, crc64nvme: '0123456789abcdef' } as const;
 
-    it('comes with the first row and goes with the bytes', async () => {
+    it('creates a record with the first row and removes it with the bytes', async () => {
       await bench.put('a', content);
       expect(await bench.store.findBlob({ blobId })).toEqual({
         blobId,
@@ -27,7 +27,7 @@ export function describeBlobRecords(open: OpenMetadata): void {
       expect(await bench.store.findBlob({ blobId })).toBeNull();
     });
 
-    it('is verified the longest ago first, learns a checksum once, and remembers what was found', async () => {
+    it('verifies the least recently verified blob first, sets a checksum once, and records the result', async () => {
       await bench.put('known', content);
       const old = 'c'.repeat(32);
       await bench.put('old', { kind: 'blob', blobId: old });
@@ -50,7 +50,7 @@ export function describeBlobRecords(open: OpenMetadata): void {
       ]);
     });
 
-    it('stays while a backup holds the trash', async () => {
+    it('keeps the bytes while a backup holds the trash', async () => {
       await bench.put('a', content);
       await bench.remove('a');
       await bench.store.holdTrash({ holder: 'backup', untilMs: LATER_MS + 1 });
@@ -60,7 +60,7 @@ export function describeBlobRecords(open: OpenMetadata): void {
       expect(await bench.trash()).toEqual([blobId]);
     });
 
-    it('tells of a part that something else needs, so that an aborted upload does not take its bytes along', async () => {
+    it('marks a part whose blob is still needed as shared, so aborting its upload keeps the bytes', async () => {
       const upload = { uploadId: 'u1', bucketId: bench.bucket.id, key: 'p' };
       await bench.store.createUpload({
         ...upload,

@@ -8,7 +8,7 @@ export interface OpenedBlobs {
   close(): Promise<void>;
 }
 
-/** What every blob store does, wherever it keeps the bytes. */
+/** Contract for every blob store, whatever its backend. */
 export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
   let opened: OpenedBlobs;
   let store: BlobStore;
@@ -34,7 +34,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     return entries;
   };
 
-  it('gives back any range of what was written, however it was cut', async () => {
+  it('returns any range of a blob, however its writes were split', async () => {
     const bytes = randomBytes(3_000_000);
     const id = await write(bytes.subarray(0, 1), bytes.subarray(1, 1_500_000), bytes.subarray(1_500_000));
     expect(await store.size(id)).toBe(bytes.length);
@@ -48,13 +48,13 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     );
   });
 
-  it('holds an empty blob', async () => {
+  it('stores an empty blob', async () => {
     const id = await write();
     expect(await store.size(id)).toBe(0);
     expect(await read(id, 0, 0)).toHaveLength(0);
   });
 
-  it('shows a blob only when it is sealed, and nothing of one that was given up', async () => {
+  it('lists a blob only after it is sealed, and never after an abort', async () => {
     const writer = await store.create();
     await writer.write(randomBytes(2_000_000));
     expect(await list()).toEqual([]);
@@ -64,7 +64,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     await expect(writer.seal()).rejects.toThrow();
   });
 
-  it('shows nothing of a blob that has ended but is not sealed, and nothing of it after an abort', async () => {
+  it('does not list a blob that has ended but is not sealed, or that was aborted after its end', async () => {
     const bytes = randomBytes(1_500_000);
     const writer = await store.create();
     await writer.write(bytes);
@@ -81,7 +81,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     expect((await list()).map((entry) => entry.id)).toEqual([id]);
   });
 
-  it('lists, removes and forgets', async () => {
+  it('lists and removes blobs, and reports missing bytes as DataLost', async () => {
     const ids = [await write(randomBytes(10)), await write(randomBytes(20)), await write(randomBytes(30))];
     expect(new Set(ids).size).toBe(3);
     expect(new Map((await list()).map(({ id, sizeBytes }) => [id, sizeBytes]))).toEqual(
@@ -96,7 +96,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     await expect(read(second, 10, 40)).rejects.toMatchObject({ code: 'DataLost' });
   });
 
-  it('goes on reading what is removed meanwhile, and lets go when a reader leaves early', async () => {
+  it('finishes reading a blob that is removed meanwhile, and lets a reader stop early', async () => {
     const bytes = randomBytes(4_000_000);
     const id = await write(bytes);
     const chunks: Buffer[] = [];
@@ -112,7 +112,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     }
   });
 
-  it('writes many at once', async () => {
+  it('writes many blobs concurrently', async () => {
     const bodies = Array.from({ length: 40 }, (_, index) => randomBytes(50_000 + index));
     const ids = await Promise.all(bodies.map((body) => write(body)));
     for (const [index, id] of ids.entries()) {
@@ -121,7 +121,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     }
   });
 
-  it('sweeps what a crashed writer left, when it is old enough', async () => {
+  it('sweeps unsealed blobs of a crashed writer once they are old enough', async () => {
     const writer = await store.create();
     for (let mebibytes = 0; mebibytes < 20; mebibytes += 1) await writer.write(randomBytes(1024 * 1024));
     expect(await store.sweepUnsealed(3_600_000)).toBe(0);
@@ -130,7 +130,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     await store.check();
   });
 
-  it('takes a blob over under the id that it has elsewhere', async () => {
+  it('imports a blob under its existing ID, replacing an earlier import', async () => {
     const id = `${randomUUID()}/9ix/${randomBytes(16).toString('hex')}`;
     for (const bytes of [randomBytes(100_000), randomBytes(50_000)]) {
       const writer = await store.createAs(id, bytes.length);
@@ -145,7 +145,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     expect(await store.size(plain)).toBe(0);
   });
 
-  it('sets a damaged blob aside, where neither reads nor lists find it', async () => {
+  it('quarantines a damaged blob, which hides it from reads and lists', async () => {
     const id = await write(randomBytes(1_000));
     await store.quarantine(id);
     await store.quarantine(id);
@@ -154,7 +154,7 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
     await expect(read(id, 0, 10)).rejects.toMatchObject({ code: 'DataLost' });
   });
 
-  it('holds what is larger than one part of an upload', async () => {
+  it('stores a blob larger than one upload part', async () => {
     const bytes = randomBytes(18 * 1024 * 1024 + 1);
     const writer = await store.create(bytes.length, { workspaceUuid: randomUUID(), bucketId: 2 ** 47 });
     for (let start = 0; start < bytes.length; start += 300_000)

@@ -4,7 +4,7 @@ import type { CopyObject, SourceVersion } from '../../src/domain/ports/copy-comm
 import type { StoredVersion } from '../../src/domain/ports/records.ts';
 import { DUE_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does with bytes that several rows share. */
+/** Contract for copies, which share bytes between rows, run against every metadata store. */
 export function describeCopies(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const identity = (key: string, stored: StoredVersion): SourceVersion => {
@@ -61,7 +61,7 @@ export function describeCopies(open: OpenMetadata): void {
     });
 
   describe('copies', () => {
-    it('share a blob, which goes only with the last that needs it', async () => {
+    it('share a blob, which is trashed with its last reference', async () => {
       const { blobId, stored } = await putBlob('a');
       await copy(identity('a', stored), 'b');
       expect(await bench.usage()).toEqual({ objectCount: 2, sizeBytes: 2_000 });
@@ -78,7 +78,7 @@ export function describeCopies(open: OpenMetadata): void {
       expect(await bench.trash()).toEqual([blobId]);
     });
 
-    it('of an object onto itself keep its bytes, also where they are in the row', async () => {
+    it('keep the bytes of an object copied onto itself, inline or in a blob', async () => {
       const { stored } = await putBlob('a');
       await copy(identity('a', stored), 'a');
       expect(await bench.trash()).toEqual([]);
@@ -92,7 +92,7 @@ export function describeCopies(open: OpenMetadata): void {
       expect(await bench.usage()).toEqual({ objectCount: 2, sizeBytes: 1_030 });
     });
 
-    it('are refused when the source changed or went after it was read, and when a condition fails', async () => {
+    it('fail when the source was changed or deleted after the read, or when a condition fails', async () => {
       const { stored } = await putBlob('a');
       const source = identity('a', stored);
       await expect(copy({ ...source, modifiedAtMs: 1 }, 'b')).rejects.toMatchObject({ code: 'OperationAborted' });
@@ -102,7 +102,7 @@ export function describeCopies(open: OpenMetadata): void {
       expect(await bench.usage()).toEqual({ objectCount: 0, sizeBytes: 0 });
     });
 
-    it('of a range are parts that keep the blob alive, in an object and in an upload that is given up', async () => {
+    it('keep a blob alive through range-copied parts, in an open upload and in a completed object', async () => {
       const { blobId, stored } = await putBlob('a');
       const upload = await createUpload('0000000001copy');
       await copyPart(upload, blobId, identity('a', stored));
@@ -127,14 +127,14 @@ export function describeCopies(open: OpenMetadata): void {
       expect(await bench.store.isContentNeeded({ kind: 'blob', contentId: blobId })).toBe(false);
     });
 
-    it('let a manifest go without the blobs that others need, and find those again when the others go meanwhile', async () => {
+    it('keep shared blobs when a manifest is removed, and trash them with the last other reference', async () => {
       const { blobId, stored } = await putBlob('a');
       const upload = await createUpload('0000000002copy');
       await copyPart(upload, blobId, identity('a', stored));
       await bench.store.abortUpload({ ...upload, trashDueAtMs: DUE_MS });
       const query = { manifestId: upload.uploadId, limit: 9 };
       expect(await bench.store.manifestBlobs(query)).toEqual([{ partNumber: 1, blobId, shared: true }]);
-      await bench.remove('a'); // after the look, before the rows of the manifest went
+      await bench.remove('a'); // after manifestBlobs, before forgetManifestParts
       expect(await bench.trash()).toEqual([upload.uploadId]);
       await bench.store.forgetManifestParts({ manifestId: upload.uploadId, throughPartNumber: 1, removedBlobs: [] });
       expect((await bench.trash()).toSorted()).toEqual([upload.uploadId, blobId].toSorted());

@@ -7,7 +7,7 @@ import { DUE_MS, LATER_MS, metadataBench, NOW_MS, type OpenMetadata } from '../s
 const SCHEDULE = { nextCheckAtMs: NOW_MS, claimUntilMs: DUE_MS, servedUntilMs: 0 };
 const SERVED = { nextCheckAtMs: LATER_MS, claimUntilMs: null, servedUntilMs: LATER_MS };
 
-/** What every metadata store does with custom domains, whatever database is behind it. */
+/** Contract for custom domains, run against every metadata store. */
 export function describeDomains(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const { workspaceUuid } = bench;
@@ -44,7 +44,7 @@ export function describeDomains(open: OpenMetadata): void {
     });
 
   describe('custom domains', () => {
-    it('registers once, lists by name, counts to the limit and removes for the own workspace only', async () => {
+    it('registers a domain once, lists by name, enforces the limit and removes only within the workspace', async () => {
       const first = await register('b.example.com');
       expect(first).toMatchObject({
         created: true,
@@ -61,7 +61,7 @@ export function describeDomains(open: OpenMetadata): void {
       expect(await names()).toEqual(['b.example.com']);
     });
 
-    it('replaces what the bucket had in one step', async () => {
+    it('replaces the domains of a bucket in one step', async () => {
       await register('a.example.com');
       await certify('a.example.com');
       await register('b.example.com', { replaceOthers: true });
@@ -69,7 +69,7 @@ export function describeDomains(open: OpenMetadata): void {
       expect(await register('a.example.com')).toMatchObject({ created: true, domain: { certificate: null } });
     });
 
-    it('gives a name that was only claimed to whom it is proven to belong, and never one that was proven', async () => {
+    it('reassigns an unverified name on proof of ownership, but never a verified one', async () => {
       await register('a.example.com');
       const other = await bench.createBucket('others', randomUUID());
       const given = await register('a.example.com', { bucketId: other.id, proven: true });
@@ -81,7 +81,7 @@ export function describeDomains(open: OpenMetadata): void {
       await expect(register('a.example.com', { proven: true })).rejects.toMatchObject({ code: 'DomainTaken' });
     });
 
-    it('keeps a name for the claim that holds, and gives it on when the claim is over', async () => {
+    it('reserves a name while its claim is valid, and releases it when the claim expires', async () => {
       await register('a.example.com');
       const other = await bench.createBucket('others', randomUUID());
       const sibling = await bench.createBucket('second', workspaceUuid);
@@ -102,7 +102,7 @@ export function describeDomains(open: OpenMetadata): void {
       await expect(later).rejects.toMatchObject({ code: 'DomainTaken' });
     });
 
-    it('gives due work to one replica at a time, until its lease is over', async () => {
+    it('hands due work to one replica at a time, until its lease expires', async () => {
       const { domain } = await register('a.example.com');
       const claim = (nowMs: number) =>
         bench.store.claimDueDomains({ nowMs, leaseUntilMs: nowMs + 100, limit: 10 }).then((found) => found.length);
@@ -111,12 +111,12 @@ export function describeDomains(open: OpenMetadata): void {
       expect(both.toSorted()).toEqual([0, 1]);
       expect(await claim(NOW_MS + 99)).toBe(0);
       expect(await claim(NOW_MS + 100)).toBe(1);
-      await serve(domain); // lets go, and is due later
+      await serve(domain); // releases the lease and sets a later due time
       expect(await claim(LATER_MS - 1)).toBe(0);
       expect(await claim(LATER_MS)).toBe(1);
     });
 
-    it('takes one domain for a look unless it is taken or was looked at just now', async () => {
+    it('claims one domain for a check unless it is claimed or was just checked', async () => {
       const { domain } = await register('a.example.com');
       const take = (nowMs: number, checkedBeforeMs: number) =>
         bench.store.claimDomain({ hostname: 'a.example.com', nowMs, leaseUntilMs: nowMs + 100, checkedBeforeMs });
@@ -128,7 +128,7 @@ export function describeDomains(open: OpenMetadata): void {
       expect(await take(NOW_MS, NOW_MS)).not.toBeNull();
     });
 
-    it('writes no state over a newer one, and none for a domain that went', async () => {
+    it('never overwrites a newer state, and saves none for a removed domain', async () => {
       const { domain } = await register('a.example.com');
       const saved = await serve(domain);
       expect(saved).toMatchObject({ revision: domain.revision + 1, state: { status: 'active' } });
@@ -139,7 +139,7 @@ export function describeDomains(open: OpenMetadata): void {
       expect(await certify('a.example.com')).toBe(false);
     });
 
-    it('serves, with its certificate, as long as it may and no longer', async () => {
+    it('serves a domain and its certificate only until servedUntilMs', async () => {
       const at = (nowMs: number) => ({ hostname: 'a.example.com', nowMs });
       const { domain } = await register('a.example.com');
       expect(await bench.store.findServedBucket(at(NOW_MS))).toBeNull();
@@ -153,7 +153,7 @@ export function describeDomains(open: OpenMetadata): void {
       expect(await bench.store.findCertificate(at(LATER_MS))).toBeNull();
     });
 
-    it('hides the domains of a soft-deleted bucket, brings them back with it, and ends them with its purge', async () => {
+    it('hides the domains of a soft-deleted bucket, restores them with it, and purges them with it', async () => {
       await serve((await register('a.example.com')).domain);
       await certify('a.example.com');
       const soft = { bucketId: bench.bucket.id, nowMs: NOW_MS, purgeAtMs: DUE_MS };
@@ -201,8 +201,8 @@ export function describeDomains(open: OpenMetadata): void {
     });
   });
 
-  describe('what certificates need', () => {
-    it('keeps the first account of a directory', async () => {
+  describe('ACME records', () => {
+    it('keeps the first account of an ACME directory', async () => {
       const directoryUrl = 'https://authority.example/directory';
       expect(await bench.store.findAcmeAccount({ directoryUrl })).toBeNull();
       const first = { directoryUrl, sealedKey: 'first' };

@@ -15,7 +15,7 @@ import { metadataBench, type OpenMetadata } from '../support/metadata-bench.ts';
 const log = createLogger({ level: 'silent', name: 'test' });
 const signal = new AbortController().signal;
 
-/** The ring and its rotation on each database. */
+/** Contract for the key ring and its rotation, run against every metadata store. */
 export function describeKeyRotation(open: OpenMetadata): void {
   describe('the key ring and its rotation', () => {
     const master = createSecretKey(randomBytes(32));
@@ -31,7 +31,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
     });
 
     const legacy = new SecretBox(master, randomBytes);
-    /** As another replica has it. */
+    /** A separate key ring over the same store, as on another replica. */
     const newRing = () =>
       new KeyRing({ metadata: store, wrapper, legacy, cacheMs: 3_600_000, random: randomBytes, now: () => nowMs });
     const rotationOf = (ring: KeyRing, metadata = store, holder = 'one') =>
@@ -50,7 +50,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       while ((await store.storeKeys({})).length > 1) await rotation.round(signal);
     };
 
-    it('makes one first key, however many replicas begin at once', async () => {
+    it('creates one first key when several replicas start at once', async () => {
       const rings = [newRing(), newRing(), newRing()];
       const sealed = await Promise.all(rings.map((ring, index) => ring.seal(`secret ${index}`, 'here')));
       expect(await store.storeKeys({})).toHaveLength(1);
@@ -59,7 +59,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       await expect(newRing().open(sealed[0] ?? '', 'elsewhere')).rejects.toMatchObject({ code: 'MasterKeyInvalid' });
     });
 
-    it('seals everything again under a new key, from before the ring too, then removes the old one', async () => {
+    it('reseals everything, even secrets older than the ring, then removes the old key', async () => {
       const ring = newRing();
       const { bucket } = bench;
       for (let index = 0; index < 250; index += 1) await put(`k${index}`, await seal(ring, `data key ${index}`));
@@ -88,7 +88,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       expect(target).toBe(2);
     });
 
-    it('seals again what the master key sealed when no key of the ring was made yet', async () => {
+    it('reseals secrets that the master key sealed before the ring had a key', async () => {
       const context = ringContext({ mode: 'sse-s3' });
       await put('legacy', { mode: 'sse-s3', sealedKey: legacy.seal('from before', context) });
       const ring = newRing();
@@ -99,7 +99,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       expect(await opened(newRing(), 'legacy')).toBe('from before');
     });
 
-    it('refuses what is sealed under a key that was closed meanwhile, wherever it would be written', async () => {
+    it('rejects every write of a secret sealed under a key that was closed meanwhile', async () => {
       const stale = newRing();
       const { bucket } = bench;
       const encryption = await seal(stale, 'late');
@@ -115,13 +115,13 @@ export function describeKeyRotation(open: OpenMetadata): void {
       const document = JSON.stringify({ rules: [], secret: encryption.sealedKey });
       const change = { bucketId: bucket.id, name: 'notification' as const, document, nowMs };
       await expect(store.putBucketDocument(change)).rejects.toMatchObject(closed);
-      nowMs += 10_000; // by now the other replica has seen the new key
+      nowMs += 10_000; // the other replica has seen the new key by now
       await put('late', await seal(stale, 'late'));
       await finish(rotationOf(ring));
       expect(await opened(ring, 'late')).toBe('late');
     });
 
-    it('goes on where it stopped, after any step, and seals nothing twice', async () => {
+    it('resumes after a crash at any step and seals nothing twice', async () => {
       const ring = newRing();
       for (let index = 0; index < 120; index += 1) await put(`c${index}`, await seal(ring, `data key ${index}`));
       const target = await ring.addKey();
@@ -147,7 +147,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       expect((await store.storeKeys({})).map(({ id }) => id)).toEqual([target]);
     });
 
-    it('loses no change that others make to the rows at the same time', async () => {
+    it('keeps concurrent changes to the same rows', async () => {
       const ring = newRing();
       const { bucket } = bench;
       for (let index = 0; index < 60; index += 1) await put(`t${index}`, await seal(ring, `data key ${index}`));
@@ -166,7 +166,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       }
     });
 
-    it('wraps its keys anew under another master key, and every replica goes on', async () => {
+    it('rewraps its keys under another master key, and back', async () => {
       const ring = newRing();
       const sealed = await ring.seal('secret', 'here');
       const fresh = createSecretKey(randomBytes(32));

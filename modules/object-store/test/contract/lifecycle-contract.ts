@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { DUE_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What carrying out lifecycle rules needs of every metadata store. */
+/** Contract for leases and lifecycle queries, run against every metadata store. */
 export function describeLifecycle(open: OpenMetadata): void {
   const bench = metadataBench(open);
 
   describe('leases', () => {
-    it('are one holder’s until they end or are given back', async () => {
+    it('belong to one holder until they expire or are released', async () => {
       const lease = { name: 'work', holder: 'one', nowMs: NOW_MS, untilMs: NOW_MS + 10 };
       const other = { ...lease, holder: 'two' };
       expect(await bench.store.takeLease(lease)).toBe(true);
@@ -21,8 +21,8 @@ export function describeLifecycle(open: OpenMetadata): void {
     });
   });
 
-  describe('rules', () => {
-    it('are found by active buckets that have some, page by page', async () => {
+  describe('lifecycle queries', () => {
+    it('list active buckets with lifecycle rules, page by page', async () => {
       const others = [];
       for (const name of ['second', 'third']) others.push(await bench.createBucket(name, bench.workspaceUuid));
       const buckets = [bench.bucket, ...others].toSorted((left, right) => left.id - right.id);
@@ -40,7 +40,7 @@ export function describeLifecycle(open: OpenMetadata): void {
       expect(await ids(-1)).toEqual(expected.slice(2));
     });
 
-    it('see all versions by key and newest first, within a prefix, and go on behind any of them', async () => {
+    it('list all versions under a prefix by key, newest first, and resume after any of them', async () => {
       const { id: bucketId } = bench.bucket;
       await bench.store.setVersioning({ bucketId, versioning: 'enabled' });
       for (const [key, count] of [
@@ -80,7 +80,7 @@ export function describeLifecycle(open: OpenMetadata): void {
       expect(await bench.store.agingVersions({ ...query, limit: 2 })).toEqual(all.slice(0, 2));
     });
 
-    it('see open uploads of all buckets, the oldest first', async () => {
+    it('list open uploads of all buckets, oldest first', async () => {
       const { id: other } = await bench.createBucket('second', bench.workspaceUuid);
       const uploads = [
         { uploadId: 'c', bucketId: other, nowMs: NOW_MS },

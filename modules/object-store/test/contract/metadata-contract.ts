@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { commonPrefixOf, compareKeys } from '../../src/domain/key-order.ts';
 import { DUE_MS, LATER_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does with buckets, objects and listings, whatever database is behind it. */
+/** Contract for buckets, objects and listings, run against every metadata store. */
 export function describeMetadataStore(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const { workspaceUuid } = bench;
 
   describe('buckets', () => {
-    it('provisions with the first bucket and keeps names unique over all workspaces', async () => {
+    it('provisions the workspace with its first bucket and keeps names unique across workspaces', async () => {
       const other = randomUUID();
       expect(await bench.store.isProvisioned({ workspaceUuid })).toBe(true);
       expect(await bench.store.isProvisioned({ workspaceUuid: other })).toBe(false);
@@ -24,7 +24,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       expect(await bench.store.isProvisioned({ workspaceUuid: other })).toBe(false);
     });
 
-    it('lists by name, with prefix and pages, and stops at the limit of a workspace', async () => {
+    it('lists buckets by name, with prefix and pages, and enforces the workspace limit', async () => {
       await bench.createBucket('second', workspaceUuid);
       await bench.createBucket('fir', workspaceUuid);
       await bench.createBucket('of-another', randomUUID());
@@ -36,7 +36,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       expect(await names('', 'fir', 1)).toEqual(['first']);
     });
 
-    it('keeps documents, counts their changes, and lets them go with the bucket', async () => {
+    it('stores documents, counts their changes, and removes them with the bucket', async () => {
       const { id: bucketId } = bench.bucket;
       const version = async () => (await bench.store.findBucket({ name: 'first' }))?.configurationVersion;
       await bench.store.putBucketDocument({ bucketId, name: 'cors', document: '[1]', nowMs: NOW_MS });
@@ -52,7 +52,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       await expect(late).rejects.toMatchObject({ code: 'NoSuchBucket' });
     });
 
-    it('changes attributes of one version in place and leaves its bytes, its time and the other versions', async () => {
+    it('changes attributes of one version in place, leaving its bytes, its time and other versions alone', async () => {
       const { id: bucketId } = bench.bucket;
       await bench.store.setVersioning({ bucketId, versioning: 'enabled' });
       const older = await bench.put('a');
@@ -70,7 +70,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       await expect(absent).rejects.toMatchObject({ code: 'NoSuchKey' });
     });
 
-    it('is deleted only when empty, and then the name is free', async () => {
+    it('deletes a bucket only when empty, and then frees its name', async () => {
       await bench.put('a');
       const deletion = () =>
         bench.store.deleteBucket({ bucketId: bench.bucket.id, nowMs: NOW_MS, trashDueAtMs: DUE_MS });
@@ -83,7 +83,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       await bench.createBucket('first', randomUUID());
     });
 
-    it('is hidden by a soft delete, comes back whole, and is purged when its time is over', async () => {
+    it('hides a soft-deleted bucket, restores it whole, and purges it when its retention ends', async () => {
       const { blobId } = await bench.putBlob('kept');
       const soft = { bucketId: bench.bucket.id, nowMs: NOW_MS, purgeAtMs: DUE_MS };
       expect(await bench.store.softDeleteBucket(soft)).toMatchObject({ state: 'soft-deleted', purgeAtMs: DUE_MS });
@@ -115,7 +115,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
   });
 
   describe('objects', () => {
-    it('keeps inline bytes with the row', async () => {
+    it('stores inline bytes in the row', async () => {
       const data = randomBytes(5_000);
       await bench.put('inline', { kind: 'inline', data });
       const found = await bench.store.findObject({ bucketId: bench.bucket.id, key: 'inline' });
@@ -124,7 +124,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       expect(await bench.usage()).toEqual({ objectCount: 1, sizeBytes: 5_000 });
     });
 
-    it('replaces, lets the old bytes go, and counts exactly', async () => {
+    it('replaces an object, trashes the old bytes, and keeps exact counters', async () => {
       const { blobId } = await bench.putBlob('a');
       expect(await bench.usage()).toEqual({ objectCount: 1, sizeBytes: 1_000 });
       expect(await bench.trash()).toEqual([]);
@@ -142,7 +142,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       ).toBe(true);
     });
 
-    it('decides conditions in the transaction: of many writers at once exactly one creates', async () => {
+    it('evaluates conditions in the transaction: only one of many concurrent creates succeeds', async () => {
       const attempts = await Promise.allSettled(
         Array.from({ length: 20 }, () => bench.put('once', { kind: 'empty' }, { conditions: { ifNoneMatch: ['*'] } })),
       );
@@ -158,7 +158,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       await expect(bench.remove('once', { conditions: { ifMatch: ['x'] } })).rejects.toMatchObject({ status: 412 });
     });
 
-    it('undoes a refused command alone; the others of its batch stand', async () => {
+    it('rolls back a failed command alone; the rest of its batch commits', async () => {
       const outcomes = await Promise.allSettled([
         bench.put('left'),
         bench.put('refused', { kind: 'inline', data: randomBytes(9) }, { bucketId: 12_345 }),
@@ -200,7 +200,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
         '{index x}',
         'k'.repeat(1_024),
       ],
-    ])('takes keys of every legal kind beside one another', async (...keys) => {
+    ])('accepts every kind of legal key side by side', async (...keys) => {
       for (const key of keys) await bench.put(key, { kind: 'inline', data: Buffer.from(key) });
       for (const key of keys) {
         const found = await bench.store.findObject({ bucketId: bench.bucket.id, key });
@@ -216,7 +216,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       .map((parts) => parts.join(''))
       .filter((key) => key !== '');
 
-    it('pages like a plain sorted list does, for any keys, prefix, delimiter and page size', async () => {
+    it('pages like a plain sorted list, for any keys, prefix, delimiter and page size', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.uniqueArray(someKey, { maxLength: 30 }),
@@ -254,7 +254,7 @@ export function describeMetadataStore(open: OpenMetadata): void {
       );
     }, 120_000);
 
-    it('steps over a folder whatever is in it', async () => {
+    it('skips a folder however many keys it has', async () => {
       for (let index = 0; index < 200; index += 1) await bench.put(`folder/${String(index).padStart(4, '0')}`);
       await bench.put('zebra');
       const query = { bucketId: bench.bucket.id, versioned: false, prefix: '', delimiter: '/', after: '', limit: 2 };

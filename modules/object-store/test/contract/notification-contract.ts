@@ -8,7 +8,7 @@ const ALL: NotifyRule = {
   rules: [{ destination: 'hook', patterns: ['s3:ObjectCreated:*', 's3:ObjectRemoved:*'] }],
 };
 
-/** What every metadata store does with the outbox of notifications. */
+/** Contract for the notification outbox, run against every metadata store. */
 export function describeNotifications(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const hook = (destination = 'hook') => ({ bucketId: bench.bucket.id, destination });
@@ -18,7 +18,7 @@ export function describeNotifications(open: OpenMetadata): void {
   const putTold = (key: string) => bench.put(key, undefined, { notify: ALL });
 
   describe('notifications', () => {
-    it('are there with the change that they tell of, in its order, and not without it', async () => {
+    it('are written with their change, in order, and not when it fails', async () => {
       await putTold('a');
       await bench.remove('a', { notify: ALL });
       await putTold('b');
@@ -29,7 +29,7 @@ export function describeNotifications(open: OpenMetadata): void {
       expect(first).toMatchObject({ attempts: 0, event: { origin: ORIGIN, versionId: null, timeMs: NOW_MS } });
     });
 
-    it('name the version where versions are kept, and the delete marker that covers it', async () => {
+    it('name the version in a versioned bucket, and the delete marker that covers it', async () => {
       await bench.store.setVersioning({ bucketId: bench.bucket.id, versioning: 'enabled' });
       const { versionId } = await putTold('a');
       const marker = await bench.remove('a', { notify: ALL });
@@ -41,7 +41,7 @@ export function describeNotifications(open: OpenMetadata): void {
       ]);
     });
 
-    it('go to each destination that asked for them', async () => {
+    it('go to each destination with a matching rule', async () => {
       const rules = [
         { destination: 'created', patterns: ['s3:ObjectCreated:*'] },
         { destination: 'removed', patterns: ['s3:ObjectRemoved:Delete'] },
@@ -56,7 +56,7 @@ export function describeNotifications(open: OpenMetadata): void {
       expect(removed?.event.name).toBe('ObjectRemoved:Delete');
     });
 
-    it('wait behind one of the same key that has to wait, also those that come later; other keys do not', async () => {
+    it('wait behind a postponed notification of the same key; other keys go ahead', async () => {
       await putTold('a');
       await putTold('a');
       const [first] = await due();
@@ -76,7 +76,7 @@ export function describeNotifications(open: OpenMetadata): void {
       });
     });
 
-    it('are numbered so that no number comes twice, also when all of them were delivered', async () => {
+    it('never reuse an ID, even after all of them are delivered', async () => {
       await putTold('a');
       const [first] = await due();
       await bench.store.forgetNotifications({ ids: [first?.id ?? 0] });
@@ -85,7 +85,7 @@ export function describeNotifications(open: OpenMetadata): void {
       expect(second?.id).toBeGreaterThan(first?.id ?? 0);
     });
 
-    it('are given up when they are too old, stay visible, let the next one go, and can be tried again', async () => {
+    it('fail when too old, stay visible, unblock the next one, and can be retried', async () => {
       const { id: bucketId } = bench.bucket;
       await putTold('a');
       const [first] = await due();
@@ -105,7 +105,7 @@ export function describeNotifications(open: OpenMetadata): void {
       expect(await bench.store.forgetFailedNotifications({ failedBeforeMs: LATER_MS + 1, limit: 10 })).toBe(2);
     });
 
-    it('go with their destination, or with their bucket', async () => {
+    it('are removed with their destination or their bucket', async () => {
       await putTold('a');
       await putTold('b');
       expect(await bench.store.forgetDestination({ ...hook(), limit: 1 })).toBe(1);
@@ -117,7 +117,7 @@ export function describeNotifications(open: OpenMetadata): void {
       expect(await due()).toEqual([]);
     });
 
-    it('are delivered by one holder of the lease at a time', async () => {
+    it('are delivered by one lease holder at a time', async () => {
       const take = (holder: string, nowMs: number) =>
         bench.store.takeLease({ name: 'work', holder, nowMs, untilMs: nowMs + 100 });
       expect(await take('one', 1_000)).toBe(true);

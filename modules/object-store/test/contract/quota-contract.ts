@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { DUE_MS, metadataBench, NOW_MS, tenantLimits, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does about quotas: they are decided on exact counters, inside the transaction. */
+/** Contract for quotas, run against every metadata store: checked on exact counters inside the transaction. */
 export function describeQuotas(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const inline = (bytes: number) => ({ kind: 'inline', data: randomBytes(bytes) }) as const;
@@ -18,7 +18,7 @@ export function describeQuotas(open: OpenMetadata): void {
   const used = () => bench.store.quotaUsage({ workspaceUuid: bench.bucket.workspaceUuid });
 
   describe('quotas', () => {
-    it('lets exactly as many in as there is room for, however many come at once', async () => {
+    it('admits exactly as many concurrent writes as fit', async () => {
       const attempts = await Promise.allSettled(
         Array.from({ length: 30 }, (_, index) => bench.put(`key-${index}`, inline(100), limits(1_050))),
       );
@@ -30,7 +30,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await bench.usage()).toEqual({ objectCount: 10, sizeBytes: 1_000 });
     });
 
-    it('counts objects, and not those that only replace one', async () => {
+    it('counts objects, but not overwrites', async () => {
       await bench.put('a', inline(1), limits(null, 2));
       await bench.put('b', inline(1), limits(null, 2));
       await bench.put('a', inline(500), limits(null, 2));
@@ -41,7 +41,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await bench.usage()).toEqual({ objectCount: 2, sizeBytes: 501 });
     });
 
-    it('lets a bucket that is over a lowered quota become smaller, and leaves nothing of what it refuses', async () => {
+    it('lets a bucket over a lowered quota shrink, and stores nothing of a rejected write', async () => {
       await bench.put('a', inline(900));
       await bench.put('b', inline(900));
       await bench.put('a', inline(800), limits(1_000));
@@ -51,7 +51,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(found?.inline).toHaveLength(800);
     });
 
-    it('counts every version that is kept', async () => {
+    it('counts every stored version', async () => {
       await bench.store.setVersioning({ bucketId: bench.bucket.id, versioning: 'enabled' });
       await bench.put('a', inline(400), limits(1_000));
       await bench.put('a', inline(400), limits(1_000));
@@ -60,7 +60,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await bench.usage()).toEqual({ objectCount: 2, sizeBytes: 800 });
     });
 
-    it('refuses a part that could never be completed, and a completion that does not fit any more', async () => {
+    it('rejects a part that exceeds the quota, and a completion that no longer fits', async () => {
       const upload = { uploadId: randomBytes(20).toString('hex'), bucketId: bench.bucket.id, key: 'large' };
       const attributes = { contentType: 'x/y' };
       const kind = { checksumAlgorithm: null, checksumType: null };
@@ -99,7 +99,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await bench.usage()).toEqual({ objectCount: 1, sizeBytes: 1_000 });
     });
 
-    it('holds what all buckets of a workspace have together, however many writes come at once', async () => {
+    it('enforces a workspace quota across its buckets under concurrent writes', async () => {
       const { workspaceUuid } = bench.bucket;
       const second = await bench.createBucket('second', workspaceUuid);
       const quota = { tenant: tenantLimits(workspaceUuid, { stored_bytes: 1_050, stored_objects: null }) };
@@ -122,7 +122,7 @@ export function describeQuotas(open: OpenMetadata): void {
       });
     });
 
-    it('holds what all workspaces of an owner have together, however many writes come at once', async () => {
+    it('enforces an owner quota across its workspaces under concurrent writes', async () => {
       const { workspaceUuid } = bench.bucket;
       const other = await bench.createBucket('elsewhere', 'another-workspace');
       const owner = { ownerWorkspaces: ['another-workspace', workspaceUuid], owner: { stored_objects: 7 } };
@@ -138,7 +138,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(reason).toMatchObject({ details: { quota: 'stored_objects', scope: 'owner', limit: 7, current: 7 } });
     });
 
-    it('counts the parts of open uploads until they are completed or aborted, and not twice', async () => {
+    it('counts the parts of open uploads until they are completed or aborted, never twice', async () => {
       const { workspaceUuid, id: bucketId } = bench.bucket;
       const quota = { tenant: tenantLimits(workspaceUuid, { stored_bytes: 1_000 }) };
       const begin = async (key: string) => {
@@ -185,10 +185,10 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await drift()).toEqual([]);
     });
 
-    it('counts deleted bytes until they are removed, and lets their workspace hasten that', async () => {
+    it('counts deleted bytes until they are removed, and lets only their workspace speed that up', async () => {
       const { workspaceUuid, id: bucketId } = bench.bucket;
       const quota = { tenant: tenantLimits(workspaceUuid, { stored_bytes: 2_000 }) };
-      const content = (id: string) => ({ kind: 'blob', blobId: id.repeat(16) }) as const; // of 1,000 bytes
+      const content = (id: string) => ({ kind: 'blob', blobId: id.repeat(16) }) as const; // 1,000 bytes
       await bench.put('a', content('a'), { quota });
       await bench.remove('a');
       expect(await used()).toMatchObject({ stored_bytes: 1_000, stored_objects: 0 });
@@ -212,7 +212,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await drift()).toEqual([]);
     });
 
-    it('takes no room for a copy of an object onto itself', async () => {
+    it('needs no extra space to copy an object onto itself', async () => {
       const { workspaceUuid, id: bucketId } = bench.bucket;
       const quota = { tenant: tenantLimits(workspaceUuid, { stored_bytes: 1_000 }) };
       await bench.put('a', { kind: 'blob', blobId: 'a'.repeat(16) }, { quota });
@@ -234,7 +234,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await bench.trash()).toEqual([]);
     });
 
-    it('counts delete markers, refuses those that cover nothing, and never a delete of an object', async () => {
+    it('counts delete markers and may reject those that cover nothing, but never the delete of an object', async () => {
       const { workspaceUuid, id: bucketId } = bench.bucket;
       const quota = { tenant: tenantLimits(workspaceUuid, { stored_objects: 2 }) };
       await bench.store.setVersioning({ bucketId, versioning: 'enabled' });
@@ -251,7 +251,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await drift()).toEqual([]);
     });
 
-    it('counts open uploads as objects, and parts that are replaced or left out as deleted bytes', async () => {
+    it('counts open uploads as objects, and replaced or unused parts as deleted bytes', async () => {
       const { workspaceUuid, id: bucketId } = bench.bucket;
       const quota = { tenant: tenantLimits(workspaceUuid, { stored_objects: 1, stored_bytes: 1_000 }) };
       const begin = (uploadId: string) =>
@@ -307,7 +307,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await drift()).toEqual([]);
     });
 
-    it('holds the buckets of an owner over all workspaces', async () => {
+    it('enforces the bucket limit of an owner across workspaces', async () => {
       const owner = { ownerWorkspaces: ['v', 'w'], owner: { buckets: 2 } };
       const make = (name: string, workspaceUuid: string) =>
         bench.store.createBucket({

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { AccessKeyRecord } from '../../src/domain/ports/records.ts';
 import { DUE_MS, LATER_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does with uploads in parts and with access keys. */
+/** Contract for multipart uploads and access keys, run against every metadata store. */
 export function describeUploads(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const { workspaceUuid } = bench;
 
-  describe('uploads in parts', () => {
+  describe('multipart uploads', () => {
     const uploadId = () => randomBytes(20).toString('hex');
     const begin = async (key: string) => {
       const id = uploadId();
@@ -58,7 +58,7 @@ export function describeUploads(open: OpenMetadata): void {
         trashDueAtMs: DUE_MS,
       });
 
-    it('becomes an object whose manifest gives the parts of any range', async () => {
+    it('completes an upload into an object whose manifest finds the parts of any range', async () => {
       const upload = await begin('big');
       const last = await addPart(upload, 9, 7);
       const parts = [await addPart(upload, 2), await addPart(upload, 5), last];
@@ -88,7 +88,7 @@ export function describeUploads(open: OpenMetadata): void {
       await expect(complete(upload, parts)).rejects.toMatchObject({ code: 'NoSuchUpload' });
     });
 
-    it('refuses parts that are unknown, changed, out of order or too small, and stays open', async () => {
+    it('rejects unknown, changed, misordered or undersized parts and keeps the upload open', async () => {
       const upload = await begin('big');
       const first = await addPart(upload, 1, 10);
       const second = await addPart(upload, 2);
@@ -100,7 +100,7 @@ export function describeUploads(open: OpenMetadata): void {
       await complete(upload, [second]);
     });
 
-    it('replaces a part that is sent again and drops all of an aborted upload', async () => {
+    it('replaces a part uploaded again, and drops all parts of an aborted upload', async () => {
       const upload = await begin('big');
       const first = await addPart(upload, 1);
       const again = await addPart(upload, 1, 200);
@@ -138,7 +138,7 @@ export function describeUploads(open: OpenMetadata): void {
       expect(prefixed.uploads).toHaveLength(2);
     });
 
-    it('forgets old completions, and only those', async () => {
+    it('forgets only old completions', async () => {
       const upload = await begin('big');
       const open = await begin('open');
       const part = await addPart(upload, 1);
@@ -167,7 +167,7 @@ export function describeUploads(open: OpenMetadata): void {
       ...extra,
     });
 
-    it('needs a provisioned workspace and known buckets, and stops at the limit', async () => {
+    it('requires a provisioned workspace and existing buckets, and enforces the limit', async () => {
       const create = (record: AccessKeyRecord) => bench.store.createAccessKey({ key: record, maxKeys: 2 });
       await expect(create(key('k1', { workspaceUuid: randomUUID() }))).rejects.toMatchObject({
         code: 'TenantNotProvisioned',
@@ -182,7 +182,7 @@ export function describeUploads(open: OpenMetadata): void {
       ).toEqual(['k1', 'k2']);
     });
 
-    it('is deleted by its workspace and, where asked, only by its maker', async () => {
+    it('deletes a key only for its workspace and, if requested, only for its creator', async () => {
       await bench.store.createAccessKey({ key: key('k1'), maxKeys: 9 });
       const target = { workspaceUuid, accessKeyId: 'k1' };
       expect(await bench.store.deleteAccessKey({ ...target, workspaceUuid: randomUUID() })).toBe(false);
@@ -191,7 +191,7 @@ export function describeUploads(open: OpenMetadata): void {
       expect(await bench.store.deleteAccessKey(target)).toBe(false);
     });
 
-    it('keeps one presigning key for each maker, until it is unused', async () => {
+    it('keeps one presigning key per creator and removes it when unused', async () => {
       const maker = { principalId: 'somebody', tokenId: null, kind: 'user' as const, name: '' };
       const presign = (id: string, createdBy = maker) => bench.store.createPresignKey({ key: key(id, { createdBy }) });
       expect(await presign('p1')).toMatchObject({ accessKeyId: 'p1' });
@@ -207,7 +207,7 @@ export function describeUploads(open: OpenMetadata): void {
       });
     });
 
-    it('notes its last use', async () => {
+    it('records the last use of a key', async () => {
       await bench.store.createAccessKey({ key: key('k1'), maxKeys: 9 });
       await bench.store.touchAccessKeys({ usedAtMs: { k1: LATER_MS, unknown: LATER_MS } });
       expect(await bench.store.findAccessKey({ accessKeyId: 'k1' })).toMatchObject({ lastUsedAtMs: LATER_MS });

@@ -4,11 +4,11 @@ import { DUE_MS, metadataBench, NOW_MS, type OpenMetadata } from '../support/met
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Two hours of one day. */
+/** Two hours of the same day. */
 const FIRST = { hourMs: NOW_MS, dayMs: NOW_MS };
 const SECOND = { hourMs: NOW_MS + HOUR_MS, dayMs: NOW_MS };
 
-/** What every metadata store does with usage over time. */
+/** Contract for usage history, run against every metadata store. */
 export function describeUsageHistory(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const { workspaceUuid } = bench;
@@ -43,8 +43,8 @@ export function describeUsageHistory(open: OpenMetadata): void {
     bytesOut: requestCount * 100,
   });
 
-  describe('usage over time', () => {
-    it('keeps what was stored at the last look of each hour and day, of each bucket and of all together', async () => {
+  describe('usage history', () => {
+    it('keeps the last sample of each hour and day, per bucket and per workspace', async () => {
       const { id: other } = await bench.createBucket('second', workspaceUuid);
       await note(FIRST);
       await bench.put('a', inline(100));
@@ -66,7 +66,7 @@ export function describeUsageHistory(open: OpenMetadata): void {
       ]);
     });
 
-    it('adds what came and went, also before the first look at the period, and keeps it over the next', async () => {
+    it('adds traffic, even before the first sample of a period, and keeps it across later samples', async () => {
       const { id: other } = await bench.createBucket('second', workspaceUuid);
       await bench.put('a', inline(100));
       await bench.store.addTraffic({ ...FIRST, traffic: [traffic(other, 1), traffic(bench.bucket.id, 2)] });
@@ -80,7 +80,7 @@ export function describeUsageHistory(open: OpenMetadata): void {
       expect(await history(null, 'day')).toEqual([[0, 1, 100, 7, 70, 700]]);
     });
 
-    it('is of one workspace', async () => {
+    it('returns the usage of one workspace only', async () => {
       const stranger = randomUUID();
       const { id: theirs } = await bench.createBucket('theirs', stranger);
       await bench.put('a', inline(100));
@@ -92,7 +92,7 @@ export function describeUsageHistory(open: OpenMetadata): void {
       expect(await history(null, 'hour', randomUUID())).toEqual([]);
     });
 
-    it('loses the rows of a bucket with the bucket, and nothing of the workspace', async () => {
+    it('deletes the rows of a bucket with the bucket, but none of the workspace', async () => {
       const { id: bucketId } = bench.bucket;
       await bench.store.addTraffic({ ...FIRST, traffic: [traffic(bucketId, 1)] });
       await bench.store.deleteBucket({ bucketId, nowMs: NOW_MS, trashDueAtMs: DUE_MS });
@@ -102,7 +102,7 @@ export function describeUsageHistory(open: OpenMetadata): void {
       expect(await history(null)).toEqual([[0, 0, 0, 2, 20, 200]]);
     });
 
-    it('leaves out buckets that are deleted and can come back', async () => {
+    it('leaves out soft-deleted buckets', async () => {
       await bench.put('a', inline(100));
       await bench.store.softDeleteBucket({ bucketId: bench.bucket.id, nowMs: NOW_MS, purgeAtMs: DUE_MS });
       await note(FIRST);
@@ -110,7 +110,7 @@ export function describeUsageHistory(open: OpenMetadata): void {
       expect(await history(null)).toEqual([[0, 0, 0, 0, 0, 0]]);
     });
 
-    it('is written down page by page', async () => {
+    it('records usage page by page', async () => {
       const owners = [workspaceUuid, randomUUID(), randomUUID()];
       const ids = [bench.bucket.id];
       for (const [index, owner] of owners.slice(1).entries()) {
@@ -130,7 +130,7 @@ export function describeUsageHistory(open: OpenMetadata): void {
       }
     });
 
-    it('forgets what is old, by the hour and by the day, no more at once than asked', async () => {
+    it('deletes old rows of one resolution, at most the limit at a time', async () => {
       await note(FIRST);
       await note(SECOND);
       const old = { resolution: 'hour', beforeMs: NOW_MS + 1 } as const;

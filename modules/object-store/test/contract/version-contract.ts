@@ -4,7 +4,7 @@ import { commonPrefixOf, compareKeys } from '../../src/domain/key-order.ts';
 import type { ListObjectVersions, VersionPage } from '../../src/domain/ports/version-listing.ts';
 import { metadataBench, NOW_MS, type OpenMetadata } from '../support/metadata-bench.ts';
 
-/** What every metadata store does with the versions of a key. */
+/** Contract for object versions, run against every metadata store. */
 export function describeVersions(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const enable = (versioning: 'enabled' | 'suspended' = 'enabled') =>
@@ -22,7 +22,7 @@ export function describeVersions(open: OpenMetadata): void {
   const shown = (page: VersionPage) => page.versions.map((version) => `${version.key}@${version.versionId}`);
 
   describe('versions', () => {
-    it('are listed newest first within their key, with delete markers and what is newest', async () => {
+    it('are listed newest first per key, with delete markers and the latest flag', async () => {
       const before = await bench.put('a');
       await enable();
       const first = await bench.put('a');
@@ -45,7 +45,7 @@ export function describeVersions(open: OpenMetadata): void {
       expect(page).toMatchObject({ truncated: false, nextKey: null, nextVersionId: null });
     });
 
-    it('page like a plain sorted list does, for any prefix, delimiter and page size', async () => {
+    it('page like a plain sorted list, for any prefix, delimiter and page size', async () => {
       await enable();
       const keys = ['a', 'a/b', 'a/b/c', 'a/c', 'b', 'b\u{1f600}', 'b\uffff', 'c/d'];
       for (let round = 0; round < 3; round += 1) {
@@ -80,7 +80,7 @@ export function describeVersions(open: OpenMetadata): void {
       );
     });
 
-    it('go on behind a null version, and at its key when it went meanwhile', async () => {
+    it('resume after a null version, or at its key if it was deleted meanwhile', async () => {
       await bench.put('a');
       await bench.put('b');
       await enable();
@@ -90,7 +90,7 @@ export function describeVersions(open: OpenMetadata): void {
       expect(shown(await list({ afterKey: 'a', afterVersionId: 'null' }))).toEqual([`a@${newer.versionId}`, 'b@null']);
     });
 
-    it('are kept by a suspended bucket, whose own writes replace only the null version', async () => {
+    it('are kept in a suspended bucket, whose writes replace only the null version', async () => {
       await enable();
       const kept = await bench.put('a');
       await enable('suspended');
@@ -106,7 +106,7 @@ export function describeVersions(open: OpenMetadata): void {
       expect(await bench.usage()).toMatchObject({ objectCount: 1 });
     });
 
-    it('go only when they meet the conditions of their delete; what is not there meets them all', async () => {
+    it('are deleted only if the conditions match; an absent version matches all of them', async () => {
       await enable();
       const { versionId, etag } = await bench.put('a', { kind: 'inline', data: Buffer.from('four') });
       const remove = (conditions: object) => bench.remove('a', { versionId, conditions });

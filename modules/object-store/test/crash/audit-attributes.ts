@@ -4,7 +4,7 @@ import { isAbsent } from './client.ts';
 import { readObject } from './read-object.ts';
 import { TAG } from './tag-operations.ts';
 
-/** The tags of each object, by what was answered. */
+/** Checks the tags of each object against the acknowledged operations. */
 export async function auditTags(client: S3Client, { tags }: CampaignState): Promise<string[]> {
   const findings: string[] = [];
   for (const key of tags.names()) {
@@ -14,7 +14,7 @@ export async function auditTags(client: S3Client, { tags }: CampaignState): Prom
   return findings;
 }
 
-/** What a lifecycle rule may take is gone or whole; what it may not take is there. */
+/** Checks that objects a rule may expire are gone or whole, and that all others exist. */
 export async function auditAging(client: S3Client, state: CampaignState): Promise<string[]> {
   const findings: string[] = [];
   for (const key of state.aging.keys()) {

@@ -4,7 +4,7 @@ import { CRASH_BUCKET, VERSIONED_BUCKET, type CampaignState } from './campaign-s
 import { isAbsent } from './client.ts';
 import { readObject } from './read-object.ts';
 
-/** Reads everything back. Each line is a write that was answered and is not there, or bytes that nobody sent. */
+/** Reads everything back. Each finding is a lost acknowledged write or bytes that were never sent. */
 export async function audit(client: S3Client, state: CampaignState, accessKeyIds: ReadonlySet<string>) {
   const findings = [...state.findings];
   for (const part of [auditKeys, auditVersions, auditTags, auditAging]) findings.push(...(await part(client, state)));

@@ -1,12 +1,12 @@
 import { createCipheriv, createHash } from 'node:crypto';
 
-/** Which bytes a write carried. */
+/** Identifies the bytes of a write. */
 export interface Body {
   number: number;
   sizeBytes: number;
 }
 
-/** The bytes of a number: the same each time, and of no other number. */
+/** Bytes derived from the number: the same every time, and unique to it. */
 export function bytesOf(seed: string, { number, sizeBytes }: Body): Buffer {
   const key = createHash('sha256').update(`${seed}/${number}`).digest();
   const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));

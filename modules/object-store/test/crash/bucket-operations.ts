@@ -1,7 +1,7 @@
 import { CreateBucketCommand, DeleteBucketCommand } from '@aws-sdk/client-s3';
 import { settle, type CrashClient } from './client.ts';
 
-/** A bucket of the client's own comes, or goes again. */
+/** Creates a bucket of this client, or deletes it again. */
 export async function toggleBucket(client: CrashClient): Promise<boolean> {
   const { buckets } = client.state;
   const Bucket = `crash-${client.name}-${Math.floor(client.random() * 3)}`;
@@ -16,7 +16,7 @@ export async function toggleBucket(client: CrashClient): Promise<boolean> {
   });
 }
 
-/** The management API makes an access key, or deletes one that it made. */
+/** Creates an access key through the management API, or deletes one this client created. */
 export async function toggleAccessKey(client: CrashClient): Promise<boolean> {
   const { accessKeys } = client.state;
   const mine = [...accessKeys.names()].filter((name) => name.startsWith(`${client.name}=`));
@@ -27,7 +27,7 @@ export async function toggleAccessKey(client: CrashClient): Promise<boolean> {
     accessKeys.answered(victim, false);
     return true;
   }
-  // Of a key whose making was cut off nobody knows the id: it can only be there too much, never too little.
+  // The ID of a key whose creation was cut off is unknown: such a key can be extra, but never missing.
   const { data } = await call(client, 'POST', { label: client.name });
   accessKeys.answered(`${client.name}=${data.accessKeyId}`, true);
   return true;
@@ -45,5 +45,5 @@ async function call(client: CrashClient, method: 'POST' | 'DELETE', body: object
     body: JSON.stringify(body),
   });
   if (!response.ok) throw new Error(`the management API answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as KeyAnswer; // of the contract
+  return (await response.json()) as KeyAnswer; // as in the contract
 }

@@ -7,7 +7,7 @@ export const VERSIONED_BUCKET = 'crash-versions';
 export const TAGGED_BUCKET = 'crash-tags';
 export const EXPIRING_BUCKET = 'crash-expiry';
 
-/** All that the clients of a campaign know, over all its rounds. */
+/** Everything the clients of a campaign know, across all rounds. */
 export interface CampaignState {
   readonly writes: WriteJournal;
   readonly versions: VersionJournal;
@@ -15,13 +15,13 @@ export interface CampaignState {
   readonly accessKeys: StateJournal<boolean>;
   /** Empty: no tag. Null: no object. */
   readonly tags: StateJournal<string | null>;
-  /** What stands in the bucket with a lifecycle rule. */
+  /** Objects in the bucket with a lifecycle rule. */
   readonly aging: WriteJournal;
-  /** How many objects a rule was seen to have taken. */
+  /** Number of objects found expired by a rule. */
   expired: number;
-  /** Wrong answers that clients were given while the server ran. */
+  /** Wrong responses clients received while the server ran. */
   readonly findings: string[];
-  /** How many of each operation were answered. */
+  /** Number of acknowledged operations, by name. */
   readonly answered: Map<string, number>;
   cut: number;
 }

@@ -3,7 +3,7 @@ import { bytesOf } from './bodies.ts';
 import { EXPIRING_BUCKET as Bucket } from './campaign-state.ts';
 import { settle, type CrashClient } from './client.ts';
 
-/** What stands below it goes after a day, and a day of the campaign is a second. */
+/** Objects under this prefix expire after a day; a day of the campaign is a second. */
 const GOES = 'goes/';
 const STAYS = 'stays/';
 const KEYS_PER_CLIENT = 3;
@@ -14,7 +14,7 @@ export async function putRule({ s3 }: CrashClient): Promise<boolean> {
   return true;
 }
 
-/** Small or large; from its answer on a rule may take it, or must not. */
+/** Puts a small or large object, under a prefix that expires or one that must stay. */
 export async function putAging(client: CrashClient): Promise<boolean> {
   const { random, name } = client;
   const { aging } = client.state;

@@ -63,7 +63,7 @@ export function putInParts(client: CrashClient): Promise<boolean> {
   });
 }
 
-/** From a key that is surely there to another: no bytes travel, and the two may share theirs. */
+/** Copies from a key that certainly exists: no bytes travel, and both keys may share a blob. */
 export async function copy(client: CrashClient): Promise<boolean> {
   const { writes } = client.state;
   const source = anyKey(client);
@@ -99,7 +99,7 @@ export async function removeMany(client: CrashClient): Promise<boolean> {
   });
 }
 
-/** What a client wrote it must be able to read at once. */
+/** A client must be able to read its own writes immediately. */
 export async function readBack(client: CrashClient): Promise<boolean> {
   const { writes, findings } = client.state;
   const key = anyKey(client);
@@ -111,7 +111,7 @@ export async function readBack(client: CrashClient): Promise<boolean> {
   return true;
 }
 
-/** And see in a listing. */
+/** A client must see its own writes in a listing. */
 export async function listOwn(client: CrashClient): Promise<boolean> {
   const { writes, findings } = client.state;
   const { Contents = [] } = await client.s3.send(new ListObjectsV2Command({ Bucket, Prefix: `${client.name}/` }));

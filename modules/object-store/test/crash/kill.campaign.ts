@@ -7,13 +7,13 @@ import { runRound, withServer, type Reader } from './rounds.ts';
 import { startStore, type RunningStore } from '../support/running-store.ts';
 import { campaignConfig } from './serve-campaign.ts';
 
-/** Short here; `node modules/object-store/test/crash/main.ts --rounds 1000` for a long night. */
+/** Short by default. For a long campaign: `node modules/object-store/test/crash/main.ts --rounds 1000`. */
 const ROUNDS = 20;
 const SEED = 20_260_101;
 
-describe('a store that is killed while clients work on it', () => {
+describe('a store killed under load', () => {
   it(
-    `keeps every answered write through ${ROUNDS} kills, shows nothing torn, and its blobs and rows agree`,
+    `keeps every acknowledged write through ${ROUNDS} kills, shows nothing torn, and keeps blobs and rows consistent`,
     async () => {
       await using folder = await temporaryFolder();
       const state = campaignState(SEED);
@@ -27,8 +27,8 @@ describe('a store that is killed while clients work on it', () => {
     60_000 + ROUNDS * 15_000,
   );
 
-  describe('and the auditor, shown what must never happen,', () => {
-    /** Two rounds of load, then a change that a fault would make, then what the next audit says. */
+  describe('the auditor', () => {
+    /** Runs two rounds of load, tampers with the store like a fault would, and returns the next audit's findings. */
     async function findingsAfter(
       tamper: (store: RunningStore, folder: string, state: CampaignState) => Promise<void>,
     ): Promise<string[]> {
@@ -55,7 +55,7 @@ describe('a store that is killed while clients work on it', () => {
     };
     const deletion = { nowMs: 1, versionToken: 't', trashDueAtMs: 1, conditions: {} };
 
-    it('finds an answered write that is gone', async () => {
+    it('finds a lost acknowledged write', async () => {
       let key = '';
       const findings = await findingsAfter(async (store) => {
         const first = await firstIn(store, CRASH_BUCKET);
@@ -65,10 +65,10 @@ describe('a store that is killed while clients work on it', () => {
       expect(findings).toEqual([expect.stringContaining(`${key}: found nothing`)]);
     });
 
-    it('finds a version that is gone', async () => {
+    it('finds a lost version', async () => {
       const findings = await findingsAfter(async (store, _folder, { versions }) => {
         const { bucketId } = await firstIn(store, VERSIONED_BUCKET);
-        // Not the newest of a key: that may be of a write that was cut off, whose id nobody was told.
+        // Not the newest version of a key: it may come from a write that was cut off, whose ID no client knows.
         const answered = [...versions.all()].map(({ key }) => ({ key, versionId: versions.toDelete(key, 0) }));
         const { key, versionId } = answered.find((each) => each.versionId !== null) ?? { key: '', versionId: null };
         await store.metadata.deleteObject({ bucketId, key, versionId: versionId ?? '', ...deletion });
@@ -78,7 +78,7 @@ describe('a store that is killed while clients work on it', () => {
 
     it('finds a changed byte', async () => {
       const findings = await findingsAfter(async (_store, folder) => {
-        // In each of them: some belong to what is deleted or not finished, and nobody reads those.
+        // Changes every blob: some belong to deleted or unfinished objects, which the audit does not read.
         const paths = await blobFiles(folder);
         expect(paths.length).toBeGreaterThan(0);
         for (const path of paths) {
@@ -90,7 +90,7 @@ describe('a store that is killed while clients work on it', () => {
       expect(findings.join('\n')).toContain('other bytes');
     });
 
-    it('finds blobs that are lost, by fsck alone', async () => {
+    it('finds lost blobs through fsck alone', async () => {
       const findings = await findingsAfter(async (store, folder) => {
         for (const path of await blobFiles(folder)) await unlink(path);
         const found = await store.module.fsck();

@@ -5,7 +5,7 @@ import { putAging, putRule } from './expiry-operations.ts';
 import { putTagged, removeTagged, retag, untag } from './tag-operations.ts';
 import { cover, deleteVersion, putVersion } from './version-operations.ts';
 
-/** How often each operation is drawn. */
+/** Relative weights of the operations. */
 const MIX: readonly (readonly [number, string, (client: CrashClient) => Promise<boolean>])[] = [
   [30, 'put small', putSmall],
   [12, 'put blob', putBlob],
@@ -29,16 +29,16 @@ const MIX: readonly (readonly [number, string, (client: CrashClient) => Promise<
 ];
 const TOTAL = MIX.reduce((sum, [share]) => sum + share, 0);
 
-/** One client that works on its own few names, one operation after the other, until the server is gone. */
+/** Runs one client on its own few names, one operation at a time, until the server is gone. */
 export async function workUntilCut(client: CrashClient): Promise<void> {
   const { state } = client;
   for (;;) {
     const [, name, perform] = draw(client.random());
     try {
-      // False: there was nothing to do, or it was refused.
+      // False: nothing to do, or refused.
       if (!(await perform(client))) continue;
     } catch {
-      state.cut += 1; // not answered: whether it happened is not known
+      state.cut += 1; // unanswered, so the outcome is unknown
       return;
     }
     state.answered.set(name, (state.answered.get(name) ?? 0) + 1);

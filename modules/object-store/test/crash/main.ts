@@ -4,7 +4,7 @@ import { temporaryFolder } from '@svc/testing';
 import { answeredTotal, campaignState } from './campaign-state.ts';
 import { runRound, withServer } from './rounds.ts';
 
-/** By hand, for as long as wanted: `node modules/object-store/test/crash/main.ts --rounds 1000 [--seed N] [--log FILE]`. */
+/** Run by hand: `node modules/object-store/test/crash/main.ts --rounds 1000 [--seed N] [--log FILE]`. */
 const { values } = parseArgs({
   options: { rounds: { type: 'string' }, seed: { type: 'string' }, log: { type: 'string' } },
 });

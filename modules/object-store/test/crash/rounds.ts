@@ -17,17 +17,17 @@ export interface Round {
   state: CampaignState;
   seed: number;
   round: number;
-  /** Before the kill may come; 20. */
+  /** Minimum time before the kill. Default: 20. */
   atLeastMs?: number;
 }
 
 export interface Reader {
   readonly client: S3Client;
-  /** What the process before left, by fsck and by everything that was ever answered. */
+  /** Audits what the previous process left, with fsck and against every acknowledged operation. */
   audit(state: CampaignState): Promise<string[]>;
 }
 
-/** Starts the server on what the kill before left, audits it, works on it, kills it. Answers what was found wrong. */
+/** Starts the server on what the last kill left, audits it, runs load and kills it. Returns the findings. */
 export async function runRound({ folder, state, seed, round, atLeastMs = 20 }: Round): Promise<string[]> {
   const random = randomSource(seed + round);
   const server = await startServer(folder);
@@ -44,7 +44,7 @@ export async function runRound({ folder, state, seed, round, atLeastMs = 20 }: R
         random: randomSource(seed + round * CLIENTS + index),
       }),
     );
-    await delay(atLeastMs + random() * LONGEST_RUN_MS); // the moment of the kill is what is random
+    await delay(atLeastMs + random() * LONGEST_RUN_MS); // only the moment of the kill is random
     await server.kill();
     await Promise.all(clients);
     s3.destroy();
@@ -68,7 +68,7 @@ function startServer(folder: string) {
 }
 
 function readerOf(server: ServedCampaign): Reader {
-  // The SDK would see a wrong checksum itself; here the auditor has to.
+  // The SDK would detect a wrong checksum itself; here the auditor must.
   const client = sdkClient(server, server, { responseChecksumValidation: 'WHEN_REQUIRED' });
   return {
     client,
@@ -83,6 +83,6 @@ function readerOf(server: ServedCampaign): Reader {
 
 async function accessKeysOf({ management: { url, token } }: ServedCampaign): Promise<Set<string>> {
   const response = await fetch(`${url}/keys`, { headers: { authorization: `Bearer ${token}` } });
-  const { data } = (await response.json()) as { data: { keys: { accessKeyId: string }[] } }; // of the contract
+  const { data } = (await response.json()) as { data: { keys: { accessKeyId: string }[] } }; // as in the contract
   return new Set(data.keys.map((key) => key.accessKeyId));
 }

@@ -11,7 +11,7 @@ import { startStore, testConfig, type RunningStore, type TestKey } from '../supp
 import { CRASH_BUCKET, EXPIRING_BUCKET, TAGGED_BUCKET, VERSIONED_BUCKET } from './campaign-state.ts';
 import { CAMPAIGN_PART_BYTES } from './key-operations.ts';
 
-/** Longer than any commit takes: what is sealed for less is on its way, what is older and unknown was to be swept. */
+/** Longer than any commit takes: a younger blob may be in flight, and an older unknown one must have been swept. */
 const SETTLE_SECONDS = 20;
 const WORKSPACE = '00000000-0000-4000-8000-000000000001';
 
@@ -20,7 +20,7 @@ export interface ServedCampaign extends TestKey {
   endpoint: string;
   pid: number;
   management: { url: string; token: string };
-  /** Of the folder as the process before left it, after one round of upkeep. */
+  /** Report on the folder as the previous process left it, after one maintenance round. */
   fsck: FsckReport;
 }
 
@@ -35,7 +35,7 @@ export function campaignConfig(): ReturnType<typeof testConfig> {
   };
 }
 
-/** Both planes of a store in a process of their own, which first proves that the folder is in order. */
+/** Runs both planes of a store in one process, after checking that the folder is consistent. */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { folder: { type: 'string' } } });
   const folder = values.folder ?? '.';
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   const beganAtMs = Date.now();
   await store.module.maintain();
   const { metadata, blobs } = store;
-  // As of then: what came of age since the sweep is for the next one.
+  // Uses the time before the sweep: blobs that came of age since are left to the next one.
   const found = await fsck({ metadata, blobs, now: () => beganAtMs }, { settleMs: SETTLE_SECONDS * 1_000 });
   const key = await prepare(store, join(folder, 'test-key.json'));
   const management = await serveManagement(store);
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** The same key and buckets at each start, as a client keeps its settings. */
+/** Returns the same key and buckets at each start, like the saved settings of a client. */
 async function prepare(store: RunningStore, file: string): Promise<TestKey> {
   if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')) as TestKey; // written below
   const key = await store.createKey({ workspaceUuid: WORKSPACE });
@@ -72,7 +72,7 @@ async function prepare(store: RunningStore, file: string): Promise<TestKey> {
   return key;
 }
 
-/** The management API for one caller, whose workspace is the campaign's at each start. */
+/** Serves the management API to one caller, always in the workspace of the campaign. */
 async function serveManagement(store: RunningStore): Promise<{ url: string; token: string }> {
   const callers = fakeAccess();
   const owner = callers.user('owner');

@@ -1,4 +1,4 @@
-/** What the clients know of things that are in one of several states: there or not, tagged with this or that. */
+/** What clients know about things with several states: present or absent, tagged with one value or another. */
 export class StateJournal<State> {
   readonly #initial: State;
   readonly #things = new Map<string, { settled: State; open: Set<State> }>();

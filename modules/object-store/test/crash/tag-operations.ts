@@ -10,7 +10,7 @@ import { settle, type CrashClient } from './client.ts';
 export const TAG = 'written';
 const KEYS_PER_CLIENT = 2;
 
-/** What a key is tagged with after the operation: empty is no tag, null is no object. */
+/** Runs an operation that leaves `tag` on a key: empty means no tag, null means no object. */
 async function change(
   client: CrashClient,
   tag: string | null,

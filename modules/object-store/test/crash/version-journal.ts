@@ -2,14 +2,14 @@ import { bytesOf, type Body } from './bodies.ts';
 
 interface KnownVersion {
   body: Body;
-  /** `leaving`: its deletion was asked and not answered. */
+  /** `leaving`: a deletion was sent but not acknowledged. */
   state: 'there' | 'leaving' | 'gone';
 }
 
-/** How many deleted versions of a key are asked for again. */
+/** Number of deleted versions per key that audits still request. */
 const REMEMBERED_GONE = 3;
 
-/** What the clients know of versions: each answered one has an id of its own and stays until its deletion is answered. */
+/** What clients know about versions: each acknowledged one has its own ID and stays until its deletion is answered. */
 export class VersionJournal {
   readonly #seed: string;
   readonly #keys = new Map<string, Map<string, KnownVersion>>();
@@ -35,7 +35,7 @@ export class VersionJournal {
     for (const [id] of gone.slice(0, Math.max(0, gone.length - REMEMBERED_GONE))) versions.delete(id);
   }
 
-  /** The oldest that is there, once there are more than `keep`. */
+  /** The oldest existing version, if there are more than `keep`. */
   toDelete(key: string, keep: number): string | null {
     const there = [...this.#versions(key)].filter(([, version]) => version.state === 'there');
     return there.length > keep ? (there[0]?.[0] ?? null) : null;

@@ -1,16 +1,16 @@
 import { bytesOf, type Body } from './bodies.ts';
 
-/** One thing that a client asked for a key. */
+/** One operation a client requested on a key. */
 export type Attempt = { kind: 'put'; body: Body } | { kind: 'delete' };
 
 interface KeyHistory {
-  /** What the last answered attempt made of the key. */
+  /** State of the key after the last acknowledged attempt. */
   settled: Attempt;
-  /** Asked after that, and never answered: each of them may have happened, or not. */
+  /** Later attempts that were never answered; each may or may not have happened. */
   open: Attempt[];
 }
 
-/** What the clients of a campaign know of keys: what was answered, and what may or may not have happened since. */
+/** What clients know about keys: what was acknowledged, and what may have happened since. */
 export class WriteJournal {
   readonly seed: string;
   readonly #keys = new Map<string, KeyHistory>();
@@ -36,7 +36,7 @@ export class WriteJournal {
     history.open = [];
   }
 
-  /** Answered with a refusal: it did not happen. */
+  /** The response was a refusal, so it did not happen. */
   refused(key: string, attempt: Attempt): void {
     const history = this.#history(key);
     history.open = history.open.filter((each) => each !== attempt);
@@ -50,7 +50,7 @@ export class WriteJournal {
     return this.#history(key).settled.kind;
   }
 
-  /** What a key holds by all answers; null where it holds nothing or an attempt is open. */
+  /** What a key holds according to all responses; null if it holds nothing or an attempt is open. */
   known(key: string): Body | null {
     const history = this.#keys.get(key);
     if (history === undefined || history.open.length > 0 || history.settled.kind === 'delete') return null;
@@ -58,8 +58,8 @@ export class WriteJournal {
   }
 
   /**
-   * Null when what was found is one of the states that the answers allow; then it is what counts from now on. Else what is
-   * wrong: a write that was answered is gone, or bytes that nobody sent.
+   * Returns null if the responses allow the found state, which then becomes the settled one. Otherwise describes the
+   * fault: a lost acknowledged write, or bytes that were never sent.
    */
   judge(key: string, found: Buffer | null): string | null {
     const history = this.#history(key);

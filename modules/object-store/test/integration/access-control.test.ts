@@ -28,7 +28,7 @@ import { refusalOf, sdkClient } from '../support/s3-client.ts';
 const DENIED = { code: 'AccessDenied', status: 403 };
 const ALL_USERS = 'http://acs.amazonaws.com/groups/global/AllUsers';
 
-describe('access beyond one workspace', () => {
+describe('access from outside the workspace', () => {
   const [home, abroad] = [randomUUID(), randomUUID()];
   const [owner, guest] = [ownerOf(home), ownerOf(abroad)];
   let folder: TemporaryFolder;
@@ -71,7 +71,7 @@ describe('access beyond one workspace', () => {
   });
 
   describe('ACLs', () => {
-    it('of a new bucket and object are the owner’s alone', async () => {
+    it('give only the owner access to a new bucket and object', async () => {
       const expected = {
         Owner: { ID: owner.id, DisplayName: owner.displayName },
         Grants: [{ Grantee: { ID: owner.id, DisplayName: home, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }],
@@ -80,7 +80,7 @@ describe('access beyond one workspace', () => {
       expect(await mine.send(new GetObjectAclCommand({ Bucket, Key: 'a' }))).toMatchObject(expected);
     });
 
-    it('open an object to everybody, and close it again', async () => {
+    it('make an object public and private again', async () => {
       expect(await anonymous()).toBe(403);
       await mine.send(new PutObjectAclCommand({ Bucket, Key: 'a', ACL: 'public-read' }));
       expect(await anonymous()).toBe(200);
@@ -89,7 +89,7 @@ describe('access beyond one workspace', () => {
       expect(await anonymous()).toBe(403);
     });
 
-    it('grant by id, by e-mail and to groups', async () => {
+    it('grant access by ID, by email and to groups', async () => {
       const AccessControlPolicy = {
         Owner: { ID: owner.id },
         Grants: [
@@ -115,7 +115,7 @@ describe('access beyond one workspace', () => {
       expect(await refusalOf(mine.send(new GetObjectCommand({ Bucket, Key: 'b' })))).toEqual(DENIED);
     });
 
-    it('come with a write, by name or by headers', async () => {
+    it('are set on upload by grant headers', async () => {
       const GrantRead = `id="${guest.id}", uri="${ALL_USERS}"`;
       await mine.send(new PutObjectCommand({ Bucket, Key: 'b', Body: 'x', GrantRead }));
       expect(await anonymous('b')).toBe(200);
@@ -142,7 +142,7 @@ describe('access beyond one workspace', () => {
       ['an address of nobody', grant('<EmailAddress>no@example.com</EmailAddress>'), 'UnresolvableGrantByEmailAddress'],
       ['another owner', acl(`<Owner><ID>${guest.id}</ID></Owner><AccessControlList/>`), 'AccessDenied'],
       ['nothing', '', 'MissingSecurityHeader'],
-    ])('with %s are refused', async (_, body, code) => {
+    ])('reject a document with %s', async (_, body, code) => {
       for (const target of [`/${Bucket}?acl`, `/${Bucket}/a?acl`]) {
         expect((await send({ method: 'PUT', target, body })).code).toBe(code);
       }
@@ -154,7 +154,7 @@ describe('access beyond one workspace', () => {
       [{ 'x-amz-grant-read': 'somebody' }, 'InvalidArgument'],
       [{ 'x-amz-grant-read': 'id=_foo' }, 'InvalidArgument'],
       [{ 'x-amz-grant-read': 'emailAddress="no@example.com"' }, 'UnresolvableGrantByEmailAddress'],
-    ])('by the headers %j are refused', async (headers, code) => {
+    ])('reject the headers %j', async (headers, code) => {
       for (const target of [`/${Bucket}?acl`, `/${Bucket}/a?acl`, `/${Bucket}/new`, `/new-${Bucket.slice(0, 50)}`]) {
         expect((await send({ method: 'PUT', target, headers })).code).toBe(code);
       }
@@ -162,7 +162,7 @@ describe('access beyond one workspace', () => {
   });
 
   describe('policies', () => {
-    it('are given back to the byte, and gone when deleted', async () => {
+    it('are returned byte for byte, and are gone once deleted', async () => {
       const Policy = ` { "Statement": [${JSON.stringify(allowGet())}] } `;
       await mine.send(new PutBucketPolicyCommand({ Bucket, Policy }));
       expect((await mine.send(new GetBucketPolicyCommand({ Bucket }))).Policy).toBe(Policy);
@@ -175,7 +175,7 @@ describe('access beyond one workspace', () => {
       });
     });
 
-    it('open a bucket to everybody', async () => {
+    it('make a bucket public', async () => {
       await policy(allowGet());
       expect(await anonymous()).toBe(200);
       expect(await anonymous('absent')).toBe(403);
@@ -183,7 +183,7 @@ describe('access beyond one workspace', () => {
       expect(await anonymous('absent')).toBe(404);
     });
 
-    it('look at the tags of the object', async () => {
+    it('evaluate the tags of an object', async () => {
       await policy(allowGet({ Condition: { StringEquals: { 's3:ExistingObjectTag/level': 'public' } } }));
       expect(await anonymous()).toBe(403);
       const Tagging = { TagSet: [{ Key: 'level', Value: 'public' }] };
@@ -191,7 +191,7 @@ describe('access beyond one workspace', () => {
       expect(await anonymous()).toBe(200);
     });
 
-    it('that deny what a header asks for are not got round', async () => {
+    it('cannot be bypassed with an ACL header on an upload', async () => {
       const everything = allowGet({ Action: 's3:PutObject', Principal: { AWS: abroad } });
       await policy(everything, { ...everything, Effect: 'Deny', Action: 's3:PutObjectAcl' });
       await theirs.send(new PutObjectCommand({ Bucket, Key: 'b', Body: 'x' }));
@@ -199,7 +199,7 @@ describe('access beyond one workspace', () => {
       expect(await refusalOf(theirs.send(open))).toEqual(DENIED);
     });
 
-    it('are refused when they are too long, empty or wrong, and change nothing', async () => {
+    it('are rejected when too long, empty or invalid, and change nothing', async () => {
       const put = (body: string) => send({ method: 'PUT', target: `/${Bucket}?policy`, body });
       const long = JSON.stringify({ Statement: [allowGet({ Sid: 'x'.repeat(21 * 1024) })] });
       expect((await put(long)).code).toBe('MalformedPolicy');
@@ -213,7 +213,7 @@ describe('access beyond one workspace', () => {
     const block = (PublicAccessBlockConfiguration: object) =>
       mine.send(new PutPublicAccessBlockCommand({ Bucket, PublicAccessBlockConfiguration }));
 
-    it('refuses what is new, overlooks what is there, and restricts', async () => {
+    it('blocks new public access, ignores existing public ACLs, and restricts public buckets', async () => {
       await mine.send(new PutObjectAclCommand({ Bucket, Key: 'a', ACL: 'public-read' }));
       await block({ BlockPublicAcls: true, BlockPublicPolicy: true });
       expect(await anonymous()).toBe(200);
@@ -231,7 +231,7 @@ describe('access beyond one workspace', () => {
       await mine.send(new GetObjectCommand({ Bucket, Key: 'a' }));
     });
 
-    it('stops a bucket that is public by its setting', async () => {
+    it('overrides the publicDefault setting of a bucket', async () => {
       const bucket = await store.metadata.findBucket({ name: Bucket });
       const document = JSON.stringify({ publicDefault: true });
       await store.metadata.putBucketDocument({ bucketId: bucket?.id ?? 0, name: 'settings', document, nowMs: 0 });
@@ -246,7 +246,7 @@ describe('access beyond one workspace', () => {
     const own = (ObjectOwnership: 'BucketOwnerEnforced' | 'BucketOwnerPreferred' | 'ObjectWriter') =>
       mine.send(new PutBucketOwnershipControlsCommand({ Bucket, OwnershipControls: { Rules: [{ ObjectOwnership }] } }));
 
-    it('enforced takes ACLs away, also from what others wrote before', async () => {
+    it('BucketOwnerEnforced disables ACLs, including those of earlier objects', async () => {
       await mine.send(new PutBucketAclCommand({ Bucket, ACL: 'public-read-write' }));
       await theirs.send(new PutObjectCommand({ Bucket, Key: 'b', Body: 'theirs', ACL: 'public-read' }));
       expect(await refusalOf(own('BucketOwnerEnforced'))).toEqual({
@@ -262,7 +262,7 @@ describe('access beyond one workspace', () => {
       expect(await refusalOf(mine.send(acl))).toEqual({ code: 'AccessControlListNotSupported', status: 400 });
     });
 
-    it('preferred takes over what is given', async () => {
+    it('BucketOwnerPreferred takes ownership of objects uploaded with bucket-owner-full-control', async () => {
       await own('BucketOwnerPreferred');
       await policy(allowGet({ Action: 's3:PutObject', Principal: { AWS: abroad } }));
       await theirs.send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'x' }));
@@ -271,7 +271,7 @@ describe('access beyond one workspace', () => {
       expect((await mine.send(new GetObjectAclCommand({ Bucket, Key: 'given' }))).Owner?.ID).toBe(owner.id);
     });
 
-    it('of what nobody signed is the bucket owner’s', async () => {
+    it('assigns anonymous uploads to the bucket owner', async () => {
       await mine.send(new PutBucketAclCommand({ Bucket, ACL: 'public-read-write' }));
       const body = { method: 'PUT', target: `/${Bucket}/b`, body: 'x' };
       expect((await sendRaw(store.endpoint, body)).status).toBe(200);
@@ -279,7 +279,7 @@ describe('access beyond one workspace', () => {
     });
   });
 
-  it('x-amz-expected-bucket-owner is refused when it is somebody else', async () => {
+  it('rejects a request whose x-amz-expected-bucket-owner does not match', async () => {
     const ask = (ExpectedBucketOwner: string) =>
       refusalOf(mine.send(new HeadObjectCommand({ Bucket, Key: 'a', ExpectedBucketOwner })));
     expect(await ask(owner.id)).toMatchObject({ code: 'none' });

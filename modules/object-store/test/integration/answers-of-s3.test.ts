@@ -29,7 +29,7 @@ import { refusalOf } from '../support/s3-client.ts';
 const Bucket = 'answers';
 const MiB = 1024 * 1024;
 
-describe('answers as S3 gives them', () => {
+describe('S3 response compatibility', () => {
   let store: ClientStore;
   let client: S3Client;
   let key: TestKey;
@@ -48,7 +48,7 @@ describe('answers as S3 gives them', () => {
     sendRaw(store.endpoint, signed(raw, { key, host: new URL(store.endpoint).host }));
   const textOf = (answer: RawAnswer): string => answer.body.toString();
 
-  it('gives a new bucket the tags of its configuration, and makes none with wrong tags', async () => {
+  it('tags a new bucket from its configuration, and creates none with invalid tags', async () => {
     const make = (name: string, Tags: { Key: string; Value: string }[]) =>
       client.send(new CreateBucketCommand({ Bucket: name, CreateBucketConfiguration: { Tags } }));
     await make('tagged', [{ Key: 'team', Value: 'blue' }]);
@@ -65,7 +65,7 @@ describe('answers as S3 gives them', () => {
   });
 
   it.each<ChecksumAlgorithm>(['MD5', 'SHA512', 'XXHASH64', 'XXHASH3', 'XXHASH128'])(
-    'keeps %s with an object, and refuses another value',
+    'stores a %s checksum with an object, and rejects a wrong value',
     async (algorithm) => {
       const header = `x-amz-checksum-${algorithm.toLowerCase()}`;
       const put = (value: string): Promise<RawAnswer> =>
@@ -83,14 +83,14 @@ describe('answers as S3 gives them', () => {
     },
   );
 
-  it('refuses a checksum of an algorithm that nobody knows, which it could not have verified', async () => {
+  it('rejects a checksum with an unknown algorithm, which it cannot verify', async () => {
     const headers = { 'x-amz-checksum-blake3': 'AAAA' };
     const answer = await send({ method: 'PUT', target: `/${Bucket}/unknown`, headers, body: 'x' });
     expect(answer).toMatchObject({ status: 400, code: 'InvalidRequest' });
   });
 
   it.each<ChecksumAlgorithm>(['SHA512', 'XXHASH3'])(
-    'makes the %s of an upload of the checksums of its parts, each of which has to be sent',
+    'computes the composite %s of an upload from its part checksums, which are required',
     async (ChecksumAlgorithm) => {
       const Key = `composite-${ChecksumAlgorithm}`;
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ChecksumAlgorithm }));
@@ -113,7 +113,7 @@ describe('answers as S3 gives them', () => {
         client.send(new CompleteMultipartUploadCommand({ ...name, MultipartUpload: { Parts } }));
       const ofAnother = parts.map(({ PartNumber, ETag }) => ({ PartNumber, ETag, ChecksumCRC32: 'AAAAAA==' }));
       expect(await refusalOf(complete(ofAnother))).toEqual({ code: 'BadDigest', status: 400 });
-      // One that is not repeated is the one that was sent.
+      // A part without a checksum here keeps the one it was uploaded with.
       const completed = await complete(
         parts.map(({ [field]: value, ...part }, index) => (index === 0 ? part : { ...part, [field]: value })),
       );
@@ -123,7 +123,7 @@ describe('answers as S3 gives them', () => {
     },
   );
 
-  it('tells the checksum of a copied part where the upload wants checksums', async () => {
+  it('returns the checksum of a copied part if the upload uses checksums', async () => {
     const copyInto = async (Key: string, algorithm?: ChecksumAlgorithm) => {
       const name = { Bucket, Key, ...(algorithm === undefined ? {} : { ChecksumAlgorithm: algorithm }) };
       const { UploadId } = await client.send(new CreateMultipartUploadCommand(name));
@@ -134,7 +134,7 @@ describe('answers as S3 gives them', () => {
     expect(await copyInto('copied-summed', 'MD5')).toMatchObject({ ChecksumMD5: 'eB5eJF1ptWaXm4bijSPyxw==' });
   });
 
-  it('lets nobody choose the headers of an answer who did not sign', async () => {
+  it('rejects response header overrides on anonymous requests', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'shown', ACL: 'public-read' }));
     await client.send(new PutObjectCommand({ Bucket: 'shown', Key: 'page', Body: 'x', ACL: 'public-read' }));
     expect((await anonymously({ target: '/shown/page' })).status).toBe(200);
@@ -144,7 +144,7 @@ describe('answers as S3 gives them', () => {
     expect((await client.send(asOwner)).ContentType).toBe('text/html');
   });
 
-  it.each(['\u0001', '\r\n', '\0', '\u007F'])('refuses %j in a header that is asked for', async (character) => {
+  it.each(['\u0001', '\r\n', '\0', '\u007F'])('rejects %j in a response header override', async (character) => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'plain', Body: 'x' }));
     const get = (ResponseCacheControl: string) =>
       client.send(new GetObjectCommand({ Bucket, Key: 'plain', ResponseCacheControl }));
@@ -159,18 +159,18 @@ describe('answers as S3 gives them', () => {
     ['an upload without a part', { method: 'PUT', target: '/none/key?uploadId=u' }, 'MethodNotAllowed'],
     ['a copy that is read', { target: '/none/key', headers: { 'x-amz-copy-source': '/a/b' } }, 'InvalidArgument'],
     ['a form for the service', { method: 'POST', target: '/' }, 'MethodNotAllowed'],
-  ])('says what is wrong with %s before it looks for anything', async (_what, raw, code) => {
+  ])('rejects %s before looking anything up', async (_what, raw, code) => {
     expect((await anonymously(raw)).code).toBe(code);
   });
 
-  it('names the operation that is not there beside the sentence of S3', async () => {
+  it('names the unsupported operation next to the standard S3 message', async () => {
     const answer = await send({ target: `/${Bucket}?replication` });
     expect(answer).toMatchObject({ status: 501, code: 'NotImplemented' });
     expect(textOf(answer)).toContain('<Operation>GetBucketReplication</Operation>');
     expect(textOf(answer)).toContain('implies functionality that is not implemented.</Message>');
   });
 
-  it('says of a bucket that keeps versions that all of them have to go', async () => {
+  it('says that all versions of a versioned bucket must be deleted first', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'full' }));
     await client.send(new PutObjectCommand({ Bucket: 'full', Key: 'k', Body: 'x' }));
     const remove = () => client.send(new DeleteBucketCommand({ Bucket: 'full' }));
@@ -180,7 +180,7 @@ describe('answers as S3 gives them', () => {
     await expect(remove()).rejects.toThrow('You must delete all versions in the bucket.');
   });
 
-  it('judges what a request asks of object lock before it looks whether the bucket has it', async () => {
+  it('validates object lock headers before checking whether the bucket has object lock', async () => {
     const put = (headers: Record<string, string>): Promise<RawAnswer> =>
       send({ method: 'PUT', target: `/${Bucket}/locked`, headers, body: 'x' });
     const mode = { 'x-amz-object-lock-mode': 'GOVERNANCE' };
@@ -198,7 +198,7 @@ describe('answers as S3 gives them', () => {
     expect(await refusalOf(client.send(missing))).toMatchObject({ code: 'NoSuchKey' });
   });
 
-  it('takes an ACL from one place only, and says so before it reads who is meant', async () => {
+  it('accepts an ACL from one source only, and rejects several before parsing grantees', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'listed' }));
     const OwnershipControls = { Rules: [{ ObjectOwnership: 'BucketOwnerPreferred' as const }] };
     await client.send(new PutBucketOwnershipControlsCommand({ Bucket: 'listed', OwnershipControls }));
@@ -213,7 +213,7 @@ describe('answers as S3 gives them', () => {
   it.each([
     ['a mistyped key of IAM', { StringEquals: { 'aws:SourceAddress': 'x' } }],
     ['an address that is none, whatever compares it', { StringEquals: { 'aws:SourceIp': 'everywhere' } }],
-  ])('takes no policy with %s, which would never hold', async (_what, Condition) => {
+  ])('rejects a policy with %s, which could never match', async (_what, Condition) => {
     const Resource = `arn:aws:s3:::${Bucket}/*`;
     const statement = { Effect: 'Deny', Principal: '*', Action: 's3:GetObject', Resource, Condition };
     const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
@@ -221,7 +221,7 @@ describe('answers as S3 gives them', () => {
     expect(await refusalOf(put)).toEqual({ code: 'MalformedPolicy', status: 400 });
   });
 
-  it('takes CORS rules with names of headers alone, and answers a preflight that names something else', async () => {
+  it('accepts only header names in CORS rules, and rejects invalid preflights', async () => {
     const put = (rule: { AllowedHeaders?: string[]; ExposeHeaders?: string[]; MaxAgeSeconds?: number }) => {
       const CORSRules = [{ AllowedOrigins: ['*'], AllowedMethods: ['GET'], ...rule }];
       return client.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules } }));
@@ -248,13 +248,13 @@ describe('answers as S3 gives them', () => {
     ['max-buckets=0', '/?max-buckets=0', 'between 1 and 10000'],
     ['max-keys=-5', `/${Bucket}?max-keys=-5`, 'between 0 and 2147483647'],
     ['max-keys=many', `/${Bucket}?max-keys=many`, 'not an integer'],
-  ])('says what a page may be to %s', async (_what, target, sentence) => {
+  ])('explains why %s is invalid', async (_what, target, sentence) => {
     const answer = await send({ target });
     expect(answer).toMatchObject({ status: 400, code: 'InvalidArgument' });
     expect(textOf(answer)).toContain(sentence);
   });
 
-  it('takes no document as a stream, which S3 has for the bodies of objects', async () => {
+  it('rejects a streaming body for a document, which S3 allows only for objects', async () => {
     const headers = { 'x-amz-decoded-content-length': '5' };
     const raw = { method: 'PUT', target: `/${Bucket}?versioning`, headers, body: '5\r\nabcde\r\n0\r\n\r\n' };
     const options = { key, host: new URL(store.endpoint).host, payloadHash: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' };

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { refusalOf, sdkClient } from '../support/s3-client.ts';
 
-describe('what S3 takes although it need not', () => {
+describe('S3 edge cases', () => {
   let store: ClientStore;
   let client: S3Client;
   let clientOfFirstRegion: S3Client;
@@ -30,7 +30,7 @@ describe('what S3 takes although it need not', () => {
     await store.close();
   });
 
-  it('a bucket of ones own once more, in the first region alone, and never with another ACL', async () => {
+  it('allows re-creating your own bucket only in us-east-1 and without another ACL', async () => {
     await clientOfFirstRegion.send(new CreateBucketCommand({ Bucket }));
     const elsewhere = client.send(new CreateBucketCommand({ Bucket }));
     expect(await refusalOf(elsewhere)).toMatchObject({ code: 'BucketAlreadyOwnedByYou' });
@@ -38,32 +38,35 @@ describe('what S3 takes although it need not', () => {
     expect(await refusalOf(otherwise)).toMatchObject({ code: 'BucketAlreadyExists' });
   });
 
-  it.each(['a..b', 'a.-b', 'a-.b', '.ab', 'ab.', '192.168.1.9', 'Abc', 'a_b'])('no bucket named %s', async (name) => {
-    const made = client.send(new CreateBucketCommand({ Bucket: name }));
-    expect(await refusalOf(made)).toMatchObject({ code: 'InvalidBucketName' });
-  });
+  it.each(['a..b', 'a.-b', 'a-.b', '.ab', 'ab.', '192.168.1.9', 'Abc', 'a_b'])(
+    'rejects the bucket name %s',
+    async (name) => {
+      const made = client.send(new CreateBucketCommand({ Bucket: name }));
+      expect(await refusalOf(made)).toMatchObject({ code: 'InvalidBucketName' });
+    },
+  );
 
-  it('no version that cannot be one, which is another mistake than one that is gone', async () => {
+  it('distinguishes an invalid version ID from a missing version', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'versions', Body: 'x' }));
     const get = (VersionId: string) => client.send(new GetObjectCommand({ Bucket, Key: 'versions', VersionId }));
     expect(await refusalOf(get('not_a_version'))).toEqual({ code: 'InvalidArgument', status: 400 });
     expect(await refusalOf(get('0mwqmbbntvs0000000000'))).toEqual({ code: 'NoSuchVersion', status: 404 });
   });
 
-  it('an empty token to begin with', async () => {
+  it('accepts an empty continuation token for the first page', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'listed', Body: 'x' }));
     const page = await client.send(new ListObjectsV2Command({ Bucket, ContinuationToken: '', Prefix: 'listed' }));
     expect(page.Contents?.map(({ Key }) => Key)).toEqual(['listed']);
   });
 
-  it('a prefix that the first version of listings gives back as it came', async () => {
+  it('encodes the listing prefix in v1 only where XML requires it, and always in v2', async () => {
     const encoded = { Bucket, EncodingType: 'url' } as const;
     expect((await client.send(new ListObjectsCommand({ ...encoded, Prefix: '\n%&' }))).Prefix).toBe('\n%&');
     expect((await client.send(new ListObjectsCommand({ ...encoded, Prefix: '\u0001' }))).Prefix).toBe('%01');
     expect((await client.send(new ListObjectsV2Command({ ...encoded, Prefix: '\n%&' }))).Prefix).toBe('%0A%25%26');
   });
 
-  it('a part that is named twice, as it was sent last', async () => {
+  it('uses the last upload of a part that is listed twice', async () => {
     const Key = 'sent-twice';
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
     const send = async (Body: string) => {
@@ -81,7 +84,7 @@ describe('what S3 takes although it need not', () => {
     ['deflate, gzip', 'deflate, gzip'],
     ['gzip, aws-chunked', 'gzip'],
     ['aws-chunked', undefined],
-  ])('an encoding %s, kept as %s', async (ContentEncoding, kept) => {
+  ])('stores the encoding %s as %s', async (ContentEncoding, kept) => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'encoded', Body: 'x', ContentEncoding }));
     expect((await client.send(new HeadObjectCommand({ Bucket, Key: 'encoded' }))).ContentEncoding).toBe(kept);
   });

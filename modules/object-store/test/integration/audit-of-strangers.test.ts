@@ -7,7 +7,7 @@ import type { TestKey } from '../support/running-store.ts';
 
 const VERSIONING = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
 
-describe('the audit log of a bucket that others may change', () => {
+describe('the audit log of a bucket shared with other workspaces', () => {
   let management: RunningManagement;
   let stranger: FakeCaller;
   let strangers: TestKey;
@@ -53,14 +53,14 @@ describe('the audit log of a bucket that others may change', () => {
   };
   const stored = async (): Promise<string> =>
     String((await send({ method: 'PUT', target: '/alpha/object', body: 'x' }, mine)).headers['x-amz-version-id']);
-  /** The lines that `work` adds to the log of a workspace. */
+  /** Returns the audit entries that `work` adds for a workspace. */
   const linesOf = async (workspaceUuid: string, work: () => Promise<unknown>): Promise<AuditEntry[]> => {
     const before = management.audit.entries.length;
     await work();
     return management.audit.entries.slice(before).filter((entry) => entry.workspaceUuid === workspaceUuid);
   };
 
-  it('names the key and the workspace of a stranger who configures it, and not the name of who made the key', async () => {
+  it('records the key and workspace of an outside caller, but not the name of the key creator', async () => {
     await open('s3:PutLifecycleConfiguration', 's3:PutBucketVersioning');
     const put = (): Promise<RawAnswer> =>
       send({ method: 'PUT', target: '/alpha?versioning', body: VERSIONING }, strangers);
@@ -84,7 +84,7 @@ describe('the audit log of a bucket that others may change', () => {
     ]);
   });
 
-  it('has the versions that strangers delete, one by one and in a list, signed and unsigned', async () => {
+  it('records versions deleted by outside callers, one by one and in a list, signed and anonymous', async () => {
     await open('s3:DeleteObjectVersion', 's3:DeleteObject');
     for (const [key, actor] of [
       [strangers, stranger.principal.id],
@@ -106,13 +106,13 @@ describe('the audit log of a bucket that others may change', () => {
     }
   });
 
-  it('has the deletion of the bucket by a stranger', async () => {
+  it('records the deletion of the bucket by an outside caller', async () => {
     await open('s3:DeleteBucket');
     const lines = await linesOf(management.tenantId, () => send({ method: 'DELETE', target: '/alpha' }, strangers));
     expect(lines).toMatchObject([{ action: 'bucket:delete', status: 204, principal: { id: stranger.principal.id } }]);
   });
 
-  it('does not grow with what strangers are refused', async () => {
+  it('records nothing for refused requests of outside callers', async () => {
     const lines = await linesOf(management.tenantId, async () => {
       for (const key of [strangers, null]) {
         expect((await send({ method: 'PUT', target: '/alpha?versioning', body: VERSIONING }, key)).status).toBe(403);

@@ -7,7 +7,7 @@ import { children, childText, parseXml } from '../../src/s3/xml-reader.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest, type SigningOptions } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
 
-/** The answers are those of AWS; where it says nothing, those of the RFC. Whatever is refused changes nothing. */
+/** Responses match AWS, or the RFC where AWS does not specify them. A rejected request changes nothing. */
 describe('bad input', () => {
   let folder: TemporaryFolder;
   let store: RunningStore;
@@ -60,7 +60,7 @@ describe('bad input', () => {
     ['the last code point', '%F4%8F%BF%BF'],
     ['a byte order mark', '%EF%BB%BFa'],
     ['1,024 bytes', '%C3%A9'.repeat(512)],
-  ])('takes a key with %s as it is', async (_what, encoded) => {
+  ])('accepts a key with %s unchanged', async (_what, encoded) => {
     const body = `content of ${encoded}`;
     const target = `/keys/${encoded}`;
     expect((await send({ method: 'PUT', target, body })).status).toBe(200);
@@ -81,7 +81,7 @@ describe('bad input', () => {
     ['a code point beyond the last', '%F4%90%80%80', 'InvalidURI'],
     ['a percent sign alone', '%', 'InvalidURI'],
     ['an escape that is none', '%zz', 'InvalidURI'],
-  ])('refuses a key with %s', async (_what, encoded, code) => {
+  ])('rejects a key with %s', async (_what, encoded, code) => {
     for (const method of ['PUT', 'GET', 'DELETE']) {
       const body = method === 'PUT' ? { body: 'x' } : {};
       expect(refused(await send({ method, target: `/keys/${encoded}`, ...body }))).toEqual({ status: 400, code });
@@ -98,13 +98,13 @@ describe('bad input', () => {
     ['CompleteMultipartUpload', { method: 'POST', target: '/bad/object?uploadId=none' }, 'CompleteMultipartUpload'],
     ['CreateBucket', { method: 'PUT', target: '/another-bucket' }, 'CreateBucketConfiguration'],
   ];
-  it('refuses a document that is longer than its kind can be before it is read', async () => {
+  it('rejects an oversized document before reading it', async () => {
     const body = `<VersioningConfiguration>${' '.repeat(2 * 1024 * 1024)}</VersioningConfiguration>`;
     const answer = await send({ method: 'PUT', target: '/bad?versioning', body });
     expect(refused(answer)).toEqual({ status: 400, code: 'MaxMessageLengthExceeded' });
   });
 
-  it.each(documents)('refuses every malformed document for %s', async (_operation, raw, root) => {
+  it.each(documents)('rejects every malformed document for %s', async (_operation, raw, root) => {
     const malformed: readonly (string | Buffer)[] = [
       'no XML at all',
       `<${root}>`,
@@ -130,7 +130,7 @@ describe('bad input', () => {
     ['an empty key', '<Delete><Object><Key></Key></Object></Delete>'],
     ['two keys in one object', '<Delete><Object><Key>object</Key><Key>b</Key></Object></Delete>'],
     ['more than a thousand', `<Delete>${'<Object><Key>object</Key></Object>'.repeat(1_001)}</Delete>`],
-  ])('deletes nothing of a list with %s', async (_what, document) => {
+  ])('deletes nothing when the list has %s', async (_what, document) => {
     const answer = await send({ method: 'POST', target: '/bad?delete', body: document });
     expect(refused(answer)).toEqual({ status: 400, code: 'MalformedXML' });
     expect((await send({ method: 'HEAD', target: '/bad/object' })).status).toBe(200);
@@ -148,7 +148,7 @@ describe('bad input', () => {
     ['another unit', 'lines=1-2', 200, '0123456789'],
     ['no number', 'bytes=a-b', 200, '0123456789'],
     ['a number beyond all sense', `bytes=${'9'.repeat(40)}-`, 200, '0123456789'],
-  ])('answers a range of %s', async (_what, range, status, body) => {
+  ])('answers a range request with %s', async (_what, range, status, body) => {
     const answer = await send({ target: '/bad/object', headers: { range } });
     expect([answer.status, body === undefined ? answer.code : answer.body.toString()]).toEqual([
       status,
@@ -164,7 +164,7 @@ describe('bad input', () => {
     ['an empty checksum', { 'x-amz-checksum-sha256': '' }, 'InvalidRequest'],
     ['a checksum of another length', { 'x-amz-checksum-crc32': 'AAAA' }, 'BadDigest'],
     ['a checksum of something else', { 'x-amz-checksum-crc64nvme': 'AAAAAAAAAAA=' }, 'BadDigest'],
-  ])('refuses %s and keeps what was there', async (_what, headers, code) => {
+  ])('rejects %s and keeps the existing object', async (_what, headers, code) => {
     const answer = await send({ method: 'PUT', target: '/bad/object', body: 'another', headers });
     expect(refused(answer)).toEqual({ status: 400, code });
     expect((await send({ target: '/bad/object' })).body.toString()).toBe('0123456789');
@@ -173,7 +173,7 @@ describe('bad input', () => {
   it.each<[what: string, decodedBytes: number]>([
     ['shorter', 11],
     ['longer', 9],
-  ])('refuses chunks that bring a %s body than was announced', async (_what, decodedBytes) => {
+  ])('rejects chunks with a %s body than declared', async (_what, decodedBytes) => {
     const answer = await send(
       {
         method: 'PUT',
@@ -187,7 +187,7 @@ describe('bad input', () => {
     expect((await send({ target: '/bad/object' })).body.toString()).toBe('0123456789');
   });
 
-  it('never stores more than was announced: what follows is the next request, and ends the connection when it is none', async () => {
+  it('never stores more than declared: the excess starts the next request', async () => {
     const request = signed(
       { method: 'PUT', target: '/bad/long', headers: { 'content-length': '5' } },
       { key, host, payloadHash: 'UNSIGNED-PAYLOAD' },
@@ -207,9 +207,9 @@ describe('bad input', () => {
     expect(await store.module.fsck()).toMatchObject({ clean: true });
   });
 
-  it('takes metadata of bytes beyond ASCII, signed as they are sent or as UTF-8 of Latin-1', async () => {
+  it('accepts non-ASCII metadata, signed as sent or as the UTF-8 form of Latin-1', async () => {
     const value = 'Grüße';
-    // As bytes: beside a text, Node would encode the head as it does the text.
+    // Sent as bytes: with a string body, Node encodes the headers like the body.
     const request = { method: 'PUT', body: Buffer.from('x'), headers: { 'x-amz-meta-text': value } };
     const bytes = Buffer.from(value).toString('latin1');
     for (const [name, sent] of [

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendRaw, signed, type RawAnswer, type RawRequest, type SigningOptions } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
 
-describe('bodies of uploads', () => {
+describe('upload bodies', () => {
   let folder: TemporaryFolder;
   let store: RunningStore;
   let key: TestKey;
@@ -38,7 +38,7 @@ describe('bodies of uploads', () => {
   };
   const refused = ({ status, code }: RawAnswer) => ({ status, code });
 
-  it.each([10, 200_000, 2_000_000])('holds %i bytes against every promise that was made about them', async (size) => {
+  it.each([10, 200_000, 2_000_000])('verifies %i bytes against every declared checksum', async (size) => {
     const body = randomBytes(size);
     const md5 = createHash('md5').update(body).digest('base64');
     const crc = Buffer.alloc(4);
@@ -73,24 +73,24 @@ describe('bodies of uploads', () => {
     ['x-amz-checksum-crc32', 'AAAA', 'BadDigest'],
     ['x-amz-checksum-crc32', 'A!', 'InvalidRequest'],
     ['x-amz-checksum-sha256', 'not base64!', 'InvalidRequest'],
-  ])('refuses a malformed %s', async (header, value, code) => {
+  ])('rejects a malformed %s', async (header, value, code) => {
     expect(refused(await put('malformed', 'x', { [header]: value }))).toEqual({ status: 400, code });
   });
 
-  it('refuses two checksums, and one that was announced as another', async () => {
+  it('rejects two checksums, and one of another algorithm than declared', async () => {
     const both = { 'x-amz-checksum-crc32': 'AAAAAA==', 'x-amz-checksum-crc32c': 'AAAAAA==' };
     expect(refused(await put('two', '', both))).toEqual({ status: 400, code: 'InvalidRequest' });
     const other = { 'x-amz-checksum-crc32': 'AAAAAA==', 'x-amz-sdk-checksum-algorithm': 'SHA256' };
     expect(refused(await put('two', '', other))).toEqual({ status: 400, code: 'InvalidRequest' });
   });
 
-  it('keeps the CRC64NVME of what came without a checksum', async () => {
+  it('stores a CRC64NVME for an upload without a checksum', async () => {
     const answer = await put('plain', '123456789');
     expect(answer.headers['x-amz-checksum-crc64nvme']).toBe(Buffer.from('ae8b14860a799888', 'hex').toString('base64'));
     expect(answer.headers['x-amz-checksum-type']).toBe('FULL_OBJECT');
   });
 
-  it('refuses user metadata beyond its limit, and bodies beyond theirs before a byte of them comes', async () => {
+  it('rejects oversized user metadata, and oversized bodies before their first byte arrives', async () => {
     expect(refused(await put('meta', 'x', { 'x-amz-meta-a': 'v'.repeat(2_048) }))).toMatchObject({
       code: 'MetadataTooLarge',
     });
@@ -102,13 +102,13 @@ describe('bodies of uploads', () => {
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1.1 400 [^]*<Code>EntityTooLarge<\/Code>/);
   });
 
-  describe('in chunks', () => {
+  describe('chunked bodies', () => {
     const chunked = (payloadHash: string, decodedLength: number, extra: Record<string, string> = {}) => ({
       headers: { 'content-encoding': 'aws-chunked', 'x-amz-decoded-content-length': String(decodedLength), ...extra },
       options: { payloadHash },
     });
 
-    it('takes unsigned ones with a checksum in the trailer, as the SDKs send them', async () => {
+    it('accepts unsigned chunks with a trailing checksum, as the SDKs send them', async () => {
       const body = randomBytes(1_000);
       const crc = Buffer.alloc(4);
       crc.writeUInt32BE(crc32(body));
@@ -169,7 +169,7 @@ describe('bodies of uploads', () => {
       expect((await stored('signed'))?.length).toBe(9_100);
     });
 
-    it('needs the decoded length', async () => {
+    it('requires the decoded length', async () => {
       const { headers, options } = chunked('STREAMING-UNSIGNED-PAYLOAD-TRAILER', 0);
       const { 'x-amz-decoded-content-length': _, ...without } = headers;
       expect(refused(await put('x', '0\r\n\r\n', without, options))).toEqual({
@@ -184,7 +184,7 @@ describe('bodies of uploads', () => {
   });
 
   it.each([1_000, 3_000_000])(
-    'shows nothing of %i announced bytes when the connection ends before the last one',
+    'stores nothing of %i declared bytes when the connection closes before the last one',
     async (size) => {
       const name = `torn-${size}`;
       const request = signed(
@@ -201,7 +201,7 @@ describe('bodies of uploads', () => {
     },
   );
 
-  it('asks for a body with 100 Continue only when it is wanted', async () => {
+  it('sends 100 Continue only for a request it accepts', async () => {
     const expecting = (target: string, secret: TestKey) =>
       headOf(
         signed(
@@ -218,7 +218,7 @@ describe('bodies of uploads', () => {
     expect(await untilClosed(unwanted)).toMatch(/^HTTP\/1.1 403 [^]*SignatureDoesNotMatch/);
   });
 
-  it('lets a client that is still sending read why it was refused', async () => {
+  it('lets a client that is still sending read the error response', async () => {
     const request = signed(
       { method: 'PUT', target: '/no-such-bucket/x', headers: { 'content-length': '3000000' } },
       { key, host, payloadHash: 'UNSIGNED-PAYLOAD' },
@@ -227,7 +227,7 @@ describe('bodies of uploads', () => {
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1.1 404 [^]*<Code>NoSuchBucket<\/Code>/);
   });
 
-  it('goes on with a connection whose body was refused after it had come whole', async () => {
+  it('keeps a connection open after rejecting a fully received body', async () => {
     const request = signed(
       {
         method: 'PUT',

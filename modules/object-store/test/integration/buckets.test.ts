@@ -8,7 +8,7 @@ import { registerDisabledManagement } from '../../src/routes/index.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('the buckets of the management API', () => {
+describe('buckets in the management API', () => {
   let management: RunningManagement;
   beforeEach(async () => {
     management = await startManagement({ trash_grace_seconds: 0 });
@@ -22,7 +22,7 @@ describe('the buckets of the management API', () => {
   const set = (bucket: string, body: object): Promise<Answer> =>
     management.call('PUT', `/buckets/${bucket}/settings`, { body });
 
-  it('show what was made of them since', async () => {
+  it('show their current settings, domains and usage', async () => {
     expect(await create('photos', { location_hint: 'eu' })).toMatchObject({
       status: 201,
       body: { data: { location_hint: 'eu', publicDefault: false, soft_delete: { enabled: true, retention_days: 7 } } },
@@ -57,7 +57,7 @@ describe('the buckets of the management API', () => {
     });
   });
 
-  it('are kept as long as their settings say, and come back with all they held', async () => {
+  it('are retained as long as their settings say, and are restored with all objects', async () => {
     await create('photos');
     await put('photos', 'k');
     await set('photos', { soft_delete: { retention_days: 30 } });
@@ -74,7 +74,7 @@ describe('the buckets of the management API', () => {
     expect((await management.call('GET', '/buckets/photos/objects/download?key=k')).text).toBe('hello');
   });
 
-  it('go at once where soft delete is off, and only by force with what they hold', async () => {
+  it('are deleted immediately when soft delete is off, and only with force unless empty', async () => {
     await create('photos');
     await set('photos', { soft_delete: { enabled: false } });
     await put('photos', 'k');
@@ -98,14 +98,14 @@ describe('the buckets of the management API', () => {
     });
   });
 
-  it('are as many as a workspace may have', async () => {
+  it('are limited per workspace', async () => {
     await management.close();
     management = await startManagement({ limits: { ...testConfig().limits, buckets_per_workspace: 1 } });
     await create('photos');
     expect(await create('more')).toMatchObject({ status: 400, body: { data: { code: 'TooManyBuckets' } } });
   });
 
-  it('of a key with named buckets are its own, also for a member who asks for admin there', async () => {
+  it('turn an admin key for named buckets into an Editor key, hidden from other writers', async () => {
     await create('photos');
     const team = management.access.team(management.owner.workspaceUuid);
     const member = management.access.user('member');
@@ -127,7 +127,7 @@ describe('the buckets of the management API', () => {
   });
 });
 
-describe('an object store that is switched off', () => {
+describe('a disabled object store', () => {
   const access = fakeAccess();
   const owner = access.user('owner');
   const log = createLogger({ level: 'silent', name: 'test' });
@@ -140,7 +140,7 @@ describe('an object store that is switched off', () => {
   afterAll(() => app.close());
   const url = `/api/v1/workspace/${owner.workspaceUuid}/object-store`;
 
-  it('says so in its status, and refuses all else until it is on', async () => {
+  it('reports so in its status, and answers everything else with 503', async () => {
     const status = await app.inject({ method: 'GET', url, headers: owner.headers });
     expect(status.json()).toMatchObject({ success: true, data: { enabled: false, tenant_id: owner.workspaceUuid } });
     const answer = await app.inject({ method: 'POST', url: `${url}/buckets`, headers: owner.headers, payload: {} });
@@ -148,7 +148,7 @@ describe('an object store that is switched off', () => {
     expect(answer.json()).toMatchObject({ success: false, data: { code: 'ObjectStoreDisabled' } });
   });
 
-  it('tells nothing to those who may not ask', async () => {
+  it('reveals nothing to unauthorized callers', async () => {
     expect((await app.inject({ method: 'GET', url: `${url}/buckets` })).statusCode).toBe(401);
     const { headers } = access.user('outsider');
     expect((await app.inject({ method: 'GET', url: `${url}/buckets`, headers })).statusCode).toBe(404);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** Nothing of the user's own settings, and no way out of this machine. */
+/** Isolates the client from the user's own settings and from services outside this machine. */
 function environment(): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
@@ -40,7 +40,7 @@ describeRequiring(['command:aws'], 'the aws command', () => {
   const aws = async (...args: string[]): Promise<string> =>
     (await run('aws', ['--endpoint-url', store.endpoint, ...args], { env: environment(), maxBuffer: 64 * MiB })).stdout;
 
-  it('makes a bucket, copies both ways, syncs, lists, presigns and removes', async () => {
+  it('creates a bucket, copies both ways, syncs, lists, presigns and deletes', async () => {
     await aws('s3', 'mb', 's3://cli-bucket');
     for (const size of [0, 1_024, 20 * MiB + 5]) {
       const sent = join(folder.path, `sent-${size}`);

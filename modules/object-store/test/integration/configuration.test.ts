@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startManagement, type RunningManagement } from '../support/running-management.ts';
 
-describe('the configuration of a bucket', () => {
+describe('bucket configuration', () => {
   let management: RunningManagement;
   beforeEach(async () => {
     management = await startManagement();
@@ -25,7 +25,7 @@ describe('the configuration of a bucket', () => {
     });
   });
 
-  it('merges what is given, leaves what is not, and takes null for the default', async () => {
+  it('merges given fields, keeps the others, and resets a null field to its default', async () => {
     expect(await settings({ publicDefault: true, soft_delete: { retention_days: 30 } })).toMatchObject({ status: 200 });
     await settings({ cacheControl: 'public, max-age=60', quota: { max_bytes: 1_000 } });
     await settings({ quota: { max_objects: 5 }, soft_delete: { enabled: false } });
@@ -49,7 +49,7 @@ describe('the configuration of a bucket', () => {
     });
   });
 
-  it('shows the documents that S3 operations share', async () => {
+  it('shows documents shared with S3 operations', async () => {
     const cors = [{ allowed_origins: ['https://example.org'], allowed_methods: ['GET', 'PUT'], max_age_seconds: 60 }];
     const website = { index: 'index.html', error: '404.html' };
     const changed = await settings({ cors_rules: cors, website });
@@ -60,7 +60,7 @@ describe('the configuration of a bucket', () => {
     });
   });
 
-  it('keeps all of many changes that are made at once', async () => {
+  it('keeps every one of several concurrent changes', async () => {
     const changes = [
       { publicDefault: true },
       { cacheControl: 'no-cache' },
@@ -89,14 +89,14 @@ describe('the configuration of a bucket', () => {
     [{ allowed_content_types: ['image'] }, 'allowed_content_types.0'],
     [{ cors_rules: [{ allowed_origins: ['*'], allowed_methods: ['PATCH'] }] }, 'cors_rules.0.allowed_methods.0'],
     [{ website: { index: 'a/b' } }, 'website.index'],
-  ])('refuses the settings %o and names the field', async (body, field) => {
+  ])('rejects the settings %o and names the field', async (body, field) => {
     const answer = await settings(body);
     expect(answer).toMatchObject({ status: 400, body: { success: false, data: { code: 'InvalidRequest' } } });
     expect(answer.body.data['details']).toContainEqual(expect.objectContaining({ field }));
     expect(answer.body.data['resource']).toBe('photos');
   });
 
-  it('turns versions on and off, in any spelling, and never back to none', async () => {
+  it('enables and suspends versioning, in any spelling, and never returns to unversioned', async () => {
     const url = '/buckets/photos/versioning';
     expect((await management.call('GET', url)).body.data).toEqual({ status: 'unversioned', mfa_delete: false });
     for (const [body, status] of [
@@ -113,7 +113,7 @@ describe('the configuration of a bucket', () => {
     }
   });
 
-  it('says where the bucket is', async () => {
+  it('returns the location of the bucket', async () => {
     await management.call('POST', '/buckets', { body: { name: 'far', location_hint: 'weur' } });
     expect((await management.call('GET', '/buckets/far/location')).body.data).toEqual({
       location: 'auto',
@@ -123,7 +123,7 @@ describe('the configuration of a bucket', () => {
     });
   });
 
-  it('says at which URLs objects are found', async () => {
+  it('returns the URLs of objects', async () => {
     const { port, tenantId } = management;
     const answer = await management.call('GET', '/urls?bucket=photos');
     expect(answer.body.data).toEqual({
@@ -141,7 +141,7 @@ describe('the configuration of a bucket', () => {
     expect(await management.call('GET', '/urls?bucket=absent')).toMatchObject({ status: 404 });
   });
 
-  it('keeps lifecycle rules in one shape, whoever’s they came in', async () => {
+  it('stores lifecycle rules in one format, whichever format they arrive in', async () => {
     const url = '/buckets/photos/lifecycle';
     expect((await management.call('GET', url)).body.data).toEqual({ rules: [] });
     const empty = { prefix: '', tags: {}, size_greater_than: null, size_less_than: null };
@@ -183,7 +183,7 @@ describe('the configuration of a bucket', () => {
     [{ rules: [{ id: 'x'.repeat(256), expiration: { days: 1 } }] }],
     [{ Rules: [{ Status: 'On', Expiration: { Days: 1 } }] }],
     [{ rules: [], Rules: [] }],
-  ])('refuses the lifecycle %o', async (body) => {
+  ])('rejects the lifecycle %o', async (body) => {
     const answer = await management.call('PUT', '/buckets/photos/lifecycle', { body });
     expect(answer).toMatchObject({ status: 400, body: { success: false } });
     expect((await management.call('GET', '/buckets/photos/lifecycle')).body.data).toEqual({ rules: [] });

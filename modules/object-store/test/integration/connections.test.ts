@@ -48,7 +48,7 @@ describe('connections of the S3 plane', () => {
     return answersIn(connection.text());
   };
 
-  it('do what is pipelined one after another, in order', async () => {
+  it('process pipelined requests in order', async () => {
     const connection = await opened(
       bytesOf({ method: 'PUT', target: '/wires/order', body: 'first' }),
       bytesOf({ target: '/wires/order' }),
@@ -62,7 +62,7 @@ describe('connections of the S3 plane', () => {
     expect([answers[1]?.endsWith('first'), answers[3]?.endsWith('second')]).toEqual([true, true]);
   });
 
-  it('go on after an error when the refused body came whole', async () => {
+  it('stay open after an error if the rejected body arrived in full', async () => {
     const md5 = { 'content-md5': createHash('md5').update('other').digest('base64') };
     const connection = await opened(
       bytesOf({ method: 'PUT', target: '/wires/refused', body: 'content', headers: md5 }),
@@ -73,7 +73,7 @@ describe('connections of the S3 plane', () => {
     expect(next).toMatch(/^HTTP\/1\.1 200 [^]*before$/);
   });
 
-  it('end after an answer that did not want the body, and do nothing that was pipelined behind it', async () => {
+  it('close after a response that skips the body, and ignore requests pipelined behind it', async () => {
     const refused = { method: 'PUT', target: '/absent-bucket/x', body: randomBytes(100_000) };
     const connection = await opened(bytesOf(refused), bytesOf({ method: 'DELETE', target: '/wires/there' }));
     const text = await connection.closed();
@@ -87,7 +87,7 @@ describe('connections of the S3 plane', () => {
     ['a large one', { headers: { 'content-length': '900000' } }, 'x'.repeat(800_000)],
     ['one in chunks of HTTP', { headers: { 'transfer-encoding': 'chunked' } }, '3e8\r\nshort'],
     ['a form', { method: 'POST', target: '/wires', headers: { 'content-length': '500' } }, '--x\r\n'],
-  ])('answer IncompleteBody when %s ends before its end, and show nothing of it', async (_, raw, sent) => {
+  ])('answer IncompleteBody when %s is cut short, and store nothing of it', async (_, raw, sent) => {
     const form = { 'content-type': 'multipart/form-data; boundary=x' };
     const decoded = { 'x-amz-decoded-content-length': '1000' };
     const request = { method: 'PUT', target: '/wires/cut', ...raw, headers: { ...form, ...decoded, ...raw.headers } };
@@ -102,7 +102,7 @@ describe('connections of the S3 plane', () => {
     expect((await send({ target: '/wires/cut' })).code).toBe('NoSuchKey');
   });
 
-  it('answer RequestTimeout to a body that stops coming, and to a head that never ends', async () => {
+  it('answer RequestTimeout to a stalled body and to headers that never end', async () => {
     const other = await temporaryFolder();
     const limits = { minBodyBytesPerSecond: 1_000, bodyRateWindowMs: 40, headersTimeoutMs: 200 };
     const impatient = await startStore(other.path, { limits });

@@ -12,7 +12,7 @@ const INVALID = [
   'text/html; x',
   'text/plain; charset=a; charset=b',
 ];
-/** One that no list knows, spelled as few would. */
+/** A valid type that is in no registry, in unusual spelling. */
 const VALID = 'Text/X-Own; Charset="utf-8"';
 const SANDBOX = "sandbox; default-src 'none'";
 
@@ -87,25 +87,28 @@ describe('the content type of an object', () => {
       call('/presign', { key: 'new', content_type: type, multipart: { parts: 1 } }),
   };
 
-  it.each(Object.entries(writePaths))('%s takes one media type alone, and names the field', async (_, write) => {
-    for (const type of INVALID) {
-      const { status, text } = await write(type);
-      expect({ type, status, text }).toEqual({
-        type,
-        status: expect.toSatisfy((code: number) => code === 400 || code === 415),
-        text: expect.stringMatching(/content[-_]type/i),
-      });
-    }
-    expect((await write(VALID)).status).toBeLessThan(300);
-    expect((await s3({ method: 'HEAD', target: `/${BUCKET}/absent` })).status).toBe(404);
-  });
+  it.each(Object.entries(writePaths))(
+    '%s accepts only a single media type, and names the field otherwise',
+    async (_, write) => {
+      for (const type of INVALID) {
+        const { status, text } = await write(type);
+        expect({ type, status, text }).toEqual({
+          type,
+          status: expect.toSatisfy((code: number) => code === 400 || code === 415),
+          text: expect.stringMatching(/content[-_]type/i),
+        });
+      }
+      expect((await write(VALID)).status).toBeLessThan(300);
+      expect((await s3({ method: 'HEAD', target: `/${BUCKET}/absent` })).status).toBe(404);
+    },
+  );
 
-  it('comes back as it was written', async () => {
+  it('is returned as written', async () => {
     await s3({ method: 'PUT', target: `/${BUCKET}/kept`, body: 'x', headers: { 'content-type': VALID } });
     expect((await s3({ target: `/${BUCKET}/kept` })).headers).toMatchObject({ 'content-type': VALID });
   });
 
-  it('makes pages attachments for whoever is not an S3 client, overrides or not', async () => {
+  it('makes pages attachments for anyone but an S3 client, with or without overrides', async () => {
     const headers = { 'content-type': 'text/html', 'x-amz-acl': 'public-read', 'content-disposition': 'inline' };
     await s3({ method: 'PUT', target: `/${BUCKET}/page`, body: '<script>', headers });
     const isolated = { 'content-security-policy': SANDBOX, 'x-content-type-options': 'nosniff' };
@@ -137,7 +140,7 @@ describe('the content type of an object', () => {
     expect(overridden.headers).toMatchObject({ ...isolated, 'content-type': 'application/octet-stream' });
   });
 
-  it('is no program for pages of the console, and stays what it is for other sites', async () => {
+  it('keeps scripts from running in the console, but is unchanged for other sites', async () => {
     const headers = { 'content-type': 'text/javascript', 'x-amz-acl': 'public-read' };
     await s3({ method: 'PUT', target: `/${BUCKET}/program.js`, body: '1', headers });
     const url = `/api/v1/public/object-store/t/${management.tenantId}/objects/program.js?bucket=${BUCKET}`;

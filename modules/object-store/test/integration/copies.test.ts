@@ -22,7 +22,7 @@ import { refusalOf, sdkClient } from '../support/s3-client.ts';
 
 const MiB = 1024 * 1024;
 
-describe('copies on the wire', () => {
+describe('copies over S3', () => {
   let store: ClientStore;
   let client: S3Client;
   const [Bucket, other] = ['copy-from', 'copy-to'];
@@ -51,7 +51,7 @@ describe('copies on the wire', () => {
   const blobCount = async () => (await store.module.fsck()).blobsFound;
 
   it.each([0, 4_096, 300_000])(
-    'of %i bytes keep bytes, type, metadata and tags, in another bucket too',
+    'of %i bytes keep content, type, metadata and tags, in another bucket too',
     async (size) => {
       const body = randomBytes(size);
       const key = `of ${size}/é+ü?`;
@@ -70,7 +70,7 @@ describe('copies on the wire', () => {
     },
   );
 
-  it('replace metadata and tags only when told, and are refused onto themselves without any change', async () => {
+  it('replace metadata and tags only on request, and fail onto themselves without any change', async () => {
     await put('self', Buffer.from('bytes'), { Metadata: { old: '1' }, Tagging: 'old=1' });
     expect(await refusalOf(copy(`${Bucket}/self`, 'self'))).toEqual({ code: 'InvalidRequest', status: 400 });
     await copy(`/${Bucket}/self`, 'self', { MetadataDirective: 'REPLACE', Metadata: { new: '2' }, ContentType: 'a/b' });
@@ -86,7 +86,7 @@ describe('copies on the wire', () => {
     expect(hashed.ChecksumSHA256).toBe(createHash('sha256').update('bytes').digest('base64'));
   });
 
-  it('hold conditions on the source and on the target, and refuse what is not there', async () => {
+  it('check conditions on the source and the target, and reject a missing or foreign source', async () => {
     const { ETag = '' } = await put('cond', Buffer.from('x'));
     const source = `${Bucket}/cond`;
     await copy(source, 'met', { CopySourceIfMatch: ETag });
@@ -104,7 +104,7 @@ describe('copies on the wire', () => {
     stranger.destroy();
   });
 
-  it('read an older version by its id', async () => {
+  it('read an older version by its ID', async () => {
     const Key = 'versioned';
     const status = { Bucket: other, VersioningConfiguration: { Status: 'Enabled' as const } };
     await client.send(new PutBucketVersioningCommand(status));
@@ -115,10 +115,10 @@ describe('copies on the wire', () => {
     expect((await read('restored')).toString()).toBe('one');
   });
 
-  it('of ranges become parts that share stored bytes, and what is spread over parts is written anew', async () => {
+  it('of ranges become parts that share stored bytes, unless a range spans several parts', async () => {
     const pieces = [randomBytes(MiB), randomBytes(MiB)];
     const Key = 'assembled';
-    // An encrypted upload has a key of its own, under which every part is written anew.
+    // An encrypted upload has its own key, so every copied part would be rewritten.
     await client.send(new DeleteBucketEncryptionCommand({ Bucket }));
     const source = await upload('source', async (UploadId) => {
       for (const [index, Body] of pieces.entries()) {

@@ -13,7 +13,7 @@ import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { sendRaw, type RawAnswer } from '../support/raw-request.ts';
 import { refusalOf } from '../support/s3-client.ts';
 
-describe('CORS of a bucket', () => {
+describe('bucket CORS', () => {
   let store: ClientStore;
   let client: S3Client;
   const Bucket = 'browsed';
@@ -33,7 +33,7 @@ describe('CORS of a bucket', () => {
     sendRaw(store.endpoint, { method, target: `/${Bucket}/key`, headers });
   const preflight = { origin, 'access-control-request-method': 'PUT' };
 
-  it('is absent until it is set, is given back as it was set, and goes', async () => {
+  it('is absent until set, is returned as set, and can be deleted', async () => {
     const missing = { code: 'NoSuchCORSConfiguration', status: 404 };
     expect(await refusalOf(client.send(new GetBucketCorsCommand({ Bucket })))).toEqual(missing);
     expect(await ask(preflight)).toMatchObject({ status: 403, code: 'AccessForbidden' });
@@ -64,7 +64,7 @@ describe('CORS of a bucket', () => {
     expect(await ask(preflight)).toMatchObject({ status: 403 });
   });
 
-  it('tells a browser about errors too, and tells others nothing', async () => {
+  it('adds CORS headers to errors too, but only for matching requests', async () => {
     await put([{ AllowedOrigins: ['*'], AllowedMethods: ['GET'] }]);
     const refused = await ask({ origin }, 'GET');
     expect(refused).toMatchObject({ status: 403, code: 'AccessDenied' });
@@ -102,12 +102,12 @@ describe('CORS of a bucket', () => {
       '<CORSRule><AllowedMethod><a/></AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule>',
       'MalformedXML',
     ],
-  ])('refuses %s', (_, xml, code) => {
+  ])('rejects %s', (_, xml, code) => {
     const document = xml.startsWith('<CORSConfiguration') ? xml : `<CORSConfiguration>${xml}</CORSConfiguration>`;
     expect(() => readCorsDocument(document)).toThrow(expect.objectContaining({ code }));
   });
 
-  it('answers what is the same for every bucket, and refuses the rest by name', async () => {
+  it('answers requests that are the same for every bucket, and rejects unsupported ones by name', async () => {
     expect((await client.send(new GetBucketRequestPaymentCommand({ Bucket }))).Payer).toBe('BucketOwner');
     const LoggingEnabled = { TargetBucket: Bucket, TargetPrefix: '' };
     const logging = new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: { LoggingEnabled } });

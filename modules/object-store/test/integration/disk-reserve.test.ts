@@ -22,7 +22,7 @@ const RESERVE_BYTES = 24 * MiB;
 const FULL = { code: 'InsufficientStorage', status: 507 };
 
 describeRequiring(['root', 'linux'], 'the reserve of a disk of 96 MiB (ext4)', () => {
-  it('is not taken by uploads of any kind; deletes and settings work in it, and bring writes back', async () => {
+  it('is closed to uploads, while deletes and settings still work and make room for writes', async () => {
     await using folder = await temporaryFolder();
     const [image, mount] = [join(folder.path, 'disk.img'), join(folder.path, 'disk')];
     await mkdir(mount);
@@ -54,7 +54,7 @@ describeRequiring(['root', 'linux'], 'the reserve of a disk of 96 MiB (ext4)', (
         }
       }
       expect(stored.length).toBeGreaterThan(5);
-      // The rows and the log of what was stored lie in the reserve.
+      // Rows and the write-ahead log of stored objects use the reserve.
       expect(await freeBytes()).toBeGreaterThan(RESERVE_BYTES / 2);
 
       expect(await put('empty', 0)).toEqual(FULL);
@@ -63,7 +63,7 @@ describeRequiring(['root', 'linux'], 'the reserve of a disk of 96 MiB (ext4)', (
       expect(await refusalOf(client.send(copy))).toEqual(FULL);
       expect(await refusalOf(client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'parts' })))).toEqual(FULL);
 
-      // Everything else answers and commits.
+      // Everything else still works and commits.
       const found = await client.send(new GetObjectCommand({ Bucket, Key: first }));
       expect((await found.Body?.transformToByteArray())?.length).toBe(8 * MiB);
       const VersioningConfiguration = { Status: 'Enabled' } as const;

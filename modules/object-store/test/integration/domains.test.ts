@@ -72,7 +72,7 @@ describe('custom domains in the management API', () => {
   const register = (hostname: string, bucket = 'photos', options: CallOptions = {}) =>
     call('POST', '/domains', { ...options, body: { hostname, bucket } });
 
-  it('are refused before there is a bucket', async () => {
+  it('are rejected before the first bucket exists', async () => {
     for (const answer of [
       await call('GET', '/domains'),
       await register('files.example.com'),
@@ -140,7 +140,7 @@ describe('custom domains in the management API', () => {
     expect(await call('DELETE', '/buckets/photos/custom-domain')).toMatchObject({ status: 404 });
   });
 
-  it('refuse what is no host name of a user', async () => {
+  it('reject invalid and reserved hostnames', async () => {
     await createBucket();
     for (const hostname of [
       '*.example.com',
@@ -169,7 +169,7 @@ describe('custom domains in the management API', () => {
     }
   });
 
-  it('refuse bodies that say too little, too much or nothing', async () => {
+  it('reject bodies with missing, extra or invalid fields', async () => {
     await createBucket();
     const bodies: [unknown, number, string][] = [
       [{ bucket: 'photos' }, 400, 'InvalidArgument'],
@@ -185,7 +185,7 @@ describe('custom domains in the management API', () => {
     }
   });
 
-  it('keep names of every script in their ASCII form', async () => {
+  it('store internationalized names in ASCII form', async () => {
     await createBucket();
     const { body } = await register('bücher.Example.com.');
     expect(body.data).toMatchObject({ hostname: 'xn--bcher-kva.example.com' });
@@ -193,7 +193,7 @@ describe('custom domains in the management API', () => {
     expect(await call('DELETE', `/domains/${encoded}`)).toMatchObject({ status: 200 });
   });
 
-  it('are removed one by one on the route of the bucket, however the name is written, and never those of another', async () => {
+  it('are removed one at a time on the bucket route, in any spelling, and never from another bucket', async () => {
     await createBucket();
     await createBucket('second');
     await register('bücher.example.com');
@@ -208,13 +208,13 @@ describe('custom domains in the management API', () => {
     expect((await call('GET', '/domains')).body.data).toMatchObject({ domains: [{ hostname: 'other.example.com' }] });
   });
 
-  it('stop at the limit of a bucket', async () => {
+  it('are limited per bucket', async () => {
     await createBucket();
     for (const name of ['a', 'b', 'c']) await register(`${name}.example.com`);
     expect(await register('d.example.com')).toMatchObject({ status: 400, body: { data: { code: 'TooManyDomains' } } });
   });
 
-  it('belong to the first who registers them, until seven days went by without a proof', async () => {
+  it('belong to the first workspace that registers them, until seven days pass without verification', async () => {
     await createBucket();
     await register('files.example.com');
     const other = access.user('other');
@@ -239,7 +239,7 @@ describe('custom domains in the management API', () => {
     expect(await call('GET', '/domains/files.example.com/status')).toMatchObject({ status: 404 });
   });
 
-  it('give each bucket a target of its own that tells nothing of the bucket', async () => {
+  it('have one CNAME target per bucket, which does not reveal the bucket', async () => {
     await createBucket('first-of-two');
     await createBucket('second-of-two');
     const targets = [];
@@ -250,7 +250,7 @@ describe('custom domains in the management API', () => {
     expect(targets[0]).not.toBe(targets[1]);
   });
 
-  it('go with a soft delete and come back on restore', async () => {
+  it('disappear with a soft delete and return on restore', async () => {
     await createBucket();
     await register('files.example.com');
     await call('DELETE', '/buckets/photos');
@@ -260,7 +260,7 @@ describe('custom domains in the management API', () => {
     expect((await call('GET', '/domains')).body.data).toMatchObject({ domains: [{ hostname: 'files.example.com' }] });
   });
 
-  it('show that the operator blocked a name, also after another workspace registers it', async () => {
+  it('stay blocked by the operator, even when registered again', async () => {
     await createBucket();
     await register('files.example.com');
     const block = (blocked: boolean) =>
@@ -289,7 +289,7 @@ describe('custom domains in the management API', () => {
     ];
     const withBody = (value: unknown) => (value === undefined ? {} : { body: value });
 
-    it('refuse without a token, with a wrong one, and from outside', async () => {
+    it('reject callers without a token, with a revoked one, and from outside the workspace', async () => {
       await createBucket();
       const revoked = access.user('revoked');
       access.revoke(revoked);
@@ -307,7 +307,7 @@ describe('custom domains in the management API', () => {
       }
     });
 
-    it('of a bucket of another workspace find nothing', async () => {
+    it('find nothing for a bucket of another workspace', async () => {
       await createBucket();
       const other = access.user('other');
       const options = { as: other, workspace: other.workspaceUuid };
@@ -325,7 +325,7 @@ describe('custom domains in the management API', () => {
       expect(await register('files.example.com', 'photos', options)).toMatchObject({ status: 404 });
     });
 
-    it('let guests read and only admins change', async () => {
+    it('let guests read, and only admins make changes', async () => {
       await createBucket();
       const team = access.team(owner.workspaceUuid);
       const people = (['admin', 'member', 'guest'] as const).map((role) => {

@@ -54,7 +54,7 @@ describe('encryption at rest', () => {
   }
 
   it.each([0, 1, 1_000, 65_536, 65_537, 3 * MiB])(
-    'gives %i bytes back under each kind, whole and in ranges',
+    'returns %i bytes under each encryption mode, whole and in ranges',
     async (size) => {
       const Body = Buffer.concat([Buffer.from(marker), randomBytes(size)]).subarray(
         -size || undefined,
@@ -83,7 +83,7 @@ describe('encryption at rest', () => {
     },
   );
 
-  it('leaves neither content nor key of a customer on the disk', async () => {
+  it('writes neither plaintext nor customer keys to disk', async () => {
     const key = customerKey();
     await client.send(new PutObjectCommand({ Bucket, Key: 'small', Body: marker, ...key }));
     const large = Buffer.alloc(200_000, marker);
@@ -95,7 +95,7 @@ describe('encryption at rest', () => {
     expect((await store.module.fsck()).clean).toBe(true);
   });
 
-  it('refuses a customer’s object without its key, with another, and a key for an object that has none', async () => {
+  it('rejects an SSE-C object without its key or with another, and a key for an object that has none', async () => {
     const key = customerKey();
     await client.send(new PutObjectCommand({ Bucket, Key: 'own', Body: 'x', ...key }));
     await client.send(new DeleteBucketEncryptionCommand({ Bucket }));
@@ -112,7 +112,7 @@ describe('encryption at rest', () => {
     expect((await refusalOf(client.send(new HeadObjectCommand({ Bucket, Key: 'own' })))).status).toBe(400);
   });
 
-  it('refuses two kinds at once, an unknown algorithm and an unknown key of the store', async () => {
+  it('rejects two modes at once, an unknown algorithm and an unknown KMS key', async () => {
     const key = customerKey();
     const put = (extra: object) =>
       refusalOf(client.send(new PutObjectCommand({ Bucket, Key: 'bad', Body: 'x', ...extra })));
@@ -127,7 +127,7 @@ describe('encryption at rest', () => {
     expect(await put({ SSEKMSKeyId: 'main' })).toMatchObject({ code: 'InvalidArgument' });
   });
 
-  it('encrypts the parts of an upload, and refuses a part without the key or with another', async () => {
+  it('encrypts the parts of an upload, and rejects a part without the key or with another', async () => {
     const key = customerKey();
     const Key = 'parts';
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...key }));
@@ -151,7 +151,7 @@ describe('encryption at rest', () => {
     expect((await store.module.fsck()).clean).toBe(true);
   });
 
-  it('encrypts by default where the bucket says so', async () => {
+  it('applies the default encryption of the bucket', async () => {
     const missing = { code: 'ServerSideEncryptionConfigurationNotFoundError', status: 404 };
     const fresh = await client.send(new GetBucketEncryptionCommand({ Bucket }));
     expect(fresh.ServerSideEncryptionConfiguration?.Rules).toEqual([

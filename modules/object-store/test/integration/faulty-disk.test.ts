@@ -32,7 +32,7 @@ describe('a store whose disk reports errors', () => {
   };
 
   it.each(['open', 'writev', 'datasync', 'rename', 'sync'] as const)(
-    'refuses a write whose %s fails, keeps what the key held, and takes the write when the disk does',
+    'rejects a write whose %s fails, keeps the old object, and accepts the write once the disk recovers',
     async (failing) => {
       const before = randomBytes(300_000);
       await put('kept', before);
@@ -49,7 +49,7 @@ describe('a store whose disk reports errors', () => {
     },
   );
 
-  it('refuses a read before its first byte, cuts one that fails later, and serves what stands in rows', async () => {
+  it('rejects a read that fails at once, cuts off one that fails later, and serves inline objects', async () => {
     const large = randomBytes(3_000_000);
     await put('large', large);
     await put('small', Buffer.from('in the row'));

@@ -17,7 +17,7 @@ import { refusalOf, sdkClient } from '../support/s3-client.ts';
 const SMALL_BYTES = 30_000;
 
 describeRequiring(['root', 'linux'], 'a store whose disk is full', () => {
-  it('answers InsufficientStorage, shows nothing of what it refused, serves the rest and takes writes again', async () => {
+  it('answers InsufficientStorage, shows no rejected write, serves the rest, and recovers', async () => {
     await using folder = await temporaryFolder();
     const mount = join(folder.path, 'disk');
     await mkdir(mount);

@@ -6,12 +6,12 @@ import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw
 import { startManagement, type RunningManagement } from '../support/running-management.ts';
 import type { TestKey } from '../support/running-store.ts';
 
-/** What a replica may not know yet of a change that was made elsewhere. */
+/** How long a replica may take to notice a change made elsewhere. */
 const SEEN_AFTER_MS = 1_000;
-/** Requests that run are looked at every two seconds. */
+/** Running requests are rechecked every two seconds. */
 const CUT_AFTER_MS = 2_500;
 
-describe('an access key and its maker', () => {
+describe('an access key and its creator', () => {
   let management: RunningManagement;
   let team: string;
   let member: FakeCaller;
@@ -43,7 +43,7 @@ describe('an access key and its maker', () => {
   const listed = async (as: FakeCaller = management.owner): Promise<Record<string, unknown>[]> =>
     (await management.call('GET', '/keys', { as })).body.data['keys'] as Record<string, unknown>[]; // its schema
 
-  it('ends when the maker is removed, for reading, writing, configuring and creating buckets', async () => {
+  it('stops reading, writing, configuring and creating buckets when its creator is removed', async () => {
     const key = await keyOf(member);
     expect([(await put(key)).status, (await get(key)).status]).toEqual([200, 200]);
     management.access.leave(team, member);
@@ -60,7 +60,7 @@ describe('an access key and its maker', () => {
     }
   });
 
-  it('keeps reading when a role is lowered to guest, and stops writing', async () => {
+  it('keeps reading but stops writing when its creator becomes a guest', async () => {
     const key = await keyOf(member);
     await put(key);
     management.access.join(team, member, 'guest');
@@ -72,7 +72,7 @@ describe('an access key and its maker', () => {
     expect(shown?.['status_reason']).toBe('Its creator no longer has write access');
   });
 
-  it('configures no more when an admin becomes a member', async () => {
+  it('stops configuring when its creator is demoted from admin to member', async () => {
     management.access.join(team, member, 'admin');
     const key = await keyOf(member, { permissions: ['read', 'write', 'admin'] });
     const versioning = {
@@ -87,7 +87,7 @@ describe('an access key and its maker', () => {
     expect((await put(key)).status).toBe(200);
   });
 
-  it('ends with the service account or the token that made it', async () => {
+  it('stops working with the service account or the token that created it', async () => {
     const account = management.access.serviceAccount(management.tenantId, ['write']);
     const key = await keyOf(account, {}, '');
     expect((await put(key)).status).toBe(200);
@@ -98,7 +98,7 @@ describe('an access key and its maker', () => {
     expect(shown).toMatchObject({ status: 'suspended', effective_permissions: [], created_by_name: 'service account' });
   });
 
-  it('comes back with the maker', async () => {
+  it('works again when its creator returns', async () => {
     const key = await keyOf(member);
     management.access.leave(team, member);
     await management.clock.advance(SEEN_AFTER_MS);
@@ -109,7 +109,7 @@ describe('an access key and its maker', () => {
     expect(await listed()).toMatchObject([{ status: 'active', status_reason: null }]);
   });
 
-  it('ends URLs that were presigned by the management API', async () => {
+  it('invalidates presigned URLs of the management API when their creator leaves', async () => {
     await put(await keyOf(member));
     const body = { key: 'object', method: 'GET' };
     const answer = await management.call('POST', `/buckets/alpha/objects/presign?team_uuid=${team}`, {
@@ -128,7 +128,7 @@ describe('an access key and its maker', () => {
     expect([await open(answer), await open(others)]).toEqual([403, 200]);
   });
 
-  it('ends multipart uploads that it began', async () => {
+  it('cannot complete its multipart uploads after its creator leaves', async () => {
     const key = await keyOf(member);
     const begun = await send({ method: 'POST', target: '/alpha/large?uploads' }, key);
     const uploadId = /<UploadId>([^<]+)</.exec(begun.body.toString())?.[1] ?? '';
@@ -145,7 +145,7 @@ describe('an access key and its maker', () => {
     expect(completed.code).toBe('InvalidAccessKeyId');
   });
 
-  describe('that began to upload what it shares with others', () => {
+  describe('with a public multipart upload in progress', () => {
     const shared = { 'x-amz-acl': 'public-read' };
 
     const begin = async (key: TestKey, headers: Record<string, string>): Promise<{ target: string; body: string }> => {
@@ -165,7 +165,7 @@ describe('an access key and its maker', () => {
       return keyOf(member, { permissions: ['read', 'write', 'admin'] });
     };
 
-    it('completes it only while it may share', async () => {
+    it('completes it only while it may make objects public', async () => {
       const key = await administrate();
       const upload = await begin(key, shared);
       const own = await begin(key, {});
@@ -177,7 +177,7 @@ describe('an access key and its maker', () => {
       expect((await send({ method: 'POST', ...upload }, owners)).status).toBe(200);
     });
 
-    it('may repeat what completed it', async () => {
+    it('may repeat a completion after it loses the right to share', async () => {
       const key = await administrate();
       const upload = await begin(key, shared);
       expect((await send({ method: 'POST', ...upload }, key)).status).toBe(200);
@@ -185,7 +185,7 @@ describe('an access key and its maker', () => {
       expect((await send({ method: 'POST', ...upload }, key)).status).toBe(200);
     });
 
-    it('is not helped by the management API', async () => {
+    it('is held to the same rule by the management API', async () => {
       const path = '/buckets/alpha/objects/multipart';
       const query = `?team_uuid=${team}`;
       management.access.join(team, member, 'admin');
@@ -207,7 +207,7 @@ describe('an access key and its maker', () => {
     });
   });
 
-  it('is cut while it uploads, and nothing is stored', async () => {
+  it('is cut off during an upload, and nothing is stored', async () => {
     const key = await keyOf(member);
     const raw = sign(
       { method: 'PUT', target: '/alpha/slow', headers: { 'content-length': '20' }, body: 'x'.repeat(20) },
@@ -225,7 +225,7 @@ describe('an access key and its maker', () => {
     expect((await send({ target: '/alpha/slow' }, owners)).code).toBe('NoSuchKey');
   });
 
-  it('is cut while it downloads', async () => {
+  it('is cut off during a download', async () => {
     const key = await keyOf(member);
     const body = Buffer.alloc(32 * 1024 * 1024);
     expect((await send({ method: 'PUT', target: '/alpha/large', body }, key)).status).toBe(200);
@@ -233,7 +233,7 @@ describe('an access key and its maker', () => {
     const { hostname, port } = new URL(management.store.endpoint);
     const outgoing = httpRequest({ hostname, port, path: raw.target, headers: { ...raw.headers }, agent: false });
     outgoing.end();
-    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]; // what the event carries
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]; // the argument of the event
     incoming.pause();
     const failed = once(incoming, 'error');
     await waitFor(() => management.clock.pendingTimers() > 0);
@@ -243,7 +243,7 @@ describe('an access key and its maker', () => {
     await expect(failed).resolves.toMatchObject([{ code: 'ECONNRESET' }]);
   });
 
-  it('says when it was first used, what it configured, and what was refused', async () => {
+  it('audits its first use, its configuration changes and its refusals', async () => {
     const { owner, audit, tenantId } = management;
     const key = await keyOf(member);
     const admin = await keyOf(owner, { permissions: ['admin'] }, '');
@@ -276,7 +276,7 @@ describe('an access key and its maker', () => {
     });
   });
 
-  it('writes one line for a list that deletes versions, and bounds what refusals write', async () => {
+  it('writes one audit entry for a list that deletes versions, and limits the entries for refusals', async () => {
     const admin = await keyOf(management.owner, { permissions: ['admin'] }, '');
     await put(admin);
     const before = management.audit.entries.length;
@@ -296,7 +296,7 @@ describe('an access key and its maker', () => {
     await send({ method: 'DELETE', target, headers }, admin);
     for (const { details } of management.audit.entries.slice(-2)) {
       expect(details).toMatchObject({ bypass_governance: true });
-      expect(JSON.stringify(details).length).toBeLessThan(4_000); // the audit log cuts longer ones away
+      expect(JSON.stringify(details).length).toBeLessThan(4_000); // the audit log drops longer details
     }
     const key = await keyOf(member);
     await put(key);
@@ -305,7 +305,7 @@ describe('an access key and its maker', () => {
     expect(management.audit.entries.length - quiet).toBe(30);
   });
 
-  it('expires with the token that makes it, unless it is asked to expire before', async () => {
+  it('expires with the token that creates it, unless an earlier expiry is requested', async () => {
     const { owner } = management;
     const expiresAt = '2026-03-01T13:00:00.000Z';
     owner.principal.expiresAt = expiresAt;

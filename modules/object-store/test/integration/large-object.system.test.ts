@@ -9,11 +9,11 @@ import { sendRaw } from '../support/raw-request.ts';
 
 const MiB = 1024 * 1024;
 const CHUNK = randomBytes(MiB);
-/** What a process may grow by while a gibibyte runs through it: buffers and slots, whose number is fixed. */
+/** Allowed memory growth while 1 GiB streams through: a fixed number of buffers and slots. */
 const ALLOWED_GROWTH_BYTES = 160 * MiB;
 
 describeRequiring(['linux'], 'an object of a gibibyte', () => {
-  it('goes in and out in one request each with flat memory', async () => {
+  it('is uploaded and downloaded in one request each with flat memory', async () => {
     await using folder = await temporaryFolder();
     const store = await startStoreProcess(join(folder.path, 'store'));
     try {

@@ -58,13 +58,13 @@ describe('lifecycle rules of a bucket', () => {
       identifiers: { versionToken: () => randomUUID().replaceAll('-', '') },
       quotaLimits: unlimitedQuotas,
       log: { error: () => undefined },
-    } as unknown as StoreDeps; // what the executor uses of them
+    } as unknown as StoreDeps; // only what the executor uses
     const services: Pick<StoreServices, 'configurations' | 'objects' | 'multipart'> = createServicesFor(deps);
     return new LifecycleExecutor({ deps, ...services });
   };
   const runAfter = async (days: number) => {
     offsetMs += days * DAY_MS;
-    // The signature of the client's requests is made with the clock of the machine.
+    // Client requests are signed with the machine clock, so the offset applies to this round only.
     const report = await executor().round(new AbortController().signal);
     offsetMs -= days * DAY_MS;
     return report;
@@ -72,7 +72,7 @@ describe('lifecycle rules of a bucket', () => {
   const keysOf = async (Bucket: string) =>
     (await client.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key }) => Key) ?? [];
 
-  it('are given back as they came, and refused when they are wrong', async () => {
+  it('are returned as set, and rejected when invalid', async () => {
     const Bucket = await makeBucket();
     const read = () => client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));
     expect(await refusalOf(read())).toEqual({ code: 'NoSuchLifecycleConfiguration', status: 404 });
@@ -107,7 +107,7 @@ describe('lifecycle rules of a bucket', () => {
     expect(await refusalOf(read())).toMatchObject({ status: 404 });
   });
 
-  it('expire objects after their days and say so before', async () => {
+  it('expire objects after the given days, and announce it in a header', async () => {
     const Bucket = await makeBucket();
     await setRules(Bucket, { ID: 'r 1', Filter: { Prefix: 'tmp/' }, Status: 'Enabled', Expiration: { Days: 2 } });
     for (const Key of ['tmp/a', 'tmp/b', 'kept']) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
@@ -120,7 +120,7 @@ describe('lifecycle rules of a bucket', () => {
     expect((await store.module.fsck()).usageDrift).toEqual([]);
   });
 
-  it('cover current versions with markers, remove older ones, and at last the markers', async () => {
+  it('remove noncurrent versions, and then the delete markers left alone', async () => {
     const Bucket = await makeBucket();
     const VersioningConfiguration = { Status: 'Enabled' } as const;
     await client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
@@ -139,7 +139,7 @@ describe('lifecycle rules of a bucket', () => {
     expect(left.DeleteMarkers).toBeUndefined();
   });
 
-  it('end uploads that nobody ends: by a rule, and after a week anywhere', async () => {
+  it('abort incomplete uploads: by a rule, or after a week without one', async () => {
     const [ruled, other] = [await makeBucket(), await makeBucket()];
     const uploads = async (Bucket: string) =>
       (await client.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads?.length ?? 0;
@@ -154,7 +154,7 @@ describe('lifecycle rules of a bucket', () => {
     expect(await uploads(ruled)).toBe(0);
   });
 
-  it('take what all of a filter fits, at a date too, and leave what a lock holds', async () => {
+  it('expire only objects that match the whole filter, at a date too, and keep locked versions', async () => {
     const Bucket = `aging-${(number += 1)}`;
     await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
     const put = (Key: string, more: Partial<PutObjectCommandInput> = {}) =>
@@ -176,7 +176,7 @@ describe('lifecycle rules of a bucket', () => {
     expect(Versions?.map(({ Key }) => Key)).toEqual(['locked', 'small', 'tagged-otherwise']);
   });
 
-  it('go by pages through a bucket whose keys have more versions than a page', async () => {
+  it('page through a bucket whose keys have more versions than a page', async () => {
     const Bucket = await makeBucket();
     const bucket = await store.metadata.findBucket({ name: Bucket });
     const bucketId = bucket?.id ?? 0;
@@ -204,7 +204,7 @@ describe('lifecycle rules of a bucket', () => {
     expect(left.Versions).toHaveLength(21);
   });
 
-  it('are carried out by one replica at a time, and a cut run goes on where it stood', async () => {
+  it('are applied by one replica at a time, and an interrupted run resumes where it stopped', async () => {
     const Bucket = await makeBucket();
     await setRules(Bucket, { ID: 'r', Prefix: '', Status: 'Enabled', Expiration: { Days: 1 } });
     for (const Key of ['a', 'b', 'c']) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));

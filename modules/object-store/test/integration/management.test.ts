@@ -88,7 +88,7 @@ describe('the management API', () => {
     });
   });
 
-  it('refuses keys before there is a bucket', async () => {
+  it('rejects keys before the first bucket exists', async () => {
     for (const answer of [
       await createKey(),
       await call('GET', '/keys'),
@@ -98,7 +98,7 @@ describe('the management API', () => {
     }
   });
 
-  it('makes a bucket under a fitting name and lists it', async () => {
+  it('creates a bucket under a normalized name and lists it', async () => {
     const created = await createBucket('My Photos!');
     expect(created).toMatchObject({
       status: 201,
@@ -135,14 +135,14 @@ describe('the management API', () => {
     [{ name: 5 }, 400, 'InvalidRequest'],
     [{ name: 'fine', encryption_mode: 'rot13' }, 400, 'InvalidRequest'],
     [{ name: 'fine', encryption_mode: 'sse-kms' }, 400, 'InvalidRequest'],
-  ])('refuses the bucket %o', async (body, status, code) => {
+  ])('rejects the bucket %o', async (body, status, code) => {
     const answer = await call('POST', '/buckets', { body });
     expect(answer).toMatchObject({ status, body: { success: false, data: { code } } });
     expect(answer.body.data).toHaveProperty('request_id');
     expect(answer.body.data).toHaveProperty('details');
   });
 
-  it('says for a taken name that it is taken, and to nobody else whose it is', async () => {
+  it('reports a taken name without revealing its owner to other workspaces', async () => {
     await createBucket();
     expect(await createBucket()).toMatchObject({ status: 409, body: { data: { code: 'BucketAlreadyOwnedByYou' } } });
     const other = access.user('other');
@@ -155,7 +155,7 @@ describe('the management API', () => {
     expect(answer.text).not.toContain(owner.workspaceUuid);
   });
 
-  it('deletes softly, reserves the name, restores, and is gone when its time is over', async () => {
+  it('soft-deletes a bucket, reserves its name, restores it, and purges it when its retention ends', async () => {
     await createBucket();
     const deleted = await call('DELETE', '/buckets/photos');
     expect(deleted).toMatchObject({
@@ -202,7 +202,7 @@ describe('the management API', () => {
       await createBucket();
     });
 
-    it('give the secret once and work at once', async () => {
+    it('return the secret once and work immediately', async () => {
       const created = await createKey();
       expect(created).toMatchObject({
         status: 201,
@@ -274,7 +274,7 @@ describe('the management API', () => {
       [{ permissions: ['root'] }, 400, 'InvalidRequest'],
       [{ unknown: true }, 400, 'InvalidRequest'],
       [{ expires_at: '2020-01-01T00:00:00Z' }, 400, 'InvalidArgument'],
-    ])('refuses %o', async (body, status, code) => {
+    ])('rejects %o', async (body, status, code) => {
       expect(await createKey(body)).toMatchObject({ status, body: { success: false, data: { code } } });
     });
 
@@ -287,7 +287,7 @@ describe('the management API', () => {
       });
     });
 
-    it('have no policies, and the answer says what to do instead', async () => {
+    it('have no policies, and the error names the alternative', async () => {
       for (const [method, path] of [
         ['GET', '/keys/policy'],
         ['POST', '/keys/policy/attach'],
@@ -313,7 +313,7 @@ describe('the management API', () => {
       ['POST', '/buckets/absent/restore', undefined, 'admin'],
     ];
 
-    it('refuse without a token, with a wrong one, and from outside', async () => {
+    it('reject callers without a token, with a revoked one, and from outside the workspace', async () => {
       const revoked = access.user('revoked');
       access.revoke(revoked);
       const outsider = access.user('outsider');
@@ -330,7 +330,7 @@ describe('the management API', () => {
       }
     });
 
-    it('of a team and of service accounts do what the table says', async () => {
+    it('grant team members and service accounts what the table lists', async () => {
       await createBucket('team-bucket');
       const team = access.team(owner.workspaceUuid);
       const people = (['admin', 'member', 'guest'] as const).map((role) => {
@@ -369,7 +369,7 @@ describe('the management API', () => {
       }
     });
 
-    it('let members make keys for themselves, but no admin keys, and revoke only their own', async () => {
+    it('let members create keys for themselves, but no admin keys, and revoke only their own', async () => {
       await createBucket('team-bucket');
       const team = access.team(owner.workspaceUuid);
       const member = access.user('member');

@@ -10,14 +10,14 @@ const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 describe('notifications of a store that is killed', () => {
   it(
-    'come for every change that was answered, also when the store died before it could tell, each key in its order',
+    'arrive for every acknowledged change, in order per key, even if the store dies before delivery',
     { timeout: 240_000 },
     async () => {
       await using folder = await temporaryFolder();
       const receiver = await startReceiver();
       const answered: string[] = [];
       try {
-        // Of some it says no, of others nothing: the store dies with all kinds of deliveries on their way.
+        // The receiver refuses some and hangs on others, so the store dies with deliveries in every state.
         receiver.answer = ({ event }) => (event?.key === 'a' ? 503 : event?.key === 'b' ? 'hang' : 200);
         for (let round = 0; round < 3; round += 1) {
           const store = await startStoreProcess(folder.path);

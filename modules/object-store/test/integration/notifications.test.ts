@@ -18,7 +18,7 @@ const LOCAL = {
   give_up_seconds: 300,
   keep_failed_days: 1,
 };
-/** Clients sign by their own clock. */
+/** Clients sign with the system clock, so the fake clock starts at the current time. */
 const STARTS_AT = new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString();
 const EVERYTHING = ['s3:ObjectCreated:*', 's3:ObjectRemoved:*'];
 
@@ -60,7 +60,7 @@ describe('notifications of a bucket', () => {
       .update([headers['webhook-id'], headers['webhook-timestamp'], body].join('.'))
       .digest('base64');
 
-  it('arrive in the words of S3, signed, the events of a key in their order', async () => {
+  it('arrive in S3 format, signed, and in order per key', async () => {
     await notifyAll();
     await put('a b/ü.txt');
     await remove('a b/ü.txt');
@@ -76,7 +76,7 @@ describe('notifications of a bucket', () => {
       'webhook-timestamp': String(Date.parse(STARTS_AT) / 1_000),
       'webhook-signature': first === undefined ? '' : `v1,${signature(first, await secret())}`,
     });
-    const { Records } = JSON.parse(first?.body ?? '{}') as { Records: object[] }; // looked at below
+    const { Records } = JSON.parse(first?.body ?? '{}') as { Records: object[] }; // checked below
     expect(Records[0]).toMatchObject({
       eventVersion: '2.3',
       eventTime: STARTS_AT,
@@ -91,7 +91,7 @@ describe('notifications of a bucket', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  it('come only for what a rule names: events, prefix, suffix, and while it is on', async () => {
+  it('arrive only for the events, prefix and suffix of an enabled rule', async () => {
     await notifyAll({ events: ['s3:ObjectRemoved:*'], prefix: 'in/', suffix: '.jpg' });
     for (const key of ['in/a.jpg', 'in/b.png', 'out/c.jpg']) {
       await put(key);
@@ -105,7 +105,7 @@ describe('notifications of a bucket', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('are sent again after a refusal, under the same id; later ones of the key wait, other keys do not', async () => {
+  it('are retried under the same ID; later ones of the same key wait, other keys do not', async () => {
     await notifyAll();
     receiver.answer = ({ event }) => (event?.key === 'stuck' ? 500 : 200);
     await put('stuck');
@@ -128,9 +128,9 @@ describe('notifications of a bucket', () => {
     expect(await state()).toMatchObject({ delivery: { waiting: 0, last_error: null, next_attempt_at: null } });
   });
 
-  it('are given up after their time, stay visible, and go out when somebody asks for it', async () => {
+  it('fail after the retry period, stay visible, and can be redelivered', async () => {
     await notifyAll();
-    receiver.answer = () => 302; // no redirect is followed
+    receiver.answer = () => 302; // redirects are not followed
     await put('a');
     await deliver();
     await management.clock.advance(400_000);
@@ -151,7 +151,7 @@ describe('notifications of a bucket', () => {
     expect(await state()).toMatchObject({ delivery: { waiting: 0, failed: 0 }, failed: [] });
   });
 
-  it('are signed with both secrets for a day after a change', async () => {
+  it('are signed with both secrets for a day after a rotation', async () => {
     await notifyAll();
     const before = await secret();
     const changed = await management.call('POST', '/buckets/photos/notifications/secret');
@@ -165,7 +165,7 @@ describe('notifications of a bucket', () => {
     expect(first.headers['webhook-signature']).toBe(`v1,${signature(first, after)} v1,${signature(first, before)}`);
   });
 
-  it('go nowhere near this machine and its neighbours unless the operator allows it', async () => {
+  it('are not sent to private addresses unless the operator allows it', async () => {
     client.destroy();
     await management.close();
     await start({ ...LOCAL, allowed_networks: [] });
@@ -188,7 +188,7 @@ describe('notifications of a bucket', () => {
     });
   });
 
-  it('tell of what the management API and lifecycle rules do too, and who asked for it', async () => {
+  it('cover the management API and lifecycle rules, and name the principal', async () => {
     await notifyAll({ events: [...EVERYTHING, 's3:LifecycleExpiration:*'] });
     for (const key of ['kept', 'old']) {
       await management.call('PUT', `/buckets/photos/objects/content?key=${key}`, { body: Buffer.from('x') });
@@ -211,7 +211,7 @@ describe('notifications of a bucket', () => {
     });
   });
 
-  it('can be tried out, and the answer says what became of it', async () => {
+  it('can be tested, and the response reports the outcome', async () => {
     await notifyAll();
     const test = async () => (await management.call('POST', '/buckets/photos/notifications/test', { body: {} })).body;
     expect((await test()).data).toEqual({ delivered: true, error: null });
@@ -220,14 +220,14 @@ describe('notifications of a bucket', () => {
     expect((await test()).data).toEqual({ delivered: false, error: 'The webhook was not delivered: HTTP 404' });
   });
 
-  it('are configured over S3 too, and the settings show the same', async () => {
+  it('can be configured over S3, and the settings show the same rules', async () => {
     const QueueArn = `arn:svc:webhook:::${receiver.url}`;
     const Filter = { Key: { FilterRules: [{ Name: 'prefix' as const, Value: 'in/' }] } };
     const configure = (QueueConfigurations: object[]) =>
       client.send(
         new PutBucketNotificationConfigurationCommand({
           Bucket: 'photos',
-          NotificationConfiguration: { QueueConfigurations: QueueConfigurations as [] }, // also wrong ones
+          NotificationConfiguration: { QueueConfigurations: QueueConfigurations as [] }, // including invalid ones
         }),
       );
     await configure([{ Id: 'one', QueueArn, Events: ['s3:ObjectCreated:*'], Filter }]);
@@ -253,7 +253,7 @@ describe('notifications of a bucket', () => {
     expect(await state()).toMatchObject({ rules: [] });
   });
 
-  it('are for those who may read or configure the bucket, and tell others nothing', async () => {
+  it('are open only to callers who may read or configure the bucket', async () => {
     const { access } = management;
     const stranger = access.user('stranger');
     const member = access.user('member');

@@ -43,13 +43,13 @@ describe('object lock over S3', () => {
 
   const until = (days: number): Date => new Date(Math.floor(clock.nowMs() / 1_000) * 1_000 + days * DAY_MS);
 
-  it('keeps versions from the start and never stops to', async () => {
+  it('enables versioning from the start and never suspends it', async () => {
     const suspend = { Bucket, VersioningConfiguration: { Status: 'Suspended' } } as const;
     const refused = { code: 'InvalidBucketState', status: 409 };
     expect(await refusalOf(client.send(new PutBucketVersioningCommand(suspend)))).toEqual(refused);
   });
 
-  it('keeps a version that is retained from everybody but an administrator who says so', async () => {
+  it('protects a retained version from everyone but an administrator who bypasses governance', async () => {
     const ObjectLockRetainUntilDate = until(2);
     const put = new PutObjectCommand({
       Bucket,
@@ -71,7 +71,7 @@ describe('object lock over S3', () => {
     await client.send(new DeleteObjectCommand(bypass));
   });
 
-  it('keeps compliance and legal holds from everybody, also when the bucket is deleted', async () => {
+  it('protects compliance retention and legal holds from everyone, even from a bucket deletion', async () => {
     const Retention = { Mode: 'COMPLIANCE', RetainUntilDate: until(1) } as const;
     const { VersionId } = await client.send(new PutObjectCommand({ Bucket, Key, Body: 'x' }));
     const name = { Bucket, Key, VersionId };
@@ -95,7 +95,7 @@ describe('object lock over S3', () => {
     await store.metadata.deleteObject({ ...later, versionId, nowMs: clock.nowMs() + 3 * DAY_MS });
   });
 
-  it('lets no writer lock anything, nor end a lock', async () => {
+  it('does not let a writer add or lift a lock', async () => {
     const name = { Bucket, Key: 'held' };
     const { VersionId } = await client.send(
       new PutObjectCommand({ ...name, Body: 'x', ObjectLockLegalHoldStatus: 'ON' }),
@@ -110,7 +110,7 @@ describe('object lock over S3', () => {
     await editor.send(new PutObjectCommand({ ...name, Body: 'y' }));
   });
 
-  it('gives new versions the retention of the bucket', async () => {
+  it('applies the default retention of the bucket to new versions', async () => {
     const rule = { DefaultRetention: { Mode: 'GOVERNANCE', Days: 3 } } as const;
     const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled', Rule: rule } as const;
     await client.send(new PutObjectLockConfigurationCommand({ Bucket, ObjectLockConfiguration }));
@@ -124,7 +124,7 @@ describe('object lock over S3', () => {
     );
   });
 
-  it('locks a copy as its headers say, and never as its source is locked', async () => {
+  it('locks a copy by its own headers, never like its source', async () => {
     const ObjectLockRetainUntilDate = until(2);
     const mode = { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate } as const;
     await client.send(new PutObjectCommand({ Bucket, Key: 'source', Body: 'x', ObjectLockLegalHoldStatus: 'ON' }));
@@ -136,7 +136,7 @@ describe('object lock over S3', () => {
     expect(await refusalOf(client.send(new DeleteObjectCommand({ Bucket, Key: 'copy', VersionId })))).toEqual(denied);
   });
 
-  it('locks nothing in a bucket that was not made for it', async () => {
+  it('rejects locks in a bucket without object lock', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'plain' }));
     const put = new PutObjectCommand({ Bucket: 'plain', Key, Body: 'x', ObjectLockLegalHoldStatus: 'ON' });
     expect(await refusalOf(client.send(put))).toEqual({ code: 'InvalidRequest', status: 400 });

@@ -7,7 +7,7 @@ import { operationRequests } from '../support/operation-requests.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
 
-/** A form is refused by what it says itself: its refusals stand in `post-object.test.ts`. */
+/** A form carries its own credentials, so `post-object.test.ts` covers its refusals. */
 const TESTED = IMPLEMENTED.filter((name) => name !== 'PostObject');
 const AFFECTS_BUCKETS = TESTED.filter((name) => name !== 'ListBuckets' && name !== 'CreateBucket');
 const READS: ReadonlySet<StoreAction> = new Set(['bucket:list', 'bucket:read', 'object:list', 'object:read']);
@@ -44,7 +44,7 @@ describe('every operation of the S3 plane', () => {
     if (request === undefined) throw new Error(`${name} has no request in operation-requests.ts`);
     return request;
   };
-  /** A HEAD has no body to say a code in. */
+  /** A HEAD response has no body to carry a code. */
   const expectRefusal = (answer: RawAnswer, name: string, code: string): void => {
     expect(answer.status).toBe(403);
     if (!name.startsWith('Head')) expect(answer.code).toBe(code);
@@ -54,13 +54,13 @@ describe('every operation of the S3 plane', () => {
     expectRefusal(await sendRaw(store.endpoint, requestOf(name)), name, 'AccessDenied');
   });
 
-  it.each(TESTED)('%s is refused with a wrong one', async (name) => {
+  it.each(TESTED)('%s is refused with a wrong signature', async (name) => {
     const key = { ...keys.admin, secretAccessKey: 'tsec_wrong' };
     expectRefusal(await send(requestOf(name), key), name, 'SignatureDoesNotMatch');
   });
 
   it.each(AFFECTS_BUCKETS)('%s is refused to another workspace', async (name) => {
-    if (name === 'DeleteObjects') return; // each object is refused by itself, below
+    if (name === 'DeleteObjects') return; // refused per object, see below
     expectRefusal(await send(requestOf(name), keys.stranger), name, 'AccessDenied');
   });
 
@@ -82,7 +82,7 @@ describe('every operation of the S3 plane', () => {
     },
   );
 
-  it('tells another workspace nothing about which objects there are', async () => {
+  it('hides from another workspace which objects exist', async () => {
     for (const query of ['', '?tagging', '?acl', '?retention', '?legal-hold', '?versionId=null']) {
       const [there, absent] = [
         await send({ target: `/alpha/object${query}` }, keys.stranger),
@@ -93,7 +93,7 @@ describe('every operation of the S3 plane', () => {
     }
   });
 
-  it('deletes nothing for another workspace, object by object', async () => {
+  it('refuses a list of deletes from another workspace, object by object', async () => {
     const body = '<Delete><Object><Key>object</Key></Object></Delete>';
     const answer = await send({ method: 'POST', target: '/alpha?delete', body }, keys.stranger);
     expect(answer.status).toBe(200);

@@ -9,7 +9,7 @@ import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw
 import { startManagement, type RunningManagement } from '../support/running-management.ts';
 import type { TestKey } from '../support/running-store.ts';
 
-/** The route of the management API that does the same, or the rank that it would need and why there is no such route. */
+/** The equivalent management API route, or the rank such a route would need and why there is none. */
 type Counterpart = string | { rank: Rank; because: string };
 
 const only = (rank: Rank, because: string): Counterpart => ({ rank, because });
@@ -27,7 +27,7 @@ const LIST = 'GET /buckets/{name}/objects';
 const MULTIPART = '/buckets/{name}/objects/multipart';
 const PUT_CONTENT = 'PUT /buckets/{name}/objects/content';
 
-/** A new operation does not compile before it has a row here. */
+/** Typed so that a new operation does not compile without a row here. */
 const COUNTERPARTS: Readonly<Record<ImplementedOperation, Counterpart>> = {
   ListBuckets: 'GET /buckets',
   CreateBucket: 'POST /buckets',
@@ -102,7 +102,7 @@ const COUNTERPARTS: Readonly<Record<ImplementedOperation, Counterpart>> = {
   PutObjectAcl: only('administers', 'it decides who reaches an object, as `public=true` does, which needs the same'),
 };
 
-/** Routes without an operation of S3, and why. */
+/** Routes without an S3 operation, and why. */
 const ONLY_MANAGEMENT: Readonly<Record<string, string>> = {
   'GET /': 'the status of the store',
   'GET /urls': 'addresses of a bucket',
@@ -130,7 +130,7 @@ const ONLY_MANAGEMENT: Readonly<Record<string, string>> = {
   'POST /buckets/{name}/folders': 'S3 clients put an empty object',
 };
 
-/** What each kind of key is good for, written by hand beside the code that decides it. */
+/** What each kind of key may do, written by hand, independently of the code that decides it. */
 const KEY_KINDS: readonly { permissions: readonly KeyPermission[]; named: boolean; ranks: readonly Rank[] }[] = [
   { permissions: ['read'], named: false, ranks: ['reads'] },
   { permissions: ['write'], named: false, ranks: ['writes'] },
@@ -143,7 +143,7 @@ const KEY_KINDS: readonly { permissions: readonly KeyPermission[]; named: boolea
   { permissions: ['admin'], named: true, ranks: ['reads', 'writes'] },
 ];
 
-/** Where the kind of key alone makes a difference that no role has. */
+/** An exception that depends on the kind of key alone, not on a role. */
 interface Difference {
   /** `always`: every key. `unnamed`: keys for all buckets. `reading`: keys that may also read. */
   onlyFor: 'always' | 'unnamed' | 'reading';
@@ -180,7 +180,7 @@ function rankOf(operation: ImplementedOperation): Rank {
 describe('the S3 plane and the management API', () => {
   let management: RunningManagement;
   let admin: TestKey;
-  /** Role and kind of key, with the key and the ranks that both have. */
+  /** Every creator role with every kind of key: the key, the rank of the role and the ranks of the kind. */
   const keys: { name: string; key: TestKey; named: boolean; role: Rank | null; ranks: readonly Rank[] }[] = [];
   let roles: readonly { name: string; as: FakeCaller; rank: Rank | null; query: string }[];
 
@@ -230,7 +230,7 @@ describe('the S3 plane and the management API', () => {
   const includes = (role: Rank | null, rank: Rank): boolean =>
     role !== null && RANKS.indexOf(role) >= RANKS.indexOf(rank);
 
-  it('have a counterpart, or a reason, for every operation and every route', () => {
+  it('have a counterpart or a reason for every operation and every route', () => {
     const named = Object.values(COUNTERPARTS).filter((counterpart) => typeof counterpart === 'string');
     const covered = new Set<string>([...named, ...Object.keys(ONLY_MANAGEMENT)]);
     expect(routeNames.filter((route) => !covered.has(route))).toEqual([]);
@@ -238,7 +238,7 @@ describe('the S3 plane and the management API', () => {
     expect(Object.keys(COUNTERPARTS).toSorted()).toEqual([...IMPLEMENTED].toSorted());
   });
 
-  it.each(IMPLEMENTED.filter((name) => name !== 'PostObject'))('agree about %s', async (operation) => {
+  it.each(IMPLEMENTED.filter((name) => name !== 'PostObject'))('agree on %s', async (operation) => {
     const request = operationRequests[operation];
     if (request === undefined) throw new Error(`${operation} has no request in operation-requests.ts`);
     const expected: Record<string, boolean> = {};
@@ -253,10 +253,10 @@ describe('the S3 plane and the management API', () => {
     expect(actual).toEqual(expected);
   });
 
-  it('agree that nobody does anything without credentials', async () => {
+  it('refuse every operation without credentials', async () => {
     for (const operation of IMPLEMENTED) {
       const request = operationRequests[operation];
-      // A form says by itself who sent it; a list is refused object by object (operation-refusals.test.ts).
+      // A form carries its own credentials; a list is refused per object (operation-refusals.test.ts).
       if (request === undefined || operation === 'DeleteObjects') continue;
       expect([operation, (await sendRaw(management.store.endpoint, request)).status]).toEqual([operation, 403]);
     }
@@ -317,7 +317,7 @@ describe('the S3 plane and the management API', () => {
     ];
     await send({ method: 'PUT', target: '/alpha/object', body: 'x' }, admin);
     for (const { name, key, role, ranks, named } of keys) {
-      if (named) continue; // for another bucket
+      if (named) continue; // for another bucket only
       const isAllowed = ranks.includes('administers') && role === 'administers';
       for (const request of writes) {
         expect([name, request.target, (await send(request, key)).status === 200]).toEqual([
@@ -329,7 +329,7 @@ describe('the S3 plane and the management API', () => {
     }
   });
 
-  it('let every writer say that nothing is shared', async () => {
+  it('let every writer set a private ACL', async () => {
     const request = { method: 'PUT', target: '/alpha/own', headers: { 'x-amz-acl': 'private' } };
     for (const { name, key, role, ranks } of keys) {
       const isAllowed = ranks.includes('writes') && includes(role, 'writes');
@@ -337,7 +337,7 @@ describe('the S3 plane and the management API', () => {
     }
   });
 
-  it('agree about who makes an object public through the management API', async () => {
+  it('let only administrators make an object public through the management API', async () => {
     const form =
       '--b\r\ncontent-disposition: form-data; name="public"\r\n\r\ntrue\r\n--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\nx\r\n--b--\r\n';
     for (const { name, as, rank, query } of roles) {

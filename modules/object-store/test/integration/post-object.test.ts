@@ -8,7 +8,7 @@ import { startStore, type RunningStore, type TestKey } from '../support/running-
 type Field = readonly [name: string, value: string];
 const BOUNDARY = 'x-form-x';
 
-describe('uploads by form', () => {
+describe('form uploads', () => {
   const workspaceUuid = randomUUID();
   let folder: TemporaryFolder;
   let store: RunningStore;
@@ -67,7 +67,7 @@ describe('uploads by form', () => {
   };
   const anyKey = [{ bucket: 'closed' }, ['starts-with', '$key', '']];
 
-  it('store the file under the name that the form makes, with its fields', async () => {
+  it('store the file under the key and with the fields of the form', async () => {
     const conditions = [
       ...anyKey,
       ['starts-with', '$x-amz-meta-place', ''],
@@ -88,7 +88,7 @@ describe('uploads by form', () => {
     expect(Buffer.from(String(found.headers['x-amz-meta-place']), 'latin1').toString()).toBe('Zürich');
   });
 
-  it('take files that are no longer small, and the tags and checksum of the form', async () => {
+  it('accept large files, and the tags and checksum of the form', async () => {
     const file = Buffer.alloc(3 * 1024 * 1024, 'abcdefg\r\n--x-form');
     const tagging = '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>';
     const conditions = [...anyKey, ['starts-with', '$tagging', '']];
@@ -101,7 +101,7 @@ describe('uploads by form', () => {
     expect(wrong).toMatchObject({ status: 400, code: 'BadDigest' });
   });
 
-  it('may end without a line break, or go on, as long as the file is small', async () => {
+  it('may end without a line break, or continue after the file, if the file is small', async () => {
     const fields: Field[] = [['key', 'small']];
     const late = `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="submit"\r\n\r\nUpload\r\n--${BOUNDARY}--\r\n`;
     for (const end of [`\r\n--${BOUNDARY}--`, late]) {
@@ -112,7 +112,7 @@ describe('uploads by form', () => {
     expect((await send({ target: '/open/small' })).body.toString()).toBe('content');
   });
 
-  it('answer as the form wants', async () => {
+  it('answer as the form requests', async () => {
     const created = await post('open', [
       ['key', 'k&k'],
       ['success_action_status', '201'],
@@ -155,7 +155,7 @@ describe('uploads by form', () => {
     ).toBe(204);
   });
 
-  it('are judged by their signature before anybody hears whether the bucket is there', async () => {
+  it('are checked for a valid signature before revealing whether the bucket exists', async () => {
     const conditions = [{ bucket: 'nowhere' }, ['starts-with', '$key', '']];
     const policy = policyOf(conditions);
     const fields = (changed: Record<string, string> = {}): Field[] => [
@@ -175,7 +175,7 @@ describe('uploads by form', () => {
     }
   });
 
-  it('are taken with the older signature too', async () => {
+  it('are accepted with the older signature version too', async () => {
     const policy = policyOf(anyKey);
     const signature = createHmac('sha1', admin.secretAccessKey).update(policy).digest('base64');
     const fields: Field[] = [
@@ -250,12 +250,12 @@ describe('uploads by form', () => {
       'EntityTooSmall',
     ],
     ['there is no key', () => signedFields(policyOf(anyKey)), 400, 'InvalidArgument'],
-  ])('are refused when %s, and leave nothing', async (_, fields, status, code) => {
+  ])('are refused when %s, and store nothing', async (_, fields, status, code) => {
     expect(await post('closed', fields())).toMatchObject({ status, code });
     expect((await send({ target: '/closed/k' })).status).toBe(404);
   });
 
-  it('are refused when they are no form, too long before the file, or cut', async () => {
+  it('are refused when not a form, too long before the file, or cut short', async () => {
     const plain = await sendRaw(store.endpoint, { method: 'POST', target: '/open', body: 'key=k' });
     expect(plain).toMatchObject({ status: 412, code: 'PreconditionFailed' });
     const long = await post('open', [

@@ -19,14 +19,14 @@ const config = { trash_grace_seconds: 3_600, sweep_grace_seconds: 0 };
 const DATABASE = 'objects.db';
 
 interface Cut {
-  /** What had been answered by then. */
+  /** Writes acknowledged before the cut. */
   answered: ReadonlyMap<string, Buffer>;
-  /** Where the database of that moment is. */
+  /** Folder with a copy of the database at the cut. */
   database: string;
   blobs: PowerCut;
 }
 
-/** Nothing else runs on this thread meanwhile, so no row can be in the database whose blob was sealed later. */
+/** Runs synchronously, so the copied database has no row whose blob is sealed later. */
 function cutNow(folder: string, target: string, files: PowerCutFileSystem, answered: Map<string, Buffer>): Cut {
   mkdirSync(target);
   for (const suffix of ['', '-wal']) {
@@ -37,7 +37,7 @@ function cutNow(folder: string, target: string, files: PowerCutFileSystem, answe
   return { answered: new Map(answered), database: target, blobs: files.moment() };
 }
 
-/** Puts large and small objects under load and takes some moments of it. */
+/** Uploads large and small objects under load and takes cuts while it runs. */
 async function runAndCut(folder: string, cuts: string, layer: (below: PowerCutFileSystem) => FileSystem) {
   const files = new PowerCutFileSystem(nodeFileSystem(), join(folder, 'objects'));
   const store = await startStore(folder, { config, fileSystem: layer(files) });
@@ -70,7 +70,7 @@ async function runAndCut(folder: string, cuts: string, layer: (below: PowerCutFi
   return { taken, key };
 }
 
-/** Starts a store on what the cut left. Answers what is wrong with it. */
+/** Starts a store on what the cut left and returns the problems found. */
 async function auditAfter(cut: Cut, folder: string, seed: number, origin: string, key: TestKey): Promise<string[]> {
   await cp(cut.database, folder, { recursive: true });
   await cp(join(origin, 'master.key'), join(folder, 'master.key'));
@@ -79,7 +79,7 @@ async function auditAfter(cut: Cut, folder: string, seed: number, origin: string
   const client: S3Client = sdkClient(store, key);
   const wrong: string[] = [];
   try {
-    await store.module.maintain(); // what was sealed and not committed is swept
+    await store.module.maintain(); // sweeps sealed but uncommitted blobs
     const report = await store.module.fsck();
     if (!report.clean) wrong.push(`fsck: ${JSON.stringify(report)}`);
     for (const [Key, body] of cut.answered) {
@@ -98,8 +98,8 @@ async function auditAfter(cut: Cut, folder: string, seed: number, origin: string
   return wrong;
 }
 
-describe('a power cut, at which everything that was not synced may be lost', () => {
-  it('loses no answered write, whatever becomes of what was not synced', async () => {
+describe('a power cut that may lose all unsynced data', () => {
+  it('loses no acknowledged write, whatever happens to unsynced data', async () => {
     await using folder = await temporaryFolder();
     const origin = join(folder.path, 'origin');
     const { taken, key } = await runAndCut(origin, folder.path, (files) => files);
@@ -112,7 +112,7 @@ describe('a power cut, at which everything that was not synced may be lost', () 
     }
   });
 
-  it.each(['datasync', 'sync'] as const)('finds the loss when %s does nothing', async (skipped) => {
+  it.each(['datasync', 'sync'] as const)('detects the loss when %s does nothing', async (skipped) => {
     await using folder = await temporaryFolder();
     const origin = join(folder.path, 'origin');
     const { taken, key } = await runAndCut(origin, folder.path, (files) => ({

@@ -10,7 +10,7 @@ const ISOLATED = {
   'x-content-type-options': 'nosniff',
 };
 
-describe('the hosts of public objects', () => {
+describe('public object hosts', () => {
   let management: RunningManagement;
   let listener: Listener;
   let endpoint: string;
@@ -44,7 +44,7 @@ describe('the hosts of public objects', () => {
   const send = (host: string, raw: RawRequest): Promise<RawAnswer> =>
     sendRaw(endpoint, { ...raw, headers: { host, ...raw.headers } });
 
-  it('serve what is public, with ranges and conditions, under the headers of every object', async () => {
+  it('serve public objects with ranges, conditions and the headers of every object', async () => {
     const host = `photos.${DOMAIN}`;
     const shown = await send(host, { target: '/a%20b/%C3%BC.txt' });
     expect(shown).toMatchObject({
@@ -63,7 +63,7 @@ describe('the hosts of public objects', () => {
     expect(await send(host, { target: '/program' })).toMatchObject({ headers: { 'content-type': 'text/javascript' } });
   });
 
-  it('tell nothing of the rest, and are nothing else of the platform', async () => {
+  it('reveal nothing else, and serve no other part of the platform', async () => {
     const absent = [
       send(`photos.${DOMAIN}`, { target: '/closed' }),
       send(`photos.${DOMAIN}`, { target: '/absent' }),
@@ -87,7 +87,7 @@ describe('the hosts of public objects', () => {
     expect(await send('elsewhere.example.net', { target: '/page' })).toMatchObject({ status: 418 });
   });
 
-  it('are where the path of the contract sends every client, once an object is known to be public', async () => {
+  it('are where the contract path redirects every client once an object is known to be public', async () => {
     const read = (key: string, method: 'GET' | 'HEAD' = 'GET') => {
       const url = `/api/v1/public/object-store/t/${management.tenantId}/objects/${key}?bucket=photos`;
       return management.app.inject({ method, url, headers: { host: 'console.example.com' } });

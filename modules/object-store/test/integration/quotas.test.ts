@@ -14,7 +14,7 @@ import { refusalOf, sdkClient } from '../support/s3-client.ts';
 const Bucket = 'small';
 const FULL = { code: 'QuotaExceeded', status: 403 };
 
-describe('the quota and the limits of a bucket over S3', () => {
+describe('bucket quotas and limits over S3', () => {
   let management: RunningManagement;
   let client: S3Client;
   beforeEach(async () => {
@@ -33,7 +33,7 @@ describe('the quota and the limits of a bucket over S3', () => {
     client.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(bytes), ...more }));
   const usage = async () => (await management.store.module.status(management.tenantId)).bytes;
 
-  it('refuse what does not fit, say which limit and what helps, and let it in when there is room again', async () => {
+  it('reject what does not fit, name the limit and the remedy, and accept it when there is room again', async () => {
     await settings({ quota: { max_bytes: 1_000 } });
     await put('a', 600);
     const refused = put('b', 500);
@@ -51,7 +51,7 @@ describe('the quota and the limits of a bucket over S3', () => {
     expect(await usage()).toBe(5_500);
   });
 
-  it('let in exactly what fits when many write at once', async () => {
+  it('admit exactly as many concurrent writes as fit', async () => {
     await settings({ quota: { max_objects: 5 } });
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => put(`key-${index}`, 10)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
@@ -59,7 +59,7 @@ describe('the quota and the limits of a bucket over S3', () => {
     expect((await management.store.module.fsck()).usageDrift).toEqual([]);
   });
 
-  it('hold for uploads in parts, whose parts do not count before they are completed', async () => {
+  it('apply to multipart uploads, whose parts count only on completion', async () => {
     await settings({ quota: { max_bytes: 1_000 } });
     const upload = { Bucket, Key: 'large' };
     const { UploadId } = await client.send(new CreateMultipartUploadCommand(upload));
@@ -76,7 +76,7 @@ describe('the quota and the limits of a bucket over S3', () => {
     expect(await usage()).toBe(900);
   });
 
-  it('keep large objects and other types out', async () => {
+  it('reject oversized objects and disallowed types', async () => {
     await settings({ max_object_size: 100, allowed_content_types: ['image/*'] });
     const image = { ContentType: 'image/png' };
     await put('a.png', 100, image);
@@ -87,7 +87,7 @@ describe('the quota and the limits of a bucket over S3', () => {
 });
 
 describe('the trash of a workspace', () => {
-  it('counts, and is emptied by whoever may delete objects', async () => {
+  it('counts as usage, and can be emptied by anyone who may delete objects', async () => {
     const management = await startManagement({}, new Date().toISOString());
     try {
       const { store, owner, access, tenantId } = management;

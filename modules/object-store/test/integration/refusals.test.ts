@@ -9,7 +9,7 @@ import type { TestKey } from '../support/running-store.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('who may do what on the S3 plane', () => {
+describe('authorization on the S3 plane', () => {
   const clock = fakeClock('2026-03-01T12:00:00.000Z');
   const workspaceUuid = randomUUID();
   let store: ClientStore;
@@ -35,11 +35,11 @@ describe('who may do what on the S3 plane', () => {
   const get: RawRequest = { target: '/alpha/object' };
 
   describe('signatures', () => {
-    it('takes a right one under each name of the region', async () => {
+    it('accepts a valid signature under each region name', async () => {
       for (const region of ['auto', 'us-east-1', '']) expect((await send(get, { region })).status).toBe(200);
     });
 
-    it('refuses a request without any', async () => {
+    it('refuses an unsigned request', async () => {
       const answer = await sendRaw(store.endpoint, get);
       expect(refused(answer)).toEqual({ status: 403, code: 'AccessDenied' });
       expect(answer.headers['content-type']).toBe('application/xml');
@@ -70,13 +70,13 @@ describe('who may do what on the S3 plane', () => {
       expect(refused(await send(get, given))).toEqual({ status, code });
     });
 
-    it('takes a clock within fifteen minutes', async () => {
+    it('accepts a clock within fifteen minutes', async () => {
       for (const minutes of [-14, 14]) {
         expect((await send(get, { nowMs: clock.nowMs() + minutes * MINUTE_MS })).status).toBe(200);
       }
     });
 
-    it('refuses what was changed or added after signing', async () => {
+    it('refuses a request that was changed or extended after signing', async () => {
       const host = new URL(store.endpoint).host;
       const right = signed(get, { key: admin, nowMs: clock.nowMs(), host });
       const change = (changed: Partial<RawRequest>) => sendRaw(store.endpoint, { ...right, ...changed }).then(refused);
@@ -114,12 +114,12 @@ describe('who may do what on the S3 plane', () => {
         400,
         'AuthorizationHeaderMalformed',
       ],
-    ])('refuses an Authorization %s', async (_what, authorization, status, code) => {
+    ])('refuses an Authorization header %s', async (_what, authorization, status, code) => {
       const headers = { authorization, 'x-amz-date': '20260301T120000Z' };
       expect(refused(await sendRaw(store.endpoint, { ...get, headers }))).toEqual({ status, code });
     });
 
-    it('takes a path that is sent less encoded than it was signed', async () => {
+    it('accepts a path sent less encoded than it was signed', async () => {
       await send({ method: 'PUT', target: '/alpha/%28a%29', body: 'x' });
       const host = new URL(store.endpoint).host;
       const request = signed({ target: '/alpha/%28a%29' }, { key: admin, nowMs: clock.nowMs(), host });
@@ -145,7 +145,7 @@ describe('who may do what on the S3 plane', () => {
       expect((await fetchUrl(url)).body.toString()).toContain('Request has expired');
     });
 
-    it('are refused when changed, for another method, too long, from the future or with two kinds of signature', async () => {
+    it('are refused when changed, for another method, valid too long, from the future or signed twice', async () => {
       const url = await presign(60);
       const longer = url.replace('X-Amz-Expires=60', 'X-Amz-Expires=600');
       expect(refused(await fetchUrl(longer))).toEqual({ status: 403, code: 'SignatureDoesNotMatch' });
@@ -174,7 +174,7 @@ describe('who may do what on the S3 plane', () => {
       });
     });
 
-    it('win over an Authorization header that is not for S3', async () => {
+    it('take precedence over an Authorization header that is not for S3', async () => {
       const url = await presign(60);
       const headers = { host: new URL(url).host, authorization: 'Basic dTpw' };
       expect((await fetchUrl(url, { headers, target: '' })).status).toBe(200);
@@ -206,7 +206,7 @@ describe('who may do what on the S3 plane', () => {
       ['write on all', { permissions: ['write'], buckets: null }, ['write', 'remove', 'create']],
       ['Editor of one', { permissions: ['read', 'write'], buckets: ['alpha'] }, ['read', 'list', 'write', 'remove']],
       ['ReadOnly on one', { permissions: ['read'], buckets: ['alpha'] }, ['read', 'list']],
-    ])('%s', async (_name, scope, allowed) => {
+    ])('with the scope "%s" allow only its operations', async (_name, scope, allowed) => {
       const key = await store.createKey({ workspaceUuid, ...scope });
       for (const [name, request] of Object.entries(operations)) {
         const answer = await send(request, { key });
@@ -219,7 +219,7 @@ describe('who may do what on the S3 plane', () => {
       await send({ method: 'DELETE', target: '/gamma' });
     });
 
-    it('of another workspace reach nothing here, and cannot take a name', async () => {
+    it('of another workspace have no access here, and cannot claim a taken name', async () => {
       const key = await store.createKey({ workspaceUuid: randomUUID() });
       for (const request of [operations['read'], operations['list'], operations['write'], operations['remove']]) {
         expect(refused(await send(request ?? get, { key }))).toEqual({ status: 403, code: 'AccessDenied' });
@@ -232,7 +232,7 @@ describe('who may do what on the S3 plane', () => {
       expect(body.toString()).not.toContain('alpha');
     });
 
-    it('of named buckets see only those in the list', async () => {
+    it('for named buckets list only those', async () => {
       const key = await store.createKey({ workspaceUuid, buckets: ['beta'] });
       const { body } = await send({ target: '/' }, { key });
       expect(body.toString()).toContain('<Name>beta</Name>');
@@ -250,25 +250,25 @@ describe('who may do what on the S3 plane', () => {
       expect(refused(await send(get, { key: expiring }))).toEqual({ status: 403, code: 'InvalidAccessKeyId' });
     });
 
-    it('with a session token are refused: there are none here', async () => {
+    it('are refused with a session token, which this store never issues', async () => {
       const answer = await send({ ...get, headers: { 'x-amz-security-token': randomBytes(8).toString('hex') } });
       expect(refused(answer)).toEqual({ status: 400, code: 'InvalidToken' });
     });
   });
 
-  describe('what is not there', () => {
+  describe('unsupported requests', () => {
     it.each<[string, RawRequest]>([
       ['GetBucketReplication', { target: '/alpha?replication' }],
       ['GetObjectTorrent', { target: '/alpha/object?torrent' }],
       ['RestoreObject', { method: 'POST', target: '/alpha/object?restore' }],
       ['SelectObjectContent', { method: 'POST', target: '/alpha/object?select' }],
-    ])('%s is answered 501 by name', async (name, request) => {
+    ])('%s returns 501 with its name', async (name, request) => {
       const answer = await send(request);
       expect(refused(answer)).toEqual({ status: 501, code: 'NotImplemented' });
       expect(answer.body.toString()).toContain(`<Operation>${name}</Operation>`);
     });
 
-    it('a method that S3 has not is 405, a malformed path 400', async () => {
+    it('return 405 for a method S3 does not have, and 400 for a malformed path', async () => {
       expect(refused(await send({ method: 'PATCH', target: '/alpha/object' }))).toEqual({
         status: 405,
         code: 'MethodNotAllowed',

@@ -11,7 +11,7 @@ import {
 import { RANKS, ROUTES, type Rank } from '../support/management-routes.ts';
 import { testConfig } from '../support/running-store.ts';
 
-/** Not in the API document, as they do nothing. */
+/** Left out of the API document because they do nothing. */
 const HIDDEN: readonly [Method, string, Rank, body?: unknown][] = [
   ['GET', '/keys/policy', 'writes'],
   ['POST', '/keys/policy', 'writes', {}],
@@ -26,7 +26,7 @@ const VALUES: Readonly<Record<string, string>> = {
   hostname: 'a.example.org',
 };
 
-describe('who may call which route of the object store', () => {
+describe('route permissions of the object store', () => {
   let management: RunningManagement;
   let team: string;
   let callers: Record<string, { as: FakeCaller; query: string; rank: Rank }>;
@@ -68,7 +68,7 @@ describe('who may call which route of the object store', () => {
       ...(body === undefined ? {} : { body }),
     });
 
-  it('is said here for every route that there is', () => {
+  it('are listed here for every route', () => {
     const document = renderOpenApiDocument(management.app);
     const prefix = '/api/v1/workspace/{workspace_uuid}/object-store';
     const documented = Object.entries(JSON.parse(document).paths as Record<string, object>) // the document's own shape
@@ -80,16 +80,19 @@ describe('who may call which route of the object store', () => {
     expect(documented.toSorted()).toEqual(listed.toSorted());
   });
 
-  it.each([...ROUTES, ...HIDDEN])('%s %s: whoever %s', async (method, path, needed, body) => {
-    for (const [name, { as, query, rank }] of Object.entries(callers)) {
-      const { status } = await call(method, path, query, body, { as });
-      const mayCall = RANKS.indexOf(rank) >= RANKS.indexOf(needed);
-      expect({ name, isRefused: status === 401 || status === 403 }).toEqual({ name, isRefused: !mayCall });
-      expect({ name, isFault: status === 500 }).toEqual({ name, isFault: false });
-    }
-  });
+  it.each([...ROUTES, ...HIDDEN])(
+    '%s %s: allowed to callers of at least the rank %s',
+    async (method, path, needed, body) => {
+      for (const [name, { as, query, rank }] of Object.entries(callers)) {
+        const { status } = await call(method, path, query, body, { as });
+        const mayCall = RANKS.indexOf(rank) >= RANKS.indexOf(needed);
+        expect({ name, isRefused: status === 401 || status === 403 }).toEqual({ name, isRefused: !mayCall });
+        expect({ name, isFault: status === 500 }).toEqual({ name, isFault: false });
+      }
+    },
+  );
 
-  it.each([...ROUTES, ...HIDDEN])('%s %s: nobody else', async (method, path, _needed, body) => {
+  it.each([...ROUTES, ...HIDDEN])('%s %s: refused to everyone else', async (method, path, _needed, body) => {
     const { access } = management;
     const revoked = access.user('revoked');
     access.revoke(revoked);

@@ -26,7 +26,7 @@ import { refusalOf } from '../support/s3-client.ts';
 
 const MiB = 1024 * 1024;
 
-describe('the AWS SDK for JavaScript with its own defaults', () => {
+describe('the AWS SDK for JavaScript with its defaults', () => {
   let store: ClientStore;
   let client: S3Client;
   const Bucket = 'photos';
@@ -45,7 +45,7 @@ describe('the AWS SDK for JavaScript with its own defaults', () => {
     return { answer, bytes: Buffer.from(await answer.Body!.transformToByteArray()) };
   };
 
-  it('makes, finds, lists and deletes buckets', async () => {
+  it('creates, finds, lists and deletes buckets', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'second-one' }));
     await client.send(new HeadBucketCommand({ Bucket: 'second-one' }));
     const { Buckets } = await client.send(new ListBucketsCommand({}));
@@ -73,7 +73,7 @@ describe('the AWS SDK for JavaScript with its own defaults', () => {
     expect(answer.AcceptRanges).toBe('bytes');
   });
 
-  it('returns what was said about an object', async () => {
+  it('returns the headers and metadata of an object', async () => {
     await client.send(
       new PutObjectCommand({
         Bucket,
@@ -118,7 +118,7 @@ describe('the AWS SDK for JavaScript with its own defaults', () => {
     expect(await refusalOf(get('ranged', `bytes=${body.length}-`))).toEqual({ code: 'InvalidRange', status: 416 });
   });
 
-  it('keeps conditions on reads and writes', async () => {
+  it('enforces conditions on reads and writes', async () => {
     const { ETag } = await put('conditional', 'one');
     const conditional = (extra: object) =>
       refusalOf(client.send(new GetObjectCommand({ Bucket, Key: 'conditional', ...extra })));
@@ -133,7 +133,7 @@ describe('the AWS SDK for JavaScript with its own defaults', () => {
     expect((await get('conditional')).bytes.toString()).toBe('two');
   });
 
-  it('answers for what is not there', async () => {
+  it('reports missing objects and buckets', async () => {
     expect(await refusalOf(get('absent'))).toEqual({ code: 'NoSuchKey', status: 404 });
     expect(await refusalOf(client.send(new HeadObjectCommand({ Bucket, Key: 'absent' })))).toMatchObject({
       status: 404,
@@ -143,7 +143,7 @@ describe('the AWS SDK for JavaScript with its own defaults', () => {
     await client.send(new DeleteObjectCommand({ Bucket, Key: 'absent' }));
   });
 
-  it('deletes one and many', async () => {
+  it('deletes one object and many', async () => {
     const keys = ['gone/1', 'gone/2', 'gone/<&>"\'', 'gone/\u{1f600}'];
     for (const key of keys) await put(key, key);
     await client.send(new DeleteObjectCommand({ Bucket, Key: 'gone/1' }));
@@ -156,7 +156,7 @@ describe('the AWS SDK for JavaScript with its own defaults', () => {
     expect(KeyCount).toBe(0);
   });
 
-  it('lists with prefix, delimiter and pages, in both versions', async () => {
+  it('lists with prefix, delimiter and pages in both API versions', async () => {
     const keys = ['list/a', 'list/b/1', 'list/b/2', 'list/c', 'list/d/1', 'list/e'];
     for (const key of keys) await put(key, 'x');
     const seen: string[] = [];
@@ -182,7 +182,7 @@ describe('the AWS SDK for JavaScript with its own defaults', () => {
     expect(second.CommonPrefixes?.map((each) => each.Prefix)).toEqual(['list/d/']);
   });
 
-  it('uploads in parts, lists them, serves ranges across them and forgets an aborted upload', async () => {
+  it('uploads in parts, lists them, serves ranges across them and drops an aborted upload', async () => {
     const Key = 'multipart/object';
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType: 'video/mp4' }));
     const bodies = [randomBytes(5 * MiB), randomBytes(5 * MiB + 3), randomBytes(100)];
@@ -222,7 +222,7 @@ describe('the AWS SDK for JavaScript with its own defaults', () => {
     expect((await client.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads).toBeUndefined();
   });
 
-  it('ends with blobs and rows that agree', async () => {
+  it('leaves blobs and rows consistent', async () => {
     await store.module.maintain();
     expect(await store.module.fsck()).toMatchObject({ clean: true });
   });

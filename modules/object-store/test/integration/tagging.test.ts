@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { refusalOf } from '../support/s3-client.ts';
 
-describe('tags on the wire', () => {
+describe('tags over S3', () => {
   let store: ClientStore;
   let client: S3Client;
   const [Bucket, Key] = ['tagged', 'a'];
@@ -26,7 +26,7 @@ describe('tags on the wire', () => {
     await store.close();
   });
 
-  it('come with an object, are counted, replaced and removed, and leave its time alone', async () => {
+  it('are set with an object, counted, replaced and removed, without changing its modification time', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key, Body: 'x', Tagging: 'team=blue&empty=' }));
     const before = await client.send(new GetObjectCommand({ Bucket, Key }));
     expect(before.TagCount).toBe(2);
@@ -47,7 +47,7 @@ describe('tags on the wire', () => {
     expect(await refusalOf(absent)).toEqual({ code: 'NoSuchKey', status: 404 });
   });
 
-  it('are kept for a bucket too, and refused when they are wrong', async () => {
+  it('are stored for a bucket too, and rejected when invalid', async () => {
     const read = () => client.send(new GetBucketTaggingCommand({ Bucket }));
     const write = (...keys: string[]) => {
       const TagSet = keys.map((name) => ({ Key: name, Value: 'x' }));

@@ -23,7 +23,7 @@ const POLICY = JSON.stringify({
   ],
 });
 
-/** Statuses of an anonymous reader who claims to come from an address and over TLS. */
+/** Statuses for an anonymous reader that claims a source address and TLS. */
 async function read(trustedProxies: readonly string[]): Promise<{ byAddress: number; byTransport: number }> {
   const folder = await temporaryFolder();
   const store = await startStore(folder.path, { trustedProxies });
@@ -43,12 +43,12 @@ async function read(trustedProxies: readonly string[]): Promise<{ byAddress: num
   }
 }
 
-describe('a policy about where a request comes from', () => {
+describe('a policy on the source of a request', () => {
   it('sees the client behind a trusted proxy', async () => {
     expect(await read(['127.0.0.1'])).toEqual({ byAddress: 200, byTransport: 200 });
   });
 
-  it('does not believe what anyone else forwards', async () => {
+  it('ignores headers forwarded by anyone else', async () => {
     expect(await read([])).toEqual({ byAddress: 403, byTransport: 403 });
   });
 });

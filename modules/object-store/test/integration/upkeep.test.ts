@@ -15,7 +15,7 @@ import { refusalOf, sdkClient } from '../support/s3-client.ts';
 const Bucket = 'kept';
 const FAST = 1e12;
 
-describe('the upkeep of stored bytes', () => {
+describe('maintenance of stored bytes', () => {
   let folder: TemporaryFolder;
   let store: RunningStore;
   let client: S3Client;
@@ -61,7 +61,7 @@ describe('the upkeep of stored bytes', () => {
     await writeFile(file, bytes);
   };
 
-  it('verifies everything once and finds nothing in a store that is whole', async () => {
+  it('verifies every blob once and finds nothing wrong in an intact store', async () => {
     for (const key of ['a', 'b', 'c']) await put(key);
     expect(await scrubAll()).toEqual({ verified: 3, bytes: 600_000, learned: 0, unreadable: 0, findings: [] });
     const nothingDue = await scrubber.scrub({ beforeMs: Date.now() - 60_000, bytesPerSecond: FAST });
@@ -69,7 +69,7 @@ describe('the upkeep of stored bytes', () => {
     expect(await store.module.fsck()).toMatchObject({ clean: true, blobsFound: 3, blobsNeeded: 3 });
   });
 
-  it('sets a changed blob aside, names the objects, hurts no other, and fsck tells it from a lost one', async () => {
+  it('quarantines a damaged blob, names its objects, and tells it from a lost one in fsck', async () => {
     const changed = await put('changed');
     const lost = await put('lost');
     const cut = await put('cut');
@@ -88,7 +88,7 @@ describe('the upkeep of stored bytes', () => {
     expect(report.missing).toEqual([lost.blobId]);
     expect(report.quarantined.toSorted()).toEqual([changed.blobId, cut.blobId].toSorted());
     expect(await metrics.render()).toContain('svc_object_store_scrub_blobs_total{state="damaged"} 2');
-    // Nothing was deleted: what was set aside is there to be looked at, and here to be put back.
+    // Nothing is deleted: a quarantined blob can be inspected and, as here, put back.
     const aside = layoutOf(join(folder.path, 'objects')).quarantineFile(changed.blobId);
     expect((await readFile(aside)).length).toBe(original.length);
     await writeFile(changed.file, original);
@@ -97,7 +97,7 @@ describe('the upkeep of stored bytes', () => {
     expect((await store.module.fsck()).quarantined).toEqual([cut.blobId]);
   });
 
-  it('sweeps what a crash left, but no blob of a store whose database is older than its blobs', async () => {
+  it('sweeps blobs that a crash left, but none if the database is older than the blobs', async () => {
     await store.close();
     const { limits } = testConfig();
     const config = { trash_grace_seconds: 0, sweep_grace_seconds: 0, limits: { ...limits, uploads_in_flight: 2 } };
@@ -115,7 +115,7 @@ describe('the upkeep of stored bytes', () => {
     expect(await found()).toBe(0);
   });
 
-  it('may be given another engine as long as it holds no blob', async () => {
+  it('allows another engine only while the store holds no blob', async () => {
     const { s3 } = testConfig();
     const upstream = { ...s3, endpoint: 'http://127.0.0.1:1', bucket: 'other' };
     const keys = { access_key_id: 'none', secret_access_key: 'none' };
@@ -133,7 +133,7 @@ describe('the upkeep of stored bytes', () => {
     store = await startStore(folder.path);
   });
 
-  it('goes on where it was stopped', async () => {
+  it('resumes scrubbing where it stopped', async () => {
     for (let index = 0; index < 40; index += 1) await put(`many-${index}`);
     const stop = new AbortController();
     const beforeMs = Date.now() + 1;
@@ -157,7 +157,7 @@ describe('the upkeep of stored bytes', () => {
     expect(first.verified + second.verified).toBe(40);
   });
 
-  it('answers DataLost where bytes are missing, and still gives the range that is there', async () => {
+  it('answers DataLost where bytes are missing, and still serves an intact range', async () => {
     const { file } = await put('cut');
     await truncate(file, 150_000);
     expect(await get('cut')).toEqual({ code: 'DataLost', status: 500 });

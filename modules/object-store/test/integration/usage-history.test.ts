@@ -29,7 +29,7 @@ interface Usage {
   }[];
 }
 
-describe('usage over time', () => {
+describe('usage history', () => {
   let management: RunningManagement;
   let client: S3Client;
   beforeEach(async () => {
@@ -47,9 +47,9 @@ describe('usage over time', () => {
   const read = async (query = ''): Promise<Usage & Record<string, unknown>> => {
     const { status, body } = await management.call('GET', `/usage${query}`);
     expect(status).toBe(200);
-    return body.data as unknown as Usage & Record<string, unknown>; // held against the schema by the server
+    return body.data as unknown as Usage & Record<string, unknown>; // validated against the schema by the server
   };
-  /** The newest point, when all exchanges were written down: an answer can be read before it is counted. */
+  /** Polls for the newest point, because a response can arrive before its request is counted. */
   const newest = (query: string) =>
     expect.poll(async () => {
       await management.store.module.maintain();
@@ -58,7 +58,7 @@ describe('usage over time', () => {
       return counts;
     });
 
-  it('counts requests and the bytes of their bodies on the S3 plane, by bucket and together', async () => {
+  it('counts requests and body bytes on the S3 plane, per bucket and in total', async () => {
     const Body = Buffer.alloc(1_000);
     await client.send(new PutObjectCommand({ Bucket, Key: 'a', Body, ChecksumAlgorithm: undefined }));
     await (await client.send(new GetObjectCommand({ Bucket, Key: 'a' }))).Body?.transformToByteArray();
@@ -74,7 +74,7 @@ describe('usage over time', () => {
 
   it('counts uploads and downloads of the management API, public URLs and websites', async () => {
     const { app, owner, tenantId } = management;
-    const base = await app.listen({ port: 0, host: '127.0.0.1' }); // what passes on connections needs some
+    const base = await app.listen({ port: 0, host: '127.0.0.1' }); // traffic is counted on real connections
     const objects = `${base}/api/v1/workspace/${owner.workspaceUuid}/object-store/buckets/${Bucket}/objects`;
     const call = async (url: string, init: RequestInit = {}): Promise<number> => {
       const answer = await fetch(url, { ...init, headers: { ...owner.headers, ...init.headers } });
@@ -99,14 +99,14 @@ describe('usage over time', () => {
     await newest('').toMatchObject({ request_count: 5, bytes_out: sent + 1_010 });
   });
 
-  it('counts a request that is refused, and not one about no bucket of ours', async () => {
+  it('counts a refused request, but not one for an unknown bucket', async () => {
     const answer = await sendRaw(management.store.endpoint, { target: `/${Bucket}/secret` });
     expect(answer.status).toBe(403);
     await sendRaw(management.store.endpoint, { target: '/absent-bucket/secret' });
     await newest('').toMatchObject({ request_count: 1, bytes_out: answer.body.length });
   });
 
-  it('counts of a download that is cut what went out', async () => {
+  it('counts only the sent bytes of an aborted download', async () => {
     const size = 64 * 1024 * 1024;
     await management.call('PUT', `/buckets/${Bucket}/settings`, { body: { publicDefault: true } });
     await client.send(new PutObjectCommand({ Bucket, Key: 'large', Body: Buffer.alloc(size) }));
@@ -120,7 +120,7 @@ describe('usage over time', () => {
     expect(points[0]?.bytes_out).toBeLessThan(size);
   });
 
-  it('keeps a point for each hour and day, and what was moved until the last moment', async () => {
+  it('keeps one point per hour, with what is stored at the end of it', async () => {
     const put = (key: string) =>
       management.call('PUT', `/buckets/${Bucket}/objects/content?key=${key}`, { body: Buffer.alloc(10) });
     await put('a');
@@ -139,13 +139,13 @@ describe('usage over time', () => {
     expect(quota).toEqual({ max_bytes: null, max_objects: null });
   });
 
-  it('shows the quota of a bucket beside its usage', async () => {
+  it('shows the quota of a bucket next to its usage', async () => {
     await management.call('PUT', `/buckets/${Bucket}/settings`, { body: { quota: { max_bytes: 5_000 } } });
     expect((await read(`?bucket=${Bucket}`))['quota']).toEqual({ max_bytes: 5_000, max_objects: null });
     expect((await read())['quota']).toBeNull();
   });
 
-  it('forgets hours and days that are older than is configured', async () => {
+  it('deletes hours and days older than configured', async () => {
     await management.store.module.maintain();
     await management.clock.advance(40 * 24 * HOUR_MS);
     await management.store.module.maintain();
@@ -157,7 +157,7 @@ describe('usage over time', () => {
     expect((await read(`?resolution=day&from=${from}`)).points).toHaveLength(1);
   });
 
-  it('leaves what is stored to the replica that holds the lease, and adds what it moved itself', async () => {
+  it('leaves storage samples to the replica that holds the lease, and adds its own traffic', async () => {
     const { metadata, module } = management.store;
     const nowMs = management.clock.nowMs();
     expect(await metadata.takeLease({ name: 'usage', holder: 'another', nowMs, untilMs: nowMs + HOUR_MS })).toBe(true);
@@ -178,11 +178,11 @@ describe('usage over time', () => {
     ['what is no time', '?from=yesterday'],
     ['a day that is in no calendar', '?from=2026-02-31T00:00:00Z&to=2026-13-01T00:00:00Z'],
     ['an unknown resolution', '?resolution=minute'],
-  ])('refuses %s', async (_what, query) => {
+  ])('rejects %s', async (_what, query) => {
     expect((await management.call('GET', `/usage${query}`)).status).toBe(400);
   });
 
-  it('does not know buckets of others, or that they are there', async () => {
+  it('does not reveal whether another workspace has a bucket', async () => {
     const stranger = management.access.user('stranger');
     const mine = await management.call('GET', `/usage?bucket=${Bucket}`, {
       as: stranger,
@@ -194,7 +194,7 @@ describe('usage over time', () => {
   });
 });
 
-it('what was moved before an orderly end is there after it', async () => {
+it('keeps traffic counts across an orderly shutdown', async () => {
   const folder = await temporaryFolder();
   const workspaceUuid = randomUUID();
   const before = await startStore(folder.path);

@@ -26,7 +26,7 @@ describe('usage', () => {
     expect(buckets.find(({ name }) => name === 'other')).toMatchObject({ object_count: 0, size_bytes: 0 });
   };
 
-  it('follows every change of what is stored, to the byte', async () => {
+  it('tracks every change of stored data to the byte', async () => {
     await expectUsage(0, 0);
     await put('a', '12345');
     await put('b', '123');

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { refusalOf } from '../support/s3-client.ts';
 
-describe('a bucket that keeps versions', () => {
+describe('a versioned bucket', () => {
   let store: ClientStore;
   let client: S3Client;
   const Bucket = 'kept';
@@ -35,7 +35,7 @@ describe('a bucket that keeps versions', () => {
     return await answer.Body?.transformToString();
   };
 
-  it('says nothing about versions until it is told to keep them', async () => {
+  it('reports no status and no version IDs until versioning is enabled', async () => {
     expect((await client.send(new GetBucketVersioningCommand({ Bucket }))).Status).toBeUndefined();
     expect((await put('before', 'x')).VersionId).toBeUndefined();
     await setStatus('Enabled');
@@ -49,7 +49,7 @@ describe('a bucket that keeps versions', () => {
     expect(await refusalOf(wrong)).toEqual({ code: 'MalformedXML', status: 400 });
   });
 
-  it('gives every version back by its id, and a delete marker in place of the newest', async () => {
+  it('returns every version by its ID, and hides the newest behind a delete marker', async () => {
     const [first, second] = [await put('doc', 'one'), await put('doc', 'two')];
     expect(await read('doc')).toBe('two');
     expect(await read('doc', first.VersionId)).toBe('one');
@@ -68,7 +68,7 @@ describe('a bucket that keeps versions', () => {
     expect(await read('doc')).toBe('two');
   });
 
-  it('lists versions and markers in pages, and deletes many of them by id', async () => {
+  it('lists versions and markers in pages, and deletes many of them by ID', async () => {
     for (const body of ['1', '2', '3']) await put('list/a b', body);
     await client.send(new DeleteObjectCommand({ Bucket, Key: 'list/a b' }));
     const seen: { Key: string; VersionId: string }[] = [];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
 
-describe('buckets by their host name', () => {
+describe('virtual-hosted buckets', () => {
   let folder: TemporaryFolder;
   let store: RunningStore;
   let key: TestKey;
@@ -35,11 +35,11 @@ describe('buckets by their host name', () => {
     ['[::1]:9000', '/photos/a%20b/c'],
     ['elsewhere.example.org', '/photos/a%20b/c'],
     ['nots3.example.com', '/photos/a%20b/c'],
-  ])('%s%s is the object', async (host, target) => {
+  ])('%s%s resolves to the object', async (host, target) => {
     expect((await send(host, { target })).body.toString()).toBe('content');
   });
 
-  it('sub-resources, listings and uploads work as by path', async () => {
+  it('support sub-resources, listings and uploads as path style does', async () => {
     const host = 'photos.s3.example.com';
     expect((await send(host, { target: '/?location' })).status).toBe(200);
     expect((await send(host, { target: '/?list-type=2&prefix=a' })).body.toString()).toContain('<Key>a b/c</Key>');
@@ -48,14 +48,14 @@ describe('buckets by their host name', () => {
     expect((await send('s3.example.com', { target: '/photos/photos/own' })).status).toBe(200);
   });
 
-  it('a bucket is made, and deleted, by its host name', async () => {
+  it('are created and deleted by their hostname', async () => {
     const host = 'fresh.s3.example.com';
     expect(await send(host, { method: 'PUT', target: '/' })).toMatchObject({ status: 200 });
     expect(await send(host, { method: 'DELETE', target: '/' })).toMatchObject({ status: 204 });
     expect(await send(host, { target: '/' })).toMatchObject({ status: 404, code: 'NoSuchBucket' });
   });
 
-  it('keys keep their slashes, doubled ones and encoded ones too', async () => {
+  it('keep the slashes of keys, doubled and encoded ones included', async () => {
     const host = 'photos.s3.example.com';
     for (const target of ['//double', '/a//b', '/trailing/', '/%2Fencoded', '/..', '/a/../b', '/.']) {
       expect((await send(host, { method: 'PUT', target, body: target })).status).toBe(200);
@@ -63,7 +63,7 @@ describe('buckets by their host name', () => {
     }
   });
 
-  it('a signature for one host is none for another', async () => {
+  it('refuse a signature for another host', async () => {
     const right = signed({ target: '/a%20b/c' }, { key, host: 'photos.s3.example.com' });
     const moved = { ...right, headers: { ...right.headers, host: 'other.s3.example.com' } };
     expect(await sendRaw(store.endpoint, moved)).toMatchObject({ status: 403, code: 'SignatureDoesNotMatch' });

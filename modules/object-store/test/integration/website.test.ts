@@ -16,7 +16,7 @@ import { refusalOf } from '../support/s3-client.ts';
 const Bucket = 'pages';
 const INDEX = { IndexDocument: { Suffix: 'index.html' } };
 
-describe('a bucket that is a website', () => {
+describe('a bucket website', () => {
   let store: ClientStore;
   let client: S3Client;
 
@@ -58,7 +58,7 @@ describe('a bucket that is a website', () => {
       outgoing.once('error', reject).end();
     });
 
-  it('shows the index of each folder, sends folders on to their slash, and its error page for the rest', async () => {
+  it('serves folder indexes, redirects folders to a trailing slash, and serves the error page otherwise', async () => {
     await configure({ ...INDEX, ErrorDocument: { Key: 'lost.html' } });
     expect(await get('/')).toMatchObject({ status: 200, body: 'at index.html', type: 'text/html' });
     expect(await get('/docs/')).toMatchObject({ status: 200, body: 'at docs/index.html' });
@@ -72,7 +72,7 @@ describe('a bucket that is a website', () => {
     expect(await get('/docs/a.html', { headers: { range: 'bytes=3-6' } })).toMatchObject({ status: 206, body: 'docs' });
   });
 
-  it('sends on by its rules, before it looks and after it found nothing, and by what an object says', async () => {
+  it('redirects by its rules before a lookup and after a miss, and by the redirect location of an object', async () => {
     await configure({
       ...INDEX,
       RoutingRules: [
@@ -97,12 +97,12 @@ describe('a bucket that is a website', () => {
     expect(await refusalOf(wrong)).toEqual({ code: 'InvalidRedirectLocation', status: 400 });
   });
 
-  it('sends everything elsewhere when it is told to', async () => {
+  it('redirects every request when configured to', async () => {
     await configure({ RedirectAllRequestsTo: { HostName: 'new.example', Protocol: 'https' } });
     expect(await get('/a%20b/%C3%BC?x=1')).toMatchObject({ status: 301, location: 'https://new.example/a%20b/%C3%BC' });
   });
 
-  it('gives its configuration back as it came, and refuses what makes no sense', async () => {
+  it('returns its configuration as set, and rejects an invalid one', async () => {
     const configuration: WebsiteConfiguration = {
       ...INDEX,
       ErrorDocument: { Key: 'e.html' },
@@ -129,7 +129,7 @@ describe('a bucket that is a website', () => {
     for (const [code, each] of wrong) expect(await refusalOf(configure(each))).toEqual({ code, status: 400 });
   });
 
-  it('is one no more when the configuration goes, and the bucket stays what it is', async () => {
+  it('is gone once its configuration is deleted, while the bucket stays', async () => {
     await configure(INDEX);
     await client.send(new DeleteBucketWebsiteCommand({ Bucket }));
     const absent = { code: 'NoSuchWebsiteConfiguration', status: 404 };

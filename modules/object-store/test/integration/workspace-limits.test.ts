@@ -29,7 +29,7 @@ describe('the limits of a workspace over S3', () => {
       }),
       shareOf: (workspaceUuid) => workspaceUuid,
     };
-    const { nowMs } = fakeClock(); // no token comes back
+    const { nowMs } = fakeClock(); // no tokens are refilled
     const workspaceTraffic = createWorkspaceTraffic({ limits: quotas, metrics: createMetrics(), nowMs });
     store = await startStore(folder.path, { workspaceTraffic });
     clients = [];
@@ -43,7 +43,7 @@ describe('the limits of a workspace over S3', () => {
     await folder.remove();
   });
 
-  it('are shared by all of its keys, answered as S3 clients expect, and those of nobody else', async () => {
+  it('apply across all keys of the workspace with an S3 error, and to no other workspace', async () => {
     const [one, another, neighbour] = clients as [S3Client, S3Client, S3Client];
     await one.send(new CreateBucketCommand({ Bucket: 'limited' }));
     limits['requests_per_second'] = 2;
@@ -52,11 +52,11 @@ describe('the limits of a workspace over S3', () => {
     await list(another);
     for (const client of [one, another]) expect(await refusalOf(list(client))).toEqual(SLOW_DOWN);
     expect(await refusalOf(list(neighbour))).toMatchObject({ code: 'AccessDenied' });
-    const response = await fetch(`${store.endpoint}/limited/none`); // without a credential: another line
+    const response = await fetch(`${store.endpoint}/limited/none`); // anonymous requests have their own rate and queue
     expect(response.status).toBe(403);
   });
 
-  it('bound the uploads that are received at once, and say when to come again', async () => {
+  it('limit concurrent uploads, and ask the client to retry later', async () => {
     const [one] = clients as [S3Client];
     await one.send(new CreateBucketCommand({ Bucket: 'limited' }));
     limits['uploads_in_flight'] = 0;

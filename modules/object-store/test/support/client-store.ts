@@ -5,15 +5,15 @@ import { startStore, type RunningStore, type RunningStoreOptions, type TestKey }
 import { sdkClient } from './s3-client.ts';
 
 export interface ClientStoreOptions extends RunningStoreOptions {
-  /** Made at once. */
+  /** Bucket to create at the start. Default: none. */
   bucket?: string;
-  /** A new one when absent. */
+  /** Default: a new workspace. */
   workspaceUuid?: string;
-  /** Settings of the client. */
+  /** Overrides for the client settings. */
   client?: Partial<S3ClientConfig>;
 }
 
-/** A store in a folder of its own, and the official client with a key that may do everything in one workspace. */
+/** A store in its own folder, with an SDK client whose key has full access to one workspace. */
 export interface ClientStore extends RunningStore {
   readonly client: S3Client;
   readonly key: TestKey;
@@ -21,7 +21,7 @@ export interface ClientStore extends RunningStore {
   readonly folder: string;
 }
 
-/** Its `close` takes the client and the folder with it. */
+/** `close` also destroys the client and removes the folder. */
 export async function startClientStore(options: ClientStoreOptions = {}): Promise<ClientStore> {
   const { bucket, workspaceUuid = randomUUID(), client: settings, ...storeOptions } = options;
   const folder = await temporaryFolder();

@@ -1,11 +1,11 @@
 import type { Method } from './running-management.ts';
 
-/** What a role may do with the object store at most; each rank includes those before it. */
+/** The highest permission of a role in the object store; each rank includes those before it. */
 export type Rank = 'reads' | 'writes' | 'administers';
 export const RANKS: readonly Rank[] = ['reads', 'writes', 'administers'];
 const BYTES = Buffer.from('content');
 
-/** Every route of this API, what it takes, and who may call it: the contract's list, beside those of the design. */
+/** Every route of this API with the rank it requires and a body to send: those of the contract and of the design. */
 export const ROUTES: readonly [Method, string, Rank, body?: unknown][] = [
   ['GET', '/', 'reads'],
   ['GET', '/urls?bucket=absent', 'reads'],

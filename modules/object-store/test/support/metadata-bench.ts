@@ -6,7 +6,7 @@ import type { DeletedObject, DeleteObject, NewContent, PutObject } from '../../s
 import type { StoredVersion } from '../../src/domain/ports/records.ts';
 import type { BucketRecord } from '../../src/domain/ports/records.ts';
 
-/** Limits of a workspace that is alone with its owner. */
+/** Limits of a workspace that is its owner's only one, unless `owner` says otherwise. */
 export function tenantLimits(
   workspaceUuid: string,
   workspace: Limits['workspace'],
@@ -24,12 +24,12 @@ export type OpenMetadata = () => Promise<OpenedMetadata>;
 
 export const NOW_MS = Date.parse('2026-01-01T00:00:00Z');
 
-/** When what is let go of now may go. */
+/** Time from which content released at `NOW_MS` may be removed. */
 export const DUE_MS = NOW_MS + 1_000;
 
 export const LATER_MS = NOW_MS + 10_000;
 
-/** A fresh store with one bucket for each test, and the calls that most tests make. */
+/** A fresh store with one bucket for each test, and the calls most tests share. */
 export interface MetadataBench {
   readonly store: MetadataStore;
   readonly bucket: BucketRecord;
@@ -38,12 +38,12 @@ export interface MetadataBench {
   put(key: string, content?: NewContent, extra?: Partial<PutObject>): Promise<StoredVersion>;
   putBlob(key: string): Promise<{ blobId: string }>;
   remove(key: string, extra?: Partial<DeleteObject>): Promise<DeletedObject>;
-  /** What is due in the trash. */
+  /** IDs of the content due for removal. */
   trash(): Promise<string[]>;
   usage(): Promise<{ objectCount: number | undefined; sizeBytes: number | undefined }>;
 }
 
-/** To be called inside a `describe`. */
+/** Call it inside a `describe`. */
 export function metadataBench(open: OpenMetadata): MetadataBench {
   let opened: OpenedMetadata | undefined;
   let bucket: BucketRecord | undefined;

@@ -12,7 +12,7 @@ const remove = (target: string): RawRequest => ({ method: 'DELETE', target });
 const head = (target: string): RawRequest => ({ method: 'HEAD', target });
 const COPY = { 'x-amz-copy-source': '/alpha/object' };
 
-/** The least request that is recognized as each operation, on the bucket `alpha` and its `object`. */
+/** The minimal request for each operation, on the bucket `alpha` and its `object`. */
 export const operationRequests: Readonly<Partial<Record<OperationName, RawRequest>>> = {
   ListBuckets: get('/'),
   CreateBucket: put('/gamma'),

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { RawRequest } from './raw-request.ts';
 
-/** Bytes of a request as they go onto the wire, without its body. */
+/** Bytes of a request on the wire, without its body. */
 export function headOf(request: RawRequest): Buffer {
   const lines = Object.entries(request.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`${request.method ?? 'GET'} ${request.target} HTTP/1.1\r\n${lines.join('')}\r\n`);
@@ -9,13 +9,13 @@ export function headOf(request: RawRequest): Buffer {
 
 export interface RawConnection {
   readonly socket: Socket;
-  /** All that came so far. */
+  /** Everything received so far. */
   text(): string;
-  /** Resolves when the other side has ended the connection. */
+  /** Resolves with everything received once the other side closes the connection. */
   closed(): Promise<string>;
 }
 
-/** A connection that is half-open after `end()`, as no HTTP client of Node leaves one. */
+/** Opens a connection that stays half-open after `end()`, unlike those of Node's HTTP client. */
 export function openConnection(port: number): Promise<RawConnection> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

@@ -6,7 +6,7 @@ import type { TestKey } from './running-store.ts';
 
 export interface RawRequest {
   method?: string;
-  /** Path and query exactly as they go onto the wire. */
+  /** Path and query exactly as sent on the wire. */
   target: string;
   headers?: Readonly<Record<string, string>>;
   body?: Uint8Array | string;
@@ -26,12 +26,12 @@ export interface SigningOptions {
   nowMs?: number;
   /** Default: the SHA-256 of the body. */
   payloadHash?: string;
-  /** Headers that are sent but left out of the signature. */
+  /** Headers sent but left out of the signature. */
   unsigned?: readonly string[];
   host: string;
 }
 
-/** One request as it is, for what no SDK would send. */
+/** Sends one request unchanged, for requests no SDK would send. */
 export function sendRaw(endpoint: string, raw: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(endpoint);
   return new Promise((resolve, reject) => {
@@ -53,7 +53,7 @@ export function sendRaw(endpoint: string, raw: RawRequest): Promise<RawAnswer> {
   });
 }
 
-/** The request with the headers of Signature Version 4. */
+/** Returns the request with Signature Version 4 headers. */
 export function signed(raw: RawRequest, options: SigningOptions): RawRequest & { signature: string } {
   const { key, region = 'us-east-1', nowMs = Date.now(), host, unsigned = [] } = options;
   const [path = '', query = ''] = raw.target.split('?', 2);

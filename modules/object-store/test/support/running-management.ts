@@ -23,15 +23,15 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** The owner of the workspace by default; null: nobody. */
+  /** Default: the owner of the workspace. Null: anonymous. */
   as?: FakeCaller | null;
-  /** JSON, unless it is bytes. */
+  /** Sent as JSON unless it is bytes. */
   body?: unknown;
   headers?: Record<string, string>;
   workspace?: string;
 }
 
-/** The routes of the management API over a real store, and their owner. */
+/** The management API over a real store, with the owner of its workspace. */
 export interface RunningManagement {
   readonly app: HttpApp;
   readonly store: RunningStore;
@@ -40,14 +40,14 @@ export interface RunningManagement {
   readonly clock: FakeClock;
   readonly owner: FakeCaller;
   readonly tenantId: string;
-  /** Of the S3 plane. */
+  /** Port of the S3 plane. */
   readonly port: number;
   /** `path` is relative to the object store of the workspace. */
   call(method: Method, path: string, options?: CallOptions): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** The clock stands at `startsAt`; S3 clients that sign by their own clock need one near the real time. */
+/** The clock starts at `startsAt`. S3 clients that sign with the system clock need a start near the real time. */
 export async function startManagement(
   config: Partial<ObjectStoreConfig> = {},
   startsAt = '2026-03-01T12:00:00.000Z',
@@ -81,11 +81,11 @@ export async function startManagement(
         headers: { ...caller?.headers, ...options.headers },
         ...(body === undefined ? {} : { payload: body as object }),
       });
-      // An object that was downloaded may be JSON too, or say so.
+      // A downloaded object may itself be JSON, or claim to be.
       const parsed: unknown = response.body.startsWith('{"success":') ? response.json() : {};
       return {
         status: response.statusCode,
-        body: parsed as Answer['body'], // what a test says of it fails where it is not so
+        body: parsed as Answer['body'], // a test that expects another shape fails
         headers: response.headers,
         text: response.body,
       };

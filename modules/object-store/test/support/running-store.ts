@@ -40,7 +40,7 @@ export interface TestKey {
   secretAccessKey: string;
 }
 
-/** The whole module on a real folder with a real listener, as the platform runs it. */
+/** The whole module on a real folder with a real listener, as in the platform. */
 export interface RunningStore {
   readonly module: ObjectStoreModule;
   readonly metadata: MetadataStore;
@@ -49,7 +49,7 @@ export interface RunningStore {
   readonly listener: Listener;
   readonly endpoint: string;
   readonly port: number;
-  /** Makes a key as the management API would; the workspace is provisioned first. */
+  /** Creates a key as the management API does, after provisioning the workspace. */
   createKey(options: CreateTestKey): Promise<TestKey>;
   close(): Promise<void>;
 }
@@ -59,18 +59,18 @@ export interface CreateTestKey {
   permissions?: readonly KeyPermission[];
   buckets?: readonly string[] | null;
   expiresAtMs?: number | null;
-  /** Default: one who may do everything everywhere. */
+  /** Default: a creator with every permission. */
   maker?: KeyMaker;
 }
 
-/** Makes the keys of tests that are not about their makers. */
+/** Creator of keys in tests that do not depend on it. */
 const TEST_MAKER: KeyMaker = { principalId: 'test', tokenId: null, kind: 'user', name: 'test' };
 
 export interface RunningStoreOptions {
-  /** Nobody answers when absent. */
+  /** Default: a resolver without a reachable server. */
   domainResolver?: DomainResolver;
   certificateAuthority?: (metadata: MetadataStore, secrets: KeyRing) => CertificateAuthority;
-  /** The master key of the folder when absent. */
+  /** Default: wraps keys with the master key of the folder. */
   keyWrapper?: KeyWrapper;
   config?: Partial<ObjectStoreConfig>;
   now?: () => number;
@@ -81,16 +81,16 @@ export interface RunningStoreOptions {
   workspaceTraffic?: WorkspaceTraffic;
   /** Unlimited when absent. */
   disk?: DiskSpace;
-  /** Below the embedded engine, for faults. */
+  /** File system below the embedded engine, to inject faults. */
   fileSystem?: FileSystem;
-  /** What the makers of keys may do, besides the one of the tests. */
+  /** Rights of key creators other than the default one. */
   rights?: MakerRights;
   audit?: AuditLog;
   trustedProxies?: readonly string[];
   setTimer?: (callback: () => void, delayMs: number) => () => void;
-  /** Who has which e-mail; every workspace exists. */
+  /** Workspace by email address; every workspace exists. */
   emails?: Readonly<Record<string, string>>;
-  /** Nothing is limited by default. */
+  /** Unlimited when absent. */
   quotaLimits?: QuotaLimits;
 }
 
@@ -166,7 +166,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
   };
 }
 
-/** By the clock of the test when it has one. */
+/** Uses the clock of the test if it has one. */
 function createTestHeldRights({ now, setTimer }: RunningStoreOptions, log: Logger): HeldRights {
   if (now === undefined || setTimer === undefined) return createHeldRights(log);
   return new HeldRights({ nowMs: now, setTimer, onError: (error) => log.error({ err: error }, 'a check failed') });
@@ -181,7 +181,7 @@ function createRights({ rights }: RunningStoreOptions): MakerRights {
   };
 }
 
-/** The ring of a store in this folder, with its master key beside it. */
+/** Opens the key ring of the store in this folder, with its master key next to it. */
 export async function openTestKeys(
   folder: string,
   metadata: MetadataStore,
@@ -229,7 +229,7 @@ async function createKey(
   return { accessKeyId, secretAccessKey };
 }
 
-/** By a bucket that is made and deleted again, which leaves the workspace provisioned and empty. */
+/** Creates and deletes a bucket, which leaves the workspace provisioned and empty. */
 async function provision(metadata: MetadataStore, workspaceUuid: string, nowMs: number): Promise<void> {
   if (await metadata.isProvisioned({ workspaceUuid })) return;
   const id = randomBytes(6).readUIntBE(0, 6);

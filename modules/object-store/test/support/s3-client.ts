@@ -1,7 +1,7 @@
 import { S3Client, S3ServiceException, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { RunningStore, TestKey } from './running-store.ts';
 
-/** The official client with its own defaults, against one store. */
+/** The AWS SDK client with its defaults, for one store. */
 export function sdkClient(
   store: Pick<RunningStore, 'endpoint'>,
   key: TestKey,
@@ -17,7 +17,7 @@ export function sdkClient(
   });
 }
 
-/** The S3 code and status that a call is refused with. */
+/** Returns the S3 code and status of a failed call; code `none` if it succeeds. */
 export async function refusalOf(call: Promise<unknown>): Promise<{ code: string; status: number | undefined }> {
   try {
     await call;

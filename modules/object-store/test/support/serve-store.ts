@@ -10,7 +10,7 @@ export interface ServedStore extends TestKey {
   pid: number;
 }
 
-/** Receivers of tests are on this machine, and wait for nothing. */
+/** Test receivers run on this machine, and retries are fast. */
 const LOCAL_WEBHOOKS = {
   allowed_networks: ['127.0.0.0/8'],
   timeout_seconds: 5,
@@ -19,7 +19,7 @@ const LOCAL_WEBHOOKS = {
   keep_failed_days: 1,
 };
 
-/** A store in a process of its own, for tests that kill it or weigh it: `serve-store.ts --folder DIR`. */
+/** Runs a store in its own process, for tests that kill it or measure it: `serve-store.ts --folder DIR`. */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { folder: { type: 'string' } } });
   const folder = values.folder ?? '.';
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   });
 }
 
-/** The same key at each start, as a client keeps its settings. */
+/** Returns the same key at each start, like the saved settings of a client. */
 async function keyOf(store: RunningStore, file: string): Promise<TestKey> {
   if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')) as TestKey; // written below
   const key = await store.createKey({ workspaceUuid: '00000000-0000-4000-8000-000000000001' });

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import type { ServedStore } from './serve-store.ts';
 
 export interface StoreProcess extends ServedStore {
-  /** SIGKILL: nothing is flushed, nothing is closed. */
+  /** Sends SIGKILL: nothing is flushed or closed. */
   kill(): Promise<void>;
-  /** SIGTERM: ends in good order. */
+  /** Sends SIGTERM: shuts down in order. */
   stop(): Promise<void>;
-  /** The most memory that it ever had, in bytes. */
+  /** Peak resident memory, in bytes. */
   peakRssBytes(): number;
   rssBytes(): number;
 }
@@ -19,13 +19,13 @@ export function startStoreProcess(folder: string): Promise<StoreProcess> {
   return startServing(fileURLToPath(new URL('./serve-store.ts', import.meta.url)), folder);
 }
 
-/** Starts a program that says in its first line, as JSON, what it serves. */
+/** Starts a program that prints what it serves as JSON on its first line. */
 export async function startServing<Served extends ServedStore>(
   program: string,
   folder: string,
 ): Promise<Served & Omit<StoreProcess, keyof ServedStore>> {
   const child = spawn(process.execPath, [program, '--folder', folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const served = JSON.parse(await firstLine(child)) as Served; // its own type
+  const served = JSON.parse(await firstLine(child)) as Served; // the type of the program's output
   const exited = once(child, 'exit');
   const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     child.kill(signal);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
 export interface ReceivedEvent {
-  /** What of the event's record the tests look at. */
+  /** The fields of the event record that tests check. */
   name: string;
   key: string;
   sequencer: string;
@@ -12,17 +12,17 @@ export interface ReceivedEvent {
 export interface ReceivedWebhook {
   headers: IncomingHttpHeaders;
   body: string;
-  /** Of S3's message; null for the test event. */
+  /** From the S3 message; null for the test event. */
   event: ReceivedEvent | null;
 }
 
-/** A real receiver that keeps what it was sent, and answers as a test wants. */
+/** A real receiver that keeps what it receives and answers as a test says. */
 export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly ReceivedWebhook[];
-  /** Those that were answered 2xx. */
+  /** Webhooks answered with 2xx. */
   readonly taken: readonly ReceivedWebhook[];
-  /** Status of the answer; `hang` never answers. Default: 200. */
+  /** Response status; `hang` never responds. Default: 200. */
   answer: (webhook: ReceivedWebhook) => number | 'hang';
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
 function parseEvent(body: string): ReceivedEvent | null {
   const message = JSON.parse(body) as {
     Records?: { eventName: string; s3: { object: { key: string; sequencer: string } } }[];
-  }; // S3's message; a test fails where it is not
+  }; // the S3 message; a test fails on any other
   const record = message.Records?.[0];
   if (record === undefined) return null;
   return { name: record.eventName, key: record.s3.object.key, sequencer: record.s3.object.sequencer };

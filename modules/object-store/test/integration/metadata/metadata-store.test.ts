@@ -83,7 +83,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   describeUsageHistory(open);
   describeKeyRotation(open);
 
-  it('lets two replicas write the same keys at once, in opposite orders, without losing one or a count', async () => {
+  it('keeps every key and exact counts when two replicas write the same keys in opposite orders', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');
     const database = await source.open<unknown>();
     const stores = [

@@ -31,7 +31,7 @@ describe.runIf(sqliteRunsHere())('the write-ahead log of the object store', () =
     }
   };
   const logBytes = async (): Promise<number> => (await stat(`${file}-wal`)).size;
-  /** One small commit at a time, until the log is as short as it gets. */
+  /** Makes one small commit at a time until the log is truncated. */
   const untilShort = (): Promise<unknown> =>
     waitFor(async () => {
       await bench.put('last');

@@ -21,7 +21,7 @@ describe('the object proxy', () => {
   const list = async (query: string): Promise<Record<string, unknown>> =>
     (await management.call('GET', `${objects}?${query}`)).body.data;
 
-  it('stores a raw body with what its headers say and gives it back', async () => {
+  it('stores a raw body with its headers and returns both', async () => {
     const stored = await put('a/b.txt', 'hello', { 'cache-control': 'max-age=5', 'x-amz-meta-colour': 'blue' });
     expect(stored).toMatchObject({
       status: 201,
@@ -55,7 +55,7 @@ describe('the object proxy', () => {
     expect(found.headers).toHaveProperty('x-request-id');
   });
 
-  it('takes any type of body as it is, JSON too, and any key', async () => {
+  it('stores any body unchanged, JSON included, under any key', async () => {
     const keys = ['täxt ü.txt', 'a', 'a/b', 'a//b', '../etc', 'x?y#z%20&+', '🦊'];
     for (const key of keys) {
       expect(await put(key, '{not json', { 'content-type': 'application/json' })).toMatchObject({ status: 201 });
@@ -67,7 +67,7 @@ describe('the object proxy', () => {
     expect(await put('')).toMatchObject({ status: 400, body: { data: { code: 'InvalidRequest' } } });
   });
 
-  it('decides by conditions what is replaced', async () => {
+  it('applies conditions to writes', async () => {
     expect(await put('k', 'one', { 'if-none-match': '*' })).toMatchObject({ status: 201 });
     expect(await put('k', 'two', { 'if-none-match': '*' })).toMatchObject({
       status: 412,
@@ -79,7 +79,7 @@ describe('the object proxy', () => {
     expect((await download('k')).text).toBe('two');
   });
 
-  it('answers ranges and conditions of downloads', async () => {
+  it('supports ranges and conditions on downloads', async () => {
     await put('k', '0123456789');
     const etag = String((await download('k')).headers['etag']);
     expect(await download('k', { range: 'bytes=2-4' })).toMatchObject({
@@ -103,7 +103,7 @@ describe('the object proxy', () => {
     });
   });
 
-  it('shows pictures alone, and those in a sandbox too', async () => {
+  it('displays only images inline, and in a CSP sandbox', async () => {
     await put('page.html', '<script>1</script>', { 'content-type': 'text/html' });
     await put('cat.svg', '<svg/>', { 'content-type': 'image/svg+xml' });
     await put('cat.png', 'png', { 'content-type': 'image/png' });
@@ -118,7 +118,7 @@ describe('the object proxy', () => {
     }
   });
 
-  it('lists by folders and pages, with a cursor that only it can have made', async () => {
+  it('lists by folder and page, and rejects a cursor it did not issue', async () => {
     for (const key of ['a/1', 'a/2', 'b', 'c/x/1', 'd']) await put(key);
     expect(await list('delimiter=/')).toMatchObject({
       objects: [{ key: 'b', size: 5, content_type: 'text/plain', public: false, version_id: null }, { key: 'd' }],
@@ -158,7 +158,7 @@ describe('the object proxy', () => {
     }
   });
 
-  it('deletes one, a version, or many, and what is not there too', async () => {
+  it('deletes one object, one version or many objects, missing ones included', async () => {
     await put('a');
     await put('b');
     expect(await management.call('DELETE', `${objects}?key=a`)).toMatchObject({
@@ -195,7 +195,7 @@ describe('the object proxy', () => {
     }
   });
 
-  it('makes folders of reasonable names', async () => {
+  it('creates folders with valid names only', async () => {
     const folder = (path: string) => management.call('POST', '/buckets/photos/folders', { body: { path } });
     expect(await folder('2026/holiday/')).toMatchObject({ status: 201, body: { data: { path: '2026/holiday/' } } });
     expect(await list('delimiter=/')).toMatchObject({ prefixes: ['2026/'] });
@@ -208,7 +208,7 @@ describe('the object proxy', () => {
     }
   });
 
-  it('keeps to what the settings of the bucket allow', async () => {
+  it('enforces the bucket settings', async () => {
     const body = { max_object_size: 5, allowed_content_types: ['image/*', 'text/plain'] };
     await management.call('PUT', '/buckets/photos/settings', { body });
     expect(await put('fits')).toMatchObject({ status: 201 });
@@ -220,7 +220,7 @@ describe('the object proxy', () => {
     });
   });
 
-  it('slows down who asks more often about a bucket than is allowed', async () => {
+  it('rate-limits requests per bucket', async () => {
     const statuses: number[] = [];
     for (let call = 0; call < 60; call += 1) statuses.push((await management.call('GET', objects)).status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(50);
@@ -234,7 +234,7 @@ describe('the object proxy', () => {
     expect(await management.call('GET', objects)).toMatchObject({ status: 200 });
   });
 
-  it('lets everybody read what is public, and tells nobody of the rest', async () => {
+  it('serves public objects to everyone, and reveals nothing about the rest', async () => {
     await put('open.txt', 'open', {}, '&public=true');
     await put('closed.txt');
     await put('a b/ü.txt', 'umlaut', {}, '&public=true');

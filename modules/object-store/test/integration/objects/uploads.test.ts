@@ -54,7 +54,7 @@ describe('uploads through the management API', () => {
       ...(type === undefined ? {} : { type }),
     });
 
-    it('store one file under its key, with what the fields say', async () => {
+    it('store one file under its key, with the given fields', async () => {
       const answer = await send(
         formOf([
           { name: 'key', value: 'docs/a.txt' },
@@ -78,7 +78,7 @@ describe('uploads through the management API', () => {
       expect(open).toMatchObject({ statusCode: 200, body: 'hello', headers: { 'cache-control': 'max-age=60' } });
     });
 
-    it('store many files below a prefix, each with its own type, empty ones too', async () => {
+    it('store many files under a prefix, each with its own type, empty ones included', async () => {
       const body = formOf([
         { name: 'prefix', value: 'in/' },
         file('a.txt', 'a'),
@@ -91,7 +91,7 @@ describe('uploads through the management API', () => {
       expect((await download('in/empty')).headers).toMatchObject({ 'content-length': '0' });
     });
 
-    it('take a file that is larger than one piece in pieces, and give it back whole', async () => {
+    it('stream a large file in pieces and return it whole', async () => {
       const value = 'x'.repeat(200_000);
       expect(await send(formOf([file('large', value)]))).toMatchObject({ status: 201 });
       expect((await download('large')).text).toBe(value);
@@ -116,13 +116,13 @@ describe('uploads through the management API', () => {
       ['public that is neither', formOf([{ name: 'public', value: 'yes' }, file('a')]), 400],
       ['a key that is too long', formOf([{ name: 'key', value: 'x'.repeat(1_025) }, file('a')]), 400],
       ['an end that is missing', formOf([file('a')], ''), 400],
-    ])('refuse %s and leave nothing', async (_what, body, status) => {
+    ])('reject %s and store nothing', async (_what, body, status) => {
       expect(await send(body)).toMatchObject({ status, body: { success: false } });
       expect(await keys()).toEqual([]);
       expect((await management.call('GET', '')).body.data).toHaveProperty('usage');
     });
 
-    it('refuse what is no form', async () => {
+    it('reject a body that is not a form', async () => {
       for (const type of ['application/json', 'multipart/form-data', 'multipart/mixed; boundary=x']) {
         expect(await send(Buffer.from('{}'), type)).toMatchObject({ status: 400 });
       }
@@ -133,7 +133,7 @@ describe('uploads through the management API', () => {
     const presign = (body: object): Promise<Answer> => post(`${objects()}/presign`, body);
     const using = async (answer: unknown, body?: string): Promise<Response> => {
       const { url, method, headers } = answer as { url: string; method: string; headers: Record<string, string> };
-      const { 'content-length': _length, ...sent } = headers; // fetch says it by itself
+      const { 'content-length': _length, ...sent } = headers; // fetch sets it
       return await fetch(url, { method, headers: sent, ...(body === undefined ? {} : { body }) });
     };
 
@@ -162,7 +162,7 @@ describe('uploads through the management API', () => {
       expect(await keys()).toEqual([]);
     });
 
-    it('hold the upload to what was signed', async () => {
+    it('enforce the signed headers on the upload', async () => {
       const sized = (await presign({ key: 'k', content_length: 5, if_none_match: true })).body.data;
       expect((await using(sized, 'toolong')).status).toBe(403);
       expect((await using(sized, 'hello')).status).toBe(200);
@@ -171,14 +171,14 @@ describe('uploads through the management API', () => {
       expect((await using({ ...typed, headers: { 'content-type': 'text/html' } }, 'x')).status).toBe(403);
     });
 
-    it('come for many keys at once', async () => {
+    it('are issued for many keys at once', async () => {
       const { urls } = (await presign({ keys: ['a', 'b', 'c'] })).body.data as { urls: { key: string }[] };
       expect(urls.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
       for (const url of urls) expect((await using(url, url.key)).status).toBe(200);
       expect(await keys()).toEqual(['a', 'b', 'c']);
     });
 
-    it('come for the parts of an upload, which is completed without naming them', async () => {
+    it('are issued for the parts of an upload, which completes without a part list', async () => {
       const answer = await presign({ key: 'whole', multipart: { parts: 2, metadata: { a: 'b' } } });
       const { uploadId, parts } = answer.body.data as {
         uploadId: string;
@@ -195,7 +195,7 @@ describe('uploads through the management API', () => {
       expect((await download('whole')).text).toBe('part1part2');
     });
 
-    it('outlive the keys of people', async () => {
+    it('stay valid when an access key is deleted', async () => {
       const key = await management.call('POST', '/keys', { body: {} });
       const put = (await presign({ key: 'k' })).body.data;
       await management.call('DELETE', '/keys', { body: { accessKeyId: key.body.data['accessKeyId'] } });
@@ -218,7 +218,7 @@ describe('uploads through the management API', () => {
       [{ key: 'a', multipart: { parts: 10_001 } }, 400],
       [{ key: 'a', multipart: { parts: 0 } }, 400],
       [{ key: 'a', colour: 'red' }, 400],
-    ])('are refused for %o', async (body, status) => {
+    ])('are rejected for %o', async (body, status) => {
       expect(await presign(body)).toMatchObject({ status, body: { success: false } });
     });
   });
@@ -234,7 +234,7 @@ describe('uploads through the management API', () => {
     const complete = (uploadId: string, body: unknown = {}): Promise<Answer> =>
       post(`${objects()}/multipart/${uploadId}/complete`, body);
 
-    it('begin, take parts in any order, say which are there, and become an object once', async () => {
+    it('start, accept parts in any order, list them, and complete into an object once', async () => {
       const begun = await post(`${objects()}/multipart`, {
         key: 'whole',
         content_type: 'text/plain',
@@ -277,7 +277,7 @@ describe('uploads through the management API', () => {
       expect(await management.call('DELETE', `${objects()}/multipart/${uploadId}`)).toMatchObject({ status: 404 });
     });
 
-    it('take the parts that are named, and refuse wrong ones', async () => {
+    it('use only the listed parts, and reject wrong ones', async () => {
       const uploadId = await start();
       const etag = String((await putPart(uploadId, 1, 'hello')).body.data['etag']);
       await putPart(uploadId, 2, 'not wanted');
@@ -294,7 +294,7 @@ describe('uploads through the management API', () => {
       expect((await download('whole')).text).toBe('hello');
     });
 
-    it('refuse parts that are too small but for the last, and an upload without any', async () => {
+    it('reject undersized parts except the last, and an upload without parts', async () => {
       const uploadId = await start();
       expect(await complete(uploadId)).toMatchObject({ status: 400, body: { data: { code: 'InvalidRequest' } } });
       await putPart(uploadId, 1, 'abc');
@@ -303,7 +303,7 @@ describe('uploads through the management API', () => {
       for (const n of [0, 10_001, 'x']) expect(await putPart(uploadId, n, 'hello')).toMatchObject({ status: 400 });
     });
 
-    it('are given up, also twice, and then take nothing more', async () => {
+    it('can be aborted, even twice, and then accept nothing more', async () => {
       const uploadId = await start();
       await putPart(uploadId, 1, 'hello');
       for (let times = 0; times < 2; times += 1) {
@@ -317,7 +317,7 @@ describe('uploads through the management API', () => {
       }
     });
 
-    it('are known in their own bucket only', async () => {
+    it('are visible only in their own bucket', async () => {
       const uploadId = await start();
       await management.call('POST', '/buckets', { body: { name: `${bucket}-other` } });
       const path = `/buckets/${bucket}-other/objects/multipart/${uploadId}/parts`;
@@ -327,7 +327,7 @@ describe('uploads through the management API', () => {
       });
     });
 
-    it('are recommended a size with which the object fits', () => {
+    it('recommend a part size that fits the object', () => {
       const limits = { parts: 10_000, part_min_bytes: 5 * 1024 * 1024 };
       expect(recommendedPartBytes(0, limits)).toBe(16 * 1024 * 1024);
       const largest = 5 * 1024 ** 4;
@@ -335,7 +335,7 @@ describe('uploads through the management API', () => {
     });
   });
 
-  it('encrypt by themselves where the bucket says so, and give the content back', async () => {
+  it('encrypt where the bucket says so, and return the content', async () => {
     const name = `${bucket}-sealed`;
     const created = await post('/buckets', { name, encryption_mode: 'sse-s3' });
     expect(created).toMatchObject({ status: 201, body: { data: { encryption_mode: 'sse-s3' } } });

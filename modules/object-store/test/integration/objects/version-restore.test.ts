@@ -26,7 +26,7 @@ describe('restoring a version', () => {
     return String(answer.body.data['version_id']);
   };
   const versions = async (): Promise<Version[]> =>
-    (await management.call('GET', `${OBJECTS}/versions?key=a`)).body.data['versions'] as Version[]; // the schema's
+    (await management.call('GET', `${OBJECTS}/versions?key=a`)).body.data['versions'] as Version[]; // its schema
   const restore = (versionId: string): Promise<Answer> =>
     management.call('POST', `${OBJECTS}/versions/restore`, { body: { key: 'a', version_id: versionId } });
   const download = (): Promise<Answer> => management.call('GET', `${OBJECTS}/download?key=a`);
@@ -34,7 +34,7 @@ describe('restoring a version', () => {
   it.each([
     ['small', 'first'],
     ['large', 'x'.repeat(300_000)],
-  ])('makes a %s one the newest, with its metadata, and keeps all others', async (_size, content) => {
+  ])('makes a %s version the newest, with its metadata, and keeps all others', async (_size, content) => {
     const first = await put(content);
     const second = await put('second');
     const answer = await restore(first);
@@ -51,7 +51,7 @@ describe('restoring a version', () => {
     expect((await download()).text).toBe(content);
   });
 
-  it('brings back what was deleted, and leaves the newest as it is', async () => {
+  it('brings back a deleted object, and leaves the newest version alone', async () => {
     const first = await put('first');
     await management.call('DELETE', `${OBJECTS}?key=a`);
     expect((await download()).status).toBe(404);
@@ -64,7 +64,7 @@ describe('restoring a version', () => {
     expect(await versions()).toEqual(before);
   });
 
-  it('does not publish again what was public once', async () => {
+  it('does not make a formerly public version public again', async () => {
     const first = await put('first', '&public=true');
     await put('second');
     await restore(first);
@@ -72,7 +72,7 @@ describe('restoring a version', () => {
     expect((await management.app.inject({ method: 'GET', url })).statusCode).toBe(404);
   });
 
-  it('refuses delete markers, and versions that are not there', async () => {
+  it('rejects delete markers and missing versions', async () => {
     await put('first');
     await management.call('DELETE', `${OBJECTS}?key=a`);
     const [marker] = await versions();
@@ -80,7 +80,7 @@ describe('restoring a version', () => {
     expect(await restore('absent')).toMatchObject({ status: 404, body: { data: { code: 'NoSuchVersion' } } });
   });
 
-  it('is held to the quota of the bucket', async () => {
+  it('respects the bucket quota', async () => {
     const first = await put('12345');
     await put('');
     await management.call('PUT', '/buckets/photos/settings', { body: { quota: { max_bytes: 8 } } });

@@ -2,10 +2,10 @@ import type { FileSystem, OpenFile } from '../../../src/adapters/engines/embedde
 
 export type FileCall = 'open' | 'mkdir' | 'rename' | 'unlink' | 'stat' | 'writev' | 'read' | 'datasync' | 'sync';
 
-/** Null: the call goes through. Else it fails with this code and nothing of it is done. */
+/** Null lets the call through; a code makes it fail with that code and no effect. */
 export type FaultPlan = (call: FileCall, path: string) => string | null;
 
-/** A file system whose calls fail when the plan says so, as they do on a disk that dies or is full. */
+/** A file system whose calls fail as planned, like those of a failing or full disk. */
 export function faultyFileSystem(below: FileSystem, plan: FaultPlan): FileSystem {
   const unlessFaulty = async <Result>(call: FileCall, path: string, work: () => Promise<Result>): Promise<Result> => {
     const code = plan(call, path);
@@ -30,7 +30,7 @@ export function faultyFileSystem(below: FileSystem, plan: FaultPlan): FileSystem
   };
 }
 
-/** Fails the calls with these numbers, counted from 0, whatever they are. */
+/** Fails the calls with these numbers, counted from 0 over all kinds of call. */
 export function failingCall(numbers: ReadonlySet<number>, code: string): FaultPlan & { calls: () => number } {
   let count = 0;
   const plan: FaultPlan = () => {

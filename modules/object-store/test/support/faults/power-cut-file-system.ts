@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { FileSystem, OpenFile } from '../../../src/adapters/engines/embedded/file-system.ts';
 
-/** One file, whatever its names are. */
+/** A file, independent of its names. */
 interface Content {
   written: Buffer[];
   /** How many bytes of `written` are on stable storage. */
@@ -12,15 +12,15 @@ interface Content {
 type Entry = Content | 'folder';
 type Entries = Map<string, Entry>;
 
-/** The entries of a folder: what programs see, and what is on stable storage. */
+/** The entries of a folder: as programs see them, and on stable storage. */
 interface Folder {
   entries: Entries;
   synced: Entries;
 }
 
 /**
- * Passes every call on and keeps a record of it, from which a power cut is replayed: bytes that no `datasync` covered are
- * lost or torn, names that no sync of their folder covered are there or not, by chance. What a disk may do is a draw.
+ * Passes every call on and records it, so that a power cut can be replayed: bytes without a `datasync` are lost or
+ * torn, and names without a sync of their folder may or may not exist. The outcome is random within these bounds.
  */
 export class PowerCutFileSystem implements FileSystem {
   readonly #below: FileSystem;
@@ -84,7 +84,7 @@ export class PowerCutFileSystem implements FileSystem {
     return this.#below.freeBytes(folder);
   }
 
-  /** What is recorded at this moment; what is written and synced after it does not count. */
+  /** Snapshots the record; later writes and syncs do not affect it. */
   moment(): PowerCut {
     const copies = new Map<Content, Content>();
     const copyOf = (entry: Entry): Entry => {
@@ -126,7 +126,7 @@ export class PowerCut {
     this.#root = root;
   }
 
-  /** Writes what is left of the root into another folder. `random` draws what becomes of all that was not synced. */
+  /** Writes what remains of the root into another folder. `random` decides the fate of everything unsynced. */
   async leave(target: string, random: () => number): Promise<void> {
     await this.#leaveFolder(this.#root, target, random);
   }
@@ -145,7 +145,7 @@ export class PowerCut {
   }
 }
 
-/** What was synced stays; of the rest a piece, or its length without its bytes. */
+/** Keeps synced bytes, plus a piece of the rest, whose bytes may be zeros. */
 function leftOf(content: Content, random: () => number): Buffer {
   const bytes = Buffer.concat(content.written);
   const end = content.syncedBytes + Math.floor(random() * (bytes.length - content.syncedBytes + 1));

@@ -17,7 +17,7 @@ describe('the embedded blob store', () => {
     return { store: await openEmbeddedBlobStore({ ...parts, folder: folder.path }), close: () => folder.remove() };
   });
 
-  it('says in one line why it cannot use its folder', async () => {
+  it('explains in one line why it cannot use its folder', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'file');
     await writeFile(file, '');
@@ -27,7 +27,7 @@ describe('the embedded blob store', () => {
     });
   });
 
-  it('lets new blobs share folders for a while and never makes a path of what is no id', () => {
+  it('puts consecutive blobs into a shared folder, and never turns an invalid ID into a path', () => {
     const next = createIdSource(randomBytes, 3);
     const shards = Array.from({ length: 6 }, () => next().slice(0, 3));
     expect(new Set(shards.slice(0, 3)).size).toBe(1);
@@ -35,7 +35,7 @@ describe('the embedded blob store', () => {
     expect(() => layoutOf('/x').blobFile('../../../etc/passwd')).toThrow('malformed');
   });
 
-  it('keeps everything to its owner', async () => {
+  it('makes every file accessible to its owner only', async () => {
     await using folder = await temporaryFolder();
     await chmod(folder.path, 0o755);
     const store = await openEmbeddedBlobStore({ ...parts, folder: join(folder.path, 'objects') });
@@ -47,12 +47,12 @@ describe('the embedded blob store', () => {
 });
 
 describeRequiring(['root', 'linux'], 'the embedded blob store on a full disk', () => {
-  it('refuses with InsufficientStorage, leaves nothing behind, and goes on when there is room', async () => {
+  it('rejects writes with InsufficientStorage, leaves nothing behind, and recovers when there is room', async () => {
     await using folder = await temporaryFolder();
     const mount = join(folder.path, 'disk');
     await mkdir(mount);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', mount]);
-    let nowMs = 0; // old enough to be asked again each time
+    let nowMs = 0; // ages the last measurement on each call, so the disk is measured again
     try {
       const store = await openEmbeddedBlobStore({
         ...parts,

@@ -34,7 +34,7 @@ async function idsOf(store: BlobStore): Promise<string[]> {
   return ids;
 }
 
-describe('the embedded blob store on a disk that fails', () => {
+describe('the embedded blob store on a failing disk', () => {
   const opened = async (folder: string) => {
     const faults: { plan: FaultPlan } = { plan: () => null };
     const fileSystem = faultyFileSystem(nodeFileSystem(), (call, path) => faults.plan(call, path));
@@ -47,7 +47,7 @@ describe('the embedded blob store on a disk that fails', () => {
     ['EROFS', 'StorageFault'],
     ['ENOSPC', 'InsufficientStorage'],
   ])(
-    'says %s as %s at whichever call it comes, leaves nothing behind, and harms no other blob',
+    'reports %s as %s whichever call fails, leaves nothing behind, and harms no other blob',
     async (code, expected) => {
       await using folder = await temporaryFolder();
       const { store, faults } = await opened(folder.path);
@@ -56,7 +56,7 @@ describe('the embedded blob store on a disk that fails', () => {
       faults.plan = counting;
       const probe = await write(store);
       await store.remove(probe);
-      const calls = counting.calls() - 1; // without the removal
+      const calls = counting.calls() - 1; // excluding the removal
       expect(calls).toBeGreaterThan(5);
       for (let number = 0; number < calls; number += 1) {
         faults.plan = failingCall(new Set([number]), code);
@@ -70,7 +70,7 @@ describe('the embedded blob store on a disk that fails', () => {
     },
   );
 
-  it('says a failed read as StorageFault, never as bytes, and reads again when the disk does', async () => {
+  it('reports a failed read as StorageFault, never as bytes, and recovers with the disk', async () => {
     await using folder = await temporaryFolder();
     const { store, faults } = await opened(folder.path);
     const id = await write(store);
@@ -82,14 +82,14 @@ describe('the embedded blob store on a disk that fails', () => {
     expect((await read(store, id)).equals(body)).toBe(true);
   });
 
-  it('lets a read-ahead fail while a slow reader is busy, and says so when the reader asks again', async () => {
+  it('reports a failed read-ahead to a slow reader on its next read', async () => {
     await using folder = await temporaryFolder();
     const { store, faults } = await opened(folder.path);
     const id = await write(store);
     faults.plan = failingCall(new Set([2]), 'EIO'); // the second range, which is read ahead
     const chunks = store.read(id, { start: 0, endExclusive: body.length })[Symbol.asyncIterator]();
     expect((await chunks.next()).done).toBe(false);
-    await new Promise((resolve) => setImmediate(resolve)); // a rejection that nobody handles is reported by now
+    await new Promise((resolve) => setImmediate(resolve)); // an unhandled rejection would be reported by now
     await expect(chunks.next()).rejects.toMatchObject({ code: 'StorageFault' });
   });
 });
