@@ -1,11 +1,11 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { KeyWrapper, WrappedKey } from '@svc/keys';
-import type { MetadataStore } from '../domain/ports/metadata-store.ts';
+import type { StorePropertyCommands, StorePropertyQueries } from '../domain/ports/store-properties.ts';
 
 const PROPERTY = 'installation-key';
 const CONTEXT = 'installation-key';
 
-type Properties = Pick<MetadataStore, 'storeProperty' | 'setStoreProperty'>;
+type Properties = StorePropertyCommands & StorePropertyQueries;
 
 /**
  * Loads the key behind names that must never change, such as the CNAME targets of custom domains. It started as the

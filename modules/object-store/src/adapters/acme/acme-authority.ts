@@ -5,7 +5,7 @@ import {
   type CertificateAuthority,
   type IssuedCertificate,
 } from '../../domain/ports/custom-domains.ts';
-import type { MetadataStore } from '../../domain/ports/metadata-store.ts';
+import type { DomainCommands, DomainQueries } from '../../domain/ports/custom-domains.ts';
 import type { KeyRing } from '../../domain/secrets/key-ring.ts';
 import { AccountKey } from './account-key.ts';
 import { readProblem, refused } from './acme-problem.ts';
@@ -17,7 +17,7 @@ export interface AcmeAuthorityOptions {
   ca?: string | undefined;
   /** Contact address for expiry notices from the authority. */
   email?: string | undefined;
-  metadata: MetadataStore;
+  metadata: DomainCommands & DomainQueries;
   secrets: Pick<KeyRing, 'seal' | 'open'>;
   now: () => number;
 }

@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { Logger } from '@svc/telemetry';
-import type { CertificateAuthority, DomainResolver } from '../ports/custom-domains.ts';
-import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { CertificateAuthority, DomainCommands, DomainQueries, DomainResolver } from '../ports/custom-domains.ts';
+import type { BucketQueries } from '../ports/buckets.ts';
+import type { WorkLeaseCommands } from '../ports/work-leases.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CustomDomainsConfig } from './custom-domains-config.ts';
@@ -15,7 +16,7 @@ export interface CustomDomainsOptions {
   /** `object_store.domains`: the platform's own names. */
   storeDomains: readonly string[];
   s3Endpoint: () => string;
-  metadata: MetadataStore;
+  metadata: DomainCommands & DomainQueries & BucketQueries & WorkLeaseCommands;
   secrets: Pick<KeyRing, 'seal'>;
   installationKey: KeyObject;
   resolver: DomainResolver;

@@ -1,8 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { isAppError } from '@svc/errors';
 import { storeErrors } from '../../errors.ts';
-import type { DomainRecord } from '../ports/custom-domains.ts';
-import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { DomainCommands, DomainQueries, DomainRecord } from '../ports/custom-domains.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { DomainDirectory } from './domain-directory.ts';
 import { newDomainState, scheduleOf } from './domain-state.ts';
@@ -13,7 +12,7 @@ import { normalizeHostname } from './hostname.ts';
 const ASKED_CHECK_EVERY_MS = 10_000;
 
 export interface DomainServiceOptions {
-  metadata: MetadataStore;
+  metadata: DomainCommands & DomainQueries;
   directory: DomainDirectory;
   worker: DomainWorker;
   now: () => number;

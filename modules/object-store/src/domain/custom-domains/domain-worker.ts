@@ -9,14 +9,15 @@ import {
   type DomainResolver,
   type DomainState,
 } from '../ports/custom-domains.ts';
-import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { DomainCommands, DomainQueries } from '../ports/custom-domains.ts';
+import type { WorkLeaseCommands } from '../ports/work-leases.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { checkCname } from './check-cname.ts';
 import type { DomainDirectory } from './domain-directory.ts';
 import { afterCheck, afterIssue, afterRefusal, factsOf, scheduleOf, wantsCertificate } from './domain-state.ts';
 
 export interface DomainWorkerOptions {
-  metadata: MetadataStore;
+  metadata: DomainCommands & DomainQueries & WorkLeaseCommands;
   resolver: DomainResolver;
   /** Null if the platform issues no certificates and TLS ends before it. */
   authority: CertificateAuthority | null;

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@svc/telemetry';
 import { SEALED_KINDS, type RowKey, type SealedKind, type SealedRow } from '../ports/key-ring.ts';
+import type { KeyRingCommands, KeyRingQueries } from '../ports/key-ring.ts';
+import type { StorePropertyCommands, StorePropertyQueries } from '../ports/store-properties.ts';
+import type { WorkLeaseCommands } from '../ports/work-leases.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { sealedTexts, withSealedTexts } from './sealed-bodies.ts';
@@ -13,7 +16,12 @@ const POLL_MS = 5_000;
 const BATCH = 100;
 
 export interface KeyRotationDeps {
-  metadata: MetadataStore;
+  metadata: KeyRingCommands &
+    KeyRingQueries &
+    StorePropertyCommands &
+    StorePropertyQueries &
+    WorkLeaseCommands &
+    Pick<MetadataStore, 'settle'>;
   secrets: KeyRing;
   /** Unique among the processes that share the database. */
   holder: string;

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { CrcKernel } from '../checksums/crc-kernel.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
-import type { BlobRecord, VerifiedBlob } from '../ports/blobs.ts';
-import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { BlobCommands, BlobQueries, BlobRecord, VerifiedBlob } from '../ports/blobs.ts';
+import type { TrashQueries } from '../ports/trash.ts';
+import type { WorkLeaseCommands } from '../ports/work-leases.ts';
 import { Pace } from './pace.ts';
 import { verifyBlob, type Verdict } from './verify-blob.ts';
 
 export interface ScrubDeps {
-  metadata: MetadataStore;
+  metadata: BlobCommands & BlobQueries & TrashQueries & WorkLeaseCommands;
   blobs: BlobStore;
   kernel: CrcKernel;
   log: Logger;

@@ -1,5 +1,5 @@
 import { storeErrors } from '../../errors.ts';
-import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { BucketConfigurationCommands } from '../ports/bucket-configuration.ts';
 import type { BucketDocumentName, BucketRecord } from '../ports/records.ts';
 import type { BucketConfiguration, BucketConfigurations } from '../bucket-configurations.ts';
 
@@ -26,7 +26,7 @@ const MOST_ATTEMPTS = 8;
  * the bucket and its documents after the change. Throws `OperationAborted` if concurrent changes prevent it repeatedly.
  */
 export async function editDocuments(
-  deps: { metadata: MetadataStore; configurations: BucketConfigurations; now: () => number },
+  deps: { metadata: BucketConfigurationCommands; configurations: BucketConfigurations; now: () => number },
   { find, edit }: DocumentEdit,
 ): Promise<{ bucket: BucketRecord; configuration: BucketConfiguration }> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
