@@ -75,7 +75,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return (await agent.get('/readyz')).json();
   }
 
-  it('are what its pods use of their limits, and it is healthy while it may see and is told all of that', async () => {
+  it('show what its pods use of their limits, and the cluster is healthy while the agent can read all of that', async () => {
     await expect
       .poll(async () => (await latest()).heartbeat?.metrics.cpu_usage, { timeout: BUSY_MS, interval: 1000 })
       .toBeGreaterThan(0);
