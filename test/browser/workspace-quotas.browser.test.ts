@@ -23,7 +23,7 @@ describeRequiring(['chromium'], 'the quotas of a workspace in the console', () =
     await platform[Symbol.asyncDispose]();
   });
 
-  it('shows limits and use, and the operator raises one', async () => {
+  it('shows limits and usage, and lets the operator raise a limit', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `/w/${platform.workspaceUuid}/settings`);

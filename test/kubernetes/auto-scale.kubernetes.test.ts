@@ -90,7 +90,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await replicasOf('busy')).toBe(3);
   });
 
-  it('keep their replicas when the annotation is added, and return to those of the manifest when it is removed', async () => {
+  it('keep their replicas when the annotation is added, and take the manifest’s when it is removed', async () => {
     await deploy('turns', { replicas: 2 });
     await deploy('turns', { replicas: 2, annotations: scaled(2, 4) });
     expect(await replicasOf('turns')).toBe(2);

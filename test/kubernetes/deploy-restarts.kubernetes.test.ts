@@ -40,7 +40,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   }
 
-  it('applies a namespace, a custom kind and an object of that kind from one manifest, and prunes all of them', async () => {
+  it('applies a namespace, a custom kind and its object from one manifest, and prunes all of them', async () => {
     const { namespace } = fixture;
     const group = `${namespace}.example`;
     const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };

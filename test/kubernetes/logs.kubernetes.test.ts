@@ -90,7 +90,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('are followed across container restarts, each line once, and the previous container’s log is readable', async () => {
+  it('are followed across restarts, each line once, and the previous container’s log is readable', async () => {
     await fixture.pod('again', [shell('echo start-$(cat /proc/sys/kernel/random/uuid); sleep 2; echo end; exit 1')]);
     await fixture.inNamespace('wait', '--for=jsonpath={.status.phase}=Running', 'pod/again', '--timeout=60s');
     const id = send({ pod: 'again', follow: true });

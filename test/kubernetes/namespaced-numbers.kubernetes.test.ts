@@ -75,7 +75,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return (await agent.get('/readyz')).json();
   }
 
-  it('show what its pods use of their limits, and the cluster is healthy while the agent can read all of that', async () => {
+  it('show usage relative to limits, and the cluster is healthy while the agent can read all of it', async () => {
     await expect
       .poll(async () => (await latest()).heartbeat?.metrics.cpu_usage, { timeout: BUSY_MS, interval: 1000 })
       .toBeGreaterThan(0);
