@@ -7,7 +7,7 @@ import { openConsole, signIn } from './support/console-page.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { screenshot } from './support/screenshots.ts';
 
-describeRequiring(['chromium'], 'what goes wrong', () => {
+describeRequiring(['chromium'], 'the console on errors', () => {
   let browser: Browser;
   let platform: RunningPlatform;
 

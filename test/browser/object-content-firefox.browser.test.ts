@@ -11,7 +11,7 @@ const CONFIG = {
   object_store: { public_objects: { domain: '' }, limits: { management_requests_per_second: 100_000 } },
 };
 
-describeRequiring(['command:firefox-esr'], 'what Firefox makes of objects', () => {
+describeRequiring(['command:firefox-esr'], 'objects displayed by Firefox', () => {
   let firefox: Firefox;
   let platform: RunningPlatform;
   let collector: Collector;

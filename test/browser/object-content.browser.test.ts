@@ -71,7 +71,7 @@ async function forEach<Item>(items: readonly Item[], run: (item: Item) => Promis
   await Promise.all(Array.from({ length: PAGES_AT_A_TIME }, worker));
 }
 
-describeRequiring(['chromium'], 'what browsers make of objects', () => {
+describeRequiring(['chromium'], 'objects displayed by browsers', () => {
   let browser: Browser;
   let collector: Collector;
 

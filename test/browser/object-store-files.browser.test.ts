@@ -19,7 +19,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-describeRequiring(['chromium'], 'files on their way into the console and out of it', () => {
+describeRequiring(['chromium'], 'uploads and downloads in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let objects: ObjectsClient;

@@ -10,7 +10,7 @@ import { screenshot } from './support/screenshots.ts';
 
 const BUCKET = 'press-kit';
 
-describeRequiring(['chromium'], 'what is set on a bucket, in the console', () => {
+describeRequiring(['chromium'], 'bucket settings in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let buckets: BucketsClient;

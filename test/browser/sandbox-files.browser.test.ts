@@ -19,7 +19,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console', () => {
+describeRequiring(SANDBOX_REQUIREMENTS, 'files of a sandbox in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let sandbox: SandboxHandle;

@@ -8,7 +8,7 @@ import { LOOKS } from './support/looks.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { screenshot } from './support/screenshots.ts';
 
-describeRequiring(['chromium'], 'the quotas of a workspace in the console', () => {
+describeRequiring(['chromium'], 'workspace quotas in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
 
