@@ -140,7 +140,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('is cancelled', async () => {
+  it('can be cancelled', async () => {
     const id = send({ command: ['sh', '-c', 'echo begun; sleep 600'], stream: true });
     await waitFor(() => outputOf(id, 'stdout').includes('begun') || undefined, { description: 'its first output' });
     fixture.platform.send('cancel', { command_id: id, reason: 'enough' });
