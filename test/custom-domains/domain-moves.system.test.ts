@@ -108,7 +108,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain across DNS chan
     expect(back).toMatchObject({ status: 409, data: { code: 'DomainTaken' } });
   });
 
-  it('treats silent name servers as no answer', async () => {
+  it('stays active while the name servers do not respond', async () => {
     await pointAtTarget();
     expect(await after(0)).toMatchObject({ status: 'active' });
     await names.fallSilent();

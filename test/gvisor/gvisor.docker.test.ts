@@ -23,7 +23,7 @@ describeRequiring([...DOCKER_REQUIREMENTS, 'go'], 'sandboxes behind gVisor', () 
     await docker.stop();
   });
 
-  it('runs programs on a kernel of its own, and others on that of this host', async () => {
+  it('runs programs on gVisor’s kernel, and other sandboxes on the host’s', async () => {
     const kernels: string[] = [];
     for (const isolation of ['gvisor', 'namespaces'] as const) {
       const spec = sampleSpec(`kernel-${isolation}`, {

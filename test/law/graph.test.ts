@@ -32,14 +32,14 @@ function circleFrom(path: string, clear: Set<string>, open: readonly string[] = 
   return null;
 }
 
-describe('the graph of files', () => {
-  it('has no circle, type-only imports included', () => {
+describe('the file graph', () => {
+  it('has no cycle, including type-only imports', () => {
     const clear = new Set<string>();
     const circles = [...paths].map((path) => circleFrom(path, clear)).filter((circle) => circle !== null);
     expect(circles.map((circle) => circle.join(' -> '))).toEqual([]);
   });
 
-  it(`has at most ${MICRO_FILES_ALLOWED} files of ${MICRO_FILE_LINES} lines with one importer, beside it`, () => {
+  it(`has at most ${MICRO_FILES_ALLOWED} files of ${MICRO_FILE_LINES} lines whose only importer is in the same folder`, () => {
     const importers = new Map<string, string[]>();
     for (const [path, targets] of importsOf) {
       if (isTest(path)) continue;

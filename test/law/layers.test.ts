@@ -66,7 +66,7 @@ function complaints(
 }
 
 describe('the rooms of a module', () => {
-  it('are the same everywhere', () => {
+  it('are the same in every module', () => {
     const strangers = projectFiles().filter((path) => {
       const [zone, , part, room, file] = path.split('/');
       if (zone !== 'modules' || !/\.tsx?$/.test(path)) return false;

@@ -72,7 +72,7 @@ describeRequiring(['linux', 'command:script'], 'the SDK on a server that impleme
     expect((await readdir('/tmp')).filter((name) => name.startsWith('.run-'))).toEqual([]);
   });
 
-  it('sends a signal to a command', async () => {
+  it('aborts a command with its signal', async () => {
     const stop = new AbortController();
     const running = sandbox.run('sleep 600', { signal: stop.signal });
     setTimeout(() => stop.abort(new Error('enough')), 300);

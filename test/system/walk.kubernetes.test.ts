@@ -11,7 +11,7 @@ const title = 'one command and its one line';
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   describeRequiring(['root', 'command:aws', 'python-websockets'], 'with ordinary clients', () => {
-    it('walks the object store, a sandbox and a real Kubernetes', async () => {
+    it('covers the object store, a sandbox and a real Kubernetes', async () => {
       await using folder = await temporaryFolder();
       const kubernetes = await startKubernetes();
       try {
