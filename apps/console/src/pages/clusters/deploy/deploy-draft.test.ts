@@ -3,8 +3,8 @@ import { EMPTY_DRAFT, faultsOf, isReady, toNewDeployment } from './deploy-draft.
 
 const draft = { ...EMPTY_DRAFT, project: 'shop', manifest: 'kind: ConfigMap' };
 
-describe('the form of a deployment', () => {
-  it('asks for a project, a namespace and a manifest', () => {
+describe('the deployment form', () => {
+  it('requires a project, a namespace and a manifest', () => {
     expect(faultsOf(EMPTY_DRAFT)).toEqual({});
     expect([EMPTY_DRAFT, draft, { ...draft, namespace: '' }, { ...draft, manifest: ' \n' }].map(isReady)).toEqual([
       false,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatDetails, eventLabel } from './event-labels.ts';
 
-describe('events in words', () => {
+describe('sandbox event labels', () => {
   it('have a word for each kind, and their own name for one that is new', () => {
     expect(eventLabel({ type: 'oom_killed' })).toEqual({ label: 'Out of memory', tone: 'danger' });
     expect(eventLabel({ type: 'moved_house' })).toEqual({ label: 'moved house', tone: 'neutral' });
