@@ -52,7 +52,7 @@ describeRequiring([...DOCKER_REQUIREMENTS, 'go'], 'sandboxes behind gVisor', () 
     expect(kernels[1]).not.toBe(kernels[0]);
   });
 
-  it('serves a second connection while the first is there', async () => {
+  it('serves a second connection while the first is open', async () => {
     const spec = sampleSpec('gvisor-two', {
       isolation: 'gvisor',
       resources: { cpuMillis: 1000, memoryMb: 256, diskMb: 64, pids: 256 },

@@ -14,7 +14,7 @@ function filesWith(pattern: RegExp): string[] {
 }
 
 // Browsers display users' bytes, so everything that sends them must use the single decision about their headers.
-describe('the bytes of objects', () => {
+describe('object content', () => {
   it('is sent from one place, with headers from a single decision', () => {
     const sender = `${STORE}/s3/send-content.ts`;
     expect(importersOf('readContent').toSorted()).toEqual(

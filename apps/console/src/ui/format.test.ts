@@ -14,7 +14,7 @@ describe('relative times', () => {
     ['2026-12-21T10:00:00.000Z', 'in 1 mo'],
     ['2025-12-01T10:00:00.000Z', '12 mo ago'],
     ['1970-01-01T12:00:00.000Z', '1 Jan 1970'],
-  ])('says %s as %s', (at, words) => {
+  ])('formats %s as %s', (at, words) => {
     expect(formatRelative(Date.parse(at), NOW)).toBe(words);
   });
 });

@@ -122,7 +122,7 @@ describe('an upload', () => {
     }
   });
 
-  it('goes on where it stopped', async () => {
+  it('resumes where it stopped', async () => {
     const { seen, objects } = platform({ arrived: [{ partNumber: 1, etag: 'etag-1', size: 10 }] });
     const body = new Blob(['x'.repeat(20)]);
     await objects.upload('k', body, { partSizeBytes: 10, resume: { uploadId: 'up-1' } });

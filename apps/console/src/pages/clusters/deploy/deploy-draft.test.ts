@@ -14,7 +14,7 @@ describe('the deployment form', () => {
     ]);
   });
 
-  it('names each field that is wrong', () => {
+  it('names each invalid field', () => {
     const wrong = { ...draft, project: 'my shop', namespace: 'Shop', timeout: '0', manifest: 'ä'.repeat(461_000) };
     expect(Object.keys(faultsOf(wrong)).toSorted()).toEqual(['manifest', 'namespace', 'project', 'timeout']);
     expect(isReady(wrong)).toBe(false);

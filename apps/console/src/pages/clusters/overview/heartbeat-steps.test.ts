@@ -13,7 +13,7 @@ const point = (at: string, cpu: number, samples = 1): HeartbeatPoint => ({
 });
 const NOW = Date.parse('2026-11-22T10:00:10.000Z');
 
-describe('heartbeats over time', () => {
+describe('heartbeat steps', () => {
   it('are means over whole steps, in which an average counts with its number of samples', () => {
     const span = spanOf('7d', NOW);
     const steps = stepsOf([point('08:00:00', 0.1, 19), point('08:50:00', 0.3), point('09:10:00', 0.8)], span);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LogLines } from './log-lines.ts';
 
-describe('the lines of a log', () => {
+describe('log lines', () => {
   it('are assembled from pieces that end anywhere', () => {
     const lines = new LogLines(10);
     lines.push('one\ntw');

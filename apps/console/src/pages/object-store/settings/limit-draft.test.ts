@@ -15,7 +15,7 @@ const settings = (changes: Partial<BucketSettings>): BucketSettings => ({
   ...changes,
 });
 
-describe('the limits of a bucket', () => {
+describe('limits of a bucket', () => {
   it('are saved as shown, to the byte', () => {
     const limits = {
       quota: { max_bytes: 10 * 1024 ** 3 + 1, max_objects: 5 },

@@ -13,7 +13,7 @@ const sample = (seconds: number, cpuCores: number | null): SandboxUsage => ({
   disk_limit_bytes: 20,
 });
 
-describe('what a sandbox uses', () => {
+describe('a metrics series', () => {
   const metrics = { samples: [sample(0, 0.1), sample(10, null), sample(20, 0.3)], current: sample(25, 0.4) };
 
   it('holds one metric over time, without samples that lack it', () => {
