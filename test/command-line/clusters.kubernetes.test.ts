@@ -212,7 +212,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       const { child, ended } = store.svc.start(['cluster', 'events', 'home', '-f', '--type', 'scaled', '--json']);
       let lines = '';
       child.stdout?.setEncoding('utf8').on('data', (text: string) => (lines += text));
-      // Nothing outside tells when the command is listening.
+      // The command does not signal when it is listening, so keep causing events.
       let replicas = 1;
       await waitFor(
         async () => {

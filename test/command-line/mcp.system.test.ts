@@ -13,7 +13,7 @@ interface Answer {
   value: Record<string, unknown>;
 }
 
-/** The protocol's own client starts `svc mcp` like any client, against a real platform. */
+/** Uses the protocol's own client to start `svc mcp`, against a real platform. */
 describeRequiring(['linux', 'root'], 'svc mcp', () => {
   let store: CommandStore;
   let client: Client;

@@ -63,7 +63,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
       [],
       [
         PROMPT,
-        // Wait for a program of ours: input during the shell's fork may reach neither process.
+        // Wait until our program runs: during the shell's fork, input may reach neither process.
         { type: "sh -c 'echo be$((1+1)); exec sleep 600'\r" },
         { see: 'be2' },
         { type: '\u0003' },

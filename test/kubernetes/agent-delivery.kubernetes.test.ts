@@ -91,7 +91,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
 
   it('is pulled by a node’s runtime from the platform’s registry, and runs there', async () => {
     const repository = `${new URL(delivery.platform.ready.url).host}/svc-agent`;
-    // Plain HTTP, which a runtime accepts only if told to: this test covers the registry, not TLS.
+    // Plain HTTP, which a runtime accepts only with this flag: the test covers the registry, not TLS.
     const pulled = await delivery.onNode(`ctr -n k8s.io images pull --plain-http ${repository}:0.1.0`);
     expect(pulled).toMatchObject({ exitCode: 0 });
     const { exitCode, stderr } = await delivery.shell(

@@ -140,7 +140,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         status: 'succeeded',
       });
       const before = String(fieldAt(await other.json('deployment', 'back'), 'metadata', 'uid'));
-      await other.inNamespace('delete', 'deployment', 'back', '--wait=false'); // its autoscaler goes with it
+      await other.inNamespace('delete', 'deployment', 'back', '--wait=false'); // also deletes its autoscaler
       await waitFor(
         async () => {
           const names = ['deployment', 'hpa'].map((kind) => other.json(kind, 'back').catch(() => undefined));

@@ -14,7 +14,7 @@ import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index
 
 const reason = (await kubernetesRequirement()) ?? requirement('chromium');
 const TITLE = 'a real cluster in the console';
-/** A new one for each run: a terminating namespace accepts nothing new. */
+/** Unique per run: a terminating namespace accepts no new objects. */
 const NAMESPACE = `console-${randomUUID().slice(0, 8)}`;
 
 const MANIFEST = `apiVersion: v1

@@ -4,7 +4,10 @@ import { isTest } from './project-files.ts';
 import { typeScriptSources } from './typescript-source.ts';
 
 const MICRO_FILE_LINES = 40;
-/** Small files with one importer, beside it. Merge one before adding one: the number only goes down. */
+/**
+ * Number of small files whose only importer is in the same folder. Merge one before adding one: the number only
+ * decreases.
+ */
 const MICRO_FILES_ALLOWED = 95;
 
 const sources = typeScriptSources();

@@ -82,7 +82,7 @@ describe('a platform after use', () => {
         { timeoutMs: SETTLE_MS, intervalMs: 1_000, description: 'the platform to hold what it held before' },
       );
     } catch {
-      expect(more).toEqual({}); // shows what is left over
+      expect(more).toEqual({}); // the failure lists the leaks
     }
   }
 

@@ -83,7 +83,7 @@ async function readyLine(child: ChildProcess): Promise<ReadyLine> {
   });
   if (child.stdout === null) throw new Error('the platform has no standard output');
   for await (const line of createInterface({ input: child.stdout })) {
-    child.stdout.resume(); // output after the ready line must not fill the pipe
+    child.stdout.resume(); // later output must not fill the pipe
     return JSON.parse(line) as ReadyLine; // the documented line of `svc up --json`
   }
   throw new Error(`the platform did not start:\n${output}`);

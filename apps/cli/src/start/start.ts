@@ -73,8 +73,8 @@ function prepareConsole(options: { progress: (line: string) => void; signal: Abo
 }
 
 /**
- * Collects the garbage of startup once. V8 would do so only under load, and an idle platform would hold about 20 MB for
- * nothing until then. `svc` starts Node.js with `--expose-gc`.
+ * Runs one garbage collection after startup. V8 would collect only under load, and an idle platform would hold
+ * about 20 MB until then. `svc` starts Node.js with `--expose-gc`.
  */
 function settleMemory(): void {
   // V8's most thorough collection: the usual one leaves about 25 MiB more for the first minutes.

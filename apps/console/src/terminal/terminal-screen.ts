@@ -137,8 +137,8 @@ export class TerminalScreen {
     if (withShift && event.code === 'KeyX') return this.#take(event, options.onLeave);
     if (withShift && event.code === 'KeyC') return this.#take(event, () => this.#copy());
     const command = (event.ctrlKey || event.metaKey) && !event.altKey;
-    // The browser's copy and paste arrive as events, with line endings and bracketing handled. Without a selection,
-    // Ctrl+C goes to the shell.
+    // The browser handles copy and paste as events, including line endings and bracketed paste. Without a
+    // selection, Ctrl+C goes to the shell.
     const copies = event.code === 'KeyC' && command && this.#terminal.hasSelection();
     const pastes = event.code === 'KeyV' && command;
     return !copies && !pastes;
