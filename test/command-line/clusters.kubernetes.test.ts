@@ -33,7 +33,7 @@ spec:
 }
 
 describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, reason), () => {
-  describeRequiring(['command:python3'], 'as a user runs them', () => {
+  describeRequiring(['command:python3'], 'on a terminal and in pipes', () => {
     let kubernetes: Kubernetes;
     let store: CommandStore;
     let agent: RunningAgent | undefined;

@@ -10,7 +10,7 @@ const given = (process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '';
 const reason = given
   ? 'a cluster was given from outside, which no image can be given to'
   : ((await kubernetesRequirement()) ?? (await helmRequirement()));
-const TITLE = 'the agent as it is delivered';
+const TITLE = 'the delivered agent';
 const CHART = 'deploy/helm/svc-agent';
 
 const MANIFEST = `apiVersion: v1

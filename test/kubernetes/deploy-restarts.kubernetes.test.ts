@@ -8,7 +8,7 @@ import { kubernetesRequirement } from './index.ts';
 import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement();
-const title = 'an agent with rules of its own';
+const title = 'a configured agent across restarts';
 
 const RULES = `
 deploy:

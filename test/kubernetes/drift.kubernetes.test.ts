@@ -10,7 +10,7 @@ import { makeServiceAccount } from './service-account.ts';
 const reason = await kubernetesRequirement(true);
 /** Allows for a busy machine. */
 const BUSY_MS = 120_000;
-const title = 'objects that somebody changes after their deploy';
+const title = 'objects changed after their deploy';
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let fixture: AgentFixture;

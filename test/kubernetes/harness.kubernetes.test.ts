@@ -6,7 +6,7 @@ import { kubernetesRequirement, startKubernetes } from './index.ts';
 
 const given = (process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '';
 const reason = given ? 'a cluster was given from outside' : await kubernetesRequirement(true);
-const title = 'an API server of our own';
+const title = 'a separate API server';
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   it('returns the state of a new cluster, and leaves no process or file behind', async () => {

@@ -11,7 +11,7 @@ import { makeServiceAccount } from './service-account.ts';
 const reason = await kubernetesRequirement(true);
 /** Allows for a busy machine. */
 const BUSY_MS = 120_000;
-const title = 'an agent with rights in some namespaces only';
+const title = 'an agent limited to some namespaces';
 const MANAGED = { 'svc.dev/project': 'shop' };
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {

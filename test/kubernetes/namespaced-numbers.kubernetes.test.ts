@@ -9,7 +9,7 @@ import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index
 import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement();
-const title = 'numbers of an agent with rights in one namespace only';
+const title = 'metrics of an agent limited to one namespace';
 /** Measurements arrive every 15 seconds, later on a busy machine. */
 const BUSY_MS = 180_000;
 

@@ -9,7 +9,7 @@ import { kubernetesRequirement } from '../kubernetes/index.ts';
 import { startKubectl, type KubectlFixture } from './kubectl-fixture.ts';
 
 const reason = await kubernetesRequirement();
-const TITLE = 'kubectl with nothing but the file of svc kubeconfig';
+const TITLE = 'kubectl with only the output of svc kubeconfig';
 const IMAGE = 'localhost/busybox:1';
 
 const POD = JSON.stringify({

@@ -12,7 +12,7 @@ import { startPlatform, type RunningPlatform } from '../system/running-platform.
 import { tunnelsOf } from './tunnel-fixture.ts';
 
 const reason = await kubernetesRequirement();
-const TITLE = 'users of a cluster whose agent asks on their behalf';
+const TITLE = 'users impersonated by a cluster’s agent';
 
 describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, reason), () => {
   const namespace = `users-${randomUUID().slice(0, 8)}`;

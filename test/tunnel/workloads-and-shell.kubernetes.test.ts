@@ -5,7 +5,7 @@ import { kubernetesRequirement } from '../kubernetes/index.ts';
 import { startKubectl, type KubectlFixture } from './kubectl-fixture.ts';
 
 const reason = await kubernetesRequirement();
-const TITLE = 'what the console sees of a real cluster';
+const TITLE = 'a real cluster through the tunnel';
 const SECRET = 'secret-of-the-environment';
 
 const DEPLOYMENT = JSON.stringify({

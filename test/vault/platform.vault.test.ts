@@ -7,7 +7,7 @@ import { startVault } from './server.ts';
 
 const Bucket = 'sealed';
 
-describeRequiring(['linux', 'go'], 'svc up with its keys in a real Vault', () => {
+describeRequiring(['linux', 'go'], 'svc up with keys in a real Vault', () => {
   it(
     'migrates there and back, survives its loss, and reveals the token nowhere',
     { timeout: 10 * 60_000 },
