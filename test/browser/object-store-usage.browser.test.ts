@@ -11,7 +11,7 @@ import { writeUsageHistory } from './support/usage-history.ts';
 const BUCKET = 'field-notes';
 const MiB = 1024 * 1024;
 
-describeRequiring(['chromium'], 'the usage of the object store in the console', () => {
+describeRequiring(['chromium'], 'object store usage in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   const pathOf = (rest: string) => `/w/${platform.workspaceUuid}/${rest}`;

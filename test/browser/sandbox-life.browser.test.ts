@@ -10,7 +10,7 @@ import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { focusTerminal, SANDBOX_CONFIG, SANDBOX_REQUIREMENTS, terminalText } from './support/sandboxes.ts';
 import { screenshot } from './support/screenshots.ts';
 
-describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', () => {
+describeRequiring(SANDBOX_REQUIREMENTS, 'the lifecycle of a sandbox in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let sandbox: SandboxHandle;

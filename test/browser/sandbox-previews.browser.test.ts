@@ -36,7 +36,7 @@ createServer((request, response) => {
 }).listen(Number(process.argv[2]), '127.0.0.1', () => console.log('ready'));
 `;
 
-describeRequiring(SANDBOX_REQUIREMENTS, 'previews of ports in a browser', () => {
+describeRequiring(SANDBOX_REQUIREMENTS, 'port previews in a browser', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let sandbox: SandboxHandle;

@@ -16,7 +16,7 @@ const RECORD_SHIFTS = `
   }).observe({ type: 'layout-shift', buffered: true });
 `;
 
-describeRequiring(['chromium'], 'the shell', () => {
+describeRequiring(['chromium'], 'the console shell', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let seed: Seed;
