@@ -31,6 +31,7 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
 }
 
+/** The value of a query parameter. */
 export type QueryValue = string | number | boolean | null | undefined;
 
 /** A request to the API. */
@@ -70,6 +71,7 @@ export class Transport {
     return this.#options.baseUrl.replace(/\/+$/, '');
   }
 
+  /** The `fetch` of all calls. */
   get fetch(): typeof fetch {
     return this.#options.fetch ?? fetch;
   }

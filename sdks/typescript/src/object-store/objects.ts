@@ -18,6 +18,7 @@ import type {
 } from './object-types.ts';
 import { uploadBody, type UploadBody, type UploadOptions } from './upload.ts';
 
+/** Dependencies of `ObjectsClient`. */
 export interface ObjectsParts {
   store: StoreTransport;
   bucket: string;

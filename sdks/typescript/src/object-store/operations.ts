@@ -9,6 +9,7 @@ export type AnswerOf<Name extends OperationName> = ObjectStoreOperations[Name]['
   ? Data
   : undefined;
 
+/** The JSON body of an operation's request. */
 export type BodyOf<Name extends OperationName> = NonNullable<ObjectStoreOperations[Name]['body']>;
 
 /** Without the team, which the transport adds. */
@@ -33,6 +34,7 @@ export type OperationRequest<Name extends OperationName> = Parameters<Name> &
   Body<Name> &
   OperationOptions;
 
+/** Options of an operation. */
 export interface OperationOptions extends CallOptions {
   headers?: Readonly<Record<string, string>>;
 }

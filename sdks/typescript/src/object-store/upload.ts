@@ -37,6 +37,7 @@ export interface UploadOptions extends ObjectAttributes {
   ifNoneMatch?: '*' | undefined;
 }
 
+/** Dependencies of `uploadBody`. */
 export interface UploadParts {
   store: StoreTransport;
   bucket: string;
@@ -44,6 +45,7 @@ export interface UploadParts {
   multipart: MultipartClient;
 }
 
+/** Uploads a body in one request, or in parts if it is larger than one part. */
 export async function uploadBody(
   parts: UploadParts,
   key: string,

@@ -41,7 +41,9 @@ export interface CommandResult {
   timedOut: boolean;
 }
 
+/** Default time limit of a command. */
 export const DEFAULT_LIMIT_MS = 60_000;
+/** Default number of bytes kept of each output. */
 export const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Includes the wait for a sandbox that is still starting; the response begins with the command. */
 const HEAD_TIMEOUT_MS = 90_000;
