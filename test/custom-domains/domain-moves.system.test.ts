@@ -103,7 +103,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain across DNS chan
     await names.serve({ cnames: { [HOST]: theirs }, addresses: { [theirs]: '127.0.0.1' } });
     expect(await claim()).toMatchObject({ status: 201, data: { bucket: 'theirs' } });
     await bench.work();
-    await pointAtTarget(); // too late: a proven domain stays with its owner until it is broken for long
+    await pointAtTarget(); // too late: a verified domain stays with its owner until it has been broken for long
     const back = await bench.call('POST', '/domains', { hostname: HOST, bucket: 'photos' });
     expect(back).toMatchObject({ status: 409, data: { code: 'DomainTaken' } });
   });
@@ -156,7 +156,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain across DNS chan
     for (let elapsedMs = 0; elapsedMs <= 4 * HOUR_MS; elapsedMs += 15 * SECOND_MS) {
       const due = await bench.metadata.claimDueDomains({
         nowMs: bench.clock.nowMs(),
-        leaseUntilMs: bench.clock.nowMs(), // only a check, over immediately
+        leaseUntilMs: bench.clock.nowMs(), // only a check, so the lease ends immediately
         limit: 1,
       });
       if (due.length > 0) {

@@ -45,7 +45,7 @@ export interface CallRequest extends CallOptions {
   body?: unknown;
   /** Sent unchanged instead of `body`. Has no time limit unless the call sets one. */
   content?: Content;
-  /** In addition to the transport's own. */
+  /** Headers in addition to the transport's own. */
   headers?: Readonly<Record<string, string>>;
 }
 

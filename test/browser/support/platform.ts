@@ -20,7 +20,7 @@ export interface RunningPlatform extends AsyncDisposable {
 
 const MAIN = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
 const OWNER = { email: 'owner@example.com', password: 'correct horse battery staple' };
-/** For the report if the platform fails to start. */
+/** Output kept for the error message if the platform fails to start. */
 const KEPT_OUTPUT_CHARS = 8192;
 
 export interface PlatformOptions {

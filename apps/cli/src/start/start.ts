@@ -11,7 +11,7 @@ export interface StartFlags extends ConfigFlags {
   json?: boolean;
 }
 
-/** After the first requests, which a console or script sends immediately. */
+/** Time to wait for the first requests, which a console or script sends immediately. */
 const SETTLE_AFTER_MS = 3_000;
 
 /** Prepares and starts the platform, prints the summary when ready, and runs until a signal. */

@@ -122,7 +122,7 @@ export class TerminalScreen {
     this.#terminal.dispose();
   }
 
-  /** One column less than measured, since the last one would be covered by the scroll bar. */
+  /** Fits the terminal to its container, minus one column, which the scroll bar would cover. */
   #fill(): void {
     const size = this.#fit.proposeDimensions();
     if (size === undefined || !Number.isFinite(size.cols) || !Number.isFinite(size.rows)) return;

@@ -8,7 +8,7 @@ import type { ClusterScope } from './cluster-scope.ts';
 export interface FollowRequest extends CallOptions {
   path: string;
   query?: Readonly<Record<string, QueryValue>>;
-  /** Only events after this id; null = from the route's start. */
+  /** Yields only events after this id; null = from the route's start. */
   after: string | null;
 }
 

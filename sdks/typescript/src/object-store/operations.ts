@@ -12,7 +12,7 @@ export type AnswerOf<Name extends OperationName> = ObjectStoreOperations[Name]['
 /** The JSON body of an operation's request. */
 export type BodyOf<Name extends OperationName> = NonNullable<ObjectStoreOperations[Name]['body']>;
 
-/** Without the team, which the transport adds. */
+/** The query of an operation, without the team, which the transport adds. */
 export type QueryOf<Name extends OperationName> = Omit<ObjectStoreOperations[Name]['query'], 'team_uuid'>;
 
 type ParameterOf<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterOf<Rest> : never;

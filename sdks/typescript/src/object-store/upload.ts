@@ -33,7 +33,7 @@ export interface UploadOptions extends ObjectAttributes {
   resume?: { uploadId: string } | undefined;
   /** Keeps the parts after a failure, so that the upload can be resumed. By default they are removed. */
   keepOnFailure?: boolean | undefined;
-  /** Only if the key does not exist. For uploads in one request. */
+  /** Uploads only if the key does not exist. Only for uploads in one request. */
   ifNoneMatch?: '*' | undefined;
 }
 
