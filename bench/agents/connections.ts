@@ -91,7 +91,7 @@ async function makeClusters(ready: ReadyLine, count: number): Promise<Record<str
         SVC_CLUSTER_ID: body.id,
         SVC_TOKEN: body.token,
         SVC_API_URL: values.tls ? ready.https_url : ready.url,
-        SVC_TLS_INSECURE_SKIP_VERIFY: String(values.tls), // the platform does not care whom an agent trusts
+        SVC_TLS_INSECURE_SKIP_VERIFY: String(values.tls), // an agent's certificate check costs the platform nothing
         TUNNEL_ENABLED: String(values.tunnel),
       });
     }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 export interface PlatformFacts {
   residentBytes: number;
-  /** Since its start. */
+  /** CPU time since the process started, in seconds. */
   processorSeconds: number;
   /** 99th percentile of the event loop delay since the last read, in milliseconds. */
   loopDelayP99Ms: number;
@@ -19,7 +19,7 @@ export async function platformFacts({
   pid,
 }: {
   url: string;
-  /** Only operators can read metrics. */
+  /** The token of an operator, which reading metrics requires. */
   token: string;
   pid: number;
 }): Promise<PlatformFacts> {

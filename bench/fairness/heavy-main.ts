@@ -1,4 +1,4 @@
-/** Generates tenant A's load in a separate process until it is told to stop, then reports the amount of work. */
+/** Generates tenant A's load in a separate process until the parent stops it, then reports the amount of work. */
 import { setPriority } from 'node:os';
 import type { Tenant } from './tenant.ts';
 import { createWork, HEAVY, type WorkName } from './work.ts';

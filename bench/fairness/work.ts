@@ -20,7 +20,7 @@ const KEYS = 2_000;
 const READ_KEYS = 16;
 
 export interface WorkOptions {
-  /** Of an object, or of each part. */
+  /** Size of an object, or of each part. */
   readonly sizeBytes: number;
   readonly parts: number;
   readonly image: string;

@@ -76,7 +76,7 @@ function bucketOf(client: string): string {
   return `bench-${client}`;
 }
 
-/** Above 1.0 the others take longer than we do. */
+/** Renders the timings. A ratio above 1.0 means that the others take longer. */
 function tableOf(names: readonly string[], timings: readonly Timing[]): string {
   const others = names.filter((name) => name !== 'svc');
   const rows = timings.map(({ measure: name, medians }) => {

@@ -11,7 +11,7 @@ const CHUNK_BYTES = 8 * MiB;
 export interface Sources {
   file: string;
   fileDigest: string;
-  /** Of one small file. */
+  /** Path of one small file. */
   oneSmall: string;
   folder: string;
   tree: Tree;
@@ -51,7 +51,7 @@ function* chunks(sizeBytes: number): Generator<Buffer> {
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** In order: the output of one is the input of the next. */
+/** The measures in execution order: the output of one is the input of the next. */
 export const MEASURES: readonly Measure[] = [
   {
     name: 'one small file up',

@@ -1,7 +1,7 @@
 /**
  * `node bench/object-store/main.ts [--engines svc,minio,ceph] [--rounds 5] [--seconds 4] [--only TEXT] [--alone]`:
- * compares our object store with others in one run, by one client, each with durable settings; then measures what has
- * no comparison. Prints every round, then a table.
+ * compares our object store with others in one run, with one client and durable settings for each; then takes the
+ * measurements that have no peer. Prints every round, then a table.
  */
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { mkdtemp, rm } from 'node:fs/promises';

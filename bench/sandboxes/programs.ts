@@ -18,7 +18,7 @@ tar -cf /root/tree.tar --exclude=.git .
 mkdir /root/target
 `;
 
-/** From the most syscall-heavy to one that makes none. */
+/** Ordered from the most syscall-heavy program to one without system calls. */
 const PROGRAMS: readonly (readonly [name: string, script: string])[] = [
   ['git status of 5,000 files', 'cd /root/tree && git status --porcelain'],
   ['tar: unpack 5,000 files', 'rm -rf /root/target && mkdir /root/target && tar -xf /root/tree.tar -C /root/target'],

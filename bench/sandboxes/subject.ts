@@ -8,6 +8,6 @@ export interface Subject {
   stop(): Promise<void>;
 }
 
-/** The end of what a shell says when it waits for its first line; colours and bracketed paste may stand around it. */
+/** Matches the end of a shell's prompt, optionally followed by escape sequences for colors or bracketed paste. */
 // oxlint-disable-next-line no-control-regex -- escape sequences are what is looked for
 export const PROMPT = /[#$] (?:\u001B\[[0-9;?]*[A-Za-z])*$/;

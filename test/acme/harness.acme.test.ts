@@ -4,8 +4,8 @@ import { descendants } from '../system/process-facts.ts';
 import { AcmeSession, getOverTls } from './client.ts';
 import { startAcme } from './start.ts';
 
-describeRequiring(['linux', 'command:pebble'], 'an ACME server of our own', () => {
-  it('takes an account and an order over TLS with its own authority, and ends', async () => {
+describeRequiring(['linux', 'command:pebble'], 'the local ACME server', () => {
+  it('accepts an account and an order over TLS with its own authority, and stops', async () => {
     const acme = await startAcme();
     try {
       const other = await selfSignedCertificate();

@@ -23,7 +23,7 @@ describeRequiring(['chromium'], 'the audit log', () => {
     await platform[Symbol.asyncDispose]();
   });
 
-  it('shows the newest first and older ones on demand', async () => {
+  it('lists the newest entries first and loads older ones on demand', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `/w/${platform.workspaceUuid}/audit`);
@@ -35,7 +35,7 @@ describeRequiring(['chromium'], 'the audit log', () => {
     await opened.expectNoFault();
   });
 
-  it('opens an entry with everything that is known of it', async () => {
+  it('opens an entry with all of its details', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `/w/${platform.workspaceUuid}/audit`);

@@ -64,7 +64,7 @@ describeRequiring(['chromium'], 'pods of a large cluster in the console', () => 
     await platform[Symbol.asyncDispose](); // also closes the fake agent's connection
   });
 
-  it('brings a page that was asked for, also when things happen meanwhile, and says when no more fit', async () => {
+  it('loads a requested page even when events arrive meanwhile, and says when the page limit is reached', async () => {
     await using opened = await openConsole(browser, platform);
     const { page, context } = opened;
     const held = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ describeRequiring(['chromium'], 'pods of a large cluster in the console', () => 
     await opened.expectNoFault();
   });
 
-  it('says on the page of a pod why it does not run', async () => {
+  it('explains on the page of a pod why it does not run', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [404, 503] });
     const { page, context } = opened;
     await playPods(context, Promise.resolve());

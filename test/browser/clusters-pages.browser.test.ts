@@ -27,7 +27,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
   const listPath = (): string => `/w/${platform.workspaceUuid}/clusters`;
   const clusterPath = (rest = ''): string => `${listPath()}/${clusterId}${rest}`;
 
-  it('adds one: a name, a token that is shown once, and the agent as it comes', async () => {
+  it('adds a cluster: a name, a token shown once, and the agent as it connects', async () => {
     await using opened = await openConsole(browser, platform, { permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = opened;
     await signIn(page, platform, listPath());
@@ -73,7 +73,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('lists them live, and refuses a name that is taken', async () => {
+  it('lists clusters live, and rejects a name that is taken', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [409] });
     const { page } = opened;
     await signIn(page, platform, listPath());
@@ -94,7 +94,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('draws heartbeats over time, and says them in a table', async () => {
+  it('draws heartbeats over time, with a table of the same values', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath());
@@ -113,7 +113,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('warns of a clock that differs and of rights that the agent lacks, until neither is so', async () => {
+  it('warns of clock skew and missing agent permissions until both are resolved', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath());
@@ -142,7 +142,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await page.keyboard.insertText(manifest);
   }
 
-  it('shows what a dry run would change, then deploys and follows it to its result', async () => {
+  it('shows the changes of a dry run, then deploys and follows the deployment to its result', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath('/deployments'));
@@ -182,7 +182,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('names what was refused and where, and cancels what is asked for no more', async () => {
+  it('names rejected objects with their location, and cancels a deployment', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [400] });
     const { page } = opened;
     await signIn(page, platform, clusterPath('/deploy'));
@@ -213,7 +213,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('refuses a manifest that is none before it is sent, with its place', async () => {
+  it('rejects an invalid manifest before sending it, with the location of the error', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [400] });
     const { page } = opened;
     await signIn(page, platform, clusterPath('/deploy'));
@@ -226,7 +226,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('tells events as they happen, and of one kind when asked', async () => {
+  it('shows events as they happen, filtered by type on request', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath('/events'));
@@ -254,7 +254,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('says why what runs cannot be read through an agent that has no tunnel', async () => {
+  it('explains why workloads cannot be read through an agent without a tunnel', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [503] });
     const { page } = opened;
     for (const list of ['nodes', 'workloads', 'pods']) {

@@ -31,7 +31,7 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
   const path = (rest = ''): string => `/w/${seed.teamWorkspaceUuid}/clusters${rest}`;
   const clusterPath = (rest = ''): string => path(`/${created.id}${rest}`);
 
-  it('offers a guest nothing that a guest may not do, and says why', async () => {
+  it('offers a guest only permitted actions, and explains why', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, { ...platform, owner: GUEST }, path('?create=true'));
@@ -78,7 +78,7 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('says that its agent is away, and that what is shown is old', async () => {
+  it('says that its agent is offline and its data is stale', async () => {
     const agent = await playAgent(platform, created);
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
@@ -95,7 +95,7 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('rotates the token: the older one ends, the new one connects', async () => {
+  it('rotates the token: the old one expires, the new one connects', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath('/settings'));
@@ -120,7 +120,7 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('makes a kubeconfig with a token of its own', async () => {
+  it('creates a kubeconfig with its own token', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath('/settings'));

@@ -60,7 +60,7 @@ describeRequiring(['chromium'], 'confirming a sign-in', () => {
     await opened.expectNoFault();
   });
 
-  it('changes nothing when the question is left', async () => {
+  it('changes nothing when the dialog is dismissed', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [403] });
     const { page } = opened;
     await signIn(page, platform, '/account');
@@ -77,7 +77,7 @@ describeRequiring(['chromium'], 'confirming a sign-in', () => {
     expect((await nobody.accounts.signIn(platform.owner)).token_type).toBe('Bearer');
   });
 
-  it.each(['light', 'dark'] as const)('sets a password with a link of the operator (%s)', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('sets a password with a link from the operator (%s)', async (colorScheme) => {
     const { email } = platform.owner;
     const flags = ['--data', platform.dataFolder, '--email', email];
     const made = await runProgram(process.execPath, [MAIN, 'admin', 'password-link', ...flags]);

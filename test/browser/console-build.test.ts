@@ -30,7 +30,7 @@ describe('the build of the console', () => {
   });
   afterAll(() => folder.remove());
 
-  it('leaves one whole folder with compressed files and the list of URLs', async () => {
+  it('produces one complete folder with compressed files and the list of URLs', async () => {
     expect(await readdir(join(cacheDir, 'console'))).toHaveLength(1);
     const files = await readdir(join(first, 'assets'));
     const script = files.find((name) => /^start-console-.*\.js$/.test(name)) ?? '';
@@ -42,24 +42,24 @@ describe('the build of the console', () => {
   it.each([
     ['the sign-in page', ['start-entrance'], 60_000],
     ['the overview', ['start-console', 'overview-page'], 150_000],
-  ])('keeps what %s loads first small', async (_, names, mostBytes) => {
+  ])('keeps the initial load of %s small', async (_, names, mostBytes) => {
     expect(await initialScriptBytes(first, names)).toBeLessThanOrEqual(mostBytes);
   });
 
-  it('makes a document that its content policy lets run: no inline script, style or handler', async () => {
+  it('produces a document that complies with its content policy: no inline script, style or handler', async () => {
     const html = await readFile(join(first, 'index.html'), 'utf8');
     expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|javascript:|https?:\/\//);
     expect(html).toMatch(/<link rel="preload" href="\/assets\/inter-latin-wght-normal-[^"]+\.woff2"/);
   });
 
-  it('does not build again while the sources are the same', async () => {
+  it('does not rebuild while the sources are unchanged', async () => {
     const started: string[] = [];
     const again = await ensureConsoleBuilt({ root, cacheDir, onBuild: () => started.push('build') });
     expect(again).toBe(first);
     expect(started).toEqual([]);
   });
 
-  it('takes no notice of tests and notes, and builds anew when a source changed', async () => {
+  it('ignores tests and notes, and rebuilds when a source changes', async () => {
     await writeFile(join(root, 'apps/console/src/ui/another.test.ts'), 'export {};\n');
     await appendFile(join(root, 'apps/console/README.md'), 'A note.\n');
     expect(await ensureConsoleBuilt({ root, cacheDir })).toBe(first);
@@ -74,7 +74,7 @@ describe('the build of the console', () => {
     expect(kept).toEqual(new Set([first, one].map((path) => basename(path))));
   });
 
-  it('says why it failed and leaves nothing behind', async () => {
+  it('explains a failure and leaves nothing behind', async () => {
     const before = await readdir(join(cacheDir, 'console'));
     await writeFile(join(root, 'apps/console/src/main.ts'), 'this is no program (');
     await expect(ensureConsoleBuilt({ root, cacheDir })).rejects.toThrow(/the console does not build:[\s\S]*main\.ts/);

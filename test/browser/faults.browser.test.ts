@@ -7,7 +7,7 @@ import { openConsole, signIn } from './support/console-page.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { screenshot } from './support/screenshots.ts';
 
-describeRequiring(['chromium'], 'what goes wrong', () => {
+describeRequiring(['chromium'], 'the console on errors', () => {
   let browser: Browser;
   let platform: RunningPlatform;
 
@@ -19,7 +19,7 @@ describeRequiring(['chromium'], 'what goes wrong', () => {
     await platform[Symbol.asyncDispose]();
   });
 
-  it('answers a page that does not exist with a true 404 and a way out', async () => {
+  it('answers an unknown page with a real 404 and a way out', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [404] });
     const { page } = opened;
     await signIn(page, platform);
@@ -30,7 +30,7 @@ describeRequiring(['chromium'], 'what goes wrong', () => {
     await opened.expectNoFault();
   });
 
-  it('says that the platform cannot be reached, and goes on when it can be again', async () => {
+  it('says that the platform is unreachable, and recovers when it is back', async () => {
     await using opened = await openConsole(browser, platform);
     const { page, context } = opened;
     await signIn(page, platform, '/account');
@@ -45,7 +45,7 @@ describeRequiring(['chromium'], 'what goes wrong', () => {
     await page.getByRole('row', { name: 'Start of svc up' }).waitFor();
   });
 
-  it('shows an error page when not even the session can be loaded', async () => {
+  it('shows an error page when the session itself cannot be loaded', async () => {
     await using opened = await openConsole(browser, platform);
     const { page, context } = opened;
     await signIn(page, platform);

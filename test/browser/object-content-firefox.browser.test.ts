@@ -11,7 +11,7 @@ const CONFIG = {
   object_store: { public_objects: { domain: '' }, limits: { management_requests_per_second: 100_000 } },
 };
 
-describeRequiring(['command:firefox-esr'], 'what Firefox makes of objects', () => {
+describeRequiring(['command:firefox-esr'], 'objects displayed by Firefox', () => {
   let firefox: Firefox;
   let platform: RunningPlatform;
   let collector: Collector;
@@ -40,7 +40,7 @@ describeRequiring(['command:firefox-esr'], 'what Firefox makes of objects', () =
     expect(collector.heard).toEqual([]);
   };
 
-  it('is seen to run a program that does run on the origin of the console, as the owner', async () => {
+  it('detects a script that does run on the console’s origin, as the owner', async () => {
     const program = programFor('control', { console: platform.url, collector: collector.url });
     await firefox.openInstead(`${platform.url}/api/v1/public/control`, `<script>${program}</script>`);
     await expect.poll(() => collector.heard).toEqual([`control at ${platform.url}, me 200`]);
@@ -57,5 +57,5 @@ describeRequiring(['command:firefox-esr'], 'what Firefox makes of objects', () =
       'a presigned URL that wants it shown as a page',
       (each) => store.presignedUrl(each, { ResponseContentType: 'text/html', ResponseContentDisposition: 'inline' }),
     ],
-  ])('runs nothing of %s', { timeout: TIMEOUT_MS }, (_, addressOf) => openAll(addressOf));
+  ])('runs no script of %s', { timeout: TIMEOUT_MS }, (_, addressOf) => openAll(addressOf));
 });

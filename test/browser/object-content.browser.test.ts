@@ -71,7 +71,7 @@ async function forEach<Item>(items: readonly Item[], run: (item: Item) => Promis
   await Promise.all(Array.from({ length: PAGES_AT_A_TIME }, worker));
 }
 
-describeRequiring(['chromium'], 'what browsers make of objects', () => {
+describeRequiring(['chromium'], 'objects displayed by browsers', () => {
   let browser: Browser;
   let collector: Collector;
 
@@ -86,7 +86,7 @@ describeRequiring(['chromium'], 'what browsers make of objects', () => {
     await collector[Symbol.asyncDispose]();
   });
 
-  describe('on the origin of the console', { timeout: TIMEOUT_MS }, () => {
+  describe('on the console’s origin', { timeout: TIMEOUT_MS }, () => {
     let platform: RunningPlatform;
     let cases: readonly ContentCase[];
     let store: ContentStore;
@@ -114,12 +114,12 @@ describeRequiring(['chromium'], 'what browsers make of objects', () => {
       expect(collector.heard).toEqual([]);
     };
 
-    it('has at least sixty tricks, each with a name of its own', () => {
+    it('has at least sixty cases with unique names', () => {
       expect(cases.length).toBeGreaterThanOrEqual(60);
       expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
     });
 
-    it('is seen to run a program that does run there, as the owner', async () => {
+    it('detects a script that does run there, as the owner', async () => {
       const url = `${platform.url}/api/v1/public/object-store/control`;
       const body = `<script>${programFor('control', targets)}</script>`;
       const heard = collector.heard.length;
@@ -130,20 +130,20 @@ describeRequiring(['chromium'], 'what browsers make of objects', () => {
       collector.forget();
     });
 
-    it('runs nothing of a public object', () => openAll((each) => store.publicUrl(each)));
+    it('runs no script of a public object', () => openAll((each) => store.publicUrl(each)));
 
-    it('runs nothing of what the management API shows', () => openAll((each) => store.managementUrl(each)));
+    it('runs no script of an object shown by the management API', () => openAll((each) => store.managementUrl(each)));
 
-    it('runs nothing of a public object on the S3 plane', () => openAll((each) => store.anonymousUrl(each)));
+    it('runs no script of a public object on the S3 plane', () => openAll((each) => store.anonymousUrl(each)));
 
-    it('runs nothing behind a presigned URL', () => openAll((each) => store.presignedUrl(each)));
+    it('runs no script behind a presigned URL', () => openAll((each) => store.presignedUrl(each)));
 
-    it('runs nothing behind a presigned URL that wants it shown as a page', () =>
+    it('runs no script behind a presigned URL that requests an inline page', () =>
       openAll((each) =>
         store.presignedUrl(each, { ResponseContentType: 'text/html', ResponseContentDisposition: 'inline' }),
       ));
 
-    it('runs nothing in frames, objects and embeds of another site', () =>
+    it('runs no script in frames, objects and embeds of another site', () =>
       openAll(async (each) => {
         const answer = await fetch(store.publicUrl(each), { method: 'HEAD' });
         const isShown = answer.headers.get('content-disposition')?.startsWith('inline') === true;
@@ -153,7 +153,7 @@ describeRequiring(['chromium'], 'what browsers make of objects', () => {
         return collector.pageOf(urls.map((url) => embed(url, ['iframe src', 'object data', 'embed src'])).join(''));
       }));
 
-    it('runs nothing that a page of the console is made to load', async () => {
+    it('runs no script that a console page is made to load', async () => {
       const page = await signed.context.newPage();
       await page.goto('/');
       await page.locator('#content h1').waitFor();
@@ -167,7 +167,7 @@ describeRequiring(['chromium'], 'what browsers make of objects', () => {
       expect(collector.heard).toEqual([]);
     });
 
-    it('gives scripts of another site nothing of the console, and no module', async () => {
+    it('reveals nothing of the console, and no module, to scripts of another site', async () => {
       const scripts = cases.map((each) => `<script src="${store.publicUrl(each)}"></script>`).join('');
       const modules = cases.map((each) => `<script type="module" src="${store.publicUrl(each)}"></script>`).join('');
       const foreign = await browser.newContext();
@@ -180,8 +180,8 @@ describeRequiring(['chromium'], 'what browsers make of objects', () => {
     });
   });
 
-  describe('in an origin of their own', { timeout: TIMEOUT_MS }, () => {
-    it('sends page loads there, where nothing runs either', async () => {
+  describe('on a separate origin', { timeout: TIMEOUT_MS }, () => {
+    it('redirects page loads there, where no script runs either', async () => {
       await using platform = await startPlatform({ config: OWN_ORIGIN });
       const cases = contentCases({ console: platform.url, collector: collector.url });
       const store = await storeCases(platform, cases);

@@ -34,7 +34,7 @@ describeRequiring(['linux', 'chromium', 'command:dnsmasq'], 'custom domains in t
     await names.stop();
   });
 
-  it('says which record is needed, and follows by itself what becomes of it', async () => {
+  it('shows the required DNS record and follows its verification live', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `/w/${platform.workspaceUuid}/buckets/${BUCKET}/domains`);
@@ -77,7 +77,7 @@ describeRequiring(['linux', 'chromium', 'command:dnsmasq'], 'custom domains in t
     await opened.expectNoFault();
   });
 
-  it('says why a name cannot be added', async () => {
+  it('explains why a name cannot be added', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [400] });
     const { page } = opened;
     await signIn(page, platform, `/w/${platform.workspaceUuid}/buckets/${BUCKET}/domains`);

@@ -19,7 +19,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-describeRequiring(['chromium'], 'files on their way into the console and out of it', () => {
+describeRequiring(['chromium'], 'uploads and downloads in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let objects: ObjectsClient;
@@ -39,7 +39,7 @@ describeRequiring(['chromium'], 'files on their way into the console and out of 
   const bucketPath = (object = '') =>
     `/w/${platform.workspaceUuid}/buckets/${BUCKET}${object === '' ? '' : `?object=${encodeURIComponent(object)}`}`;
 
-  it('goes on with an upload that was cut, after a reload, and sends no part again', async () => {
+  it('resumes an interrupted upload after a reload, and sends no part twice', async () => {
     const file = join(folder.path, 'survey.bin');
     const bytes = randomBytes(40 * MiB);
     await writeFile(file, bytes);
@@ -67,7 +67,7 @@ describeRequiring(['chromium'], 'files on their way into the console and out of 
     await opened.expectNoFault();
   });
 
-  it('can be paused and continued', async () => {
+  it('pauses and resumes an upload', async () => {
     const file = join(folder.path, 'paused.bin');
     await writeFile(file, randomBytes(40 * MiB));
     await using opened = await openConsole(browser, platform);
@@ -98,7 +98,7 @@ describeRequiring(['chromium'], 'files on their way into the console and out of 
     await opened.expectNoFault();
   });
 
-  it('shows pictures, sound and text, and runs nothing of them', async () => {
+  it('displays pictures, sound and text, and runs none of their scripts', async () => {
     const script = '<svg xmlns="http://www.w3.org/2000/svg"><script>globalThis.wasRun = true</script></svg>';
     const page404 = '<!doctype html><script>globalThis.wasRun = true</script><p>a page</p>';
     for (const [key, contentType, content] of [

@@ -98,7 +98,7 @@ describeRequiring(['chromium'], 'every page of the object store', () => {
     });
   }
 
-  it('offers a guest nothing that would be refused', async () => {
+  it('offers a guest nothing that the API would refuse', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, { ...platform, owner: GUEST });

@@ -10,7 +10,7 @@ import { screenshot } from './support/screenshots.ts';
 
 const BUCKET = 'press-kit';
 
-describeRequiring(['chromium'], 'what is set on a bucket, in the console', () => {
+describeRequiring(['chromium'], 'bucket settings in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let buckets: BucketsClient;
@@ -33,7 +33,7 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
   };
   const settings = () => buckets.settings(BUCKET);
 
-  it('makes the objects public only after a question, and keeps Cache-Control', async () => {
+  it('makes objects public only after a confirmation, and keeps Cache-Control', async () => {
     await using opened = await open('settings');
     const { page } = opened;
     const isPublic = page.getByRole('switch', { name: 'Public read access' });
@@ -56,7 +56,7 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await opened.expectNoFault();
   });
 
-  it('saves nothing that was not changed', async () => {
+  it('saves nothing when nothing has changed', async () => {
     await using opened = await open('settings');
     const { page } = opened;
     for (const title of ['Public access', 'Versioning & recovery', 'Limits', 'CORS', 'Website', 'Notifications']) {
@@ -69,7 +69,7 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await opened.expectNoFault();
   });
 
-  it('keeps versions, and says for how long a deleted bucket can be restored', async () => {
+  it('enables versioning, and says for how long a deleted bucket can be restored', async () => {
     await using opened = await open('settings');
     const { page } = opened;
     await page.getByRole('switch', { name: 'Keep previous versions of objects' }).click();
@@ -85,7 +85,7 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await opened.expectNoFault();
   });
 
-  it('limits what may be in it, and says at the field what cannot be', async () => {
+  it('sets limits of the bucket, and reports invalid values at their fields', async () => {
     await using opened = await open('settings');
     const { page } = opened;
     await page.getByLabel('Total size').fill('plenty');
@@ -111,7 +111,7 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await opened.expectNoFault();
   });
 
-  it('lets browsers of other origins in, rule by rule', async () => {
+  it('edits CORS rules one by one', async () => {
     const named: CorsRule = { id: 'by-the-api', allowed_origins: ['https://one.example'], allowed_methods: ['GET'] };
     await buckets.changeSettings(BUCKET, { cors_rules: [named] });
     await using opened = await open('settings');
@@ -142,7 +142,7 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await opened.expectNoFault();
   });
 
-  it('serves it as a website, and tells a program of what happens in it', async () => {
+  it('serves the bucket as a website, and sends event notifications', async () => {
     await using opened = await open('settings');
     const { page } = opened;
     await page.getByRole('switch', { name: 'Serve this bucket as a website' }).click();

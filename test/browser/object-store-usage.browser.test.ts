@@ -11,7 +11,7 @@ import { writeUsageHistory } from './support/usage-history.ts';
 const BUCKET = 'field-notes';
 const MiB = 1024 * 1024;
 
-describeRequiring(['chromium'], 'the usage of the object store in the console', () => {
+describeRequiring(['chromium'], 'object store usage in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   const pathOf = (rest: string) => `/w/${platform.workspaceUuid}/${rest}`;
@@ -25,7 +25,7 @@ describeRequiring(['chromium'], 'the usage of the object store in the console', 
     await platform[Symbol.asyncDispose]();
   });
 
-  it('says that nothing is there yet', async () => {
+  it('says that there is no usage data yet', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, pathOf('usage'));
@@ -36,7 +36,7 @@ describeRequiring(['chromium'], 'the usage of the object store in the console', 
     await opened.expectNoFault();
   });
 
-  it('draws what was stored and moved, against the quota of the bucket', async () => {
+  it('draws storage and traffic against the bucket’s quota', async () => {
     const store = platform.svc.objectStore({ workspaceUuid: platform.workspaceUuid });
     await store.buckets.create({ name: BUCKET });
     await store.buckets.create({ name: 'empty' });
@@ -65,7 +65,7 @@ describeRequiring(['chromium'], 'the usage of the object store in the console', 
     await opened.expectNoFault();
   });
 
-  it('says the value of the period under the pointer, and looks nearer', async () => {
+  it('shows the value under the pointer, and narrows the period', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, pathOf(`buckets/${BUCKET}/usage`));
@@ -101,7 +101,7 @@ describeRequiring(['chromium'], 'the usage of the object store in the console', 
     await opened.expectNoFault();
   });
 
-  it('says what is wrong when usage cannot be loaded, and tries again', async () => {
+  it('says why usage cannot be loaded, and retries', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [403] });
     const { page, context } = opened;
     await context.route('**/object-store/usage?**', (route) =>

@@ -32,7 +32,7 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     await platform[Symbol.asyncDispose]();
   });
 
-  it('lists them, gives one back, and makes it the newest', async () => {
+  it('lists versions, downloads one, and restores it as the newest', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, folder());
@@ -64,7 +64,7 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('deletes one for good, and leaves the others', async () => {
+  it('deletes one version permanently, and keeps the others', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `${folder()}&object=${encodeURIComponent(KEY)}`);
@@ -91,7 +91,7 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('shows what was deleted, and brings it back', async () => {
+  it('shows deleted objects and restores them', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, folder());
@@ -126,7 +126,7 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('fits on a narrow screen in the dark', async () => {
+  it('fits on a narrow screen in dark mode', async () => {
     const options = { colorScheme: 'dark', viewport: { width: 390, height: 844 } } as const;
     await using opened = await openConsole(browser, platform, options);
     const { page } = opened;

@@ -30,7 +30,7 @@ describeRequiring(['chromium'], 'the object store in the console', () => {
     await platform[Symbol.asyncDispose]();
   });
 
-  it('makes a bucket, uploads into it, shows, shares and deletes what is there', async () => {
+  it('creates a bucket, and uploads, shows, shares and deletes objects', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, pathOf('buckets'));
@@ -77,7 +77,7 @@ describeRequiring(['chromium'], 'the object store in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('keeps folders, and takes files that are dropped into one', async () => {
+  it('creates folders, and uploads dropped files into one', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, pathOf(`buckets/${BUCKET}`));
@@ -94,7 +94,7 @@ describeRequiring(['chromium'], 'the object store in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('makes a key that works with its secret shown once, and revokes it', async () => {
+  it('creates a working key with its secret shown once, and revokes it', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, pathOf('keys'));
@@ -119,7 +119,7 @@ describeRequiring(['chromium'], 'the object store in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('says of an unknown bucket that it is not there, and offers nothing to do with it', async () => {
+  it('says that an unknown bucket does not exist, and offers no actions on it', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, pathOf('buckets/no-such-bucket/settings'));

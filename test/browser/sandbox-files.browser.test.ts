@@ -19,7 +19,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console', () => {
+describeRequiring(SANDBOX_REQUIREMENTS, 'files of a sandbox in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let sandbox: SandboxHandle;
@@ -50,7 +50,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     return `/w/${platform.workspaceUuid}/sandboxes/${sandbox.id}/files?${query.toString()}`;
   };
 
-  it('goes through folders, makes, renames and deletes', async () => {
+  it('navigates folders, and creates, renames and deletes entries', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [409] });
     const { page } = opened;
     await signIn(page, platform, filesPath('/'));
@@ -84,7 +84,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     await opened.expectNoFault();
   });
 
-  it('sends files with progress and gets them back, byte for byte', async () => {
+  it('uploads files with progress and downloads them byte for byte', async () => {
     const file = join(folder.path, 'survey.bin');
     const bytes = randomBytes(12 * MiB);
     await writeFile(file, bytes);
@@ -104,7 +104,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     await opened.expectNoFault();
   });
 
-  it('edits a text with its colours, and asks before it undoes what another wrote', async () => {
+  it('edits text with syntax highlighting, and asks before it overwrites another writer’s change', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [412] });
     const { page } = opened;
     await signIn(page, platform, filesPath('/work/app'));
@@ -141,7 +141,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     await opened.expectNoFault();
   });
 
-  it('makes a new file and opens it', async () => {
+  it('creates a file and opens it', async () => {
     await using opened = await openConsole(browser, platform, { colorScheme: 'dark' });
     const { page } = opened;
     await signIn(page, platform, filesPath('/work'));
@@ -158,7 +158,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     await opened.expectNoFault();
   });
 
-  it('shows a picture, and says of other bytes that they are no text', async () => {
+  it('displays a picture, and says that other bytes are not text', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, filesPath('/work', '/work/picture.png'));

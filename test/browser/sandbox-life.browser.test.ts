@@ -10,7 +10,7 @@ import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { focusTerminal, SANDBOX_CONFIG, SANDBOX_REQUIREMENTS, terminalText } from './support/sandboxes.ts';
 import { screenshot } from './support/screenshots.ts';
 
-describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', () => {
+describeRequiring(SANDBOX_REQUIREMENTS, 'the lifecycle of a sandbox in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let sandbox: SandboxHandle;
@@ -27,7 +27,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await platform[Symbol.asyncDispose]();
   });
 
-  it('is told as it happens: pausing, resuming, and what a program does', async () => {
+  it('is shown live: pausing, resuming, stopping and starting', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `${path}/events`);
@@ -46,7 +46,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await opened.expectNoFault();
   });
 
-  it('is not resumed by its page: only by the person', async () => {
+  it('is not resumed by opening its page, only by the user', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await sandbox.pause();
@@ -69,7 +69,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await opened.expectNoFault();
   });
 
-  it('draws what it uses', async () => {
+  it('draws resource usage', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `${path}/metrics`);
@@ -81,7 +81,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await opened.expectNoFault();
   });
 
-  it('opens a port by a link that shows the server inside', async () => {
+  it('opens a port by a link to the server inside', async () => {
     const served = await sandbox.run(
       'mkdir -p /www && echo "<h1>from inside</h1>" > /www/index.html && httpd -p 8080 -h /www',
     );
@@ -104,7 +104,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await opened.expectNoFault();
   });
 
-  it('keeps its files in a snapshot, of which another one is made', async () => {
+  it('keeps files in a snapshot and creates another sandbox from it', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `${path}/snapshots`);
@@ -129,7 +129,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await opened.expectNoFault();
   });
 
-  it('lists the snapshots of all sandboxes, also of one that is gone', async () => {
+  it('lists snapshots of all sandboxes, including deleted ones', async () => {
     const gone = await platform.svc.sandboxes.create({ image: 'busybox', name: 'gone-box' });
     await gone.snapshot({ name: 'left-over' });
     await gone.delete();
@@ -156,7 +156,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
   });
 
   for (const look of LOOKS.filter(({ name }) => name === 'dark' || name === 'phone-light')) {
-    it(`has pages that stand in the window and can be read: ${look.name}`, async () => {
+    it(`has readable pages that fit the window: ${look.name}`, async () => {
       await using opened = await openConsole(browser, platform, look.options);
       const { page } = opened;
       await signIn(page, platform, path);

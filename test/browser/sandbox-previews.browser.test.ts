@@ -36,7 +36,7 @@ createServer((request, response) => {
 }).listen(Number(process.argv[2]), '127.0.0.1', () => console.log('ready'));
 `;
 
-describeRequiring(SANDBOX_REQUIREMENTS, 'previews of ports in a browser', () => {
+describeRequiring(SANDBOX_REQUIREMENTS, 'port previews in a browser', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let sandbox: SandboxHandle;
@@ -59,7 +59,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'previews of ports in a browser', () => 
 
   const text = (page: Page, id: string) => expect.poll(() => page.locator(`#${id}`).textContent());
 
-  it('shows a page with its WebSocket and its events, and takes the signature out of the address', async () => {
+  it('show a page with its WebSocket and its events, and remove the signature from the address', async () => {
     const { url } = await sandbox.previewPort(3000);
     await using context = await browser.newContext();
     const page = await context.newPage();
@@ -71,7 +71,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'previews of ports in a browser', () => 
     expect(await page.evaluate('document.cookie')).toBe('');
   });
 
-  it('keeps previews apart: each has an origin, and none opens the socket of another', async () => {
+  it('have separate origins, and none opens the socket of another', async () => {
     const [first, second] = [await sandbox.previewPort(3000), await sandbox.previewPort(3001)];
     await using context = await browser.newContext();
     const page = await context.newPage();
@@ -93,7 +93,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'previews of ports in a browser', () => 
     expect(outcome).toEqual(['refused', 'refused', 'own']);
   });
 
-  it('gives a page on the host of the console an origin of nobody', async () => {
+  it('give a page on the console’s host an opaque origin', async () => {
     const { path_url: url = '' } = (await sandbox.previewPort(3000)) as { path_url?: string };
     await using opened = await openConsole(browser, platform);
     await signIn(opened.page, platform, '/');

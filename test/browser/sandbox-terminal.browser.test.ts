@@ -28,7 +28,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
 
   const shows = (page: Page, pattern: RegExp) => expect.poll(() => terminalText(page)).toMatch(pattern);
 
-  it('types and shows what comes, in the size and the colours of the page, under the content policy', async () => {
+  it('types and shows output, in the size and colors of the page, under the content policy', async () => {
     await using opened = await openConsole(browser, platform, { colorScheme: 'dark' });
     const { page } = opened;
     await signIn(page, platform, path);
@@ -50,7 +50,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await opened.expectNoFault();
   });
 
-  it('shows its last column whole', async () => {
+  it('shows its last column completely', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, path);
@@ -69,7 +69,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await opened.expectNoFault();
   });
 
-  it('goes on in the same shell after its connection was cut, with what came meanwhile and nothing twice', async () => {
+  it('continues in the same shell after a dropped connection, with missed output and no duplicates', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     const sockets: (() => Promise<void>)[] = [];
@@ -91,7 +91,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await opened.expectNoFault();
   });
 
-  it('finds the shell again after a reload, lets another one be opened, and hangs one up', async () => {
+  it('finds the shell again after a reload, opens another one, and closes one', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, path);
@@ -114,7 +114,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await opened.expectNoFault();
   });
 
-  it('says with which code a shell ended, and gives a new one', async () => {
+  it('shows the exit code of a shell, and opens a new one', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, path);
@@ -129,7 +129,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await opened.expectNoFault();
   });
 
-  it('takes a large paste whole, and finds text in what was shown', async () => {
+  it('accepts a large paste completely, and searches its output', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, path);
@@ -147,7 +147,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await opened.expectNoFault();
   });
 
-  it('tells that the sandbox was stopped, and goes on after a start', async () => {
+  it('reports that the sandbox was stopped, and continues after a start', async () => {
     // The page may request the sessions just as the sandbox stops.
     await using opened = await openConsole(browser, platform, { expectedStatuses: [409] });
     const { page } = opened;

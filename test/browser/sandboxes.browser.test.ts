@@ -22,7 +22,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
   });
   const listPath = (): string => `/w/${platform.workspaceUuid}/sandboxes`;
 
-  it('makes one of the catalog, with what was filled in, and opens it', async () => {
+  it('creates a sandbox from the catalog with the entered settings, and opens it', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, listPath());
@@ -59,7 +59,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('lists them live, filters them, and stops and deletes several after a question', async () => {
+  it('lists sandboxes live, filters them, and stops and deletes several after a confirmation', async () => {
     const { sandboxes } = platform.svc;
     for (const name of ['web-1', 'web-2']) {
       await sandboxes.create({ image: 'busybox', name, labels: { tier: 'front' } });
@@ -110,7 +110,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('says what is in the way when the limit is reached, and keeps what was typed', async () => {
+  it('explains the reached limit, and keeps the input', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [403, 409] });
     const { page } = opened;
     await signIn(page, platform, `${listPath()}?create=true`);
@@ -123,7 +123,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await opened.expectNoFault();
   });
 
-  it('shows the facts of one, and deletes it', async () => {
+  it('shows details of a sandbox, and deletes it', async () => {
     const [found] = (await platform.svc.sandboxes.page({ name: 'builder' })).items;
     // Its page may request it once more when it learns of the deletion.
     await using opened = await openConsole(browser, platform, { expectedStatuses: [404] });

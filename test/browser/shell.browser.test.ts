@@ -16,7 +16,7 @@ const RECORD_SHIFTS = `
   }).observe({ type: 'layout-shift', buffered: true });
 `;
 
-describeRequiring(['chromium'], 'the shell', () => {
+describeRequiring(['chromium'], 'the console shell', () => {
   let browser: Browser;
   let platform: RunningPlatform;
   let seed: Seed;
@@ -35,7 +35,7 @@ describeRequiring(['chromium'], 'the shell', () => {
   const background = (page: Page): Promise<unknown> =>
     page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
 
-  it('switches the workspace by a link, so that the choice is in the URL and comes back', async () => {
+  it('switches the workspace by a link, keeps it in the URL, and remembers it', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform);
@@ -52,7 +52,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await opened.expectNoFault();
   });
 
-  it('moves little of the overview while it loads', async () => {
+  it('shifts the layout of the overview little while it loads', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform);
@@ -65,7 +65,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await opened.expectNoFault();
   });
 
-  it('opens a team’s workspace for its member, without what only admins may do', async () => {
+  it('opens a team’s workspace for a member, without admin actions', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, { ...platform, owner: seed.member }, `/w/${seed.teamWorkspaceUuid}`);
@@ -78,7 +78,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await opened.expectNoFault();
   });
 
-  it('shows another’s workspace as a page that does not exist', async () => {
+  it('shows another user’s workspace as a page that does not exist', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, { ...platform, owner: seed.member }, `/w/${platform.workspaceUuid}`);
@@ -86,7 +86,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await opened.expectNoFault();
   });
 
-  it('makes a workspace in a team from anywhere', async () => {
+  it('creates a team workspace from anywhere', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, '/account');
@@ -101,7 +101,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await opened.expectNoFault();
   });
 
-  it('follows the system’s theme until another is chosen, and keeps the choice', async () => {
+  it('follows the system theme until the user chooses one, and keeps the choice', async () => {
     await using opened = await openConsole(browser, platform, { colorScheme: 'dark' });
     const { page } = opened;
     await signIn(page, platform);
@@ -121,7 +121,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await opened.expectNoFault();
   });
 
-  it('is walked by the keyboard: skip link, links, palette, shortcuts', async () => {
+  it('works by keyboard: skip link, links, palette, shortcuts', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform);
@@ -154,7 +154,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await opened.expectNoFault();
   });
 
-  it('reaches every control of a page with Tab alone, each with a visible ring', async () => {
+  it('reaches every control of a page with Tab alone, each with a visible focus ring', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, '/account/tokens');
@@ -174,7 +174,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await opened.expectNoFault();
   });
 
-  it('puts the navigation into a drawer on a phone, which a choice closes', async () => {
+  it('moves the navigation into a drawer on a phone, which closes on a choice', async () => {
     await using opened = await openConsole(browser, platform, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,

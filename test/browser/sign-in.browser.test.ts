@@ -20,7 +20,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await platform[Symbol.asyncDispose]();
   });
 
-  it('refuses a wrong password with one sentence and gives the password back for another try', async () => {
+  it('rejects a wrong password with one sentence and returns focus to the password field', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await page.goto('/sign-in');
@@ -34,7 +34,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await opened.expectNoFault();
   });
 
-  it('asks the signed-out to sign in and then opens the page they came for', async () => {
+  it('asks signed-out users to sign in, and then opens the requested page', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     const path = `/w/${platform.workspaceUuid}/audit?action=token%3Acreate`;
@@ -45,7 +45,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await opened.expectNoFault();
   });
 
-  it('never leads to another site, whatever the link says', async () => {
+  it('never redirects to another site, whatever the link says', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, '/sign-in?next=%2F%2Fevil.example%2F');
@@ -53,7 +53,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await opened.expectNoFault();
   });
 
-  it('keeps the session out of reach of scripts', async () => {
+  it('hides the session from scripts', async () => {
     await using opened = await openConsole(browser, platform);
     const { page, context } = opened;
     await signIn(page, platform);
@@ -66,7 +66,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     expect(stored).not.toContain('eyJ');
   });
 
-  it('skips the sign-in page for the signed-in, and shows it again after sign-out', async () => {
+  it('skips the sign-in page for signed-in users, and shows it again after sign-out', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform);
@@ -80,7 +80,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await opened.expectNoFault();
   });
 
-  it('leads to the sign-in page when the session ends, and back to where it was', async () => {
+  it('opens the sign-in page when the session ends, and returns to the previous page', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, '/account/tokens');
@@ -101,7 +101,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await opened.expectNoFault();
   });
 
-  it('signs out everywhere: another browser is out as well', async () => {
+  it('signs out everywhere, including another browser', async () => {
     await using here = await openConsole(browser, platform);
     await using there = await openConsole(browser, platform);
     await signIn(there.page, platform);
@@ -115,7 +115,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await there.expectNoFault();
   });
 
-  it('changes the password, stays signed in, and refuses the old one', async () => {
+  it('changes the password, stays signed in, and rejects the old one', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [403] });
     const { page } = opened;
     await signIn(page, platform, '/account');

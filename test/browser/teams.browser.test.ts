@@ -19,7 +19,7 @@ describeRequiring(['chromium'], 'teams', () => {
     await platform[Symbol.asyncDispose]();
   });
 
-  it('invites by a link that makes an account and opens the team', async () => {
+  it('invites by a link that creates an account and opens the team', async () => {
     await using owner = await openConsole(browser, platform);
     await signIn(owner.page, platform, '/teams');
     await screenshot(owner.page, 'light-teams-empty');
@@ -61,7 +61,7 @@ describeRequiring(['chromium'], 'teams', () => {
     await owner.expectNoFault();
   });
 
-  it('deletes a team only after its name was typed', async () => {
+  it('deletes a team only after its name is typed', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     const team = await platform.svc.teams.create('Short lived');

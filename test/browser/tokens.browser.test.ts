@@ -20,7 +20,7 @@ describeRequiring(['chromium'], 'API tokens', () => {
     await platform[Symbol.asyncDispose]();
   });
 
-  it('makes a token that works, shows it once, and revokes it', async () => {
+  it('creates a working token, shows it once, and revokes it', async () => {
     await using opened = await openConsole(browser, platform, {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
@@ -65,7 +65,7 @@ describeRequiring(['chromium'], 'API tokens', () => {
     await opened.expectNoFault();
   });
 
-  it('keeps what was typed when the platform refuses, and says why', async () => {
+  it('keeps the input when the platform rejects it, and explains why', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [400] });
     const { page } = opened;
     await signIn(page, platform, '/account/tokens?create=true');

@@ -8,7 +8,7 @@ import { LOOKS } from './support/looks.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { screenshot } from './support/screenshots.ts';
 
-describeRequiring(['chromium'], 'the quotas of a workspace in the console', () => {
+describeRequiring(['chromium'], 'workspace quotas in the console', () => {
   let browser: Browser;
   let platform: RunningPlatform;
 
@@ -23,7 +23,7 @@ describeRequiring(['chromium'], 'the quotas of a workspace in the console', () =
     await platform[Symbol.asyncDispose]();
   });
 
-  it('shows limits and use, and the operator raises one', async () => {
+  it('shows limits and usage, and lets the operator raise a limit', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `/w/${platform.workspaceUuid}/settings`);

@@ -23,7 +23,7 @@ export function cephConfiguration(folder: string, clusterId: string, ports: Ceph
     'log file': `${folder}/log/$name.log`,
     'mon cluster log file': `${folder}/log/cluster.log`,
     'crash dir': `${folder}/crash`,
-    // One storage daemon: one replica, few placement groups, no warnings about either.
+    // With a single storage daemon: one replica, few placement groups, and no warnings about either.
     'osd pool default size': 1,
     'osd pool default min size': 1,
     'osd pool default pg num': 8,

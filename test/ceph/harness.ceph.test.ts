@@ -11,9 +11,9 @@ const DAEMONS: ReadonlySet<string> = new Set(['ceph-mon', 'ceph-osd', 'radosgw']
 
 describeRequiring(
   ['linux', 'command:ceph-mon', 'command:ceph-osd', 'command:ceph', 'command:radosgw'],
-  'a RADOS gateway of our own',
+  'a local RADOS gateway',
   () => {
-    it('keeps an object over a restart of the gateway and leaves no process behind', async () => {
+    it('keeps an object across a gateway restart and leaves no process behind', async () => {
       const ceph = await startCeph();
       const sent = randomBytes(1_000_003);
       try {

@@ -103,7 +103,7 @@ describeRequiring(
         expect(await store.module.fsck()).toMatchObject({ clean: true, blobsFound: 1 });
       });
 
-      it('names each blob after the workspace and the bucket that it was written for', async () => {
+      it('names each blob after its workspace and bucket', async () => {
         const upstream = upstreamClient(ceph);
         const { Contents = [] } = await upstream.send(
           new ListObjectsV2Command({ Bucket: UPSTREAM_BUCKET, Prefix: `walk/blobs/${workspaceUuid}/` }),
@@ -115,7 +115,7 @@ describeRequiring(
         ]);
       });
 
-      it('answers 503 with Retry-After while the engine is away, loses nothing, and recovers by itself', async () => {
+      it('answers 503 with Retry-After while the engine is down, loses nothing, and recovers by itself', async () => {
         const body = randomBytes(3 * MiB);
         const answered: string[] = [];
         let refusals = 0;

@@ -32,7 +32,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(Math.max(...records.logs.map(({ numbers }) => numbers.length))).toBeGreaterThan(5);
   });
 
-  it('and the checker finds a lost result, a lost event, and what was done twice', async () => {
+  it('and the checker finds a lost result, a lost event, and actions done twice', async () => {
     const { signal } = new AbortController();
     expect(await runControl(world, { seed: SEED + 2, signal, onStage })).toEqual({ missed: [], others: [] });
   });

@@ -79,7 +79,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
   return { findings: findingsOf(records), records, inflicted };
 }
 
-/** Nothing can break before it has worked. */
+/** Waits until everything has worked once; a fault before that proves nothing. */
 async function untilAllWorks({ api }: World, { commands, logs }: Workload): Promise<void> {
   await waitFor(() => logs.some(({ numbers }) => numbers.length > 5), { timeoutMs: SETTLE_MS, description: 'a log' });
   for (const kind of ['deploy', 'exec'] as const) {
@@ -89,7 +89,10 @@ async function untilAllWorks({ api }: World, { commands, logs }: Workload): Prom
   }
 }
 
-/** Pods are created at their own pace; on a fast machine, faults follow each other sooner. */
+/**
+ * Waits for more deleted pods than faults. Pods are created at a fixed pace, while a fast machine injects faults
+ * sooner.
+ */
 async function untilEnoughWork({ podsDeleted }: Observer, faults: number): Promise<void> {
   await waitFor(() => podsDeleted.size > faults, { timeoutMs: SETTLE_MS, description: 'more pods than faults' });
 }

@@ -33,8 +33,8 @@ function records(change: Partial<Records>): Records {
   };
 }
 
-describe('the checker of the campaign', () => {
-  it('finds nothing where all is well', () => {
+describe('the campaign checker', () => {
+  it('finds nothing in a correct run', () => {
     const well = records({
       commands: [exec('a', seen('succeeded')), exec('b', seen('lost')), exec('c', seen('timed_out', 500))],
       journal: new Map([['a', 1]]),
@@ -50,7 +50,7 @@ describe('the checker of the campaign', () => {
     expect(findingsOf(well)).toEqual([]);
   });
 
-  it('takes a deploy that was applied again after a kill, and one that was lost over too many', () => {
+  it('accepts a deploy reapplied after a kill, and one lost after too many kills', () => {
     const commands = [deploy('a', seen('succeeded')), deploy('b', seen('lost'))];
     const agentKilledAtMs = [AT + 1, AT + 2, AT + 3, AT + 4];
     expect(findingsOf(records({ commands, applied: new Map([['a', 2]]), agentKilledAtMs }))).toEqual([]);

@@ -27,7 +27,7 @@ function commandFindings(command: CommandRecord, records: Records): string[] {
     case 'lost':
       return lossFindings(command, seen, records);
     case 'timed_out':
-      // Also a stored result: an overloaded machine gives it late, but it must not come early.
+      // Also applies to a stored result, which an overloaded machine may deliver late but never early.
       return secondsOf(seen) < COMMAND_SECONDS ? [`${kind} ${name} (${id}): timed out after ${secondsOf(seen)} s`] : [];
     default:
       return [`${kind} ${name} (${id}): ${seen.status}: ${seen.error?.code ?? ''} ${seen.error?.message ?? ''}`];

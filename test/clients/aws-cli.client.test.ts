@@ -30,7 +30,7 @@ describeRequiring(['command:aws'], 'the aws command', () => {
     return path;
   };
 
-  it('syncs a tree both ways, sends only what changed, and deletes what is gone', async () => {
+  it('syncs a tree both ways, transfers only changes, and deletes extraneous files', async () => {
     await aws('s3', 'mb', 's3://aws-tree');
     const sync = (...args: string[]) => aws('s3', 'sync', '--no-progress', ...args);
     await sync(source, 's3://aws-tree/tree');
@@ -48,7 +48,7 @@ describeRequiring(['command:aws'], 'the aws command', () => {
     expect(await sync(source, 's3://aws-tree/tree', '--delete', '--dryrun')).toBe('');
   });
 
-  it('copies and moves on the server, also what is larger than a part', async () => {
+  it('copies and moves on the server, including objects larger than a part', async () => {
     await aws('s3', 'mb', 's3://aws-copies');
     const large = join(source, 'parts/many parts.bin');
     await aws('s3', 'cp', large, 's3://aws-copies/from', '--no-progress', '--metadata', 'colour=green');
@@ -61,7 +61,7 @@ describeRequiring(['command:aws'], 'the aws command', () => {
     expect(names.Contents.map(({ Key }) => Key)).toEqual(['from', 'moved']);
   });
 
-  it('signs a URL that anybody can read for a while', async () => {
+  it('presigns a URL that anyone can read until it expires', async () => {
     const path = await file('signed', 'for everybody who has the link');
     await aws('s3', 'mb', 's3://aws-links');
     await aws('s3', 'cp', path, 's3://aws-links/a b/ü.txt', '--no-progress');
@@ -71,7 +71,7 @@ describeRequiring(['command:aws'], 'the aws command', () => {
     expect((await fetch(url.split('?')[0] ?? '')).status).toBe(403);
   });
 
-  it('uploads part by part, is told when a part is wrong, and reads single parts', async () => {
+  it('uploads in parts, reports a corrupt part, and reads single parts', async () => {
     const target = ['--bucket', 'aws-parts', '--key', 'whole'];
     await api('create-bucket', '--bucket', 'aws-parts');
     const { UploadId } = await api<{ UploadId: string }>('create-multipart-upload', ...target);

@@ -40,7 +40,7 @@ describe('the AWS SDK for JavaScript', () => {
     return (await Body?.transformToByteArray()) ?? new Uint8Array();
   };
 
-  it('uploads a stream of unknown length in parts at the same time, with each kind of checksum', async () => {
+  it('uploads a stream of unknown length in concurrent parts, with each kind of checksum', async () => {
     const bytes = randomBytes(21 * MiB + 5);
     const algorithms: ChecksumAlgorithm[] = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'];
     for (const ChecksumAlgorithm of algorithms) {
@@ -54,7 +54,7 @@ describe('the AWS SDK for JavaScript', () => {
     );
   });
 
-  it('leaves nothing behind when an upload is given up', async () => {
+  it('leaves nothing behind when an upload is aborted', async () => {
     const Body = Readable.from(endless());
     const upload = new Upload({ client, params: { Bucket, Key: 'given-up', Body }, partSize: 5 * MiB });
     upload.on('httpUploadProgress', () => void upload.abort());
@@ -64,7 +64,7 @@ describe('the AWS SDK for JavaScript', () => {
     });
   });
 
-  it('pages through names, waits for an object, copies it and deletes many', async () => {
+  it('lists pages, waits for an object, copies it and deletes many', async () => {
     const names = Array.from({ length: 25 }, (_, index) => `many/${String(index).padStart(2, '0')} ü`);
     for (const Key of names) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
     await waitUntilObjectExists({ client, maxWaitTime: 10 }, { Bucket, Key: names[24] });
@@ -82,7 +82,7 @@ describe('the AWS SDK for JavaScript', () => {
     expect(Deleted?.map(({ Key }) => Key).toSorted()).toEqual(names);
   });
 
-  it('signs links for reading and writing that say what may be sent', async () => {
+  it('presigns URLs for reading and writing that restrict what may be sent', async () => {
     const put = new PutObjectCommand({ Bucket, Key: 'link', ContentType: 'text/plain' });
     const url = await getSignedUrl(client, put, { expiresIn: 60, signableHeaders: new Set(['content-type']) });
     const wrong = await fetch(url, { method: 'PUT', headers: { 'content-type': 'text/html' }, body: 'no' });
@@ -94,7 +94,7 @@ describe('the AWS SDK for JavaScript', () => {
     expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['text/plain; charset=utf-8', 'by link']);
   });
 
-  it('throws errors that a program can tell apart', async () => {
+  it('throws errors that a program can distinguish', async () => {
     const missing = client.send(new GetObjectCommand({ Bucket, Key: 'missing' }));
     await expect(missing).rejects.toMatchObject({ name: 'NoSuchKey', Key: 'missing' });
     const elsewhere = client.send(new GetObjectCommand({ Bucket: 'no-such-bucket-here', Key: 'x' }));

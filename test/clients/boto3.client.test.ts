@@ -5,7 +5,7 @@ import { startClientStore } from './client-store.ts';
 import { ensurePython } from './python.ts';
 
 describeRequiring(['python-venv'], 'boto3', () => {
-  it('walks through transfers, pages, conditions, links, forms and versions', async () => {
+  it('handles transfers, pages, conditions, presigned URLs, forms and versions', async () => {
     expect(await printedBy('boto3-walk.py')).toEqual([
       'transfers',
       'pages',

@@ -56,7 +56,7 @@ describeRequiring(['chromium'], 'a page in Chromium', () => {
     return { text: await Body?.transformToString(), type: ContentType };
   };
 
-  it('sends a form with a file and comes back to its site', async () => {
+  it('submits a form with a file and returns to its site', async () => {
     const { url, fields } = await createPresignedPost(client, {
       Bucket,
       Key: 'forms/${filename}',
@@ -79,7 +79,7 @@ describeRequiring(['chromium'], 'a page in Chromium', () => {
     expect(await read('forms/grüße.txt')).toEqual({ text: 'sent by a form', type: 'text/plain' });
   });
 
-  it('puts a file by a link once the bucket allows its site, and not before', async () => {
+  it('uploads a file by a presigned URL once the bucket allows its origin, and not before', async () => {
     await page.goto(site.origin);
     const put = new PutObjectCommand({ Bucket, Key: 'by-link', ContentType: 'text/plain' });
     const url = await getSignedUrl(client, put, { expiresIn: 60 });

@@ -14,7 +14,7 @@ export interface ClientStore {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly api: ApiClient;
-  /** Of the management API. */
+  /** Path of the object store in the management API. */
   readonly storePath: string;
   readonly folder: string;
   /** Variables for the AWS tools, restic and rclone, without the user's own settings. */

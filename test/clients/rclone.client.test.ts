@@ -22,7 +22,7 @@ describe('rclone', () => {
   afterAll(async () => store.stop());
 
   describeRequiring(['command:rclone'], 'without a mount', () => {
-    it('syncs a tree to a bucket, checks it by its bytes and syncs it back', async () => {
+    it('syncs a tree to a bucket, verifies it byte by byte and syncs it back', async () => {
       await rclone('sync', source, `store:${bucket}/tree`);
       expect(await listed('tree')).toEqual(Object.keys(tree).toSorted());
       await rclone('check', source, `store:${bucket}/tree`);
@@ -32,7 +32,7 @@ describe('rclone', () => {
       expect(await readTree(target)).toEqual(tree);
     });
 
-    it('sends what changed, deletes what is gone, and finds one damaged byte', async () => {
+    it('transfers changes, deletes extraneous files, and finds one damaged byte', async () => {
       const folder = join(store.folder, 'changing');
       await mkdir(folder);
       for (const name of ['kept', 'changed', 'gone']) await writeFile(join(folder, name), name);
@@ -45,7 +45,7 @@ describe('rclone', () => {
       expect(await rclone('cat', `store:${bucket}/changing/changed`)).toBe('changes');
     });
 
-    it('moves on the server and keeps the time of a file', async () => {
+    it('moves on the server and keeps modification times', async () => {
       await rclone('copyto', `store:${bucket}/tree/parts/two parts.bin`, `store:${bucket}/moved/there.bin`);
       await rclone('moveto', `store:${bucket}/moved/there.bin`, `store:${bucket}/moved/again.bin`);
       expect(await listed('moved')).toEqual(['again.bin']);

@@ -30,7 +30,7 @@ describeRequiring(['command:restic'], 'restic', () => {
     return readTree(join(target, source));
   };
 
-  it('makes a repository, backs a tree up twice, reads all of it again and restores both states', async () => {
+  it('creates a repository, backs up a tree twice, verifies all data and restores both snapshots', async () => {
     await restic('init');
     await restic('backup', source);
     await writeFile(join(source, 'added'), 'later');
@@ -43,7 +43,7 @@ describeRequiring(['command:restic'], 'restic', () => {
     expect(await restored(newer?.id ?? '')).toEqual(second);
   });
 
-  it('forgets a snapshot, prunes what only it held, and is whole afterwards', async () => {
+  it('forgets a snapshot, prunes its unique data, and stays intact', async () => {
     await restic('forget', '--keep-last', '1', '--prune');
     expect(await restic('check', '--read-data')).toContain('no errors were found');
     expect(await snapshots()).toHaveLength(1);

@@ -36,7 +36,7 @@ describeRequiring(['command:s3cmd'], 's3cmd', () => {
     return lines.map((line) => line.slice(line.indexOf(url) + url.length)).toSorted();
   };
 
-  it('makes a bucket, syncs a tree both ways in parts, and finds nothing more to do', async () => {
+  it('creates a bucket, syncs a tree both ways in parts, and then has nothing left to transfer', async () => {
     await s3cmd('mb', 's3://s3cmd-tree');
     await s3cmd('sync', `${source}/`, 's3://s3cmd-tree/tree/');
     expect(await listed('s3://s3cmd-tree/tree/')).toEqual(Object.keys(tree).toSorted());
@@ -47,7 +47,7 @@ describeRequiring(['command:s3cmd'], 's3cmd', () => {
     expect(await readTree(target)).toEqual(tree);
   });
 
-  it('puts, copies, moves, tells about, signs, and deletes', async () => {
+  it('puts, copies, moves, describes, presigns and deletes objects', async () => {
     const file = join(store.folder, 'note.txt');
     await writeFile(file, 'written by s3cmd');
     await s3cmd('put', file, 's3://s3cmd-tree/notes/one.txt', '--add-header=x-amz-meta-colour:green');

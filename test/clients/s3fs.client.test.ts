@@ -35,7 +35,7 @@ describeRequiring(['command:s3fs', 'command:fusermount', 'root', 'fuse'], 's3fs'
     }
   }
 
-  it('keeps a tree that is copied into a mount, for the next mount to read', async () => {
+  it('keeps a tree copied into a mount for the next mount', async () => {
     const source = join(store.folder, 'source');
     const tree = await makeTree(source);
     await withMount(async (mountPoint) => {

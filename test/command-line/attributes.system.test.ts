@@ -18,7 +18,7 @@ import { S3Gate } from './s3-gate.ts';
 const MiB = 1024 * 1024;
 type Headers = Readonly<Record<string, string>>;
 
-describe('what svc object says of objects', () => {
+describe('svc object attributes', () => {
   let store: CommandStore;
   let gate: S3Gate;
   let svc: CommandLine;
@@ -81,7 +81,7 @@ describe('what svc object says of objects', () => {
     ['--tag', 'kind=a'],
   ].flat();
 
-  it('is kept with what is uploaded, also in parts, and with copies', async () => {
+  it('keeps attributes with uploads, multipart uploads and copies', async () => {
     const large = await file('large', randomBytes(6 * MiB));
     // Before the arguments, where a variadic flag would swallow them.
     await copy(...FLAGS, large, 'svc://described/one');
@@ -93,7 +93,7 @@ describe('what svc object says of objects', () => {
     }
   });
 
-  it('changes of a copy what was named, and leaves the rest', async () => {
+  it('changes only the named attributes of a copy', async () => {
     const source = await file('source', 'bytes');
     await copy(source, 'svc://described/before', ...FLAGS);
     await copy('svc://described/before', 'svc://described/after', '--metadata', 'colour=red', '--tag', 'kind=b');
@@ -103,7 +103,7 @@ describe('what svc object says of objects', () => {
     expect(await stat('after')).toMatchObject({ 'content-type': 'text/plain', 'x-amz-meta-shape': 'round' });
   });
 
-  it('opens one object to everybody by its ACL', async () => {
+  it('makes a single object public with an ACL', async () => {
     const path = await file('public', 'for all');
     await copy(path, 'svc://described/open', '--acl', 'public-read');
     await copy(path, 'svc://described/closed');
@@ -115,7 +115,7 @@ describe('what svc object says of objects', () => {
     });
   });
 
-  it('stores under a key of the user, which reading, copying and nobody else needs', async () => {
+  it('encrypts with a customer-provided key, which every read and copy requires', async () => {
     const [key, other] = [randomBytes(32).toString('base64'), randomBytes(32).toString('hex')];
     const [mine, others] = [
       ['--sse-c-key-file', await file('mine', key)],
@@ -159,7 +159,7 @@ describe('what svc object says of objects', () => {
     expect([empty.exitCode, empty.stderr]).toEqual([2, expect.stringContaining('does not contain a key')]);
   });
 
-  it('goes along with a copy of more than 5 GiB, which takes no bytes', async () => {
+  it('copies attributes of an object above 5 GiB without transferring its bytes', async () => {
     const block = await file('block', randomBytes(64 * MiB));
     await copy(block, 'svc://described/block', '--part-size', '64');
     const blocks = 81; // 5.06 GiB
@@ -193,7 +193,7 @@ describe('what svc object says of objects', () => {
     expect(await tagsOf('huge copy')).toEqual({ owner: 'me' });
   });
 
-  it('deletes a thousand at a time, with rm and with sync', async () => {
+  it('deletes in batches of a thousand with rm and sync', async () => {
     const [Bucket, count] = ['described', 1_001];
     const fill = async (): Promise<void> => {
       for (let at = 0; at < count; at += 50) {

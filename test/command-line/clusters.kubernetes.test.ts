@@ -33,7 +33,7 @@ spec:
 }
 
 describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, reason), () => {
-  describeRequiring(['command:python3'], 'as a user runs them', () => {
+  describeRequiring(['command:python3'], 'on a terminal and in pipes', () => {
     let kubernetes: Kubernetes;
     let store: CommandStore;
     let agent: RunningAgent | undefined;
@@ -69,7 +69,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       await kubernetes?.stop();
     });
 
-    it('deploys: shows what would change, the progress, and what became of it', async () => {
+    it('deploys: shows the changes, the progress and the result', async () => {
       const dry = await store.svc.answer(['deploy', 'home', '-f', 'box.yaml', '--dry-run']);
       expect(dry).toMatch(/created .*Deployment\/box/);
       expect(dry).toContain('nothing was changed');
@@ -84,7 +84,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       expect(list).toMatch(/dep-\S+ +default +default +succeeded/);
     });
 
-    it('fails with exit code 1 and the reason when a deployment fails', async () => {
+    it('exits with 1 and the reason when a deployment fails', async () => {
       const input = 'apiVersion: example.org/v1\nkind: Nonsense\nmetadata: { name: a }\n';
       const failed = await store.svc.run(['deploy', 'home', '-f', '-', '--wait'], { input });
       expect(failed.exitCode).toBe(1);
@@ -99,7 +99,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       expect(JSON.parse(json.stdout.toString())).toMatchObject({ status: 'failed' });
     });
 
-    it('prunes what is no longer there, of the project alone', async () => {
+    it('prunes only what this project no longer declares', async () => {
       const both = `${manifestOf('left', 'true')}---\n${manifestOf('right', 'true')}`;
       const project = ['--project', 'pair', '--wait', '--timeout', '3m'];
       await store.svc.answer(['deploy', 'home', '-f', '-', ...project], { input: both });
@@ -122,7 +122,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       expect(await store.svc.answer(['cluster', 'status', 'home'])).toMatch(/Status +online/);
     });
 
-    it('runs commands: outputs apart, exit codes, standard input of any length', async () => {
+    it('runs commands with separate outputs, exit codes and stdin of any length', async () => {
       const script = ['--', 'sh', '-c', 'echo out; echo err >&2; exit 7'];
       const ran = await store.svc.run(['exec', 'home', 'deployment/box', '-c', 'main', ...script]);
       expect(ran).toMatchObject({ exitCode: 7, stderr: 'err\n' });
@@ -137,7 +137,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       expect(ended.exitCode).toBe(3);
     });
 
-    it('says what is wrong with a target', async () => {
+    it('explains what is wrong with a target', async () => {
       const gone = await store.svc.run(['exec', 'home', 'gone', '--', 'true']);
       expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('gone') as string });
       const shell = await store.svc.run(['exec', '-i', 'home', 'gone', '--', 'true']);
@@ -151,7 +151,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       expect(kind).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('deployment/web') as string });
     });
 
-    it('opens a shell on a terminal that follows its size, and leaves with its exit code', async () => {
+    it('opens a shell that follows the terminal size and returns the exit code', async () => {
       const { url, token } = store.platform.ready;
       const input = JSON.stringify({
         argv: [join(PROJECT_ROOT, 'svc'), 'exec', '-it', 'home', 'deployment/box'],
@@ -174,7 +174,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       expect(seen).toMatchObject({ exit_code: 5, restored: true });
     });
 
-    it('shows logs, and follows them until Ctrl-C', async () => {
+    it('prints logs and follows them until Ctrl-C', async () => {
       expect(await store.svc.answer(['logs', 'home', 'deployment/box'])).toBe('hello from the box\n');
       const { child, ended } = store.svc.start(['logs', '-f', 'home', 'deployment/box', '--timestamps']);
       await new Promise((resolve) => child.stdout?.once('data', resolve));
@@ -184,7 +184,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       expect(stdout.toString()).toMatch(/^\d{4}-\S+ hello from the box\n$/);
     });
 
-    it('follows logs over a lost connection, each line once, and says so', async () => {
+    it('keeps following logs after a lost connection, prints each line once, and reports the loss', async () => {
       await using proxy = await startCutProxy(store.platform.ready.url);
       const count = 'i=0; while true; do i=$((i+1)); echo tick-$i; sleep 0.2; done';
       await writeFile(join(store.folder, 'ticks.yaml'), manifestOf('ticks', count));
@@ -208,11 +208,11 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       expect(stderr).toContain('resuming after the last line');
     });
 
-    it('tells what has happened, and goes on with what happens', async () => {
+    it('prints past events and follows new ones', async () => {
       const { child, ended } = store.svc.start(['cluster', 'events', 'home', '-f', '--type', 'scaled', '--json']);
       let lines = '';
       child.stdout?.setEncoding('utf8').on('data', (text: string) => (lines += text));
-      // Nothing outside tells when the command is listening.
+      // The command does not signal when it is listening, so keep causing events.
       let replicas = 1;
       await waitFor(
         async () => {

@@ -6,7 +6,7 @@ import { startCommandStore, type CommandStore } from './command-store.ts';
 
 const MANIFEST = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings }\n';
 
-describe('svc cluster and svc deploy, before an agent has come', () => {
+describe('svc cluster and svc deploy without a connected agent', () => {
   let store: CommandStore;
   beforeAll(async () => {
     store = await startCommandStore({ environment: { SVC_SERVICES: '["clusters"]' } });
@@ -19,7 +19,7 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     return { exitCode, stderr };
   };
 
-  it('registers, lists, renews the token and removes', async () => {
+  it('creates, lists and deletes clusters, and rotates the token', async () => {
     expect(await store.svc.answer(['cluster', 'ls'])).toBe('');
     expect(await fails(['deploy', '-f', 'settings.yaml'])).toMatchObject({
       exitCode: 1,
@@ -54,7 +54,7 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     expect(await fails(['cluster', 'add', 'first'])).toMatchObject({ exitCode: 1 });
   });
 
-  it('ends without a word when nobody reads its answer', async () => {
+  it('exits silently when its output is closed', async () => {
     await store.svc.answer(['cluster', 'add', 'read-by-nobody']);
     const answers = [
       ['cluster', 'ls'],
@@ -67,7 +67,7 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     await store.svc.answer(['cluster', 'rm', 'read-by-nobody']);
   });
 
-  it('wants to know where the agent’s image goes, and one place only', async () => {
+  it('requires exactly one destination for the agent image', async () => {
     expect(await fails(['agent', 'image'])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('--output FILE or --data FOLDER') as string,
@@ -78,7 +78,7 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     });
   });
 
-  it('shows what is wrong with an agent', async () => {
+  it('shows problems of an agent', async () => {
     const added = JSON.parse(await store.svc.answer(['cluster', 'add', 'late', '--json'])) as {
       id: string;
       token: string;
@@ -95,7 +95,7 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     await store.svc.answer(['cluster', 'rm', 'late']);
   });
 
-  it('says that the agent is away, or leaves the deployment for it', async () => {
+  it('reports that the agent is offline, or queues the deployment', async () => {
     expect(await fails(['deploy', 'first', '-f', 'settings.yaml', '--wait'])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining(
@@ -129,13 +129,13 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     [['exec', '-it', 'first', 'web-1'], 'requires a terminal'],
     [['logs', 'first', 'web-1', '--tail', 'all'], '--tail'],
     [['logs', 'first'], 'pod'],
-  ])('refuses %j with exit code 2 and says %s', async (args, words) => {
+  ])('rejects %j with exit code 2 and says %s', async (args, words) => {
     const { exitCode, stderr } = await fails(args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(words);
   });
 
-  it('fails with the words of the platform for a manifest that is none', async () => {
+  it('fails with the platform’s message for an invalid manifest', async () => {
     await writeFile(join(store.folder, 'none.yaml'), 'kind: [');
     expect(await fails(['deploy', 'first', '-f', 'none.yaml'])).toMatchObject({
       exitCode: 1,

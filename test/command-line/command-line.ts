@@ -48,7 +48,7 @@ export class CommandLine {
       env: { PATH: process.env['PATH'] ?? '', ...this.#environment, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    child.stdin.on('error', () => undefined); // a command that does not read its input is judged by its exit code
+    child.stdin.on('error', () => undefined); // A command may end without reading its input; its exit code decides.
     child.stdin.end(input ?? '');
     const ended = Promise.all([once(child, 'close'), buffer(child.stdout), text(child.stderr)]).then(
       ([, stdout, stderr]) => ({ exitCode: child.exitCode, stdout, stderr }),

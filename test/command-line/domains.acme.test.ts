@@ -58,7 +58,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'svc domain', 
     await folder.remove();
   });
 
-  it('says which record to make, and what is missing while it is not made', async () => {
+  it('prints the required DNS record and what is missing until it exists', async () => {
     const said = await svc.answer(['domain', 'add', 'photos', HOST]);
     const [listed] = await svc.json<ShownDomain[]>(['domain', 'ls']);
     expect(listed).toMatchObject({ hostname: HOST, bucket: 'photos', status: 'pending' });
@@ -69,7 +69,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'svc domain', 
     expect([early.exitCode, early.stderr]).toEqual([1, expect.stringContaining('did not become active in time')]);
   });
 
-  it('waits until the platform has seen the record and has a certificate, under which the bucket is served', async () => {
+  it('waits until the record is verified and the certificate issued, and then serves the bucket over TLS', async () => {
     const [domain] = await svc.json<ShownDomain[]>(['domain', 'ls']);
     const target = domain?.cname_target ?? '';
     await names.serve({ cnames: { [HOST]: target }, addresses: { [target]: '127.0.0.1' } });
@@ -83,7 +83,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'svc domain', 
     expect(page).toMatchObject({ status: 200, body: 'hello from photos' });
   });
 
-  it('takes a hostname away, and refuses one that is none or is not there', async () => {
+  it('removes a hostname, and rejects an invalid or unknown one', async () => {
     await svc.answer(['domain', 'rm', HOST]);
     expect(await svc.json(['domain', 'ls'])).toEqual([]);
     for (const args of [

@@ -43,7 +43,7 @@ describeRequiring(['linux', 'root', 'command:xz'], 'svc images', () => {
     return new CommandLine({}, folder.path).run(['images', ...args, ...flags]);
   };
 
-  it('fetches an image by its alias, shows which sources it tries, and says when it is there already', async () => {
+  it('pulls an image by its alias, lists the sources it tries, and reports an image that already exists', async () => {
     const first = await images('pull', 'own');
     expect(first).toMatchObject({
       exitCode: 0,
@@ -56,14 +56,14 @@ describeRequiring(['linux', 'root', 'command:xz'], 'svc images', () => {
     expect(second.stderr).toBe('');
   });
 
-  it('names every source that failed', async () => {
+  it('names every failed source', async () => {
     const { exitCode, stderr } = await images('pull', 'broken');
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`registry ${NOWHERE}: 127.0.0.1:1 cannot be reached: nothing listens there`);
     expect((await images('pull', 'nobody-knows')).stderr).toMatch(/Unknown image nobody-knows/);
   });
 
-  it('lists what is here, and what could be', async () => {
+  it('lists local images and available images', async () => {
     const here = (await images('list')).stdout.toString().trim().split('\n');
     expect(here).toEqual([
       expect.stringMatching(/^NAME +DIGEST/),
@@ -76,7 +76,7 @@ describeRequiring(['linux', 'root', 'command:xz'], 'svc images', () => {
     expect(all.find(({ name }) => name === 'broken')).toEqual({ name: 'broken', here: false });
   });
 
-  it('removes an image once, and says when there is none', async () => {
+  it('removes an image once, and reports an unknown one', async () => {
     expect((await images('rm', 'own')).stdout.toString()).toBe('own removed, 7 B freed\n');
     expect(await images('rm', 'own')).toMatchObject({
       exitCode: 1,

@@ -13,7 +13,7 @@ const MiB = 1024 * 1024;
 const PARTS = 8;
 const BY_FIVE = ['--part-size', '5', '--parallel', '1'];
 
-describe('svc object when something interrupts it', () => {
+describe('svc object after an interruption', () => {
   let store: CommandStore;
   let gate: S3Gate;
   let svc: CommandLine;
@@ -49,7 +49,7 @@ describe('svc object when something interrupts it', () => {
     await command.ended;
   };
 
-  it('sends only the parts that are missing after an upload was killed', async () => {
+  it('uploads only the missing parts after a killed upload', async () => {
     const args = ['object', 'cp', large, 'svc://interrupted/up', ...BY_FIVE];
     gate.reset(/partNumber=/, (index) => (index < 3 ? 'pass' : 'hold'));
     const first = svc.start(args);
@@ -64,7 +64,7 @@ describe('svc object when something interrupts it', () => {
     expect(await transfersLeft(store.home)).toEqual([]);
   });
 
-  it('starts over when the file is another by then', async () => {
+  it('starts over if the file has changed', async () => {
     const path = join(store.folder, 'changing');
     await writeFile(path, randomBytes(3 * 5 * MiB));
     const args = ['object', 'cp', path, 'svc://interrupted/changing', ...BY_FIVE];
@@ -81,7 +81,7 @@ describe('svc object when something interrupts it', () => {
     expect(await digestOf(target)).toBe(await digestOf(path));
   });
 
-  it('fetches only the parts that are missing after a download was killed', async () => {
+  it('downloads only the missing parts after a killed download', async () => {
     await store.svc.answer(['object', 'cp', large, 'svc://interrupted/down']);
     const target = join(store.folder, 'down');
     const args = ['object', 'cp', 'svc://interrupted/down', target, ...BY_FIVE];
@@ -99,7 +99,7 @@ describe('svc object when something interrupts it', () => {
     expect(await transfersLeft(store.home)).toEqual([]);
   });
 
-  it('ends with 130 on Ctrl-C and says how to go on', async () => {
+  it('exits with 130 on Ctrl-C and says how to resume', async () => {
     gate.reset(/partNumber=/, () => 'hold');
     const command = svc.start(['object', 'cp', large, 'svc://interrupted/ctrl-c', ...BY_FIVE]);
     await untilHeld(command);
@@ -110,7 +110,7 @@ describe('svc object when something interrupts it', () => {
     });
   });
 
-  it('refuses bytes that arrive damaged, and leaves no file', async () => {
+  it('rejects corrupted bytes and leaves no file', async () => {
     gate.reset(/^GET .*interrupted.down/, () => 'damage');
     for (const size of ['5', '64']) {
       const target = join(store.folder, 'damaged');
@@ -128,7 +128,7 @@ describe('svc object when something interrupts it', () => {
     expect(await svc.run(['object', 'cat', 'svc://interrupted/down'])).toMatchObject({ exitCode: 1 });
   });
 
-  it('shows no secret to whoever lists processes', async () => {
+  it('keeps secrets out of the process list', async () => {
     gate.reset(/partNumber=/, () => 'hold');
     const command = svc.start(['object', 'cp', large, 'svc://interrupted/listed', ...BY_FIVE]);
     await untilHeld(command);

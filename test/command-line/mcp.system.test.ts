@@ -13,7 +13,7 @@ interface Answer {
   value: Record<string, unknown>;
 }
 
-/** The protocol's own client starts `svc mcp` like any client, against a real platform. */
+/** Uses the protocol's own client to start `svc mcp`, against a real platform. */
 describeRequiring(['linux', 'root'], 'svc mcp', () => {
   let store: CommandStore;
   let client: Client;
@@ -72,7 +72,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     expect(client.getInstructions()).toContain('delete_sandbox when it is no longer needed');
   });
 
-  it('runs commands: both outputs, the exit code, a folder, variables and an input', async () => {
+  it('runs commands with both outputs, the exit code, a folder, variables and stdin', async () => {
     const { value } = await call('run_command', {
       sandbox,
       command: 'cat; echo "$COLOR $SHAPE"; pwd >&2; exit 4',
@@ -90,14 +90,14 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     });
   });
 
-  it('bounds outputs and says what was left out', async () => {
+  it('truncates output and reports how much', async () => {
     const { text, value } = await call('run_command', { sandbox, command: 'seq 1 1000000', max_output_bytes: 2048 });
     expect(value).toMatchObject({ truncated: true, hint: expect.stringContaining('file') });
     expect(value['stdout']).toMatch(/^1\n2\n.*\n\[\d+ bytes left out\]\n.*\n1000000\n$/s);
     expect(text.length).toBeLessThan(5_000);
   });
 
-  it('tells how a command goes on, and ends it when the client cancels', async () => {
+  it('reports the progress of a command and ends it when the client cancels', async () => {
     const told: string[] = [];
     const stop = new AbortController();
     const command = { name: 'run_command', arguments: { sandbox, command: 'echo working; exec sleep 601' } };
@@ -115,7 +115,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     await expect.poll(isGone).toBe(true);
   });
 
-  it('writes, lists and reads files, in pieces and in base64 where they are no text', async () => {
+  it('writes, lists and reads files: in ranges, and in base64 unless they are text', async () => {
     expect(
       (await call('write_file', { sandbox, path: '/srv/a/text', content: 'grün\n', mode: '0600' })).value,
     ).toMatchObject({ size: 6, created: true });
@@ -145,7 +145,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     expect((await call('delete_file', { sandbox, path: '/srv/a' })).value).toMatchObject({ deleted: true });
   });
 
-  it('moves files between this machine and a sandbox, inside of the folder that it was given', async () => {
+  it('moves files between this machine and a sandbox, only inside the allowed folder', async () => {
     const bytes = Buffer.alloc(3_000_000, 'upload');
     await writeFile(join(store.folder, 'here'), bytes);
     expect((await call('upload_file', { sandbox, local_path: 'here', path: '/root/there' })).value).toMatchObject({
@@ -159,7 +159,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     });
   });
 
-  it('answers mistakes with what to do about them', async () => {
+  it('answers mistakes with a remedy', async () => {
     expect(await call('create_sandbox', { image: 'no-such-image' })).toMatchObject({
       isError: true,
       text: expect.stringContaining('Unknown image'),
@@ -179,7 +179,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     expect(await call('run_command', { sandbox, command: [] })).toMatchObject({ isError: true });
   });
 
-  it('stops, starts and deletes, and offers nothing of this machine unless told so', async () => {
+  it('stops, starts and deletes, and exposes nothing of this machine by default', async () => {
     const other = await connect('--ephemeral');
     const { tools } = await other.listTools();
     expect(tools.filter(({ name }) => name.endsWith('load_file'))).toEqual([]);

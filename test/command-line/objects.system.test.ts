@@ -47,7 +47,7 @@ describe('svc object', () => {
   const keys = async (location: string): Promise<string[]> =>
     (await svc.lines<ListedObject>(['object', 'ls', '-r', location])).map(({ key }) => key);
 
-  it('copies a file up, says what it stored, and copies it down again with its time', async () => {
+  it('uploads a file, reports what it stored, and downloads it with its modification time', async () => {
     const bucket = await bucketOf('one-file');
     const path = await file('note.md', '# A note');
     await svc.answer([
@@ -74,7 +74,7 @@ describe('svc object', () => {
     expect((await stat(target)).mtimeMs).toBe(Math.floor(Date.parse(listed?.last_modified ?? '') / 1000) * 1000);
   });
 
-  it('syncs a tree both ways and then finds nothing more to do', async () => {
+  it('syncs a tree both ways, and a second sync transfers nothing', async () => {
     const bucket = await bucketOf('whole-tree');
     const sync = (...args: string[]) => svc.json<Summary>(['object', 'sync', ...args, '--part-size', '5']);
     expect(await sync(source, `${bucket}/tree`)).toMatchObject({ done: Object.keys(tree).length, failed: 0 });
@@ -91,7 +91,7 @@ describe('svc object', () => {
     expect(await sync(source, `${bucket}/tree`, '--delete')).toMatchObject(nothing);
   });
 
-  it('sends what changed, deletes what is gone only when asked, and first says what it would do', async () => {
+  it('uploads changes, deletes only with --delete, and supports a dry run', async () => {
     const bucket = await bucketOf('changing');
     const folder = join(store.folder, 'changing');
     await mkdir(folder);
@@ -117,14 +117,14 @@ describe('svc object', () => {
     expect(await svc.answer(['object', 'cat', `${bucket}/newer`])).toBe('NEWER');
   });
 
-  it('takes of a folder what the patterns say', async () => {
+  it('filters a folder by patterns', async () => {
     const bucket = await bucketOf('patterns');
     const copy = ['object', 'cp', '-r', source, `${bucket}/some`, '--exclude', '*', '--include', 'inline/*'];
     await svc.answer([...copy, '--exclude', '*border*']);
     expect(await keys(bucket)).toEqual(['some/inline/above.bin', 'some/inline/below.bin']);
   });
 
-  it('copies and moves inside the platform, and moves files away', async () => {
+  it('copies and moves on the server, and moves local files to a bucket', async () => {
     const bucket = await bucketOf('moving');
     const path = await file('to be moved', 'moved bytes');
     await svc.answer(['object', 'mv', path, `${bucket}/a`]);
@@ -152,7 +152,7 @@ describe('svc object', () => {
     expect(await svc.answer(['object', 'cat', `${bucket}/empty`])).toBe('');
   });
 
-  it('signs a URL that works for anybody, for one method and one object', async () => {
+  it('presigns a URL for one method and one object', async () => {
     const bucket = await bucketOf('links');
     const { url: put } = await svc.json<{ url: string }>(['object', 'presign', `${bucket}/a b/ü`, '--method', 'PUT']);
     expect((await fetch(put, { method: 'PUT', body: 'from anybody' })).status).toBe(200);
@@ -193,7 +193,7 @@ describe('svc object', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('deletes what begins so, and tells a mistyped name from one that is there', async () => {
+  it('deletes by prefix, and distinguishes a mistyped name from an existing one', async () => {
     const bucket = await bucketOf('deleting');
     for (const key of ['a/1', 'a/2', 'ab', 'b'])
       await svc.answer(['object', 'cp', '-', `${bucket}/${key}`], { input: key });
@@ -204,7 +204,7 @@ describe('svc object', () => {
     expect(await keys(bucket)).toEqual(['ab']);
   });
 
-  it('writes nothing outside the target, whatever the keys are', async () => {
+  it('writes nothing outside the target folder, whatever the keys are', async () => {
     const bucket = await bucketOf('hostile');
     for (const key of ['../outside', 'good', '/absolute', 'a//b', 'ok/./dot']) {
       const { url } = await svc.json<{ url: string }>(['object', 'presign', `${bucket}/${key}`, '--method', 'PUT']);
@@ -219,7 +219,7 @@ describe('svc object', () => {
     expect(Object.keys(await readTree(join(store.folder, 'inside')))).toEqual(['deep/good']);
   });
 
-  it('says in one line what is wrong, and ends with the code of its kind', async () => {
+  it('prints errors in one line and exits with the matching code', async () => {
     const missing = await svc.run(['object', 'ls', 'svc://no-such-bucket-here']);
     expect(missing).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^svc: .*svc bucket ls.*\n$/) });
     for (const args of [
@@ -240,7 +240,7 @@ describe('svc object', () => {
     expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('svc login') });
   });
 
-  it('goes on past what fails and says so at the end', async () => {
+  it('continues after failures and reports them at the end', async () => {
     const bucket = await bucketOf('partly');
     const folder = join(store.folder, 'partly');
     await mkdir(join(folder, 'sub'), { recursive: true });
@@ -256,7 +256,7 @@ describe('svc object', () => {
     expect(await digestOf(join(target, 'a'))).toBe(digestOfBytes(Buffer.from('a')));
   });
 
-  it('keeps its key and its token to itself', async () => {
+  it('hides its key and token', async () => {
     const keysFolder = join(store.home, '.config', 'svc', 'keys');
     const names = Object.keys(await readTree(keysFolder));
     expect(names).toHaveLength(1);

@@ -41,7 +41,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
     return JSON.parse(await runProgram('python3', [script], { input })) as Seen; // the script's own answer
   };
 
-  it('has the size of the terminal, follows its resizes, and passes the exit code on', async () => {
+  it('follows the size of the terminal and passes on the exit code', async () => {
     const seen = await shell(
       [],
       [
@@ -58,12 +58,12 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
     expect(seen).toMatchObject({ exit_code: 7, restored: true });
   });
 
-  it('gives Ctrl-C and Ctrl-D to the shell', async () => {
+  it('passes Ctrl-C and Ctrl-D to the shell', async () => {
     const seen = await shell(
       [],
       [
         PROMPT,
-        // Wait for a program of ours: input during the shell's fork may reach neither process.
+        // Wait until our program runs: during the shell's fork, input may reach neither process.
         { type: "sh -c 'echo be$((1+1)); exec sleep 600'\r" },
         { see: 'be2' },
         { type: '\u0003' },
@@ -75,7 +75,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
     expect(seen.exit_code).toBe(130); // of the last command, as in sh
   });
 
-  it('leaves a session on ~d and joins it again, with what it showed before', async () => {
+  it('detaches on ~d and reattaches with the earlier output', async () => {
     const left = await shell(
       ['--session', 'work'],
       [PROMPT, { type: 'KEPT=treasure; echo first$((1+1))\r' }, { see: 'first2' }, PROMPT, { type: '\r~d' }],
@@ -90,7 +90,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
     expect(back.exit_code).toBe(0);
   });
 
-  it('puts the terminal back when it is told to end in the middle of a full screen', async () => {
+  it('restores the terminal when terminated during a full-screen program', async () => {
     const steps = [
       PROMPT,
       { type: "printf '\\033[?1049h\\033[?25l'; echo full$((1+1)); sleep 600\r" },
@@ -105,7 +105,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
     expect((await store.svc.run(['sandbox', 'logs', 'box'])).stderr).toContain('no session was opened');
   });
 
-  it('says why it ended when the sandbox did', async () => {
+  it('gives the reason when the sandbox ends', async () => {
     const stopping = (): Promise<unknown> => store.svc.answer(['sandbox', 'stop', 'box']);
     const seen = shell([], [PROMPT, { type: 'echo up$((1+1))\r' }, { see: 'up2' }, { see: 'the sandbox was stopped' }]);
     const sandboxes = async (): Promise<boolean> =>
@@ -115,7 +115,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
     expect(await seen).toMatchObject({ exit_code: 1, restored: true });
   });
 
-  it('needs a terminal', async () => {
+  it('requires a terminal', async () => {
     expect(await store.svc.run(['sandbox', 'shell', 'box'])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('a shell requires a terminal (svc sandbox exec runs a command without one)'),

@@ -25,7 +25,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     await store[Symbol.asyncDispose]();
   });
 
-  it('makes, lists, shows, stops, starts and deletes', async () => {
+  it('creates, lists, shows, stops, starts and deletes', async () => {
     const made = await svc.json<Sandbox>(['sandbox', 'create', 'busybox', '--name', 'other']);
     expect(made).toMatchObject({ name: 'other', status: 'running' });
     expect((await svc.json<Sandbox[]>(['sandbox', 'ls'])).map(({ name }) => name)).toEqual(['other', 'box']);
@@ -44,7 +44,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     });
   });
 
-  it('says what an image may be called, and reads the names that other clients of the API read', async () => {
+  it('lists the accepted image names, and accepts those of other API clients', async () => {
     const refused = await svc.run(['sandbox', 'create', 'no-such-image']);
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('svc sandbox images lists') });
     expect((await svc.run(['sandbox', 'create'])).exitCode).toBe(2);
@@ -58,7 +58,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect(await other.answer(['sandbox', 'images'])).toMatch(/^busybox +yes/m);
   });
 
-  it('says in the status of the platform what isolates sandboxes, and why the kernel is shared', async () => {
+  it('reports the isolation of sandboxes in the platform status, and why the kernel is shared', async () => {
     const { services } = await svc.json<PlatformStatus>(['status']);
     const { isolation, isolation_reason: reason, shares_kernel: shares } = services.sandboxes;
     expect(shares).toBe(isolation === 'namespaces');
@@ -69,7 +69,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     );
   });
 
-  it('runs a command with its input, its outputs apart, and its exit code', async () => {
+  it('runs a command with stdin, separate outputs and the exit code', async () => {
     const script = 'cat; echo "$COLOR $SHAPE" >&2; pwd; exit 5';
     const args = ['sandbox', 'exec', '--cwd', '/tmp', '-e', 'SHAPE=round', 'box', '--', 'sh', '-c', script];
     const { exitCode, stdout, stderr } = await svc.run(args, { input: 'typed\n' });
@@ -85,7 +85,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     ).toEqual(expect.objectContaining({ stdout: 'a\n', stderr: '', exit_code: 3, timed_out: false }));
   });
 
-  it('ends a command when its time is over, and at Ctrl-C', async () => {
+  it('ends a command at its timeout and on Ctrl-C', async () => {
     expect((await svc.run(['sandbox', 'exec', '--timeout', '1s', 'box', 'sleep', '600'])).exitCode).toBe(124);
     const running = svc.start(['sandbox', 'exec', '--no-stdin', 'box', 'echo begun; exec sleep 600']);
     running.child.stdout?.once('data', () => running.child.kill('SIGINT'));
@@ -93,13 +93,13 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect(await svc.answer(['sandbox', 'exec', 'box', 'ps'])).not.toContain('sleep');
   });
 
-  it('moves ten million bytes through a command in both directions', async () => {
+  it('pipes ten million bytes through a command in both directions', async () => {
     const bytes = Buffer.alloc(10_000_000, 'abcdefghij');
     const { stdout } = await svc.run(['sandbox', 'exec', 'box', 'cat'], { input: bytes });
     expect(stdout.equals(bytes)).toBe(true);
   });
 
-  it('copies files and folders in and out, with their permissions, and leaves links out', async () => {
+  it('copies files and folders in and out with their permissions, and skips links', async () => {
     const folder = join(store.folder, 'tree');
     await mkdir(join(folder, 'sub/empty'), { recursive: true });
     await writeFile(join(folder, 'run.sh'), 'echo ran\n');
@@ -118,7 +118,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     await expect(stat(join(back, 'sub/out'))).rejects.toThrow('ENOENT');
   });
 
-  it('copies standard input and output, and says what is wrong with the names', async () => {
+  it('copies stdin and stdout, and explains invalid names', async () => {
     await svc.answer(['sandbox', 'cp', '-', 'box:/root/piped'], { input: 'piped' });
     expect(await svc.answer(['sandbox', 'cp', 'box:/root/piped', '-'])).toBe('piped');
     expect((await svc.run(['sandbox', 'cp', 'tree', 'box:/x'])).stderr).toContain('is a folder (use -r to copy it)');
@@ -132,7 +132,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     );
   });
 
-  it('pauses and resumes, and tells what happened', async () => {
+  it('pauses and resumes, and lists events', async () => {
     expect(await svc.answer(['sandbox', 'pause', 'box'])).toBe('box is paused\n');
     expect(await svc.answer(['sandbox', 'ls', '--status', 'running'])).toMatch(/^box .* paused +busybox/m);
     expect(await svc.answer(['sandbox', 'resume', 'box'])).toBe('box is running\n');
@@ -144,7 +144,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect((await following.ended).exitCode).toBe(130);
   });
 
-  it('gives an address for a port, and takes it back', async () => {
+  it('creates a URL for a port, and revokes it', async () => {
     await svc.answer(['sandbox', 'exec', 'box', 'mkdir -p /www; echo served >/www/index.html; httpd -p 8000 -h /www']);
     const { path_url: url } = await svc.json<{ path_url: string }>([
       'sandbox',
@@ -160,7 +160,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect((await fetch(url)).ok).toBe(false);
   });
 
-  it('multiplies a sandbox by snapshots and forks', async () => {
+  it('copies a sandbox by snapshots and forks', async () => {
     await svc.answer(['sandbox', 'exec', 'box', 'echo kept >/root/kept']);
     const { id } = await svc.json<{ id: string }>(['sandbox', 'snapshot', 'create', 'box', '--name', 'one']);
     expect(await svc.answer(['sandbox', 'snapshot', 'ls'])).toMatch(new RegExp(`^${id} +one +busybox `, 'm'));

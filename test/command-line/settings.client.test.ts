@@ -13,7 +13,7 @@ interface Configured {
   files: string[];
 }
 
-describe('what svc s3 writes, read by the programs themselves', () => {
+describe('svc s3 settings in real clients', () => {
   let store: CommandStore;
   let svc: CommandLine;
   let source: string;
@@ -35,7 +35,7 @@ describe('what svc s3 writes, read by the programs themselves', () => {
   const program = (name: string, ...args: string[]): Promise<string> =>
     runProgram(name, args, { environment: { HOME: store.home, LC_ALL: 'C.UTF-8', AWS_EC2_METADATA_DISABLED: 'true' } });
 
-  it('keeps the key when it is run again, and makes another when a flag asks for one', async () => {
+  it('keeps the key on the next run, and creates another one when a flag asks for it', async () => {
     const first = await configure('rclone', '--name', 'again');
     expect(first.kept_key).toBe(false);
     expect(await configure('rclone', '--name', 'again')).toEqual({ ...first, kept_key: true });
@@ -45,7 +45,7 @@ describe('what svc s3 writes, read by the programs themselves', () => {
     expect(await configure('rclone', '--name', 'again')).toMatchObject({ kept_key: false });
   });
 
-  it('leaves other settings as they are, and replaces those of another store only when forced', async () => {
+  it('keeps unrelated settings, and replaces those of another store only with --force', async () => {
     const path = join(store.folder, 'rclone.conf');
     const before = '# mine\n[other]\ntype = s3\nendpoint = https://elsewhere.example\naccess_key_id = x\n';
     await writeFile(path, before, { mode: 0o644 });
@@ -70,7 +70,7 @@ describe('what svc s3 writes, read by the programs themselves', () => {
   });
 
   describeRequiring(['command:aws'], 'aws', () => {
-    it('syncs a tree both ways beside a profile of the user’s own', async () => {
+    it('syncs a tree both ways, alongside an existing profile of the user', async () => {
       await mkdir(join(store.home, '.aws'), { recursive: true });
       const own = '[default]\nregion = eu-west-1\n';
       await writeFile(join(store.home, '.aws', 'config'), own);
@@ -90,7 +90,7 @@ describe('what svc s3 writes, read by the programs themselves', () => {
   });
 
   describeRequiring(['command:rclone'], 'rclone', () => {
-    it('syncs and checks a tree, by its settings and by variables', async () => {
+    it('syncs and checks a tree, with its settings file and with variables', async () => {
       await configure('rclone');
       await program('rclone', 'sync', source, 'svc:configured/rclone');
       await program('rclone', 'check', '--download', source, 'svc:configured/rclone');
@@ -114,7 +114,7 @@ describe('what svc s3 writes, read by the programs themselves', () => {
   });
 
   describeRequiring(['command:restic'], 'restic', () => {
-    it('backs a tree up, checks and restores it with a key for that bucket alone', async () => {
+    it('backs up a tree, and checks and restores it with a key limited to that bucket', async () => {
       const { files, accessKeyId } = await configure('restic', '--bucket', 'configured', '--folder', 'backups');
       const keys = await svc.json<{ accessKeyId: string; buckets: string[] }[]>(['key', 'ls']);
       expect(keys.find((key) => key.accessKeyId === accessKeyId)?.buckets).toEqual(['configured']);

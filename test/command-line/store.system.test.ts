@@ -19,7 +19,7 @@ describe('svc bucket, key and login', () => {
   });
   afterAll(async () => store[Symbol.asyncDispose]());
 
-  it('says what to do first while there is no bucket', async () => {
+  it('suggests the next step while there is no bucket', async () => {
     const { exitCode, stderr } = await svc.run(['key', 'create']);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('svc bucket create')]);
   });
@@ -39,7 +39,7 @@ describe('svc bucket, key and login', () => {
     expect(await names()).toEqual(['some-photos']);
   });
 
-  it('sets what is set on a bucket, and puts defaults back', async () => {
+  it('changes bucket settings and restores defaults', async () => {
     const settings = ['bucket', 'settings', 'set', 'some-photos'];
     await svc.answer([...settings, 'publicDefault=true', 'cacheControl=max-age=60', 'quota={"max_bytes":1000000}']);
     expect(await svc.json(['bucket', 'settings', 'get', 'some-photos'])).toMatchObject({
@@ -53,7 +53,7 @@ describe('svc bucket, key and login', () => {
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('noSuchSetting')]);
   });
 
-  it('says what was stored and moved, of one bucket and of all', async () => {
+  it('reports storage and traffic of one bucket and of all buckets', async () => {
     interface Usage {
       bucket: string | null;
       points: object[];
@@ -75,7 +75,7 @@ describe('svc bucket, key and login', () => {
     expect(await svc.json(['bucket', 'lifecycle', 'get', 'some-photos'])).toEqual({ rules: [] });
   });
 
-  it('makes a key that reads one bucket, shows it without its secret, and revokes it', async () => {
+  it('creates a key that reads one bucket, shows it without its secret, and revokes it', async () => {
     await svc.answer(['bucket', 'create', 'other-photos']);
     await svc.answer(['object', 'cp', '-', 'svc://some-photos/one'], { input: 'one' });
     const flags = ['--permission', 'read', '--bucket', 'some-photos', '--expires', '1h', '--label', 'reader'];
@@ -95,14 +95,14 @@ describe('svc bucket, key and login', () => {
     await waitFor(async () => (await reader.run(['object', 'cat', 'svc://some-photos/one'])).exitCode === 1);
   });
 
-  it('makes itself a new key when the one it had was revoked', async () => {
+  it('creates a new key when its own was revoked', async () => {
     const own = await svc.json<{ accessKeyId: string; label: string }[]>(['key', 'ls']);
     for (const { accessKeyId } of own.filter(({ label }) => label.startsWith('svc command on')))
       await svc.answer(['key', 'rm', accessKeyId]);
     expect(await svc.answer(['object', 'cat', 'svc://some-photos/one'])).toBe('one');
   });
 
-  it('finds the S3 plane again when it has moved since the key was kept', async () => {
+  it('finds the S3 plane again after its address changed', async () => {
     const folder = join(store.home, '.config', 'svc', 'keys');
     const [name = ''] = await readdir(folder);
     const kept = JSON.parse(await readFile(join(folder, name), 'utf8')) as { endpoint: string };
@@ -111,7 +111,7 @@ describe('svc bucket, key and login', () => {
     expect(JSON.parse(await readFile(join(folder, name), 'utf8'))).toEqual(kept);
   });
 
-  it('signs in with a token from a pipe, keeps it for its owner alone, and forgets it', async () => {
+  it('signs in with a token from a pipe, stores it for its owner only, and forgets it', async () => {
     const home = join(store.folder, 'another home');
     await mkdir(home);
     const { url, token } = store.platform.ready;
@@ -131,7 +131,7 @@ describe('svc bucket, key and login', () => {
 
   const withoutTerminal = requirement('command:script');
   it.skipIf(withoutTerminal !== null)(
-    `draws progress on a terminal and nothing elsewhere${withoutTerminal === null ? '' : ` [skipped: ${withoutTerminal}]`}`,
+    `shows progress on a terminal and nothing elsewhere${withoutTerminal === null ? '' : ` [skipped: ${withoutTerminal}]`}`,
     async () => {
       const path = join(store.folder, 'slow');
       await writeFile(path, Buffer.alloc(64 * 1024 * 1024, 7));

@@ -73,7 +73,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
     client.destroy();
   }
 
-  it('goes from registration to https with the right certificate, and stops at once when it is removed', async () => {
+  it('goes from registration to HTTPS with the right certificate, and stops as soon as it is removed', async () => {
     expect(await after(0)).toMatchObject({ status: 'pending', ssl: { status: 'initializing' } });
     await expect(secure('/index.html')).rejects.toThrow();
     await serveNames(HOST);
@@ -130,7 +130,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
     client.destroy();
   });
 
-  it('shows each host its own certificate, and none to a name that is not served', async () => {
+  it('presents each host’s own certificate, and none for an unknown name', async () => {
     const second = 'second.customer.test';
     await register(second);
     await serveNames(HOST, second);
@@ -147,7 +147,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
     expect(await misdirected).toMatchObject({ status: 421, body: '' });
   });
 
-  it('renews at two thirds of the life of the certificate, before it runs out', async () => {
+  it('renews after two thirds of the certificate’s lifetime, before it expires', async () => {
     await serveNames(HOST);
     await after(0);
     const before = await secure('/index.html');
@@ -162,7 +162,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
     expect(renewed.serialNumber).not.toBe(before.serialNumber);
   });
 
-  it('keeps its certificate through the loss of the CNAME, and needs no new one when it heals', async () => {
+  it('keeps its certificate while the CNAME is lost, and needs no new one when it recovers', async () => {
     await serveNames(HOST);
     await after(0);
     const before = await secure('/index.html');
@@ -176,7 +176,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
     expect((await secure('/index.html')).serialNumber).toBe(before.serialNumber);
   });
 
-  it('says why there is no certificate, tries again later, and heals', async () => {
+  it('explains a missing certificate, retries later, and recovers', async () => {
     // The CNAME is correct, but the name has no reachable address, so the authority cannot reach the challenge.
     const nowhere = { cnames: { [HOST]: target }, addresses: { [target]: '127.0.0.99' } };
     await names.serve(nowhere);
@@ -192,7 +192,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
     expect((await secure('/index.html')).status).toBe(200);
   });
 
-  it('does not need the authority to go on serving', async () => {
+  it('keeps serving while the authority is unavailable', async () => {
     await serveNames(HOST);
     await after(0);
     await acme.stop();
@@ -205,7 +205,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
     expect((await secure('/index.html')).status).toBe(200);
   });
 
-  it('keeps the key of the account and of the certificate sealed', async () => {
+  it('keeps the account key and the certificate key sealed', async () => {
     await serveNames(HOST);
     await after(0);
     const account = await waitFor(() => bench.metadata.findAcmeAccount({ directoryUrl: acme.directoryUrl }));

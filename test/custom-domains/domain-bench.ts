@@ -61,7 +61,7 @@ export interface DomainBench {
   /** Another user, with their own workspace. */
   stranger(): FakeCaller;
   call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object, as?: FakeCaller): Promise<Answer>;
-  /** Runs the work that is due once. */
+  /** Runs all due work once. */
   work(): Promise<void>;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name servers are changed', () => {
+describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain across DNS changes', () => {
   let names: NameServer;
   let bench: DomainBench;
   let target: string;
@@ -42,7 +42,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
   };
   const plain = () => getFrom({ port: bench.ports.http, host: HOST, path: '/', tls: null });
 
-  it('waits for the CNAME, serves when it is there, and does not need certificates where none are given', async () => {
+  it('waits for the CNAME, then serves, and needs no certificate when none are configured', async () => {
     expect(await after(0)).toMatchObject({ status: 'pending', dns: { status: 'missing', observed: [] }, error: null });
     expect((await plain()).status).toBe(421);
     await pointAtTarget();
@@ -57,13 +57,13 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     expect((await plain()).status).toBe(403); // the bucket is private, but it is the right bucket
   });
 
-  it('follows aliases of aliases', async () => {
+  it('follows CNAME chains', async () => {
     const alias = 'alias.customer.test';
     await names.serve({ cnames: { [HOST]: alias, [alias]: target }, addresses: { [target]: '127.0.0.1' } });
     expect(await after(0)).toMatchObject({ status: 'active', dns: { status: 'ok', observed: [alias, target] } });
   });
 
-  it('says what it sees instead of the target', async () => {
+  it('reports the record found in place of the target', async () => {
     await names.serve({ addresses: { [HOST]: '192.0.2.1' } });
     expect(await after(0)).toMatchObject({
       status: 'pending',
@@ -83,7 +83,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     expect(await after(HOUR_MS)).toMatchObject({ status: 'active', error: null });
   });
 
-  it('does not take the address of the target for a proof, nor the target of another bucket', async () => {
+  it('accepts neither the target’s address nor the target of another bucket as proof', async () => {
     await names.serve({ addresses: { [HOST]: '127.0.0.1', [target]: '127.0.0.1' } });
     expect(await after(0)).toMatchObject({ status: 'pending', dns: { status: 'mismatch' } });
     await bench.call('POST', '/buckets', { name: 'other-bucket' });
@@ -93,7 +93,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     expect((await plain()).status).toBe(421);
   });
 
-  it('belongs to the bucket that its CNAME leads to, not to whoever said first that it was theirs', async () => {
+  it('belongs to the bucket that its CNAME points to, not to the first claimant', async () => {
     const stranger = bench.stranger();
     await bench.call('POST', '/buckets', { name: 'theirs' }, stranger);
     const { data } = await bench.call('GET', '/buckets/theirs/custom-domain', undefined, stranger);
@@ -103,12 +103,12 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     await names.serve({ cnames: { [HOST]: theirs }, addresses: { [theirs]: '127.0.0.1' } });
     expect(await claim()).toMatchObject({ status: 201, data: { bucket: 'theirs' } });
     await bench.work();
-    await pointAtTarget(); // too late: a proven domain stays with its owner until it is broken for long
+    await pointAtTarget(); // too late: a verified domain stays with its owner until it has been broken for long
     const back = await bench.call('POST', '/domains', { hostname: HOST, bucket: 'photos' });
     expect(back).toMatchObject({ status: 409, data: { code: 'DomainTaken' } });
   });
 
-  it('learns nothing from name servers that are silent', async () => {
+  it('stays active while the name servers do not respond', async () => {
     await pointAtTarget();
     expect(await after(0)).toMatchObject({ status: 'active' });
     await names.fallSilent();
@@ -116,7 +116,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     expect((await plain()).status).toBe(403);
   });
 
-  it('goes into error when the CNAME goes, serves for 72 hours more, and heals by itself', async () => {
+  it('enters the error state when the CNAME disappears, serves for another 72 hours, and recovers by itself', async () => {
     await pointAtTarget();
     await after(0);
     await names.serve({});
@@ -131,7 +131,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     expect((await plain()).status).toBe(403);
   });
 
-  it('gives up after seven days, and looks again when somebody asks', async () => {
+  it('gives up after seven days, and checks again on request', async () => {
     await after(0);
     expect(await after(7 * DAY_MS)).toMatchObject({ status: 'error', error: { code: 'verification_timeout' } });
     const { last_checked_at: lastCheck } = await shown();
@@ -140,7 +140,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     expect((await bench.call('GET', `/domains/${HOST}/status`)).data).toMatchObject({ status: 'active', error: null });
   });
 
-  it('looks at once when asked, and at most once in ten seconds', async () => {
+  it('checks immediately on request, at most once in ten seconds', async () => {
     const status = async () => (await bench.call('GET', `/domains/${HOST}/status`)).data;
     const startedAt = bench.clock.now().toISOString();
     expect(await status()).toMatchObject({ status: 'pending', last_checked_at: startedAt });
@@ -151,12 +151,12 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     expect(await status()).toMatchObject({ status: 'active', last_checked_at: bench.clock.now().toISOString() });
   });
 
-  it('looks every 15 seconds at first and every hour in the end', async () => {
+  it('checks every 15 seconds at first and eventually every hour', async () => {
     const checks: number[] = [];
     for (let elapsedMs = 0; elapsedMs <= 4 * HOUR_MS; elapsedMs += 15 * SECOND_MS) {
       const due = await bench.metadata.claimDueDomains({
         nowMs: bench.clock.nowMs(),
-        leaseUntilMs: bench.clock.nowMs(), // only a check, over immediately
+        leaseUntilMs: bench.clock.nowMs(), // only a check, so the lease ends immediately
         limit: 1,
       });
       if (due.length > 0) {
@@ -170,7 +170,7 @@ describeRequiring(['linux', 'command:dnsmasq'], 'a custom domain, as the name se
     expect(gaps.slice(8).every((gap) => gap === 3_600)).toBe(true);
   });
 
-  it('is nobody else’s while it is verified, stops with its bucket and when the operator says so', async () => {
+  it('cannot be claimed by others while verified, and stops with its bucket or on the operator’s order', async () => {
     await pointAtTarget();
     await after(0);
     await bench.clock.advance(30 * DAY_MS);

@@ -15,7 +15,7 @@ describeRequiring(
   [...DOCKER_REQUIREMENTS, 'command:dpkg-deb', 'command:apt-get'],
   "the agent's image in Docker",
   () => {
-    it('is loaded by docker load, runs as the contract has it, and is told its configuration by the environment', async () => {
+    it('loads with docker load, runs as the contract specifies, and is configured by its environment', async () => {
       await using folder = await temporaryFolder();
       const output = join(folder.path, 'image.tar');
       const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';

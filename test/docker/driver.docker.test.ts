@@ -24,12 +24,12 @@ describeRequiring(DOCKER_REQUIREMENTS, 'the Docker driver', () => {
   describe('DockerDriver', () => driverContract(subject));
   describe('DockerDriver with programs', () => runningContract(subject));
 
-  it('leaves no image of a snapshot behind, and none without a name', async () => {
+  it('leaves no snapshot image and no unnamed image behind', async () => {
     expect(await imagesOf(docker.socket, 'label=svc.snapshot')).toEqual([]);
     expect(await imagesOf(docker.socket, 'dangling=true')).toEqual([]);
   });
 
-  it('imports its helper once, however often it is started', async () => {
+  it('imports its helper once, however often it starts', async () => {
     const { driver, again, dispose } = await dockerSubject({ socket: docker.socket });
     const second = again();
     try {
@@ -44,7 +44,7 @@ describeRequiring(DOCKER_REQUIREMENTS, 'the Docker driver', () => {
     }
   });
 
-  it('puts its own helper in the place of an image that only has its name', async () => {
+  it('replaces an image that only has the helper’s name', async () => {
     const { driver, dispose } = await dockerSubject({ socket: docker.socket });
     const root = await makeBusyboxRoot();
     try {

@@ -13,7 +13,7 @@ const BRIDGE = '/sys/class/net/svcdocker0';
 
 describeRequiring(
   ['linux', 'root', 'command:dockerd', 'command:docker', 'command:iptables', 'command:ip', 'command:busybox'],
-  'a Docker Engine of our own',
+  'a separate Docker Engine',
   () => {
     it('runs a command of an imported image without a network and leaves nothing behind', async () => {
       const before = [...descendants(process.pid).keys()];

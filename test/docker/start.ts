@@ -105,7 +105,7 @@ async function unmountBelow(folder: string): Promise<void> {
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   const points = mounts.split('\n').map((line) => line.split(' ')[1] ?? '');
   for (const point of points.filter((each) => each.startsWith(`${folder}/`)).toReversed()) {
-    await runCommand('umount', ['-l', point]).catch(() => undefined); // already gone with its parent
+    await runCommand('umount', ['-l', point]).catch(() => undefined); // already unmounted with its parent
   }
 }
 

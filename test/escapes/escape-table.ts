@@ -51,9 +51,9 @@ export function escapeTable(
       }
     });
   };
-  suite('the kernel: a sandbox', kernelCases());
+  suite('kernel: a sandbox', kernelCases());
   suite('processes: a sandbox', processCases());
   suite('files: a sandbox', fileCases());
-  suite('the network: a sandbox', networkCases());
-  suite('what it takes: a sandbox', resourceCases(files));
+  suite('network: a sandbox', networkCases());
+  suite('resources: a sandbox', resourceCases(files));
 }

@@ -101,7 +101,7 @@ interface Answer {
   readonly content: Buffer;
 }
 
-/** Runs an operation with bounded data; BLOCKED stands for no answer. */
+/** Runs an operation with bounded data; returns BLOCKED if there is no answer. */
 async function ask(connection: HelperConnection, request: HelperRequest, input?: Buffer): Promise<Answer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -21,7 +21,7 @@ export interface Sandbox {
   shell(script: string): Promise<RunResult>;
 }
 
-/** The environment of the cases: a driver's sandboxes, this host, and a neighbour. */
+/** The environment of the cases: a driver's sandboxes, this host, and a neighbor. */
 export interface Ground {
   readonly driver: SandboxDriver;
   readonly outside: Outside;

@@ -4,7 +4,7 @@ import { METADATA_ADDRESS, OUTSIDE_PORT, PRIVATE_ADDRESSES, PUBLIC_ADDRESS, WORD
 
 const PORT = String(OUTSIDE_PORT);
 
-/** Each control also shows that the sandbox has a network: it reaches the public address of the same neighbour. */
+/** Each control also shows that the sandbox has a network: it reaches the public address of the same neighbor. */
 export function networkCases(): EscapeCase[] {
   const unreachable = (title: string, kind: 'connect' | 'datagram', address: string): EscapeCase => ({
     title,
@@ -89,7 +89,7 @@ async function towardsNeighbour(ground: Ground, kind: string): Promise<Outcome> 
   return (await ground.sandbox('one')).probe(kind, await addressOf(ground, 'two'), '9000', WORD);
 }
 
-/** The neighbour's server does respond at its address. */
+/** The neighbor's server does respond at its address. */
 async function withinItself(ground: Ground): Promise<Outcome> {
   const two = await ground.sandbox('two');
   await two.shell(LISTEN);

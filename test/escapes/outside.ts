@@ -8,7 +8,7 @@ const NAMESPACE = 'svc-escapes';
 const LINK = 'svcesc0';
 const HERE = '11.11.12.1';
 
-/** Response of the neighbour to every client. */
+/** Response of the neighbor to every client. */
 export const WORD = 'reached-by-somebody';
 export const PUBLIC_ADDRESS = '11.11.12.2';
 export const METADATA_ADDRESS = '169.254.169.254';
@@ -42,7 +42,7 @@ export interface Outside {
 }
 
 /**
- * Starts a neighbour in a network namespace with a public address, private ones and the metadata address, all routed
+ * Starts a neighbor in a network namespace with a public address, private ones and the metadata address, all routed
  * there from this host, and servers on this host. Without a responding target, a refusal would prove nothing.
  */
 export async function startOutside(): Promise<Outside> {

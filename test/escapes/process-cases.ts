@@ -33,7 +33,7 @@ export function processCases(): EscapeCase[] {
     {
       title: 'ends the helper',
       attempt: async ({ sandbox }) => {
-        const victim = await sandbox('victim'); // a sandbox of its own, because it may end with its helper
+        const victim = await sandbox('victim'); // a separate sandbox, because it may end with its helper
         await victim.probe('kill', '1').catch(() => undefined);
         const stdout = await victim.shell('echo alive').then(
           (result) => result.stdout,

@@ -18,7 +18,7 @@ interface Sandbox {
 const NEEDED = ['linux', 'root', 'cgroups', 'go', 'command:mkfs.ext4', 'command:nft', 'command:busybox'] as const;
 
 /** `sandboxes.isolation` keeps its default. */
-describeRequiring(NEEDED, 'svc up where runsc is', () => {
+describeRequiring(NEEDED, 'svc up with runsc installed', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   let api: ApiClient;
@@ -56,7 +56,7 @@ describeRequiring(NEEDED, 'svc up where runsc is', () => {
     await folder.remove();
   });
 
-  it('isolates by gVisor, and says so', async () => {
+  it('isolates sandboxes with gVisor, and says so', async () => {
     expect(await state()).toMatchObject({
       isolations: ['namespaces', 'gvisor'],
       isolation: 'gvisor',
@@ -72,7 +72,7 @@ describeRequiring(NEEDED, 'svc up where runsc is', () => {
     expect(await run(shared.id, 'uname -r')).not.toBe('4.4.0\n');
   });
 
-  it('keeps gVisor sandboxes warm, for creates that name neither a host name nor limits', async () => {
+  it('keeps gVisor sandboxes warm for creates without a host name or limits', async () => {
     await warm();
     const { hits } = (await state()).warm_pool[0] ?? { hits: -1 };
     const pooled = await create();
@@ -85,7 +85,7 @@ describeRequiring(NEEDED, 'svc up where runsc is', () => {
     expect((await state()).warm_pool).toMatchObject([{ hits: hits + 1, ready: 1 }]);
   });
 
-  it('shares the kernel after a trial that failed, says why, and keeps what runs behind gVisor', async () => {
+  it('falls back to the shared kernel after a failed trial, says why, and keeps running gVisor sandboxes', async () => {
     const { id } = await create({ name: 'stays' });
     await run(id, 'echo kept > /root/file');
     await platform.stop();

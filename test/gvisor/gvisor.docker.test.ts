@@ -23,7 +23,7 @@ describeRequiring([...DOCKER_REQUIREMENTS, 'go'], 'sandboxes behind gVisor', () 
     await docker.stop();
   });
 
-  it('runs programs on a kernel of its own, and others on that of this host', async () => {
+  it('runs programs on gVisor’s kernel, and other sandboxes on the host’s', async () => {
     const kernels: string[] = [];
     for (const isolation of ['gvisor', 'namespaces'] as const) {
       const spec = sampleSpec(`kernel-${isolation}`, {
@@ -52,7 +52,7 @@ describeRequiring([...DOCKER_REQUIREMENTS, 'go'], 'sandboxes behind gVisor', () 
     expect(kernels[1]).not.toBe(kernels[0]);
   });
 
-  it('serves a second connection while the first is there', async () => {
+  it('serves a second connection while the first is open', async () => {
     const spec = sampleSpec('gvisor-two', {
       isolation: 'gvisor',
       resources: { cpuMillis: 1000, memoryMb: 256, diskMb: 64, pids: 256 },

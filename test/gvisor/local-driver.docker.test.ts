@@ -63,7 +63,7 @@ describeRequiring(
       });
       afterAll(() => subject.dispose());
 
-      it('runs programs on the kernel of gVisor, which is not that of this host', async () => {
+      it('runs programs on gVisor’s kernel, not the host’s', async () => {
         const id = await start('kernel');
         expect((await inside(id, 'dmesg')).stdout).toContain('Starting gVisor');
         const { stdout } = await inside(id, 'uname -r; ls /proc | grep -c "^[0-9]"');
@@ -78,7 +78,7 @@ describeRequiring(
         await subject.driver.remove(id);
       });
 
-      it('stands beside sandboxes without it, whose kernel is that of this host', async () => {
+      it('runs next to sandboxes on the host’s kernel', async () => {
         const plain = sampleSpec('plain');
         await subject.driver.create(plain, signal());
         await subject.driver.start(plain, signal());
@@ -86,7 +86,7 @@ describeRequiring(
         await subject.driver.remove(plain.id);
       });
 
-      it('keeps files over a stop and a start, in a disk of its size, and tells what they take', async () => {
+      it('keeps files across a stop and a start, on a disk of its size, and reports usage', async () => {
         const id = await start('disk');
         expect((await inside(id, 'dd if=/dev/zero of=/big bs=1M count=200')).stderr).toContain('No space left');
         await inside(id, 'rm /big; dd if=/dev/zero of=/root/some bs=1M count=8; echo text > /root/file; sync');
@@ -97,7 +97,7 @@ describeRequiring(
         await subject.driver.remove(id);
       });
 
-      it('holds the number of processes, and harms no neighbour', async () => {
+      it('enforces the process limit without affecting neighbors', async () => {
         const [bomb, calm] = [await start('bomb'), await start('calm')];
         const { stderr, exitCode } = await inside(bomb, 'i=0; while [ $i -lt 64 ]; do sleep 60 & i=$((i+1)); done');
         expect(exitCode).not.toBe(0);
@@ -107,7 +107,7 @@ describeRequiring(
         for (const id of [bomb, calm]) await subject.driver.remove(id);
       });
 
-      it('ends with its memory, says so, and harms no neighbour', async () => {
+      it('ends when out of memory, says so, and does not affect neighbors', async () => {
         const [greedy, modest] = [await start('greedy'), await start('modest')];
         const eaten = inside(greedy, 'dd if=/dev/zero of=/dev/null bs=512M count=1').catch(() => null);
         await waitFor(async () => (await subject.driver.inspect(greedy)).outOfMemory);
@@ -117,7 +117,7 @@ describeRequiring(
         for (const id of [greedy, modest]) await subject.driver.remove(id);
       });
 
-      it('reaches neither its neighbours nor this host', async () => {
+      it('reaches neither its neighbors nor this host', async () => {
         const [one, two] = [await start('one'), await start('two')];
         const found = /inet (100\.96\.[0-9.]+)/.exec((await inside(two, 'ip -4 addr show eth0')).stdout);
         const address = found?.[1] ?? 'none';
@@ -130,7 +130,7 @@ describeRequiring(
         for (const id of [one, two]) await subject.driver.remove(id);
       });
 
-      it('runs on while no driver is there, and is found again with its processes', async () => {
+      it('keeps running without a driver, and is adopted with its processes', async () => {
         const id = await start('stays');
         await inside(id, '(trap "" HUP TERM; exec sleep 1000) >/dev/null 2>&1 & echo $! > /root/pid');
         await subject.driver.close();
@@ -145,7 +145,7 @@ describeRequiring(
       });
     });
 
-    it('is named in the API, kept by a fork, and refused where it is not installed', async () => {
+    it('is named in the API, inherited by a fork, and refused where gVisor is not installed', async () => {
       const { program } = await ensureGvisor();
       const body = { image: 'busybox', isolation: 'gvisor', resources: { memory_mb: 256, disk_mb: 64 } };
       const platform = await startPlatform({ prepare: 'busybox', config: { isolation: 'namespaces', runsc: program } });

@@ -10,7 +10,7 @@ const given = (process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '';
 const reason = given
   ? 'a cluster was given from outside, which no image can be given to'
   : ((await kubernetesRequirement()) ?? (await helmRequirement()));
-const TITLE = 'the agent as it is delivered';
+const TITLE = 'the delivered agent';
 const CHART = 'deploy/helm/svc-agent';
 
 const MANIFEST = `apiVersion: v1
@@ -79,7 +79,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await delivery.untilRolledOut();
   };
 
-  it('is a chart that lint accepts, and that refuses wrong values by their names', async () => {
+  it('passes helm lint, and rejects invalid values by name', async () => {
     const right = ['--set', 'agent.clusterName=a,svc.apiUrl=https://platform.example,svc.existingSecret=s'];
     expect(await delivery.helm('lint', '--strict', CHART, ...right)).toContain('0 chart(s) failed');
     for (const [value, named] of REFUSED_VALUES) {
@@ -89,9 +89,9 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     }
   });
 
-  it('is pulled by the runtime of a node from the platform itself, and runs from there', async () => {
+  it('is pulled by a node’s runtime from the platform’s registry, and runs there', async () => {
     const repository = `${new URL(delivery.platform.ready.url).host}/svc-agent`;
-    // Plain HTTP, which a runtime accepts only if told to: this test covers the registry, not TLS.
+    // Plain HTTP, which a runtime accepts only with this flag: the test covers the registry, not TLS.
     const pulled = await delivery.onNode(`ctr -n k8s.io images pull --plain-http ${repository}:0.1.0`);
     expect(pulled).toMatchObject({ exitCode: 0 });
     const { exitCode, stderr } = await delivery.shell(
@@ -104,7 +104,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await delivery.helm('uninstall', 'svc-agent', '--namespace', delivery.namespace, '--wait');
   });
 
-  it('comes up by the commands that the platform prints, for the node and for Helm, and deploys', async () => {
+  it('installs with the commands that the platform prints for the node and Helm, and deploys', async () => {
     expect(cluster.install.image).toMatchObject({ available: true });
     const imported = await delivery.onNode(cluster.install.image?.command ?? '');
     expect(imported).toMatchObject({ exitCode: 0 });
@@ -118,7 +118,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(made.stdout).toBe('world');
   });
 
-  it('watches with the profile deployer what it may deploy, and says of which kind it cannot', async () => {
+  it('watches everything the deployer profile can deploy, and reports the kinds it cannot watch', async () => {
     const body = { project_id: 'drifting', namespace: delivery.namespace, manifest: DRIFTING.manifest };
     const path = `/v1/clusters/${cluster.id}`;
     const deployment = await delivery.api.post<{ status: string; error: unknown }>(`${path}/deploy?wait=60s`, {
@@ -146,7 +146,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await expect.poll(told, { timeout: 120_000, interval: 500 }).toEqual(DRIFTING.objects.toSorted());
   });
 
-  it('runs without privileges, and in a namespace of the level restricted', async () => {
+  it('runs without privileges in a namespace at the restricted level', async () => {
     const script = `
       const fs = require('node:fs');
       const status = Object.fromEntries(fs.readFileSync('/proc/1/status', 'utf8').split('\\n').map((line) => line.split(':\\t')));
@@ -169,19 +169,16 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(stderr).toBe('');
   });
 
-  it.each(PROFILES)(
-    'has with the profile %s what it says, and is refused all that comes with later ones',
-    async (profile) => {
-      await upgrade(`rbac.profile=${profile}`);
-      const index = PROFILES.indexOf(profile);
-      const gained = PROFILES.slice(0, index + 1).flatMap((each) => GAINED[each]);
-      const later = PROFILES.slice(index + 1).flatMap((each) => GAINED[each]);
-      await refusedAtLast(gained).toEqual([]);
-      expect(await refused(later)).toEqual(later);
-      expect(await refused(REFUSED_TO_ALL)).toEqual(REFUSED_TO_ALL);
-      await refusedForReal(profile);
-    },
-  );
+  it.each(PROFILES)('grants profile %s exactly its own rights and denies those of higher profiles', async (profile) => {
+    await upgrade(`rbac.profile=${profile}`);
+    const index = PROFILES.indexOf(profile);
+    const gained = PROFILES.slice(0, index + 1).flatMap((each) => GAINED[each]);
+    const later = PROFILES.slice(index + 1).flatMap((each) => GAINED[each]);
+    await refusedAtLast(gained).toEqual([]);
+    expect(await refused(later)).toEqual(later);
+    expect(await refused(REFUSED_TO_ALL)).toEqual(REFUSED_TO_ALL);
+    await refusedForReal(profile);
+  });
 
   /** Runs real calls and commands instead of checking rights: the API server and the agent must refuse them. */
   async function refusedForReal(profile: Profile): Promise<void> {
@@ -204,7 +201,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(status).toBe(profile === 'operator' || profile === 'admin' ? 'succeeded' : 'failed');
   }
 
-  it('keeps to the namespaces that are named, and stays connected', async () => {
+  it('stays within the configured namespaces, and stays connected', async () => {
     await upgrade('rbac.profile=deployer', `rbac.namespaces={${delivery.namespace}}`);
     await delivery.untilOnline(cluster);
     await refusedAtLast(['create deployments.apps', 'patch secrets', 'list pods']).toEqual([]);
@@ -222,7 +219,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     ]);
   });
 
-  it('comes up by the plain manifest and the kubectl command that the platform prints', async () => {
+  it('installs with the plain manifest and the kubectl command that the platform prints', async () => {
     await delivery.helm('uninstall', 'svc-agent', '--namespace', delivery.namespace, '--wait');
     const values = ['--namespace', 'svc-system', '-f', 'deploy/kubernetes/values.yaml'];
     const rendered = await delivery.helm('template', 'svc-agent', CHART, ...values);

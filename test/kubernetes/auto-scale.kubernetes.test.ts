@@ -64,14 +64,14 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       .filter(({ event_type, resource }) => event_type === type && resource === `deployment/${name}`);
   }
 
-  it('are what the agent says it can do', async () => {
+  it('are reported as a feature of the agent', async () => {
     await waitFor(async () => {
       const info = (await (await fixture.test.get('/info')).json()) as { features: Record<string, boolean> };
       return info.features['auto_scaling'] === true;
     });
   });
 
-  it('get an autoscaler of their own that really scales them with their load', async () => {
+  it('get their own autoscaler, which scales them with their load', async () => {
     const busy = ['sh', '-c', 'while :; do :; done'];
     const result = await deploy('busy', { replicas: 1, annotations: scaled(1, 3), command: busy });
     expect(result).toMatchObject({ status: 'succeeded', deploy: { warnings: [], summary: { created: 2 } } });
@@ -90,7 +90,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await replicasOf('busy')).toBe(3);
   });
 
-  it('keep their replicas when the annotation comes, and take those of the manifest when it goes', async () => {
+  it('keep their replicas when the annotation is added, and take the manifest’s when it is removed', async () => {
     await deploy('turns', { replicas: 2 });
     await deploy('turns', { replicas: 2, annotations: scaled(2, 4) });
     expect(await replicasOf('turns')).toBe(2);
@@ -103,7 +103,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await fixture.inNamespace('get', 'hpa', 'turns', '--ignore-not-found')).toBe('');
   });
 
-  it('are refused with the name of a bad annotation, before anything is made', async () => {
+  it('are rejected with the name of the invalid annotation, before anything is created', async () => {
     const annotations = { ...scaled(5, 2) };
     expect(await deploy('wrong', { annotations })).toMatchObject({
       status: 'failed',
@@ -115,7 +115,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await fixture.inNamespace('get', 'deployment', 'wrong', '--ignore-not-found')).toBe('');
   });
 
-  it('are left alone, with a warning and an event, without requests or when another autoscaler has them', async () => {
+  it('are skipped, with a warning and an event, without CPU requests or under another autoscaler', async () => {
     const lazy = await deploy('lazy', { replicas: 2, annotations: scaled(1, 3), cpu: null });
     expect(lazy).toMatchObject({
       status: 'succeeded',
@@ -132,7 +132,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await fixture.inNamespace('get', 'hpa', '-o', 'name')).not.toContain('/taken');
   });
 
-  it('get their autoscaler back with themselves, where drift is corrected', async () => {
+  it('are recreated with their autoscaler when drift is corrected', async () => {
     const other = await fixture.beside({ SVC_DEPLOY_DRIFT: 'correct' });
     try {
       const shape = { annotations: scaled(1, 3) };
@@ -140,7 +140,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         status: 'succeeded',
       });
       const before = String(fieldAt(await other.json('deployment', 'back'), 'metadata', 'uid'));
-      await other.inNamespace('delete', 'deployment', 'back', '--wait=false'); // its autoscaler goes with it
+      await other.inNamespace('delete', 'deployment', 'back', '--wait=false'); // also deletes its autoscaler
       await waitFor(
         async () => {
           const names = ['deployment', 'hpa'].map((kind) => other.json(kind, 'back').catch(() => undefined));
@@ -169,7 +169,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   });
 
-  it('lose their autoscaler when it cannot work any more, also where nothing else is pruned', async () => {
+  it('lose their autoscaler when it can no longer work, even without pruning', async () => {
     await deploy('losing', { annotations: scaled(2, 3) });
     await waitFor(async () => (await replicasOf('losing')) === 2, { timeoutMs: 120_000, description: 'two replicas' });
     const without = { replicas: 1, annotations: scaled(2, 3), cpu: null };
@@ -180,7 +180,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await fixture.inNamespace('get', 'hpa', '-o', 'name')).not.toContain('/losing');
   });
 
-  it('are left alone without metrics, but what is there stays', async () => {
+  it('are skipped without metrics, but keep an existing autoscaler', async () => {
     await fixture.kubectl(
       'patch',
       'apiservice',

@@ -14,7 +14,7 @@ import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index
 
 const reason = (await kubernetesRequirement()) ?? requirement('chromium');
 const TITLE = 'a real cluster in the console';
-/** A new one for each run: a terminating namespace accepts nothing new. */
+/** Unique per run: a terminating namespace accepts no new objects. */
 const NAMESPACE = `console-${randomUUID().slice(0, 8)}`;
 
 const MANIFEST = `apiVersion: v1
@@ -94,7 +94,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await folder?.remove();
   });
 
-  it('deploys what is typed, after a dry run that tells the fields, and waits until it is ready', async () => {
+  it('deploys the typed manifest after a dry run that lists the fields, and waits until it is ready', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, path('/deploy'));
@@ -135,7 +135,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await opened.expectNoFault();
   });
 
-  it('shows the log of a container as it comes, holds it on demand, and that of another one', async () => {
+  it('follows the log of a container, pauses it on request, and switches containers', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, path(`/pods?namespace=${NAMESPACE}`));
@@ -163,7 +163,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await opened.expectNoFault();
   });
 
-  it('opens a shell in a pod, and says how it ended', async () => {
+  it('opens a shell in a pod and reports its exit', async () => {
     await using opened = await openConsole(browser, platform, { colorScheme: 'dark' });
     const { page } = opened;
     await signIn(page, platform, path(`/pods?namespace=${NAMESPACE}`));
@@ -185,7 +185,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
   });
 
   for (const look of LOOKS) {
-    it(`keeps the pages of what runs accessible and within the window: ${look.name}`, async () => {
+    it(`keeps workload pages accessible and within the window: ${look.name}`, async () => {
       await using opened = await openConsole(browser, platform, look.options);
       const { page } = opened;
       await signIn(page, platform);
@@ -198,7 +198,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     });
   }
 
-  it('says what it shows is old when the agent is gone', async () => {
+  it('marks its data as stale when the agent goes offline', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [503] });
     const { page } = opened;
     await signIn(page, platform, path('/pods'));

@@ -33,7 +33,7 @@ export function startDaemon(folder: string, name: string, program: string, args:
   const child = spawn('/bin/sh', ['-c', GUARD, name, program, ...args], {
     cwd: folder,
     stdio: ['pipe', log, log],
-    detached: true, // a Ctrl-C at the terminal reaches only us, and we stop the daemons in order
+    detached: true, // Ctrl-C at the terminal reaches only this process, which stops the daemons in order.
   });
   closeSync(log);
   let exited = false;

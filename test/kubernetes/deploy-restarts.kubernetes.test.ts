@@ -8,7 +8,7 @@ import { kubernetesRequirement } from './index.ts';
 import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement();
-const title = 'an agent with rules of its own';
+const title = 'a configured agent across restarts';
 
 const RULES = `
 deploy:
@@ -40,7 +40,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   }
 
-  it('applies a namespace, a custom kind and an object of it from one manifest, and prunes them all', async () => {
+  it('applies a namespace, a custom kind and its object from one manifest, and prunes all of them', async () => {
     const { namespace } = fixture;
     const group = `${namespace}.example`;
     const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -77,7 +77,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(pruned).toMatchObject({ status: 'succeeded', deploy: { summary: { pruned: 4 } } });
   });
 
-  it('runs the newest deploy again where only the cluster remembers it, and no older one', async () => {
+  it('reapplies the newest deploy when only the cluster remembers it, and no older one', async () => {
     const deploy = (run: string, id: string) => fixture.deploy(configMap('once', { run }), { project_id: 'once' }, id);
     await deploy('1', 'cmd-older');
     await deploy('2', 'cmd-newest');
@@ -99,7 +99,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.close();
   });
 
-  it('finishes a deploy in which it was killed', async () => {
+  it('finishes a deploy during which it was killed', async () => {
     await using state = await temporaryFolder();
     const [platform, next] = [await TestPlatform.start(), await TestPlatform.start()];
     const first = await secondAgent(platform, state.path);
@@ -125,7 +125,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.close();
   });
 
-  it('may do no more than its service account, and reads that account’s token again', async () => {
+  it('has only the rights of its service account, and rereads the account’s token', async () => {
     const { kubectl, namespace } = fixture;
     const kubeconfig = join(folder.path, 'limited.json');
     const tokenFile = join(folder.path, 'token');
@@ -164,7 +164,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.close();
   });
 
-  it('is not ready where the cluster does not know who it is', async () => {
+  it('is not ready when the cluster does not recognize its credentials', async () => {
     const { kubectl, namespace } = fixture;
     const kubeconfig = join(folder.path, 'nobody.json');
     await makeServiceAccount({ kubectl, namespace, name: 'nobody', file: kubeconfig });

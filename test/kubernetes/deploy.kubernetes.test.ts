@@ -19,7 +19,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
   afterAll(() => fixture?.stop());
 
-  it('applies everything in order, marks it as the project’s, and waits until it runs', async () => {
+  it('applies everything in order, labels it with the project, and waits until it runs', async () => {
     const result = await fixture.deploy([
       deployment('web', { replicas: 2 }),
       service('web'),
@@ -40,7 +40,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(new Set(phases)).toEqual(new Set(['validating', 'dry_run', 'applying', 'waiting']));
   });
 
-  it('changes nothing when nothing changed', async () => {
+  it('changes nothing when the manifest is unchanged', async () => {
     const result = await fixture.deploy([
       deployment('web', { replicas: 2 }),
       service('web'),
@@ -56,7 +56,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('shows the difference of a dry run and changes nothing', async () => {
+  it('shows the diff of a dry run and changes nothing', async () => {
     const before = await fixture.json('configmap', 'settings');
     const result = await fixture.deploy([configMap('settings', { a: '2' }), configMap('more')], { dry_run: true });
     expect(result).toMatchObject({ status: 'succeeded', deploy: { dry_run: true } });
@@ -71,7 +71,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await expect(fixture.json('configmap', 'more')).rejects.toThrow('NotFound');
   });
 
-  it('deletes what was left out, and nothing that is not its own', async () => {
+  it('prunes objects removed from the manifest, and nothing that it does not own', async () => {
     await fixture.inNamespace('create', 'configmap', 'foreign');
     const result = await fixture.deploy([deployment('web', { replicas: 1 })]);
     expect(result).toMatchObject({ status: 'succeeded', deploy: { summary: { configured: 1, pruned: 2 } } });
@@ -82,7 +82,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await expect(fixture.json('service', 'web')).rejects.toThrow('NotFound');
   });
 
-  it('keeps two projects in one namespace apart', async () => {
+  it('separates two projects in one namespace', async () => {
     await fixture.deploy([configMap('of-a')], { project_id: 'a' });
     await fixture.deploy([configMap('of-b')], { project_id: 'b' });
     await fixture.deploy([configMap('other-of-a')], { project_id: 'a' });
@@ -92,7 +92,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(names).not.toMatch(/\/of-a$/m);
   });
 
-  it('changes nothing when the cluster refuses one of many', async () => {
+  it('changes nothing when the cluster rejects one of many objects', async () => {
     const broken = { ...service('broken'), spec: { ports: [{ port: 700_000 }] } };
     const result = await fixture.deploy([configMap('first'), broken, configMap('last')], { project_id: 'refused' });
     expect(result).toMatchObject({
@@ -132,18 +132,18 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       'FORBIDDEN',
       'manifest[0].kind',
     ],
-  ])('refuses %s with its place', async (_what, manifest, code, field) => {
+  ])('rejects %s with its location', async (_what, manifest, code, field) => {
     const result = await fixture.deploy(manifest, { project_id: 'refused' });
     expect(result).toMatchObject({ status: 'failed', error: { code, details: { field } } });
     expect(result.deploy?.partially_applied ?? false).toBe(false);
   });
 
-  it('says so when the namespace is not there', async () => {
+  it('reports a missing namespace', async () => {
     const result = await fixture.deploy(configMap('x'), { namespace: 'nowhere', project_id: 'refused' });
     expect(result).toMatchObject({ status: 'failed', error: { code: 'NOT_FOUND' } });
   });
 
-  it('names field and manager of a conflict, and takes the field only by force', async () => {
+  it('names the field and manager of a conflict, and takes the field only with force', async () => {
     await fixture.deploy(configMap('shared', { a: '1' }), { project_id: 'conflict' });
     const theirs = JSON.stringify({ ...configMap('shared', { a: '2' }) });
     await fixture.kubectl.withInput(
@@ -171,7 +171,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(fieldAt(await fixture.json('configmap', 'shared'), 'data', 'a')).toBe('3');
   });
 
-  it('says why something does not become ready, and that it is applied', async () => {
+  it('explains why an object does not become ready, and that it is applied', async () => {
     const result = await fixture.deploy(deployment('stuck', { image: 'localhost/absent:1' }), {
       project_id: 'stuck',
       timeout_seconds: 5,
@@ -231,7 +231,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       { serviceAccountName: 'nobody', containers: [container({})] },
       /serviceaccount "nobody" not found/,
     ],
-  ])('names %s as the reason why it is not ready', async (what, podSpec, words) => {
+  ])('names %s as the reason for not being ready', async (what, podSpec, words) => {
     const name = `not-${what.replaceAll(' ', '-')}`;
     const object = deployment(name) as { spec: { template: { spec: object } } };
     object.spec.template.spec = { terminationGracePeriodSeconds: 0, ...podSpec };
@@ -246,7 +246,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await fixture.inNamespace('delete', 'deployment', name, '--wait=false');
   });
 
-  it('says what may not change, and not with what stands in the object', async () => {
+  it('names the immutable field without revealing the object’s content', async () => {
     const job = (value: string): object => {
       const env = [{ name: 'PASSWORD', value }];
       const spec = { restartPolicy: 'Never', containers: [container({ command: ['true'], env })] };
@@ -261,7 +261,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await fixture.inNamespace('delete', 'job', 'fixed', '--wait=false');
   });
 
-  it('tells all that is wrong with a manifest at once', async () => {
+  it('reports every error in a manifest at once', async () => {
     const manifest = [
       { apiVersion: 'v1', kind: 'Unicorn', metadata: { name: 'x' } },
       configMap('x', {}, { namespace: 'kube-system' }),
@@ -280,7 +280,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     ]);
   });
 
-  it('stops waiting when it is cancelled, and tells what it had done', async () => {
+  it('stops waiting when cancelled, and reports what it has done', async () => {
     const sent = fixture.deploy(
       deployment('slow', { image: 'localhost/absent:1' }),
       { project_id: 'slow' },
@@ -298,7 +298,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('runs one deploy of a project at a time, and of those that wait only the newest', async () => {
+  it('runs one deploy per project at a time, and only the newest of those that wait', async () => {
     const first = fixture.deploy(
       deployment('queue', { image: 'localhost/absent:1' }),
       { project_id: 'queue', timeout_seconds: 4 },
@@ -324,7 +324,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(names).not.toContain('second');
   });
 
-  it('leaves what holds data, and what is marked to stay', async () => {
+  it('keeps objects that hold data or are marked to be kept', async () => {
     const claim = {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
@@ -346,7 +346,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(actions(result2)).toContain('ConfigMap/new pruned');
   });
 
-  it('does not delete what somebody made anew under an old name', async () => {
+  it('does not delete an object that someone recreated under the same name', async () => {
     await fixture.deploy([configMap('mine'), configMap('stays')], { project_id: 'anew' });
     await fixture.inNamespace('delete', 'configmap', 'mine');
     const label = { labels: { 'svc.dev/project': 'anew' } };
@@ -363,7 +363,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await fixture.json('configmap', 'mine');
   });
 
-  it('passes on the warnings of the API server', async () => {
+  it('passes on warnings of the API server', async () => {
     const web = deployment('warned', { replicas: 0 }) as { spec: { template: { spec: Record<string, unknown> } } };
     web.spec.template.spec['nodeSelector'] = { 'beta.kubernetes.io/os': 'linux' };
     const result = await fixture.deploy(web, { project_id: 'warned' });
@@ -371,7 +371,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(result.deploy?.warnings.join(' ')).toContain('beta.kubernetes.io/os');
   });
 
-  it('reports the numbers of the cluster, and is ready', async () => {
+  it('reports the cluster’s metrics, and is ready', async () => {
     await expect
       .poll(async () => (await fixture.test.get('/readyz')).json(), { timeout: 60_000 })
       .toMatchObject({ status: 'ready', checks: { api_connection: 'ok', kubernetes: 'ok', tunnel: 'ok' } });

@@ -10,7 +10,7 @@ import { makeServiceAccount } from './service-account.ts';
 const reason = await kubernetesRequirement(true);
 /** Allows for a busy machine. */
 const BUSY_MS = 120_000;
-const title = 'objects that somebody changes after their deploy';
+const title = 'objects changed after their deploy';
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let fixture: AgentFixture;
@@ -52,7 +52,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(again.status).toBe('succeeded');
   }
 
-  it('are told once for each change, with the field and who did it, and not for our own deploys', async () => {
+  it('are reported once per change, with the field and the manager, and not for our own deploys', async () => {
     await fixture.deploy(configMap('probe', { probe: 'here' }), { project_id: 'probe' });
     await fixture.deploy(configMap('told', { colour: 'red', size: 'small' }), { project_id: 'told' });
     await patch('told', { colour: 'blue' });
@@ -72,7 +72,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await driftOf(fixture.platform, 'told', 2)).toMatchObject({ details: { change: 'deleted' } });
   });
 
-  it('are not told of an object that a later deploy left out', async () => {
+  it('are not reported for an object that a later deploy removed', async () => {
     await fixture.deploy([configMap('kept'), configMap('left-out')], { project_id: 'pruned' });
     await fixture.deploy([configMap('kept')], { project_id: 'pruned' });
     await afterAllSeen(fixture.platform, 'probe');
@@ -95,7 +95,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await platform.result(id, BUSY_MS)).toMatchObject({ status: 'succeeded' });
   }
 
-  it('are told after a restart when they changed meanwhile, and not again after another one', async () => {
+  it('are reported after a restart if they changed meanwhile, and not again after another restart', async () => {
     const stateDir = join(folder.path, 'restarts');
     const platform = await TestPlatform.start();
     let agent: TestAgent = await restart(stateDir, platform);
@@ -116,7 +116,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.close();
   });
 
-  it('are put back where that is wanted, by a service account of that namespace alone', async () => {
+  it('are corrected when configured, by a service account limited to that namespace', async () => {
     const { kubectl, namespace } = fixture;
     const kubeconfig = join(folder.path, 'limited.json');
     await makeServiceAccount({ kubectl, namespace, name: 'limited', file: kubeconfig });

@@ -45,7 +45,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return fixture.pod(name, [whole], spec, { labels: { 'svc.dev/project': 'shop' } });
   }
 
-  it('tell a deployment’s pods and when it is available, each once', async () => {
+  it('report a deployment’s pods and its availability, each once', async () => {
     await fixture.deploy(deployment('web', { replicas: 2 }), { prune: false });
     const created = await event('pod_created', /pod\/web-/);
     expect(created).toMatchObject({
@@ -58,14 +58,14 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(events('pod_created', /pod\/web-/)).toHaveLength(2);
   });
 
-  it('tell when somebody scales it, and which pods go', async () => {
+  it('report scaling, and the pods that it removes', async () => {
     await fixture.inNamespace('scale', 'deployment/web', '--replicas=1');
     expect(await event('scaled', 'deployment/web')).toMatchObject({ details: { from: '2', to: '1' } });
     await event('pod_deleted', /pod\/web-/);
     expect(events('pod_deleted', /pod\/web-/)).toHaveLength(1);
   });
 
-  it('tell an image that cannot be pulled once, though the kubelet tries again and again', async () => {
+  it('report an image that cannot be pulled once, although the kubelet keeps retrying', async () => {
     await managed('noimage', { image: 'localhost/nothing:1', imagePullPolicy: 'Never' });
     expect(await event('image_pull_failed', 'pod/noimage')).toMatchObject({
       details: { container: 'main', image: 'localhost/nothing:1', reason: 'ErrImageNeverPull' },
@@ -74,7 +74,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(events('image_pull_failed', 'pod/noimage')).toHaveLength(1);
   });
 
-  it('tell a crash loop, a failed pod and one that ran out of memory', async () => {
+  it('report a crash loop, a failed pod and an out-of-memory kill', async () => {
     await managed('crash', { command: ['sh', '-c', 'exit 7'] });
     await managed('fails', { command: ['sh', '-c', 'exit 9'] }, { restartPolicy: 'Never' });
     const limits = { memory: '24Mi' };
@@ -85,7 +85,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await event('warning_event', 'pod/crash')).toMatchObject({ details: { reason: 'BackOff' } });
   });
 
-  it('tell nodes that come, are ready, are not, and go; and a pod that was evicted', async () => {
+  it('report nodes that join, become ready or not ready, and leave; and an evicted pod', async () => {
     const status = (ready: string) =>
       JSON.stringify({
         status: { conditions: [{ type: 'Ready', status: ready, reason: 'ByTest', message: 'said so' }] },
@@ -113,7 +113,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await event('node_removed', `node/${ghost}`);
   });
 
-  it('are of managed workloads only, unless the configuration wants all', async () => {
+  it('cover only managed workloads, unless the configuration includes all', async () => {
     const all = await fixture.beside({ SVC_EVENTS_SCOPE: 'all' });
     await waitFor(() => all.test.logLines.filter((line) => line.includes('watching a kind')).length === 5);
     await fixture.pod('stranger', [{ name: 'main', image: TEST_IMAGE, command: ['sleep', '3600'] }]);
@@ -122,7 +122,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(events('pod_created', 'pod/stranger')).toEqual([]);
   });
 
-  it('arrive over a cut connection, none twice, and none about what was there before', async () => {
+  it('arrive after a dropped connection, none twice, and none about earlier state', async () => {
     fixture.platform.connection.socket.terminate();
     await fixture.inNamespace('scale', 'deployment/web', '--replicas=3');
     await waitFor(() => events('scaled', 'deployment/web').length >= 2 || undefined);

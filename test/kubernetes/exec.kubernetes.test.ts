@@ -40,7 +40,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return Buffer.concat(pieces.map(({ data, encoding }) => Buffer.from(data, encoding))).toString();
   }
 
-  it('gives both streams and the exit code; a command that ran has succeeded, whatever its code', async () => {
+  it('returns both streams and the exit code; a command that ran has succeeded, whatever its code', async () => {
     const result = await exec({ command: ['sh', '-c', 'echo out; echo err >&2; exit 3'] });
     expect(result).toMatchObject({
       status: 'succeeded',
@@ -68,7 +68,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('says why there is nothing to run it in', async () => {
+  it('explains why a command has no container to run in', async () => {
     await fixture.pod('over', [{ name: 'main', image: TEST_IMAGE, command: ['sh', '-c', 'exit 4'] }], {
       restartPolicy: 'Never',
     });
@@ -83,7 +83,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('asks for the container by name when there are several', async () => {
+  it('requires a container name when there are several', async () => {
     expect(await exec({ command: ['true'], pod: 'two' })).toMatchObject({
       status: 'failed',
       error: { code: 'INVALID_REQUEST', details: { field: 'container', containers: ['first', 'second'] } },
@@ -94,7 +94,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('sends long output in pieces, all of it, and says when it was cut', async () => {
+  it('sends long output in chunks, completely, and reports truncation', async () => {
     const long = send({ command: ['sh', '-c', 'head -c 300000 /dev/zero | tr "\\0" x'] });
     const result = await fixture.platform.result(long, 60_000);
     expect(result.exec).toMatchObject({ stdout_bytes: 300_000, truncated: false, exit_code: 0 });
@@ -104,7 +104,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(cut.exec).toMatchObject({ stdout_bytes: 1000, truncated: true, exit_code: 4 });
   });
 
-  it('feeds standard input to its end', async () => {
+  it('passes standard input to its end', async () => {
     const id = send({ command: ['sh', '-c', 'wc -c; echo done'], stdin: true });
     fixture.platform.send('stdin', { command_id: id, seq: 0, data: 'hello ' });
     fixture.platform.send('stdin', { command_id: id, seq: 0, data: 'again ' });
@@ -120,7 +120,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(outputOf(id, 'stdout')).toBe('8\ndone\n');
   });
 
-  it('is a terminal with a size that changes', async () => {
+  it('allocates a terminal that can be resized', async () => {
     const id = send({ command: ['sh'], stdin: true, tty: true, rows: 31, cols: 77 });
     await waitFor(() => outputOf(id, 'stdout').includes('#') || undefined, { description: 'a prompt' });
     fixture.platform.send('stdin', { command_id: id, seq: 1, data: 'stty size\n' });
@@ -131,7 +131,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(outputOf(id, 'stdout')).toContain('12 34');
   });
 
-  it('ends at its time, with what came until then, and says that the process may go on', async () => {
+  it('ends at its timeout with the output so far, and says that the process may continue', async () => {
     const result = await exec({ command: ['sh', '-c', 'echo early; sleep 600'], timeout_seconds: 2 });
     expect(result).toMatchObject({
       status: 'timed_out',
@@ -140,7 +140,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('is cancelled', async () => {
+  it('can be cancelled', async () => {
     const id = send({ command: ['sh', '-c', 'echo begun; sleep 600'], stream: true });
     await waitFor(() => outputOf(id, 'stdout').includes('begun') || undefined, { description: 'its first output' });
     fixture.platform.send('cancel', { command_id: id, reason: 'enough' });
@@ -150,7 +150,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('goes on over a cut connection to the platform without losing a byte of what was held back', async () => {
+  it('survives a dropped connection to the platform without losing buffered output', async () => {
     const script = 'i=0; while [ $i -lt 40 ]; do echo line-$i; i=$((i+1)); sleep 0.05; done';
     const id = send({ command: ['sh', '-c', script], stream: true });
     await waitFor(() => outputOf(id, 'stdout').includes('line-3\n') || undefined, { description: 'its first lines' });
@@ -160,7 +160,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(outputOf(id, 'stdout')).toContain('line-39\n');
   });
 
-  it('speaks version 4 of the protocol with a server that knows no other', async () => {
+  it('speaks version 4 of the protocol with a server that supports no other', async () => {
     const client = createKubeClient(await kubeconfigAccess(fixture.kubernetes.kubeconfig, undefined, () => Date.now()));
     const handler = createExecHandler({ client, clock: systemClock, protocols: ['v4.channel.k8s.io'] });
     const outcome = await handler.run(
@@ -178,7 +178,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(outcome).toMatchObject({ status: 'succeeded', exec: { exit_code: 9, stdout: 'four\n' } });
   });
 
-  it('is refused by the policy of the cluster’s owner', async () => {
+  it('is refused by the cluster owner’s policy', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'config.yaml');
     await writeFile(file, 'policy: {exec: false}\n');

@@ -6,10 +6,10 @@ import { kubernetesRequirement, startKubernetes } from './index.ts';
 
 const given = (process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '';
 const reason = given ? 'a cluster was given from outside' : await kubernetesRequirement(true);
-const title = 'an API server of our own';
+const title = 'a separate API server';
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
-  it('answers with the state of a new cluster, and leaves neither process nor file behind', async () => {
+  it('returns the state of a new cluster, and leaves no process or file behind', async () => {
     await using folder = await temporaryFolder();
     const dir = join(folder.path, 'cluster');
     const kubernetes = await startKubernetes({ dir, apiOnly: true });

@@ -31,12 +31,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     data,
   });
 
-  it('is ready and tells its version', async () => {
+  it('is ready and reports its version', async () => {
     await client.ready();
     expect((await client.version()).gitVersion).toMatch(/^v1\.\d+\./);
   });
 
-  it('applies, tells created from changed, and shows nothing of a dry run', async () => {
+  it('applies, distinguishes created from changed, and persists nothing in a dry run', async () => {
     const dry = await client.apply(configMap('dry', { a: '1' }), { fieldManager: 'one', dryRun: true });
     expect(dry.created).toBe(true);
     expect(await client.get({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'dry' })).toBeNull();
@@ -48,7 +48,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(changed.object.metadata.resourceVersion).not.toBe(first.object.metadata.resourceVersion);
   });
 
-  it('names field and manager of a conflict, and takes the field by force', async () => {
+  it('names the field and manager of a conflict, and takes the field with force', async () => {
     await client.apply(configMap('shared', { a: '1' }), { fieldManager: 'one' });
     const attempt = client.apply(configMap('shared', { a: '2' }), { fieldManager: 'two' });
     await expect(attempt).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(forced.object['data']).toEqual({ a: '2' });
   });
 
-  it('passes on the warnings of the server and refuses a field that the schema does not have', async () => {
+  it('passes on warnings of the server and rejects a field that the schema does not have', async () => {
     const container = { name: 'main', image: 'localhost/busybox:1' };
     const applied = await client.apply(
       {
@@ -78,7 +78,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await expect(unknown).rejects.toMatchObject({ message: expect.stringContaining('.colour') as string });
   });
 
-  it('deletes only the object that was meant', async () => {
+  it('deletes only the intended object', async () => {
     const { object } = await client.apply(configMap('gone', {}), { fieldManager: 'one' });
     const reference = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'gone' };
     await expect(client.delete(reference, { uid: randomUUID() })).rejects.toMatchObject({ status: 409 });
@@ -120,7 +120,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await watch.next()).done).toBe(true);
   });
 
-  it('learns a version too old by its status 410', async () => {
+  it('recognizes an expired resource version by status 410', async () => {
     const watch = client.watch({ apiVersion: 'v1', kind: 'ConfigMap' }, { namespace, resourceVersion: '1' });
     // New servers still remember version 1: the watch then starts there.
     const first = await watch.next().catch((error: unknown) => error);
@@ -130,7 +130,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await watch.return(undefined);
   });
 
-  it('finds kinds that were defined after it had looked', async () => {
+  it('finds kinds that were defined after its discovery', async () => {
     const kind = { apiVersion: `${namespace}.example/v1`, kind: 'Widget' };
     await expect(client.get({ ...kind, namespace, name: 'w' })).rejects.toMatchObject({ code: 'UNKNOWN_KIND' });
     const name = `widgets.${namespace}.example`;
@@ -152,7 +152,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await client.delete({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name });
   });
 
-  it('is refused with a token that nobody knows', async () => {
+  it('is refused with an unknown token', async () => {
     const { clientCertificate: _certificate, clientKey: _key, ...anonymous } = client.access;
     const stranger = createKubeClient({ ...anonymous, token: staticToken('no-such-token') });
     await expect(stranger.get({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'x' })).rejects.toMatchObject({

@@ -47,7 +47,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return { result, text: textOf(id), lines: textOf(id).split('\n').slice(0, -1) };
   }
 
-  it('are the last 100 lines when none are asked for, none for 0, and at most 10,000', async () => {
+  it('default to the last 100 lines, return none for 0, and at most 10,000', async () => {
     const usual = await logs();
     expect(usual.result).toMatchObject({
       status: 'succeeded',
@@ -62,7 +62,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(many.lines[0]).toBe('line-2000');
   });
 
-  it('have their times when they are wanted, and go on from the last one', async () => {
+  it('include timestamps on request, and resume after the last one', async () => {
     const { lines, result } = await logs({ tail_lines: 1, timestamps: true });
     expect(lines[0]).toMatch(/^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2}) line-11999$/);
     expect(lines[0]?.startsWith(result.logs?.last_timestamp ?? 'none')).toBe(true);
@@ -71,13 +71,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(later.lines.at(-1)).toBe('line-11999');
   });
 
-  it('end at the limit of the caller', async () => {
+  it('end at the caller’s limit', async () => {
     const { result, text } = await logs({ limit_bytes: 25 });
     expect(result.logs).toMatchObject({ reason: 'limit', truncated: true, lines: 2 });
     expect(text).toBe('line-11900\nline-11901\n');
   });
 
-  it('are refused for a pod that is not there and a container that never ended', async () => {
+  it('are refused for a missing pod and for a previous container that does not exist', async () => {
     expect((await logs({ pod: 'nobody' })).result).toMatchObject({ status: 'failed', error: { code: 'NOT_FOUND' } });
     expect((await logs({ previous: true })).result).toMatchObject({
       status: 'failed',
@@ -90,7 +90,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('are followed over restarts of the container, each line once, and the one before can be read', async () => {
+  it('are followed across restarts, each line once, and the previous container’s log is readable', async () => {
     await fixture.pod('again', [shell('echo start-$(cat /proc/sys/kernel/random/uuid); sleep 2; echo end; exit 1')]);
     await fixture.inNamespace('wait', '--for=jsonpath={.status.phase}=Running', 'pod/again', '--timeout=60s');
     const id = send({ pod: 'again', follow: true });
@@ -108,7 +108,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('go on for a reader that comes back, also with what a container wrote that ended meanwhile', async () => {
+  it('resume for a returning reader, including output of a container that ended meanwhile', async () => {
     const script =
       'n=0; while ! mkdir /keep/$n 2>/dev/null; do n=$((n+1)); done; echo start-$n; ' +
       'while [ ! -e /keep/go-$n ]; do sleep 0.2; done; echo end-$n; exit 1';
@@ -136,7 +136,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await fixture.platform.result(second, 60_000);
   });
 
-  it('end with the container, and with the pod', async () => {
+  it('end with the container and with the pod', async () => {
     await fixture.pod('short', [shell('echo one; sleep 2; echo two')], { restartPolicy: 'Never' });
     await fixture.inNamespace('wait', '--for=jsonpath={.status.phase}=Running', 'pod/short', '--timeout=60s');
     const ended = await logs({ pod: 'short', follow: true });
@@ -153,7 +153,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('survive the rotation of their file: no line twice, none lost', async () => {
+  it('survive log rotation without losing or repeating a line', async () => {
     const padding = 'x'.repeat(400);
     const script = `i=0; while [ $i -lt 8000 ]; do n=0; while [ $n -lt 40 ]; do echo line-$i ${padding}; i=$((i+1)); n=$((n+1)); done; sleep 0.1; done; echo over; sleep 3600`;
     await fixture.pod('rotated', [shell(script)]);

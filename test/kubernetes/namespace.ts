@@ -7,9 +7,9 @@ import { runCommand, untilReady } from './commands.ts';
 import { startDaemon, type Daemon } from './daemon.ts';
 
 /**
- * First process of the namespaces. Container tools write to fixed system folders: here those are in memory and
- * disappear with the namespace. It then waits for the end of its input; when it ends, so do all processes inside, their
- * mounts, interfaces and firewall rules.
+ * First process of the namespaces. Container tools write to fixed system folders, so it covers them with in-memory
+ * layers that disappear with the namespace. It then waits until its input closes; when it ends, all processes
+ * inside end with it, along with their mounts, interfaces and firewall rules.
  */
 const FIRST_PROCESS = `set -e
 mount -t tmpfs tmpfs /run && mkdir -p /run/netns /run/lock

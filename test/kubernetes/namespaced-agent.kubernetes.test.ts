@@ -11,7 +11,7 @@ import { makeServiceAccount } from './service-account.ts';
 const reason = await kubernetesRequirement(true);
 /** Allows for a busy machine. */
 const BUSY_MS = 120_000;
-const title = 'an agent with rights in some namespaces only';
+const title = 'an agent limited to some namespaces';
 const MANAGED = { 'svc.dev/project': 'shop' };
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
@@ -105,7 +105,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       description: 'four kinds in two namespaces to be watched',
     });
 
-  it('tells what happens there, and nothing of other namespaces', async () => {
+  it('reports events of its namespaces and of no others', async () => {
     await watched();
     await create(foreign, managed('web'));
     await create(foreign, pod('web-1'));
@@ -133,7 +133,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(places.has(foreign)).toBe(false);
   });
 
-  it('says on /info what it may not, in the words of the API server', async () => {
+  it('lists its missing rights on /info, in the API server’s words', async () => {
     await expect
       .poll(async () => Object.keys(await limitations()).toSorted(), { timeout: BUSY_MS })
       .toEqual([
@@ -152,7 +152,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(told[`events of Pod objects in ${closed}`]).toContain(`in the namespace "${closed}"`);
   });
 
-  it('counts what it may once it may, and says with its status what is still missing', async () => {
+  it('counts resources once permitted, and reports in its status what is still missing', async () => {
     await permit(closed);
     await create(closed, pod('counted'));
     const latest = async () => {
@@ -176,7 +176,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(platform.messages('heartbeat').at(-1)).toMatchObject({ status: 'degraded', metrics: { cpu_usage: 0 } });
   });
 
-  it('tells after a restart what happened meanwhile, and nothing twice', async () => {
+  it('reports changes made during a restart, and nothing twice', async () => {
     await agent.stop();
     const before = events('scaled', 'deployment/web').length;
     await kubernetes.kubectl('-n', second, 'scale', 'deployment/web', '--replicas=5');

@@ -9,7 +9,7 @@ import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index
 import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement();
-const title = 'numbers of an agent with rights in one namespace only';
+const title = 'metrics of an agent limited to one namespace';
 /** Measurements arrive every 15 seconds, later on a busy machine. */
 const BUSY_MS = 180_000;
 
@@ -75,7 +75,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return (await agent.get('/readyz')).json();
   }
 
-  it('are what its pods use of their limits, and it is healthy while it may see and is told all of that', async () => {
+  it('show usage relative to limits, and the cluster is healthy while the agent can read all of it', async () => {
     await expect
       .poll(async () => (await latest()).heartbeat?.metrics.cpu_usage, { timeout: BUSY_MS, interval: 1000 })
       .toBeGreaterThan(0);

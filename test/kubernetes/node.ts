@@ -159,7 +159,7 @@ function kubeletConfiguration(plan: NodePlan): object {
     volumePluginDir: `${folder}/volume-plugins`,
     failSwapOn: false,
     failCgroupV1: false,
-    // A test machine's disk may be nearly full; nothing here is worth an eviction.
+    // A test machine's disk may be nearly full; never evict a pod for that.
     evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,

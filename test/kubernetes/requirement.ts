@@ -2,8 +2,8 @@ import { binariesAreBuilt } from './binaries.ts';
 import { findProgram, missingPackages } from './system-packages.ts';
 
 /**
- * Null if Kubernetes can be started here, else one line naming what is missing. As root, packages are installed and
- * programs built automatically, so only what cannot be obtained is missing: Go for the first build.
+ * Returns null if Kubernetes can be started here, otherwise one line with the missing requirement. As root,
+ * packages are installed and programs built automatically, so only Go for the first build can be missing.
  */
 export async function kubernetesRequirement(apiOnly = false): Promise<string | null> {
   if ((process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '') return null;

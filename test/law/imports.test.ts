@@ -43,8 +43,8 @@ function targetOf(each: ImportOf): WorkspacePackage | undefined {
   return byName.get(packageNameOf(each.specifier));
 }
 
-describe('the law of imports', () => {
-  it('lets packages reach packages, modules reach packages, and apps reach both', () => {
+describe('import rules', () => {
+  it('let packages import packages, modules import packages, and apps import both', () => {
     const broken = eachImport((source, own, each) => {
       const target = targetOf(each);
       if (target === undefined || target === own || ALLOWED[own.zone].includes(target.zone)) return null;
@@ -56,7 +56,7 @@ describe('the law of imports', () => {
     expect(broken).toEqual([]);
   });
 
-  it('keeps modules apart from one another', () => {
+  it('forbid imports between modules', () => {
     const broken = eachImport((_source, own, each) => {
       const target = targetOf(each);
       return own.zone === 'modules' && target?.zone === 'modules' && target !== own ? 'another module' : null;
@@ -64,7 +64,7 @@ describe('the law of imports', () => {
     expect(broken).toEqual([]);
   });
 
-  it('lets only the platform put modules together', () => {
+  it('let only the platform assemble modules', () => {
     const broken = eachImport((source, own, each) => {
       const fromElsewhere = own.zone === 'apps' && own.folder !== 'apps/platform' && !isTest(source.path);
       return fromElsewhere && targetOf(each)?.zone === 'modules' ? 'only apps/platform constructs adapters' : null;
@@ -72,7 +72,7 @@ describe('the law of imports', () => {
     expect(broken).toEqual([]);
   });
 
-  it('lets nothing import an app but the command that starts it', () => {
+  it('let only the CLI import other apps', () => {
     const broken = eachImport((source, own, each) => {
       const target = targetOf(each);
       if (target?.zone !== 'apps' || target === own || own.zone !== 'apps' || isTest(source.path)) return null;
@@ -81,14 +81,14 @@ describe('the law of imports', () => {
     expect(broken).toEqual([]);
   });
 
-  it('lets only tests import what tests share', () => {
+  it('let only tests import test support', () => {
     const broken = eachImport((source, _own, each) => {
       return targetOf(each)?.name === '@svc/testing' && !isTest(source.path) ? 'this is no test' : null;
     });
     expect(broken).toEqual([]);
   });
 
-  it('reaches another package by its name and its public face, never by a path', () => {
+  it('require imports of other packages by name and public entry, never by path', () => {
     const broken = eachImport((source, own, each) => {
       if (each.specifier.startsWith('.')) {
         if (own.zone === 'root') return null; // tool settings may refer to their subjects
@@ -104,7 +104,7 @@ describe('the law of imports', () => {
     expect(broken).toEqual([]);
   });
 
-  it('imports only what the own package.json names', () => {
+  it('allow only imports that the package’s own package.json declares', () => {
     const broken = eachImport((source, own, each) => {
       const name = packageNameOf(each.specifier);
       if (name.startsWith('.') || name.startsWith('node:') || name.startsWith('virtual:') || name === own.name)

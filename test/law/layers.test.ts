@@ -19,7 +19,8 @@ const NOT_HTTP: ReadonlySet<string> = new Set(['RateLimiter']);
 /** Files at the root of each module's `src`; `quotas.ts` is optional. */
 const ROOT_FILES: ReadonlySet<string> = new Set(['index.ts', 'module.ts', 'config.ts', 'errors.ts', 'quotas.ts']);
 /**
- * Allowed imports of each room, types included. Every room may import the catalogue, the configuration and the quotas.
+ * Allowed imports of each room, types included. Every room may import the error catalog, the configuration and the
+ * quotas.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain'],
@@ -66,7 +67,7 @@ function complaints(
 }
 
 describe('the rooms of a module', () => {
-  it('are the same everywhere', () => {
+  it('are the same in every module', () => {
     const strangers = projectFiles().filter((path) => {
       const [zone, , part, room, file] = path.split('/');
       if (zone !== 'modules' || !/\.tsx?$/.test(path)) return false;

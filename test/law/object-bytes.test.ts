@@ -14,8 +14,8 @@ function filesWith(pattern: RegExp): string[] {
 }
 
 // Browsers display users' bytes, so everything that sends them must use the single decision about their headers.
-describe('the bytes of objects', () => {
-  it('leave from one place, under a head that was decided', () => {
+describe('object content', () => {
+  it('is sent from one place, with headers from a single decision', () => {
     const sender = `${STORE}/s3/send-content.ts`;
     expect(importersOf('readContent').toSorted()).toEqual(
       // Those two read bytes to hash or rewrite them.
@@ -26,7 +26,7 @@ describe('the bytes of objects', () => {
     expect(importersOf('contentHeaders')).toEqual([sender]);
   });
 
-  it('are read from their engine by what opens or verifies them', () => {
+  it('is read from its engine only by the code that opens or verifies it', () => {
     expect(filesWith(/\bblobs\.read\(/).toSorted()).toEqual([
       `${STORE}/domain/read-content.ts`,
       `${STORE}/domain/scrub/verify-blob.ts`,
@@ -37,7 +37,7 @@ describe('the bytes of objects', () => {
     ]);
   });
 
-  it('are of a type that one parser reads', () => {
+  it('has a media type that only one parser reads', () => {
     expect(filesWith(/contentType\.(split|match|startsWith)\(/i)).toEqual([]);
   });
 });

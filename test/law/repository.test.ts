@@ -37,8 +37,8 @@ const LICENCES: ReadonlySet<string> = new Set([
   'Unlicense',
 ]);
 
-describe('the folders', () => {
-  it('each say in a README what belongs there', () => {
+describe('project folders', () => {
+  it('each have a README that says what belongs there', () => {
     const tops = new Set(
       projectFiles()
         .filter((path) => path.includes('/') && !path.startsWith('.'))
@@ -54,8 +54,8 @@ describe('the folders', () => {
   });
 });
 
-describe('the dependencies', () => {
-  it('are locked without the address of any registry', () => {
+describe('dependencies', () => {
+  it('are locked without a registry address', () => {
     expect(
       locked.filter(([, each]) => each.link !== true && each.resolved !== undefined).map(([name]) => name),
     ).toEqual([]);
@@ -81,7 +81,7 @@ describe('the dependencies', () => {
     expect(loose).toEqual([]);
   });
 
-  it('have permissive licences', () => {
+  it('have permissive licenses', () => {
     const unknown = locked
       .filter(([name, each]) => name.includes('node_modules/') && each.link !== true)
       .filter(([, each]) => !licencesOf(each.license).some((licence) => LICENCES.has(licence)))
@@ -90,7 +90,7 @@ describe('the dependencies', () => {
   });
 });
 
-describe('the tracked text', () => {
+describe('tracked text', () => {
   it('names no folder of the machine it was written on', () => {
     expect(filesWith(machinePaths())).toEqual([]);
   });

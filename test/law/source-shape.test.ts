@@ -22,19 +22,19 @@ const product = sources.filter(
   (source) => !isTest(source.path) && /^(packages|modules|apps|sdks|migrations)\//.test(source.path),
 );
 
-describe('the shape of the source', () => {
-  it(`has no file above ${MAX_FILE_LINES} lines`, () => {
+describe('source files', () => {
+  it(`have at most ${MAX_FILE_LINES} lines`, () => {
     const files = projectFiles().filter((path) => /\.(tsx?|go|sh|css)$/.test(path) && !path.includes('/generated/'));
     const lengths = files.map((path) => ({ path, lines: readProjectFile(path).trimEnd().split('\n').length }));
     expect(lengths.filter((each) => each.lines > MAX_FILE_LINES)).toEqual([]);
   });
 
   // A migration is one list of tables; splitting it would only obscure that.
-  it(`has no function above ${MAX_FUNCTION_LINES} lines`, () => {
+  it(`have no function above ${MAX_FUNCTION_LINES} lines`, () => {
     expect(product.filter((source) => !source.path.startsWith('migrations/')).flatMap(longFunctions)).toEqual([]);
   });
 
-  it('names files in kebab-case and after what they hold', () => {
+  it('have kebab-case names that match their content', () => {
     const own = sources.filter((source) => !source.path.endsWith('.tsx')).map((source) => source.path);
     expect(own.filter((path) => !/^[a-z0-9]+([.-][a-z0-9]+)*$/.test(path.split('/').at(-1) ?? ''))).toEqual([]);
     expect(
@@ -42,7 +42,7 @@ describe('the shape of the source', () => {
     ).toEqual([]);
   });
 
-  it('declares no name that stands for a standard term', () => {
+  it('declare no name that replaces a standard term', () => {
     const declared = product.flatMap(({ path, syntax }) =>
       declaredNames(syntax)
         .filter((name) => REFUSED_DECLARATIONS.test(name))
@@ -52,16 +52,16 @@ describe('the shape of the source', () => {
     expect(product.map(({ path }) => path).filter((path) => /-words\.tsx?$/.test(path))).toEqual([]);
   });
 
-  it('reads the environment only where an app is configured', () => {
+  it('read the environment only where an app is configured', () => {
     const readers = product.filter((source) => !READS_ENVIRONMENT.test(source.path)).flatMap(environmentReads);
     expect(readers).toEqual([]);
   });
 
-  it('keeps no mutable state in modules and does no work when they are loaded', () => {
+  it('keep no mutable module state and do no work when loaded', () => {
     expect(product.filter((source) => !ENTRY.test(source.path)).flatMap(worksAtImport)).toEqual([]);
   });
 
-  it('leaves no note of unfinished work', () => {
+  it('contain no note of unfinished work', () => {
     // Written in halves, so that this file does not match itself.
     const words = new RegExp(
       `\\b(${[
@@ -77,7 +77,7 @@ describe('the shape of the source', () => {
     expect(code.filter((path) => words.test(readProjectFile(path)))).toEqual([]);
   });
 
-  it('focuses and silences no test', () => {
+  it('focus and skip no test', () => {
     const silent = /\b(it|test|describe)(\.(each|concurrent|sequential)(\([^)]*\))?)?\.(only|skip|todo)\(/;
     expect(sources.filter((source) => silent.test(source.text)).map((source) => source.path)).toEqual([]);
   });

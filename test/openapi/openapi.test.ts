@@ -15,7 +15,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 describe('api/openapi.json', () => {
-  it('is what the routes say; ./svc openapi writes it anew', async () => {
+  it('matches the routes; ./svc openapi regenerates it', async () => {
     expect(committed).toBe(await renderOpenApi());
   });
 
@@ -24,7 +24,7 @@ describe('api/openapi.json', () => {
     expect(bare.map(({ name }) => name)).toEqual([]);
   });
 
-  it('names no two operations alike', () => {
+  it('gives every operation a unique name', () => {
     const ids = operations.map(({ operation }) => operation.operationId).filter((id) => id !== undefined);
     expect(ids.length).toBe(new Set(ids).size);
   });

@@ -4,7 +4,7 @@ import { fakeAccess, type FakeCaller } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 
 /** Tests of modules use the fake; this makes their refusals meaningful. */
-describe('the fake access port decides as the table of the accounts module', () => {
+describe('the fake access port agrees with the authorization table', () => {
   const access = fakeAccess();
   const owner = access.user('owner');
   const { workspaceUuid } = owner;
@@ -45,7 +45,7 @@ describe('the fake access port decides as the table of the accounts module', () 
     guest_user: guest.principal,
   };
   for (const [subject, principal] of Object.entries(kinds)) {
-    it(`for a ${subject} and what is its own`, async () => {
+    it(`for a ${subject} and its own resources`, async () => {
       const own = actions.filter(([, rule]) => rule.scope === 'self');
       const expected = own.filter(([, rule]) => (rule.allows as readonly string[]).includes(subject));
       const allowed = [];

@@ -57,6 +57,6 @@ function filesBelow(folder: string): string[] {
       .filter((entry) => !entry.isDirectory())
       .map((entry) => join(entry.parentPath, entry.name));
   } catch {
-    return [`${folder}, which changes while it is read,`]; // the next look sees its current state
+    return [`${folder}, which changes while it is read,`]; // the next audit reads it again
   }
 }

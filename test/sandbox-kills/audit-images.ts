@@ -9,7 +9,7 @@ export function strayImages(dataFolder: string): string[] {
     try {
       return readFileSync(join(root, ...path), 'utf8');
     } catch {
-      return ''; // gone since it was listed; the next look sees its current state
+      return ''; // removed since the listing; the next audit sees its current state
     }
   };
   const images = new Map<string, readonly string[]>();

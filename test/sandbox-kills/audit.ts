@@ -25,7 +25,7 @@ import {
   type ProcessFacts,
 } from './machine.ts';
 
-/** Time for the platform to settle; what is still wrong then stays wrong. */
+/** Time for the platform to settle; anything still wrong afterwards is a finding. */
 const REST_LIMIT_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 

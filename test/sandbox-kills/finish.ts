@@ -27,7 +27,7 @@ async function deleteAll(api: Api): Promise<void> {
   for (const { id } of snapshots) await answered(api('DELETE', `/api/snapshots/${id}`));
 }
 
-/** What is left after the last platform ended, including warm sandboxes; must be empty. */
+/** Returns what is left after the last platform ended, including warm sandboxes; must be empty. */
 function remains(dataFolder: string, runFolder: string): string[] {
   const own = new Set([1, process.pid]);
   const folders = ['disks', 'snapshots'].map((name) => join(dataFolder, 'sandboxes', name));

@@ -20,8 +20,8 @@ export interface GroundOptions {
 
 /**
  * Runs a program in new namespaces (processes, network and mounts), with a separate control group in place of the
- * machine's. Everything it sees is its own, whatever else runs on the machine, and whatever it fails to clean up ends
- * with it. Returns its exit code.
+ * machine's. The program sees only its own resources, and whatever it fails to clean up ends with it. Returns its
+ * exit code.
  */
 export async function runOnOwnGround(options: GroundOptions): Promise<number | null> {
   const groups = makeGroups(basename(options.folder));
@@ -58,7 +58,7 @@ export async function runOnOwnGround(options: GroundOptions): Promise<number | n
   }
 }
 
-/** Removes what a failed program left outside its namespaces; returns what it found. */
+/** Removes what a failed program left outside its namespaces; returns what it removed. */
 export function clearTraces(runFolder: string): string[] {
   const traces: string[] = [];
   for (const slot of namesIn(SLOTS)) {
@@ -118,7 +118,7 @@ export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // never created, or gone meanwhile
+    return []; // never created, or removed meanwhile
   }
 }
 

@@ -23,8 +23,8 @@ const FAILED: SandboxRecord = {
   error: { code: 'INIT_CRASHED', message: 'it ended' },
 };
 
-describe('what clients know of a sandbox whose creation was not answered', () => {
-  it('explains its end by a kill that came before its id was known', () => {
+describe('the known state of a sandbox whose create was not answered', () => {
+  it('explains its end by a kill before its id was known', () => {
     const journal = new Journal(1, []);
     journal.beginSandbox('fork', WISH);
     journal.willKill('sbx_a');

@@ -13,7 +13,7 @@ export interface Wish {
   readonly resources: SandboxRecord['resources'];
 }
 
-/** What the responses say about a requested item: it exists, it is gone, or either is possible. */
+/** What the responses reveal about a requested item: it exists, it is deleted, or either is possible. */
 export type Existence = 'there' | 'gone' | 'open';
 
 export interface KnownSandbox {
@@ -97,7 +97,7 @@ export class Journal {
     if (this.#killed.has(id)) sandbox.isDoubtful = true;
   }
 
-  /** Call it before the kill, because its effect may be seen at once. */
+  /** Call this before the kill, because its effect may be visible immediately. */
   willKill(id: string): void {
     this.#killed.add(id);
     for (const sandbox of this.sandboxes) if (sandbox.id === id) sandbox.isDoubtful = true;

@@ -37,7 +37,7 @@ const MIX: Readonly<Record<State | 'doubtful', readonly Operation[]>> = {
   doubtful: [START, STOP, REMOVE, EXECUTE],
 };
 
-/** Runs one operation after another until the platform is gone or `enough` aborts. */
+/** Runs operations sequentially until the platform is killed or `enough` aborts. */
 export async function workUntil(client: Client, enough: AbortSignal): Promise<void> {
   while (!enough.aborted) {
     forget(client);

@@ -34,7 +34,10 @@ export function processes(): ProcessFacts[] {
   return found;
 }
 
-/** Launchers of a platform with this run folder. Their forks briefly look the same, but are in a group. */
+/**
+ * Launchers of a platform with this run folder. Excludes their forks, which briefly look the same but are in a
+ * group.
+ */
 export function launchersIn(all: readonly ProcessFacts[], runFolder: string): ProcessFacts[] {
   return all.filter(
     ({ command, sandboxId }) =>

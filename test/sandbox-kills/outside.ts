@@ -70,7 +70,8 @@ export async function runOutside(wanted: Wanted & { readonly stop: AbortSignal }
   });
   const runFolder = existsSync(runFolderFileOf(folder)) ? readFileSync(runFolderFileOf(folder), 'utf8') : '';
   const traces = runFolder === '' ? [] : clearTraces(runFolder);
-  // After a failed campaign, traces are expected and not reported; its namespaces are gone with all their contents.
+  // A failed campaign always leaves traces, so they are not reported; its namespaces are gone with all their
+  // contents.
   if (exitCode === 0 && traces.length > 0) say(`left outside: ${traces.join(', ')}`);
   return exitCode === 0 && traces.length > 0 ? 1 : (exitCode ?? 1);
 }

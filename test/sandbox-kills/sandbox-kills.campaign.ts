@@ -16,8 +16,8 @@ async function run(controls: boolean): Promise<{ exitCode: number; lines: string
   return { exitCode, lines };
 }
 
-describe('sandboxes whose platform and parts of it are killed while clients work', () => {
-  it(`leave nothing behind and are what their records say, through ${KILLS} kills`, async () => {
+describe('sandboxes under load whose platform and processes are killed', () => {
+  it(`leave nothing behind and match their records, through ${KILLS} kills`, async () => {
     const { exitCode, lines } = await run(false);
     const last = lines.at(-1);
     expect(last).toMatch(/^clean: \d+ kills \(/);
@@ -25,7 +25,7 @@ describe('sandboxes whose platform and parts of it are killed while clients work
     expect(exitCode).toBe(0);
   });
 
-  describe('and the auditor, shown what must never be,', () => {
+  describe('the auditor, given planted faults,', () => {
     let lines: string[] = [];
     beforeAll(async () => {
       ({ lines } = await run(true));

@@ -16,7 +16,7 @@ const DEPLOYMENT = {
   queue_if_offline: true,
 };
 
-describe('the SDK’s client of clusters', () => {
+describe('the SDK’s cluster client', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   let svc: SvcClient;
@@ -34,7 +34,7 @@ describe('the SDK’s client of clusters', () => {
   const clientAt = (baseUrl: string): SvcClient =>
     createClient({ baseUrl, credential: { kind: 'token', token: platform.ready.token } });
 
-  it('follows a deployment through lost connections, and tells each thing once', async () => {
+  it('follows a deployment across lost connections, and reports each event once', async () => {
     await using proxy = await startCutProxy(platform.ready.url);
     const cluster = clientAt(proxy.url).clusters.of('home');
     const { id } = await cluster.deploy(DEPLOYMENT);
@@ -56,7 +56,7 @@ describe('the SDK’s client of clusters', () => {
     expect(seen).toEqual(['queued', 'result']);
   });
 
-  it('makes one deployment of one key, and pages through those there are', async () => {
+  it('creates one deployment per idempotency key, and pages through deployments', async () => {
     const cluster = svc.clusters.of('home');
     const [first, second] = [
       await cluster.deploy(DEPLOYMENT, { idempotencyKey: 'once' }),
@@ -70,7 +70,7 @@ describe('the SDK’s client of clusters', () => {
     await cluster.cancelDeployment(first.id);
   });
 
-  it('ends what it follows when its caller says so, with the caller’s reason', async () => {
+  it('ends a follow with the caller’s abort reason', async () => {
     const stop = new AbortController();
     const events = svc.clusters.of('home').followEvents({}, { signal: stop.signal });
     const next = events.next();
@@ -78,7 +78,7 @@ describe('the SDK’s client of clusters', () => {
     await expect(next).rejects.toThrow('enough');
   });
 
-  it('says why a shell, a list or a command cannot be had', async () => {
+  it('explains why a shell, a list or a command is unavailable', async () => {
     const cluster = svc.clusters.of('home');
     const offline = { status: 503, code: 'AGENT_OFFLINE', message: 'The agent of cluster home is not connected' };
     const place = { pod: 'web-1', namespace: 'default' };
@@ -90,7 +90,7 @@ describe('the SDK’s client of clusters', () => {
     await expect(svc.clusters.get('gone')).rejects.toMatchObject({ status: 404, code: 'CLUSTER_NOT_FOUND' });
   });
 
-  it('lets the cookie of a signed-in browser open a shell from the platform’s own pages alone', async () => {
+  it('lets a signed-in browser’s cookie open a shell only from the platform’s own pages', async () => {
     const { url } = platform.ready;
     const owner = JSON.parse(await readFile(join(folder.path, 'data', 'owner.json'), 'utf8')) as {
       email: string;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startContractServer, type ContractServer } from './contract-server.ts';
 
 /** Other servers of the sandbox API have only what its contract specifies. */
-describeRequiring(['linux', 'command:script'], 'the SDK on a server that has only the contract', () => {
+describeRequiring(['linux', 'command:script'], 'the SDK on a server that implements only the contract', () => {
   let server: ContractServer;
   let client: SandboxClient;
   let sandbox: Sandbox;
@@ -22,12 +22,12 @@ describeRequiring(['linux', 'command:script'], 'the SDK on a server that has onl
     await folder.remove();
   });
 
-  it('waits until it runs, by asking again where no answer is held', () => {
+  it('polls until the sandbox runs when the server does not support long polling', () => {
     expect(sandbox.status).toBe('running');
     expect(server.seen.filter((line) => line === 'GET /api/containers/c0').length).toBeGreaterThan(1);
   });
 
-  it('runs a command on the raw terminal: both outputs apart and byte by byte, and the exit code', async () => {
+  it('runs a command on the raw terminal with separate, byte-exact outputs and the exit code', async () => {
     const result = await sandbox.run('printf "no end"; printf "\\033[31mr\\r\\n" >&2; exit 3');
     expect(result).toMatchObject({
       stdout: 'no end',
@@ -49,7 +49,7 @@ describeRequiring(['linux', 'command:script'], 'the SDK on a server that has onl
     expect(stdout).toBe(`5000\n${folder.path}\nd'or $x\n`);
   });
 
-  it('is not taken in by a command that prints what looks like its end, and holds long outputs', async () => {
+  it('ignores output that looks like the end of a command, and handles long output', async () => {
     const { stdout, exitCode } = await sandbox.run("printf '\\036%032d:0\\037' 0; seq 1 100000; exit 9");
     expect(exitCode).toBe(9);
     expect(stdout).toContain('\n100000\n');
@@ -60,19 +60,19 @@ describeRequiring(['linux', 'command:script'], 'the SDK on a server that has onl
     });
   });
 
-  it('ends a command when its time is over, also one that does not heed Ctrl-C', async () => {
+  it('ends a command at its timeout, even one that ignores Ctrl-C', async () => {
     expect(await sandbox.run('sleep 600', { limitMs: 300 })).toMatchObject({ timedOut: true, exitCode: -1 });
     const deaf = await sandbox.run("trap '' INT; echo deaf; while :; do sleep 0.1; done", { limitMs: 300 });
     expect(deaf).toMatchObject({ timedOut: true, stdout: 'deaf\n' });
   });
 
-  it('runs several at the same time, and leaves nothing behind', async () => {
+  it('runs several commands at once, and leaves nothing behind', async () => {
     const results = await Promise.all([1, 2, 3].map((number) => sandbox.run(`sleep 0.1; echo ${number}`)));
     expect(results.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n']);
     expect((await readdir('/tmp')).filter((name) => name.startsWith('.run-'))).toEqual([]);
   });
 
-  it('stops a command with its signal', async () => {
+  it('aborts a command with its signal', async () => {
     const stop = new AbortController();
     const running = sandbox.run('sleep 600', { signal: stop.signal });
     setTimeout(() => stop.abort(new Error('enough')), 300);
@@ -104,7 +104,7 @@ describeRequiring(['linux', 'command:script'], 'the SDK on a server that has onl
     await sandbox.files.remove(path);
   });
 
-  it('has errors with status and message', async () => {
+  it('throws errors with a status and a message', async () => {
     await expect(client.sandboxes.get('nobody')).rejects.toMatchObject({ status: 404, message: 'not found' });
     await expect(client.sandboxes.of('nobody').run('true')).rejects.toMatchObject({ status: 404 });
     const stranger = createClient({ baseUrl: server.url, credential: { kind: 'token', token: 'wrong' } });

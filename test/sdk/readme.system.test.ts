@@ -6,7 +6,7 @@ import { runProgram } from '../system/run-program.ts';
 import { PROJECT_ROOT, startPlatform, type RunningPlatform } from '../system/running-platform.ts';
 import { readExamples, type Examples } from './read-examples.ts';
 
-describe('the examples of the SDK’s README', () => {
+describe('the SDK’s README examples', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   let examples: Examples;
@@ -25,7 +25,7 @@ describe('the examples of the SDK’s README', () => {
     await folder.remove();
   });
 
-  it('are right in their types', async () => {
+  it('type-check', async () => {
     const settings = {
       extends: join(PROJECT_ROOT, 'tsconfig.json'),
       compilerOptions: { incremental: false, typeRoots: [join(PROJECT_ROOT, 'node_modules/@types')] },
@@ -36,7 +36,7 @@ describe('the examples of the SDK’s README', () => {
     expect(await runProgram(process.execPath, [compiler, '-p', folder.path], { environment: {} })).toBe('');
   });
 
-  it('print what the page says', async () => {
+  it('print the documented output', async () => {
     const environment = { SVC_URL: platform.ready.url, SVC_TOKEN: platform.ready.token, NO_COLOR: '1' };
     const output = await runProgram(process.execPath, ['examples.ts'], { environment, folder: folder.path });
     expect(examples.printed.length).toBeGreaterThan(10);

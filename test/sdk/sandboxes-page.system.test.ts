@@ -9,7 +9,7 @@ import { PROJECT_ROOT, startPlatform, type RunningPlatform } from '../system/run
 import { readExamples } from './read-examples.ts';
 import { outputPattern, readTranscript } from './read-transcript.ts';
 
-describeRequiring(['linux', 'root', 'command:bash', 'command:curl'], 'what the pages say of sandboxes', () => {
+describeRequiring(['linux', 'root', 'command:bash', 'command:curl'], 'the sandbox documentation', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describeRequiring(['linux', 'root', 'command:bash', 'command:curl'], 'what the p
   });
   const page = (path: string): Promise<string> => readFile(join(PROJECT_ROOT, path), 'utf8');
 
-  it('is right in the types of its examples, and they print what it says', async () => {
+  it('has examples that type-check and print the documented output', async () => {
     const { source, printed } = readExamples(await page('docs/sandboxes.md'));
     await writeFile(join(folder.path, 'examples.ts'), source);
     const settings = {
@@ -45,7 +45,7 @@ describeRequiring(['linux', 'root', 'command:bash', 'command:curl'], 'what the p
     expect(output.trimEnd().split('\n')).toEqual(printed);
   });
 
-  it.each(['docs/sandboxes.md', 'README.md'])('shows what stands there when %s is typed', async (path) => {
+  it.each(['docs/sandboxes.md', 'README.md'])('shows the documented output of %s', async (path) => {
     const typed = readTranscript(await page(path));
     expect(typed.length).toBeGreaterThan(5);
     const { url, token } = platform.ready;

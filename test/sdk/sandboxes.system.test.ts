@@ -15,7 +15,7 @@ import { startCutProxy } from './cut-proxy.ts';
 
 const MiB = 1024 * 1024;
 
-describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
+describeRequiring(['linux', 'root'], 'the SDK’s sandbox client', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   let svc: SvcClient;
@@ -34,7 +34,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
   const clientAt = (baseUrl: string): SvcClient =>
     createClient({ baseUrl, credential: { kind: 'token', token: platform.ready.token } });
 
-  it('is made of SANDBOX_URL and SANDBOX_TOKEN, and says which is missing', async () => {
+  it('reads SANDBOX_URL and SANDBOX_TOKEN, and names the missing one', async () => {
     vi.stubEnv('SANDBOX_URL', platform.ready.url);
     expect(() => createSandboxClient()).toThrow('SANDBOX_TOKEN is not set');
     vi.stubEnv('SANDBOX_TOKEN', platform.ready.token);
@@ -42,7 +42,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     vi.unstubAllEnvs();
   });
 
-  it('gives back no half-made sandbox when an image cannot be had', async () => {
+  it('leaves no half-created sandbox when an image is unavailable', async () => {
     await expect(svc.sandboxes.create({ image: 'no-such-image' })).rejects.toMatchObject({
       status: 400,
       code: 'UNKNOWN_IMAGE',
@@ -57,7 +57,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     await expect(first.get()).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  it('runs a command by the exec route, and on the raw terminal where that is missing', async () => {
+  it('runs a command by the exec route, and on the raw terminal without that route', async () => {
     const send: typeof fetch = (input, init) => {
       const isExec = typeof input === 'string' && input.endsWith('/exec');
       return isExec ? Promise.resolve(Response.json({ error: 'no such route' }, { status: 404 })) : fetch(input, init);
@@ -77,7 +77,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     }
   });
 
-  it('says what comes while a command runs, and waits for whoever listens', async () => {
+  it('delivers output while a command runs, and waits for slow readers', async () => {
     const pieces: string[] = [];
     // The command continues only after its first line was received.
     await sandbox.run('echo one; until [ -e /tmp/heard ]; do sleep 0.05; done; echo two >&2', {
@@ -90,7 +90,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     expect(pieces).toEqual(['one\n', '! two\n']);
   });
 
-  it('is sent no more output than it takes', async () => {
+  it('receives no more output than it consumes', async () => {
     const terminal = await sandbox.spawn(['head', '-c', String(40 * MiB), '/dev/zero']);
     const gate = Promise.withResolvers<void>();
     let receivedBytes = 0;
@@ -107,7 +107,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     expect(receivedBytes).toBe(40 * MiB);
   });
 
-  it('goes on where it broke when the connection of a session is lost', async () => {
+  it('resumes a session after a lost connection', async () => {
     await using proxy = await startCutProxy(platform.ready.url);
     const terminal = await clientAt(proxy.url).sandboxes.of(sandbox.id).terminal({ session: 'new', cols: 200 });
     let text = '';
@@ -127,7 +127,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     expect(states).toContain('reconnecting');
   });
 
-  it('works with a WebSocket of another make', async () => {
+  it('works with another WebSocket implementation', async () => {
     const { url: baseUrl, token } = platform.ready;
     const other = createClient({
       baseUrl,
@@ -145,7 +145,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     expect(text).toBe('typed');
   });
 
-  it('tells refusals of a terminal as those of any other call', async () => {
+  it('reports terminal errors like those of any other call', async () => {
     const stranger = createClient({ baseUrl: platform.ready.url, credential: { kind: 'token', token: 'wrong' } });
     await expect(stranger.sandboxes.of(sandbox.id).terminal()).rejects.toMatchObject({ status: 401 });
     await expect(svc.sandboxes.of('sbx_aaaaaaaaaaaaaaaaaaaaaaaaaa').terminal()).rejects.toMatchObject({ status: 404 });
@@ -157,7 +157,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     expect(await (await sandbox.spawn(['no-such-program'])).ended).toMatchObject({ exitCode: 127 });
   });
 
-  it('moves folders as archives, and watches one', async () => {
+  it('transfers folders as archives, and watches one', async () => {
     const { etag } = await sandbox.files.write('/srv/tree/a', 'something');
     const refused = { code: 'PRECONDITION_FAILED', status: 412 };
     await expect(sandbox.files.write('/srv/tree/a', 'x', { ifAbsent: true })).rejects.toMatchObject(refused);
@@ -181,7 +181,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     expect(seen.find(({ kind }) => kind === 'removed')).toMatchObject({ path: '/srv/tree/a' });
   });
 
-  it('tells what happens, through lost connections, until the sandbox is deleted', async () => {
+  it('reports events, across lost connections, until the sandbox is deleted', async () => {
     await using proxy = await startCutProxy(platform.ready.url);
     const made = await svc.sandboxes.create({ image: 'busybox' });
     const types: string[] = [];
@@ -200,7 +200,7 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     expect(types.at(-1)).toBe('deleted');
   });
 
-  it('copies a sandbox with its files: by a snapshot, and by forks', async () => {
+  it('copies a sandbox with its files, by a snapshot and by forks', async () => {
     await sandbox.files.write('/srv/kept', 'as it was');
     const snapshot = await sandbox.snapshot({ name: 'before' });
     await sandbox.files.write('/srv/kept', 'changed');

@@ -13,7 +13,7 @@ export function apiClient(ready: Pick<ReadyLine, 'url'> & { readonly token?: str
       method,
       headers: {
         ...(ready.token === undefined ? {} : { authorization: `Bearer ${ready.token}` }),
-        connection: 'close', // a leak test counts sockets, so none of ours may stay open
+        connection: 'close', // a leak test counts sockets
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -47,7 +47,7 @@ describe('svc object-store', () => {
   const get = async (s3: S3Client, Key: string): Promise<Buffer> =>
     Buffer.from((await (await s3.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToByteArray()) ?? []);
 
-  it('brings back every byte, key and account, from a platform that was being written all the while', async () => {
+  it('restores every byte, key and account from a platform that is written to during the backup', async () => {
     const sizes = { inline: 1_000, blob: 300_000, large: 9_000_000 };
     const bodies = new Map(Object.entries(sizes).map(([key, size]) => [key, randomBytes(size)]));
     await using platform = await start('data');
@@ -84,7 +84,7 @@ describe('svc object-store', () => {
     reader.destroy();
   });
 
-  it('sends only what is new, keeps as many snapshots as it is told, and leaves out what none of them needs', async () => {
+  it('copies only new blobs, keeps the given number of snapshots, and deletes unreferenced blobs', async () => {
     await using platform = await start('data');
     const s3 = clientOf(platform, await makeKey(platform));
     await put(s3, 'first', randomBytes(100_000));
@@ -98,7 +98,7 @@ describe('svc object-store', () => {
     s3.destroy();
   });
 
-  it('names what was lost at the source, and refuses what is no whole backup', async () => {
+  it('names blobs lost at the source, and rejects an incomplete backup', async () => {
     await using platform = await start('data');
     const s3 = clientOf(platform, await makeKey(platform));
     await put(s3, 'lost', randomBytes(100_000));

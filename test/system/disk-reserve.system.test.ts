@@ -6,7 +6,7 @@ import { startPlatform } from './running-platform.ts';
 /** More than any test machine's disk. */
 const ALL_OF_IT = '16777216';
 
-it('a platform on a disk with nothing but its reserve starts, says so, and refuses only what takes space', async () => {
+it('a platform with only its disk reserve left starts, says so, and refuses only what takes space', async () => {
   await using folder = await temporaryFolder();
   const start = (reserveMb: string) =>
     startPlatform({

@@ -5,7 +5,7 @@ import { startPlatform, type RunningPlatform } from './running-platform.ts';
 import { walkSandboxes } from './sandbox-walk.ts';
 
 /** A newcomer's first minutes: one command, its single line, and ordinary clients. */
-describe('the line of svc up --json is enough', () => {
+describe('the ready line of svc up --json is enough', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   beforeAll(async () => {

@@ -38,7 +38,7 @@ describe('the keys of a running platform', () => {
     }
   };
 
-  it('are rotated under load, killed again and again in the midst of it: no answered write is lost', async () => {
+  it('rotate under load with repeated kills, without losing an answered write', async () => {
     let platform = await start();
     const credentials = await makeKey(platform);
     await putAll(clientOf(platform, credentials), 'kept', OBJECTS);
@@ -70,7 +70,7 @@ describe('the keys of a running platform', () => {
     await platform.stop();
   });
 
-  it('are rotated, the master key too, without a platform and beside one', async () => {
+  it('rotate with a stopped and with a running platform, including the master key', async () => {
     const master = join(folder.path, 'keys', 'master.key');
     const platform = await start();
     const credentials = await makeKey(platform);
@@ -93,7 +93,7 @@ describe('the keys of a running platform', () => {
     expect(`${beside.stdout}${beside.stderr}`).not.toContain(first.trim());
   });
 
-  it('refuse to start beside another master key, in one line', async () => {
+  it('refuse to start with another master key, in one line', async () => {
     const platform = await start();
     await put(clientOf(platform, await makeKey(platform)), 'kept');
     await platform.stop();
@@ -103,7 +103,7 @@ describe('the keys of a running platform', () => {
     );
   });
 
-  it('prove the audit log, and name the row that was changed behind the platform', async () => {
+  it('prove the audit log, and name the row that was changed outside the platform', async () => {
     const platform = await start();
     await makeKey(platform);
     const before = await admin('verify-audit');

@@ -66,15 +66,15 @@ async function nodePackage(folder: string): Promise<Buffer> {
 
 const integrityOf = (bytes: Buffer): string => `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
 
-describe('the launcher, where it must fetch Node', () => {
-  it('runs the package whose hash is pinned', async () => {
+describe('the launcher without an installed Node.js', () => {
+  it('runs the package with the pinned hash', async () => {
     const { exitCode, stderr, cached } = await launch(nodePackage, integrityOf);
     expect(stderr).toBe('svc: fetching Node 1.0.0\nthis Node ran\n');
     expect(exitCode).toBe(0);
     expect(cached).toEqual(['node-1.0.0']);
   });
 
-  it('refuses a package that was changed by one byte, in one line, and unpacks nothing of it', async () => {
+  it('rejects a package with one changed byte, in one line, and unpacks nothing', async () => {
     const other = integrityOf(Buffer.from('what was pinned'));
     const { exitCode, stderr, cached } = await launch(nodePackage, () => other);
     expect(exitCode).toBe(1);
@@ -88,7 +88,7 @@ describe('the launcher, where it must fetch Node', () => {
   });
 
   it.each(['', 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=', 'sha512-'])(
-    'refuses any package where the pin is %j',
+    'rejects any package when the pin is %j',
     async (pin) => {
       const { exitCode, stderr, cached } = await launch(nodePackage, () => pin);
       expect(exitCode).toBe(1);
@@ -99,7 +99,7 @@ describe('the launcher, where it must fetch Node', () => {
 });
 
 describe('.node-packages', () => {
-  it('pins a package for each system, on Linux the version of .node-version', async () => {
+  it('pins a package for each system, at the version of .node-version on Linux', async () => {
     const lines = (await readFile(join(ROOT, '.node-packages'), 'utf8'))
       .split('\n')
       .filter((line) => /^[A-Z]/.test(line));

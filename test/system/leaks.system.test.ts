@@ -21,7 +21,7 @@ function add(counts: Record<string, number>, name: string): void {
   counts[name] = (counts[name] ?? 0) + 1;
 }
 
-describe('a platform that has worked', () => {
+describe('a platform after use', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   let inspector: Inspector;
@@ -82,7 +82,7 @@ describe('a platform that has worked', () => {
         { timeoutMs: SETTLE_MS, intervalMs: 1_000, description: 'the platform to hold what it held before' },
       );
     } catch {
-      expect(more).toEqual({}); // shows what is left over
+      expect(more).toEqual({}); // the failure lists the leaks
     }
   }
 
@@ -97,7 +97,7 @@ describe('a platform that has worked', () => {
     reportFigure(`resident memory after ${name}`, `${grown >= 0 ? '+' : ''}${grown.toFixed(1)} MiB`);
   }
 
-  it('holds nothing more after 1,000 sign-ins', async () => {
+  it('holds no additional resources after 1,000 sign-ins', async () => {
     const { ready } = platform;
     await leavesNothing(
       '1,000 sign-ins',
@@ -106,7 +106,7 @@ describe('a platform that has worked', () => {
     );
   });
 
-  it('holds nothing more after 1,000 S3 requests', async () => {
+  it('holds no additional resources after 1,000 S3 requests', async () => {
     const { ready } = platform;
     await leavesNothing(
       '1,000 S3 requests',
@@ -115,7 +115,7 @@ describe('a platform that has worked', () => {
     );
   });
 
-  it('holds nothing more after 100 agents have come and gone', async () => {
+  it('holds no additional resources after 100 agents connected and disconnected', async () => {
     const { ready } = platform;
     await leavesNothing(
       '100 agent reconnects',
@@ -125,7 +125,7 @@ describe('a platform that has worked', () => {
   });
 
   it.skipIf(withoutSandboxes !== null)(
-    `holds nothing more after 100 sandboxes${withoutSandboxes === null ? '' : ` [skipped: ${withoutSandboxes}]`}`,
+    `holds no additional resources after 100 sandboxes${withoutSandboxes === null ? '' : ` [skipped: ${withoutSandboxes}]`}`,
     async () => {
       const { ready } = platform;
       await leavesNothing(

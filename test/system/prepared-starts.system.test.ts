@@ -16,7 +16,7 @@ async function prepared({ ready }: RunningPlatform): Promise<number> {
 
 describe('prepared starts of a platform', () => {
   it.skipIf(without !== null)(
-    `are gone at the next start when all of it was killed${without === null ? '' : ` [skipped: ${without}]`}`,
+    `are removed on the next start after every process was killed${without === null ? '' : ` [skipped: ${without}]`}`,
     async () => {
       await using folder = await temporaryFolder();
       const dataFolder = join(folder.path, 'data');

@@ -14,7 +14,7 @@ describe('quotas of a running platform', () => {
 
   const quota = (...args: string[]) => runSvc(['admin', 'quota', ...args, '--data', folder.path], environment);
 
-  it('follow svc admin quota, which writes each change to the audit log', async () => {
+  it('follow svc admin quota, which logs each change in the audit log', async () => {
     const platform = await startPlatform({ dataFolder: folder.path, environment });
     const { ready } = platform;
     const api = apiClient(ready);

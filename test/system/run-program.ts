@@ -4,7 +4,7 @@ import { once } from 'node:events';
 export interface ProgramOptions {
   environment?: Readonly<Record<string, string>>;
   input?: string;
-  /** Working directory; defaults to ours. */
+  /** Working directory; defaults to that of this process. */
   folder?: string;
 }
 
@@ -27,7 +27,7 @@ export async function runProgram(
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;
   });
-  child.stdin.on('error', () => undefined); // a program that does not read its input is judged by its exit code
+  child.stdin.on('error', () => undefined); // A program may end without reading its input; its exit code decides.
   child.stdin.end(options.input ?? '');
   await once(child, 'close');
   if (child.exitCode === 0) return stdout;

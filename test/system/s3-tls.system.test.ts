@@ -46,7 +46,7 @@ describe('the S3 data plane with TLS', () => {
     await folder.remove();
   });
 
-  it('serves clients that trust the local authority, with the same answers as the plain one', async () => {
+  it('serves clients that trust the local authority, with the same responses as the plain listener', async () => {
     expect(platform.ready.s3_https_endpoint).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     await s3.send(new CreateBucketCommand({ Bucket }));
     const body = Buffer.alloc(3 * 1024 * 1024, 'tls');
@@ -56,7 +56,7 @@ describe('the S3 data plane with TLS', () => {
     expect(await apiClient(platform.ready).get('/healthz')).toMatchObject({ status: 'ok' });
   });
 
-  it('certifies the names of buckets below the S3 domain', async () => {
+  it('has a certificate for bucket names below the S3 domain', async () => {
     const { port } = new URL(platform.ready.s3_https_endpoint ?? '');
     const asked = get({ host: '127.0.0.1', port, servername: `${Bucket}.s3.localhost`, path: '/', ca });
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]; // Node.js event

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 describe('svc up', () => {
-  it('starts on a fresh folder and again on the same one, and ends in order when asked', async () => {
+  it('starts on a new folder and again on the same one, and shuts down cleanly', async () => {
     const dataFolder = join(folder.path, 'data');
     const first = await startPlatform({ dataFolder });
     reportFigure('start to ready, first on a data folder', `${Math.round(first.startMs)} ms`);
@@ -44,7 +44,7 @@ describe('svc up', () => {
     }
   });
 
-  it('refuses a data folder that another process holds, in one line, and harms neither', async () => {
+  it('refuses a data folder that another process holds, in one line, and affects neither', async () => {
     const dataFolder = join(folder.path, 'data');
     await using platform = await startPlatform({ dataFolder });
     const refused = await runSvc([
@@ -65,7 +65,7 @@ describe('svc up', () => {
     expect(await apiClient(platform.ready).get('/healthz')).toMatchObject({ status: 'ok' });
   });
 
-  it('refuses a port that is taken, in one line, and leaves nothing behind', async () => {
+  it('refuses a port that is in use, in one line, and leaves nothing behind', async () => {
     await using platform = await startPlatform({ dataFolder: join(folder.path, 'data') });
     const { port } = new URL(platform.ready.url);
     const other = join(folder.path, 'other');
@@ -87,7 +87,7 @@ describe('svc up', () => {
     expect(existsSync(join(other, 'owner.json'))).toBe(false);
   });
 
-  it('names a configuration that is wrong with every fault, and does not start', async () => {
+  it('reports every configuration error at once, and does not start', async () => {
     const environment = { SVC_PORT: 'many', SVC_LOG_LEVEL: 'loud' };
     const refused = await runSvc(['up', '--json', '--data', join(folder.path, 'data')], environment);
     expect(refused.exitCode).toBe(1);

@@ -196,7 +196,7 @@ describe('access keys of a running platform', () => {
     ],
   ];
 
-  it.each(cases)('end when %s', async (_what, prepare) => {
+  it.each(cases)('stop working when %s', async (_what, prepare) => {
     const { client, end, reads = false } = await prepare();
     try {
       await put(client);
@@ -211,7 +211,7 @@ describe('access keys of a running platform', () => {
     }
   });
 
-  it('end when the workspace is transferred, for the one who owned it', async () => {
+  it('stop working for the former owner when the workspace is transferred', async () => {
     const heir = await addMember('admin');
     const given = await newWorkspace(platform.ready.token, { team_uuid: team });
     const name = `given-${randomBytes(6).toString('hex')}`;
@@ -224,7 +224,7 @@ describe('access keys of a running platform', () => {
     client.destroy();
   });
 
-  it('create no bucket for a workspace that is deleted', async () => {
+  it('create no bucket in a deleted workspace', async () => {
     const doomed = await newWorkspace(platform.ready.token);
     const base = `/api/v1/workspace/${doomed}/object-store/buckets`;
     const name = `doomed-${randomBytes(6).toString('hex')}`;
@@ -237,7 +237,7 @@ describe('access keys of a running platform', () => {
     client.destroy();
   });
 
-  it('of members configure nothing, and the audit log says who tried', async () => {
+  it('of members cannot change settings, and the audit log records the attempt', async () => {
     const { id, token } = await addMember('member');
     const client = await keyOf(token);
     const Policy = JSON.stringify({

@@ -7,11 +7,11 @@ import { startPlatform } from './running-platform.ts';
 import { walkSandboxes } from './sandbox-walk.ts';
 
 const reason = await kubernetesRequirement();
-const title = 'one command and its one line';
+const title = 'svc up and its ready line';
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   describeRequiring(['root', 'command:aws', 'python-websockets'], 'with ordinary clients', () => {
-    it('walks the object store, a sandbox and a real Kubernetes', async () => {
+    it('covers the object store, a sandbox and a real Kubernetes', async () => {
       await using folder = await temporaryFolder();
       const kubernetes = await startKubernetes();
       try {

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-it('tells of sandboxes that wait ready, and of the creates that got one', async () => {
+it('reports warm sandboxes and the creates that used one', async () => {
   const environment = { SVC_SANDBOXES_WARM_POOL: '[{"image":"busybox","min":1,"max":1}]' };
   await using platform = await startPlatform({ dataFolder: join(folder.path, 'data'), environment });
   const api = apiClient(platform.ready);
@@ -32,7 +32,7 @@ it('tells of sandboxes that wait ready, and of the creates that got one', async 
   await expect(apiClient({ url: platform.ready.url }).get('/api/v1/platform/status')).rejects.toThrow('401');
 });
 
-it('certifies the names of previews by the authority of the data folder', async () => {
+it('issues certificates for preview names from the data folder’s authority', async () => {
   const dataFolder = join(folder.path, 'data');
   const environment = { SVC_SANDBOXES_PREVIEW_DOMAIN: 'previews.test' };
   await using platform = await startPlatform({ dataFolder, environment });

@@ -8,7 +8,7 @@ import { startTunnels } from './tunnel-fixture.ts';
 const run = promisify(execFile);
 
 describeRequiring(['postgres', 'command:psql'], 'psql through svc forward', () => {
-  it('asks a database inside the cluster, in several sessions at once, with results of many megabytes', async () => {
+  it('queries a database inside the cluster, in concurrent sessions, with results of many megabytes', async () => {
     const url = new URL(process.env[POSTGRES_URL_VARIABLE] ?? '');
     const folder = await temporaryFolder('svc-psql-');
     await using fixture = await startTunnels({ forwards: { database: url.host } });

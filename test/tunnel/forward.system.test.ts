@@ -48,7 +48,7 @@ function dial(port: number): Socket {
 }
 
 describe('svc forward', () => {
-  it('carries several connections at once, each of which may end one direction and go on in the other', async () => {
+  it('carries concurrent connections, each of which can half-close and continue in the other direction', async () => {
     const sockets = Array.from({ length: 20 }, () => dial(forwarded.port));
     const answers = await Promise.all(
       sockets.map((socket, index) => {
@@ -59,7 +59,7 @@ describe('svc forward', () => {
     expect(answers).toEqual(sockets.map((_socket, index) => `got question ${index}`));
   });
 
-  it('ends the service’s connection with the client’s, and the client’s with the service’s', async () => {
+  it('closes the service’s connection with the client’s, and the client’s with the service’s', async () => {
     const before = open.length;
     const leaving = dial(forwarded.port);
     leaving.write('x');
@@ -74,20 +74,20 @@ describe('svc forward', () => {
     await waitFor(() => left.destroyed);
   });
 
-  it('goes on after the agent was away', async () => {
+  it('continues after the agent was offline', async () => {
     await fixture.restartAgent();
     const socket = dial(forwarded.port);
     socket.end('again');
     expect(await text(socket)).toBe('got again');
   });
 
-  it('shows no token in the list of processes', async () => {
+  it('keeps the token out of the process list', async () => {
     const shown = await readFile(`/proc/${forwarded.pid}/cmdline`, 'utf8');
     expect(shown).toContain('forward');
     expect(shown).not.toContain(fixture.platform.ready.token);
   });
 
-  it('says what is wrong: no such forward’s connection is cut, an unknown cluster ends the command', async () => {
+  it('closes connections to an unknown forward, and exits with an error for an unknown cluster', async () => {
     await using nobody = await forwardPort(svc, 'nobody');
     const socket = dial(nobody.port);
     socket.resume();

@@ -7,7 +7,7 @@ import { ensureHelm, helmRequirement } from './helm.ts';
 import { startKubectl, type KubectlFixture } from './kubectl-fixture.ts';
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());
-const TITLE = 'Helm with nothing but the file of svc kubeconfig';
+const TITLE = 'Helm with only the output of svc kubeconfig';
 
 const DEPLOYMENT = `apiVersion: apps/v1
 kind: Deployment

@@ -46,7 +46,7 @@ export async function startKubectl(agentEnvironment: Record<string, string> = {}
     spawn(program, [...args], { env, cwd: folder.path, stdio: ['pipe', 'pipe', 'pipe'] });
   const run: KubectlFixture['run'] = async (args, { input, program } = {}) => {
     const child = execFile(program ?? kubectl, [...args], { env, cwd: folder.path, maxBuffer: 256 * 1024 * 1024 });
-    child.stdin?.on('error', () => undefined); // a program that does not read its input is judged by its exit code
+    child.stdin?.on('error', () => undefined); // A program may end without reading its input; its exit code decides.
     child.stdin?.end(input ?? '');
     if (child.stdout === null || child.stderr === null) throw new Error('its outputs are pipes');
     const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));

@@ -9,7 +9,7 @@ import { kubernetesRequirement } from '../kubernetes/index.ts';
 import { startKubectl, type KubectlFixture } from './kubectl-fixture.ts';
 
 const reason = await kubernetesRequirement();
-const TITLE = 'kubectl with nothing but the file of svc kubeconfig';
+const TITLE = 'kubectl with only the output of svc kubeconfig';
 const IMAGE = 'localhost/busybox:1';
 
 const POD = JSON.stringify({
@@ -110,7 +110,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(result).toMatchObject({ exitCode: 0, stdout: 'over SPDY' });
   });
 
-  it('shows what nodes and pods use', async () => {
+  it('shows resource usage of nodes and pods', async () => {
     // The first metrics are available after the metrics server has polled the kubelet twice.
     const top = async (...what: string[]) => (await fixture.run(['top', ...what, '--no-headers'])).stdout;
     await waitFor(async () => /^box +\d+m +\d+Mi/m.test(await top('pod', 'box')), { timeoutMs: 120_000 });
@@ -134,7 +134,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await once(child, 'close');
   });
 
-  it('is told in its own words what is wrong', async () => {
+  it('receives errors in its own format', async () => {
     const missing = await fixture.run(['get', 'pod', 'nothing']);
     expect(missing.stderr).toContain('pods "nothing" not found');
     await fixture.tunnels.agent.stop();

@@ -41,13 +41,13 @@ function sendText(requestLine: string, headers: readonly string[], body = ''): P
 }
 
 describe('a forwarded web service', () => {
-  it('gets method, rest of the path, query and body, and the caller its answer', async () => {
+  it('receives the method, path, query and body, and the caller its response', async () => {
     const answer = await fixture.send({ method: 'POST', path: '/echo/a%2Fb/c?d=e&f=%20', body: 'hello' });
     expect(answer.status).toBe(200);
     expect(echoed(answer)).toMatchObject({ method: 'POST', path: '/a%2Fb/c?d=e&f=%20', body: 'hello' });
   });
 
-  it('is the same below the path of the platform, by id and by name', async () => {
+  it('responds identically below the platform’s path, by id and by name', async () => {
     for (const cluster of [fixture.cluster.id, fixture.cluster.name]) {
       const path = `/v1/clusters/${cluster}/tunnel/echo/x?y=1`;
       const answer = await fixture.send({ path, host: 'localhost' });
@@ -56,7 +56,7 @@ describe('a forwarded web service', () => {
     }
   });
 
-  it('never sees the token, our cookies, or headers that only we may set', async () => {
+  it('never receives the token, our cookies, or headers that only we may set', async () => {
     const answer = await fixture.send({
       path: '/echo/headers',
       headers: {
@@ -83,7 +83,7 @@ describe('a forwarded web service', () => {
     }
   });
 
-  it('streams both ways at once', async () => {
+  it('streams in both directions at once', async () => {
     const { port } = new URL(fixture.platform.ready.url);
     const outgoing = httpRequest({
       port,
@@ -103,7 +103,7 @@ describe('a forwarded web service', () => {
     await once(response.resume(), 'end');
   });
 
-  it('passes trailers both ways', async () => {
+  it('receives and sends trailers', async () => {
     const answer = await fixture.send({
       method: 'POST',
       path: '/echo/trailers',
@@ -115,7 +115,7 @@ describe('a forwarded web service', () => {
     expect(answer.trailers).toMatchObject({ 'x-sum': '6', 'x-got': 'mine' });
   });
 
-  it('gets nothing after a body that it may not get before it', async () => {
+  it('receives no trailer that is forbidden as a header', async () => {
     const forged = { authorization: 'Bearer x', cookie: 'svc_session=x', 'impersonate-user': 'root', host: 'other' };
     await fixture.send({
       method: 'POST',
@@ -127,13 +127,13 @@ describe('a forwarded web service', () => {
     expect(echo.seen.at(-1)?.trailers).toEqual({ 'x-sent': 'mine' });
   });
 
-  it('is asked without a body where there is none, whatever the method', async () => {
+  it('receives no body when there is none, whatever the method', async () => {
     expect(await sendText('MKCOL /echo/folder HTTP/1.1', [`Host: ${fixture.host}`])).toMatch(/^HTTP\/1\.1 200 /);
     const { method, headers } = echo.seen.at(-1) ?? {};
     expect([method, headers?.['transfer-encoding'], headers?.['content-length']]).toEqual(['MKCOL', undefined, '0']);
   });
 
-  it('never gets what two servers could read in two ways', async () => {
+  it('never receives a request that two servers could parse differently', async () => {
     const before = echo.seen.length;
     const host = `Host: ${fixture.host}`;
     for (const [name, lines, body] of [
@@ -149,11 +149,11 @@ describe('a forwarded web service', () => {
     expect(echo.seen).toHaveLength(before);
   });
 
-  it('is reached by its host’s whole name too, with a dot at its end', async () => {
+  it('is reachable by its fully qualified name with a trailing dot', async () => {
     expect((await fixture.send({ path: '/echo/x', host: `${fixture.host}.` })).status).toBe(200);
   });
 
-  it('is asked before a client that expects 100-continue sends its body', async () => {
+  it('is contacted before a client that expects 100-continue sends its body', async () => {
     const answer = await fixture.send({
       method: 'PUT',
       path: '/echo/upload',
@@ -164,20 +164,20 @@ describe('a forwarded web service', () => {
     expect(echoed(answer).body).toBe('body');
   });
 
-  it('answers HEAD with the head alone', async () => {
+  it('answers HEAD with headers only', async () => {
     const answer = await fixture.send({ method: 'HEAD', path: '/echo/x' });
     expect(answer).toMatchObject({ status: 200, text: '' });
     expect(answer.headers['content-type']).toBe('application/json');
   });
 
-  it('carries 20 MiB unchanged in both directions', async () => {
+  it('receives and sends 20 MiB unchanged', async () => {
     const body = Buffer.alloc(20 * 1024 * 1024, 'tunnel ');
     const answer = await fixture.send({ method: 'POST', path: '/echo/stream', body });
     expect(answer.text.length).toBe(body.length);
     expect(answer.text === body.toString()).toBe(true);
   });
 
-  it('has its redirects led back below its name, and its cookies kept to its own host', async () => {
+  it('has its redirects rewritten below its name, and its cookies limited to its own host', async () => {
     expect((await fixture.send({ path: '/echo/moved' })).headers.location).toBe('/echo/elsewhere?x=1');
     const cookies = (await fixture.send({ path: '/echo/cookies' })).headers['set-cookie'];
     expect(cookies).toEqual(['a=1; Path=/echo', 'b=2; Path=/echo']);
@@ -188,18 +188,18 @@ describe('a forwarded web service', () => {
     expect(onPath.headers['set-cookie']).toBeUndefined();
   });
 
-  it('uses a connection again for what may be repeated', async () => {
+  it('reuses a connection for repeatable requests', async () => {
     await fixture.send({ path: '/echo/a' });
     const before = echo.connectionCount();
     await fixture.send({ path: '/echo/b' });
     expect(echo.connectionCount()).toBe(before);
   });
 
-  it('that cuts a body in the middle cuts it for the caller', async () => {
+  it('aborts the caller’s response when it aborts a body', async () => {
     await expect(fixture.send({ path: '/echo/cut' })).rejects.toThrow(/aborted|hang up|ECONNRESET/);
   });
 
-  it('is left when its caller leaves', async () => {
+  it('loses its connection when the caller disconnects', async () => {
     const { port } = new URL(fixture.platform.ready.url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.write(
@@ -212,7 +212,7 @@ describe('a forwarded web service', () => {
 });
 
 describe('an upgrade', () => {
-  it('to a WebSocket passes, with its subprotocol and large messages', async () => {
+  it('to a WebSocket passes its subprotocol and large messages', async () => {
     const { port } = new URL(fixture.platform.ready.url);
     const socket = new WebSocket(`ws://127.0.0.1:${port}/echo/ws`, {
       headers: { ...fixture.authorization, host: `${fixture.host}:${port}` },
@@ -226,7 +226,7 @@ describe('an upgrade', () => {
     await once(socket, 'close');
   });
 
-  it('to any other protocol passes raw, the bytes that come with it too', async () => {
+  it('to any other protocol passes raw bytes, including early ones', async () => {
     const { port } = new URL(fixture.platform.ready.url);
     const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
     socket.write(
@@ -241,7 +241,7 @@ describe('an upgrade', () => {
     expect(answer).toMatch(/\r\n\r\nearly and late$/);
   });
 
-  it('passes all that a client says who has ended before the service answers', async () => {
+  it('passes everything from a client that half-closes before the service responds', async () => {
     const { port } = new URL(fixture.platform.ready.url);
     const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
     const { authorization } = fixture.authorization;
@@ -250,17 +250,17 @@ describe('an upgrade', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 101 [^]*\r\n\r\nall of it$/);
   });
 
-  it('that is refused passes the refusal', async () => {
+  it('passes a refusal by the service', async () => {
     const answer = await fixture.send({ path: '/echo/refuse', headers: { connection: 'Upgrade', upgrade: 'x' } });
     expect(answer).toMatchObject({ status: 409, text: 'never' });
   });
 });
 
-describe('what is refused', () => {
+describe('a tunnel request', () => {
   const code = (answer: { text: string }): unknown =>
     (JSON.parse(answer.text) as { error: { code: string; details: unknown } }).error;
 
-  it('without a token or with a wrong one: 401, on both forms, also as an upgrade', async () => {
+  it('without a token or with a wrong one gets 401, in both forms and for upgrades', async () => {
     const path = `/v1/clusters/${fixture.cluster.id}/tunnel/echo/x`;
     for (const headers of [{}, { authorization: 'Bearer nonsense' }, { cookie: 'svc_tunnel=nonsense' }]) {
       for (const upgrade of [{}, { connection: 'Upgrade', upgrade: 'websocket' }]) {
@@ -271,7 +271,7 @@ describe('what is refused', () => {
     }
   });
 
-  it('a cluster that is not there, a forward that is none, a name that cannot be one: 404', async () => {
+  it('to an unknown cluster, an unknown forward or an invalid name gets 404', async () => {
     expect((await fixture.send({ path: '/echo/x', host: 'tunnel-cls-000000000000.localhost' })).status).toBe(404);
     for (const path of ['/other/x', '/', '/..%2fetc/x', '/127.0.0.1:22/x']) {
       const answer = await fixture.send({ path });
@@ -280,7 +280,7 @@ describe('what is refused', () => {
     }
   });
 
-  it('a service that nobody offers behind it: 502 with the reason of the dial', async () => {
+  it('to an unreachable service gets 502 with the dial error', async () => {
     const answer = await fixture.send({ path: '/nobody/x' });
     expect(answer.status).toBe(502);
     expect(code(answer)).toMatchObject({
@@ -293,7 +293,7 @@ describe('what is refused', () => {
     expect(info.limitations.map(({ feature }) => feature)).toContain('forward nobody');
   });
 
-  it('while the agent is away: 503, until it is back', async () => {
+  it('while the agent is offline gets 503, until it is back', async () => {
     await fixture.agent.stop();
     await waitFor(async () => (await fixture.send({ path: '/echo/x' })).status === 503);
     const answer = await fixture.send({ path: '/echo/x' });
@@ -311,8 +311,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('a link', () => {
-  it('lets a browser in for one service, by a cookie that scripts and other services do not see', async () => {
+describe('a tunnel link', () => {
+  it('admits a browser to one service, by a cookie hidden from scripts and other services', async () => {
     const { url } = await fixture.api.post<{ url: string }>(`/v1/clusters/${fixture.cluster.id}/tunnel-links`, {
       service: 'echo',
     });
@@ -337,7 +337,7 @@ describe('a link', () => {
     expect(attack.status).toBe(403);
   });
 
-  it('is never made for the Kubernetes API', async () => {
+  it('is never created for the Kubernetes API', async () => {
     await expect(
       fixture.api.post(`/v1/clusters/${fixture.cluster.id}/tunnel-links`, { service: 'kubernetes' }),
     ).rejects.toThrow('400');

@@ -59,7 +59,7 @@ describeRequiring(['chromium'], 'a forwarded web service in a browser', () => {
     service?.close();
   });
 
-  it('works by a link, with a WebSocket and a stream of events, and the token leaves the address', async () => {
+  it('works by a link, with a WebSocket and an event stream, and the token leaves the address', async () => {
     const { url } = await fixture.api.post<{ url: string }>(`/v1/clusters/${fixture.cluster.id}/tunnel-links`, {
       service: 'web',
     });
@@ -73,7 +73,7 @@ describeRequiring(['chromium'], 'a forwarded web service in a browser', () => {
     expect(await log.innerText()).not.toContain('svc_tunnel'); // scripts cannot read the cookie
   });
 
-  it('is closed without a link', async () => {
+  it('is refused without a link', async () => {
     const { port } = new URL(fixture.platform.ready.url);
     const page = await (await browser.newContext()).newPage();
     const answer = await page.goto(`http://${fixture.host}:${port}/web/`);

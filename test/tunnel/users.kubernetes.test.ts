@@ -12,7 +12,7 @@ import { startPlatform, type RunningPlatform } from '../system/running-platform.
 import { tunnelsOf } from './tunnel-fixture.ts';
 
 const reason = await kubernetesRequirement();
-const TITLE = 'users of a cluster whose agent asks on their behalf';
+const TITLE = 'users impersonated by a cluster’s agent';
 
 describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, reason), () => {
   const namespace = `users-${randomUUID().slice(0, 8)}`;
@@ -106,7 +106,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     return kubernetes.kubectl('-n', namespace, 'create', 'rolebinding', name, `--clusterrole=${clusterRole}`, group);
   }
 
-  it('are told to Kubernetes by their id and role, which the agent alone may say', async () => {
+  it('are identified to Kubernetes by id and role, which only the agent can set', async () => {
     const said = await kubectl(
       'member',
       'auth',
@@ -123,7 +123,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(status.userInfo.groups.toSorted()).toEqual(['svc:role:member', 'system:authenticated']);
   });
 
-  it('may what the cluster’s own rules give to their role, and nothing else', async () => {
+  it('have only the rights that the cluster grants to their role', async () => {
     expect(await kubectl('member', 'get', 'configmaps')).toMatch(
       /Forbidden.*User "svc:user:[0-9a-f-]{36}" cannot list resource "configmaps"/,
     );
@@ -138,7 +138,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(await kubectl('member', '-n', 'kube-system', 'get', 'pods')).toMatch(/Forbidden.*cannot list/);
   });
 
-  it('look on as guests where the cluster lets them, and have no way in', async () => {
+  it('can view as guests where the cluster allows it, and have no other access', async () => {
     const list = ['cluster', 'pods', 'observatory', '--namespace', namespace];
     const refused = await svc('guest').run(list);
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(/forbidden|permission/i)]);

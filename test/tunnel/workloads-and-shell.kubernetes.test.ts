@@ -5,7 +5,7 @@ import { kubernetesRequirement } from '../kubernetes/index.ts';
 import { startKubectl, type KubectlFixture } from './kubectl-fixture.ts';
 
 const reason = await kubernetesRequirement();
-const TITLE = 'what the console sees of a real cluster';
+const TITLE = 'a real cluster through the tunnel';
 const SECRET = 'secret-of-the-environment';
 
 const DEPLOYMENT = JSON.stringify({
@@ -50,7 +50,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
 
   const get = <Body>(path: string): Promise<Body> => fixture.tunnels.api.get<Body>(`/v1/clusters/production${path}`);
 
-  it('lists its nodes, workloads and pods, and no environment', async () => {
+  it('lists nodes, workloads and pods, without environment variables', async () => {
     const { nodes } = await get<{ nodes: unknown[] }>('/nodes');
     expect(nodes).toMatchObject([{ state: 'ready', schedulable: true, kubelet_version: expect.any(String) as string }]);
     const { workloads } = await get<{ workloads: { selector: string }[] }>('/workloads?namespace=default&name=listed');
@@ -65,7 +65,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(all.pods).toHaveLength(1);
   });
 
-  it('opens a shell on a terminal, resizes it and tells its exit code', async () => {
+  it('opens a shell on a terminal, resizes it and returns its exit code', async () => {
     const { pods } = await get<{ pods: PodView[] }>('/pods?namespace=default&name=listed');
     const { ready } = fixture.tunnels.platform;
     const url = new URL(

@@ -37,7 +37,7 @@ describeRequiring(['linux', 'go'], 'the transit engine of a real Vault', () => {
   describeKeyWrapper('vault-transit', () => wrapperAt(vault.address));
   describeKeyWrapper('vault-transit among others', () => combineKeyWrappers(wrapperAt(vault.address), []));
 
-  it('opens what an older version of its key wrapped', async () => {
+  it('unwraps keys wrapped by an older key version', async () => {
     const wrapper = wrapperAt(vault.address);
     const wrapped = await wrapper.wrap(Buffer.alloc(32, 1), 'a key');
     await vault.rotate();
@@ -46,7 +46,7 @@ describeRequiring(['linux', 'go'], 'the transit engine of a real Vault', () => {
     expect((await wrapper.wrap(Buffer.alloc(32, 1), 'a key')).text).toMatch(/^vault:v2:/);
   });
 
-  it('that is sealed, gone, or does not know the token is told as such, and the token never', async () => {
+  it('reports when it is sealed, unreachable or rejects the token, and never reveals the token', async () => {
     const wrapper = wrapperAt(vault.address);
     const wrapped = await wrapper.wrap(Buffer.alloc(32, 1), 'a key');
     await vault.seal();
@@ -62,7 +62,7 @@ describeRequiring(['linux', 'go'], 'the transit engine of a real Vault', () => {
     expect((await wrapper.unwrap(wrapped, 'a key')).length).toBe(32);
   });
 
-  it('keeps an S3 store going: 503 and nothing lost while it is away, and all is there when it is back', async () => {
+  it('makes an S3 store answer 503 while it is down, with everything readable when it is back', async () => {
     let nowMs = Date.now();
     const store = await startClientStore({
       bucket: 'sealed',

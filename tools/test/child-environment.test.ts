@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { childEnvironment, fuzzTimeMs } from './child-environment.ts';
 
-it('hands tests nothing of a platform that their user runs, and what is meant for tests', () => {
+it('removes settings of the user’s platform from the test environment, and keeps test settings', () => {
   const given = {
     HOME: '/root',
     FORCE_COLOR: '1',
@@ -19,7 +19,7 @@ it('hands tests nothing of a platform that their user runs, and what is meant fo
   });
 });
 
-it('gives a run the time that its fuzz targets were given', () => {
+it('extends a run by the time of its fuzz targets', () => {
   const files = ['a.fuzz.test.ts', 'b.test.ts', 'c.fuzz.test.ts'];
   expect(fuzzTimeMs({ SVC_FUZZ_SECONDS: '600' }, files)).toBe(1_200_000);
   expect(fuzzTimeMs({}, files)).toBe(0);

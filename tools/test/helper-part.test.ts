@@ -5,7 +5,7 @@ import { FUZZ_TARGETS } from './helper-part.ts';
 
 const INTERNAL = join(import.meta.dirname, '../../native/sandbox-agent/internal');
 
-it('runs every fuzz target of the helper', () => {
+it('the helper part runs every fuzz target', () => {
   const found = readdirSync(INTERNAL, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('_test.go'))
     .flatMap((file) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { requirementNames } from './needed-packages.ts';
 
 describe('requirementNames', () => {
-  it('finds what suites say they need, over several lines as well', () => {
+  it('finds the requirements of suites, even across several lines', () => {
     // In pieces, so that the runner does not take this for a requirement of this file.
     const source = [
       "describeRequiring([\n  'root',\n",

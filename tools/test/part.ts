@@ -47,7 +47,7 @@ export interface Part {
   packages?(): readonly SystemPackage[];
   /** Puts the pinned Go on PATH before the part runs. */
   readonly needsGo?: boolean;
-  /** Returns one line if this machine cannot run the part, whatever is installed. */
+  /** Returns one line if this machine cannot run the part, even after installing packages. */
   impossible?(context: PartContext): string | null;
   /** Test files of the part, for patterns; a part with neither files nor checks is omitted. */
   files?(): readonly string[];

@@ -34,7 +34,7 @@ function isAlive(pid: number): boolean {
 const pidIn = (name: string): number => Number(readFileSync(join(folder.path, name), 'utf8'));
 
 describe('runInGroup', () => {
-  it('answers the exit code and keeps everything that was said', async () => {
+  it('returns the exit code and the whole output', async () => {
     const lines: string[] = [];
     const outcome = await shell('echo one; echo two >&2; exit 3', { onLine: (line) => lines.push(line) });
     expect(outcome).toEqual({ exitCode: 3, timedOut: false });
@@ -42,13 +42,13 @@ describe('runInGroup', () => {
     expect(readFileSync(join(folder.path, 'log'), 'utf8').split('\n').toSorted()).toEqual(['', 'one', 'two']);
   });
 
-  it('ends the children of a command that runs out of time', async () => {
+  it('ends the children of a command that times out', async () => {
     const outcome = await shell('sleep 1000 & echo $! >child; wait', { timeoutMs: 300 });
     expect(outcome).toEqual({ exitCode: null, timedOut: true });
     await waitFor(() => !isAlive(pidIn('child')));
   });
 
-  it('ends what a command leaves running behind it', async () => {
+  it('ends processes that a command leaves running', async () => {
     await shell('sleep 1000 >/dev/null 2>&1 & echo $! >child');
     await waitFor(() => !isAlive(pidIn('child')));
   });
@@ -63,7 +63,7 @@ describe('runInGroup', () => {
     await waitFor(() => !isAlive(pidIn('child')));
   });
 
-  it('says when the command does not exist', async () => {
+  it('reports an unknown command', async () => {
     await expect(shell('', { command: '/absent/program' })).rejects.toThrow(/ENOENT/);
   });
 });

@@ -35,7 +35,7 @@ async function look(first: TestResult[], second: TestResult[], files = ['a.test.
 }
 
 describe('rerunFailures', () => {
-  it('runs only the files that failed, and keeps the results of the others', async () => {
+  it('reruns only failed files, and keeps the results of the others', async () => {
     const first = [result('a.test.ts', 'x', 'passed'), result('b.test.ts', 'y', 'failed', 'slow')];
     const { results, asked } = await look(first, [result('b.test.ts', 'y', 'passed')]);
     expect(asked).toEqual([['b.test.ts']]);
@@ -45,7 +45,7 @@ describe('rerunFailures', () => {
     ]);
   });
 
-  it('leaves failed what fails twice, and what passed before and fails now', async () => {
+  it('keeps a second failure, and fails a test that passed before', async () => {
     const first = [result('b.test.ts', 'x', 'passed'), result('b.test.ts', 'y', 'failed')];
     const { results, output } = await look(first, [
       result('b.test.ts', 'x', 'failed'),
@@ -55,7 +55,7 @@ describe('rerunFailures', () => {
     expect(output).toBe('first\nsecond');
   });
 
-  it('does not run again what is no test file, nor a part in which many files failed', async () => {
+  it('reruns neither checks nor a part with many failed files', async () => {
     expect((await look([result('system', 'the run itself', 'failed')], [])).asked).toEqual([]);
     const many = ['1', '2', '3', '4', '5'].map((name) => `${name}.test.ts`);
     const failures = many.map((file) => result(file, 'x', 'failed'));

@@ -21,28 +21,28 @@ const shown = (patterns: string[], all = false) =>
   selectParts(parts, patterns, all).parts.map((each) => [each.part.name, each.filter]);
 
 describe('selectParts', () => {
-  it('runs the default parts when nothing is named, and the others with --all', () => {
+  it('selects the default parts without patterns, and the others with --all', () => {
     expect(shown([]).map(([name]) => name)).toEqual(['lint', 'unit']);
     expect(shown([], true).map(([name]) => name)).toEqual(['lint', 'unit', 'postgres', 'kubernetes']);
   });
 
-  it('leaves out a part that has no files', () => {
+  it('omits a part without files', () => {
     expect(shown(['ceph'])).toEqual([['unit', { testName: 'ceph' }]]);
   });
 
-  it('takes the name of a part before anything else, also of one that needs --all', () => {
+  it('prefers the name of a part, even one that needs --all', () => {
     expect(shown(['kubernetes'])).toEqual([['kubernetes', {}]]);
     expect(shown(['lint', 'postgres']).map(([name]) => name)).toEqual(['lint', 'postgres']);
   });
 
-  it('takes text in the path of test files, as a shell completes it', () => {
+  it('matches the paths of test files, as completed by a shell', () => {
     expect(shown(['./modules/accounts/'])).toEqual([
       ['unit', { files: ['modules/accounts/src/domain/users.test.ts'] }],
     ]);
     expect(shown(['deploy'])).toEqual([['kubernetes', { files: ['apps/agent/src/deploy.kubernetes.test.ts'] }]]);
   });
 
-  it('takes anything else as text in the names of tests', () => {
+  it('matches anything else against test names', () => {
     expect(shown(['refuses a wrong token'])).toEqual([['unit', { testName: 'refuses a wrong token' }]]);
   });
 });

@@ -87,7 +87,7 @@ function wasAskedFor(result: TestResult, testName: string | undefined): boolean 
   return testName === undefined || result.status !== 'skipped' || result.name.replaceAll(' > ', ' ').includes(testName);
 }
 
-/** Returns errors besides failed tests. */
+/** Returns errors other than failed tests. */
 function faultOf(
   run: VitestRun,
   exitCode: number | null,

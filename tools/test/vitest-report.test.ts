@@ -19,7 +19,7 @@ const report = JSON.stringify({
 });
 
 describe('readVitestReport', () => {
-  it('gives every test with its file, its status and what there is to say', () => {
+  it('returns every test with its file, status and message', () => {
     expect(readVitestReport(report, '/project').slice(0, 4)).toEqual([
       { file: 'modules/a/src/a.test.ts', name: 'a > works', status: 'passed', message: '' },
       { file: 'modules/a/src/a.test.ts', name: 'a > breaks', status: 'failed', message: 'Error: one\nError: two' },
@@ -28,7 +28,7 @@ describe('readVitestReport', () => {
     ]);
   });
 
-  it('counts a file that cannot be loaded as failed, although it has no tests', () => {
+  it('counts a file that fails to load as failed, although it has no tests', () => {
     expect(readVitestReport(report, '/project')[4]).toEqual({
       file: 'modules/a/src/b.test.ts',
       name: 'the file itself',

@@ -38,7 +38,7 @@ export async function startMinio(dataFolder: string): Promise<Engine> {
   return { name: 'MinIO', ...target, stop: server.stop };
 }
 
-/** Returns the path of the program, built once by Go and kept outside of the checkout. */
+/** Returns the path of the program, built with Go once and cached outside of the checkout. */
 async function ensureMinio(env: NodeJS.ProcessEnv): Promise<string> {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const program = join(cache, 'svc', `minio-${VERSION}`, 'minio');

@@ -172,7 +172,7 @@ export interface AuditEntry {
   occurred_at: string;
   actor: { kind: string; id: string | null; name: string | null };
   credential: { kind: string; id: string | null } | null;
-  /** Such as `token:create`. */
+  /** The audited action, such as `token:create`. */
   action: string;
   /** The resource as `kind/id`, such as `token/4f…`. */
   resource: string;

@@ -20,19 +20,19 @@ function recordingClient(answer: unknown) {
   return { calls, svc: createClient({ baseUrl: 'http://platform', credential: { kind: 'none' }, fetch }) };
 }
 
-describe('the clients', () => {
+describe('API clients', () => {
   it('give every list the same shape', async () => {
     const { svc, calls } = recordingClient({ tokens: [{ id: '1' }], next_cursor: 'abc' });
     expect(await svc.accounts.tokens({ pageSize: 1 })).toEqual({ items: [{ id: '1' }], nextCursor: 'abc' });
     expect(calls).toEqual([{ method: 'GET', url: '/api/tokens?page_size=1', body: null }]);
   });
 
-  it('refuse an answer without the list it should hold', async () => {
+  it('reject a response without the expected list', async () => {
     const { svc } = recordingClient({ things: [] });
     await expect(svc.teams.list()).rejects.toBeInstanceOf(UnexpectedAnswerError);
   });
 
-  it('encode what goes into paths', async () => {
+  it('encode path segments', async () => {
     const { svc, calls } = recordingClient({});
     await svc.teams.setRole('a/b', '../me', 'admin');
     expect(calls[0]).toEqual({
@@ -42,7 +42,7 @@ describe('the clients', () => {
     });
   });
 
-  it('name the team of a workspace only when there is one to name', async () => {
+  it('send the team of a workspace only if there is one', async () => {
     const { svc, calls } = recordingClient({});
     await svc.platform.status({ workspaceUuid: 'w' });
     await svc.platform.status({ workspaceUuid: 'w', teamUuid: 't' });

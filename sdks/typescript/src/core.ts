@@ -7,7 +7,7 @@ import { WorkspacesClient } from './workspaces.ts';
 
 /** The parts of the API that belong to no service. */
 export interface CoreClient {
-  /** For creating clients of services later, such as `new ClustersClient(core.transport)`. */
+  /** Transport for creating clients of services later, such as `new ClustersClient(core.transport)`. */
   readonly transport: Transport;
   readonly accounts: AccountsClient;
   readonly teams: TeamsClient;

@@ -31,6 +31,7 @@ export class SvcError extends Error {
 
 /** The fields of an `ApiError`. */
 export interface ApiErrorFields {
+  /** HTTP status of the response. */
   status: number;
   /** Stable identifier for programs, such as `NOT_FOUND`. */
   code: string;
@@ -38,6 +39,7 @@ export interface ApiErrorFields {
   message: string;
   /** Identifies the request in the platform's log; null if the response has none. */
   requestId: string | null;
+  /** Further fields of the error, such as `field` or `issues`; empty if there are none. */
   details: Readonly<Record<string, unknown>>;
   /** Value of `Retry-After`; null if absent. */
   retryAfterSeconds: number | null;
@@ -45,10 +47,15 @@ export interface ApiErrorFields {
 
 /** The platform returned an error. */
 export class ApiError extends SvcError {
+  /** HTTP status of the response. */
   readonly status: number;
+  /** Stable identifier for programs, such as `NOT_FOUND`. */
   readonly code: string;
+  /** Identifies the request in the platform's log; null if the response has none. */
   readonly requestId: string | null;
+  /** Further fields of the error, such as `field` or `issues`; empty if there are none. */
   readonly details: Readonly<Record<string, unknown>>;
+  /** Value of `Retry-After`; null if absent. */
   readonly retryAfterSeconds: number | null;
 
   constructor(fields: ApiErrorFields) {
@@ -78,7 +85,9 @@ export class ServerError extends ApiError {}
 
 /** An exec, deployment or log read failed; `status` is its final state, such as `timed_out`. */
 export class CommandFailedError extends SvcError {
+  /** Final state of the command, such as `timed_out`. */
   readonly status: string;
+  /** Stable identifier of the agent's error. */
   readonly code: string;
 
   constructor(status: string, { code, message }: { code: string; message: string }) {

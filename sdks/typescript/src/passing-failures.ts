@@ -8,6 +8,7 @@ export function isPassing(error: unknown): boolean {
   return error instanceof NetworkError || error instanceof TypeError;
 }
 
+/** Waits for a time in milliseconds. Rejects with the signal's reason on abort. */
 export function pause(timeMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {

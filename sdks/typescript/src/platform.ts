@@ -41,7 +41,7 @@ export interface WarmImage {
 
 /** State of the sandboxes service. */
 export interface SandboxesState extends ServiceState {
-  /** Excludes paused sandboxes. */
+  /** Number of running sandboxes, excluding paused ones. */
   running: number;
   paused: number;
   total: number;

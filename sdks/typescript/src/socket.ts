@@ -2,6 +2,7 @@ import { NetworkError } from './errors.ts';
 import type { SocketLike, SocketRequest } from './open-socket.ts';
 import type { QueryValue, Transport } from './transport.ts';
 
+/** A WebSocket to open, relative to the platform's origin. */
 export interface ConnectRequest {
   path: string;
   query: Readonly<Record<string, QueryValue>>;
@@ -9,6 +10,7 @@ export interface ConnectRequest {
   signal?: AbortSignal | undefined;
 }
 
+/** Receives the events of a WebSocket. */
 export interface SocketListener {
   message(data: string | Uint8Array): void;
   /** Called after the last message; never for a socket that did not open. */
@@ -72,6 +74,7 @@ function openGlobalSocket({ url, protocols, headers }: SocketRequest): SocketLik
   return new Socket(url, isNode() ? { protocols, headers } : protocols);
 }
 
+/** Whether this code runs in Node.js. */
 export function isNode(): boolean {
   const { process } = globalThis as { process?: { versions?: { node?: string } } }; // absent in browsers
   return typeof process?.versions?.node === 'string';

@@ -44,14 +44,14 @@ describe('the transport', () => {
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 
-  it('leaves empty parameters out and encodes the others', async () => {
+  it('omits empty parameters and encodes the others', async () => {
     json(200, {});
     const query = { name: 'a b&c', none: undefined, nothing: null, empty: '', zero: 0, off: false };
     await transport().call({ method: 'GET', path: '/api/tokens', query });
     expect(seen[0]?.url).toBe('/api/tokens?name=a+b%26c&zero=0&off=false');
   });
 
-  it('shows a token as a bearer, and a session’s CSRF token only with changes', async () => {
+  it('sends a token as a bearer, and a session’s CSRF token only with changes', async () => {
     json(200, {});
     await transport({ kind: 'token', token: 'svc_pat_x' }).call({ method: 'GET', path: '/a' });
     const session = transport({ kind: 'session', csrfToken: () => 'csrf-1' });
@@ -64,7 +64,7 @@ describe('the transport', () => {
     ]);
   });
 
-  it('answers undefined for an empty body', async () => {
+  it('returns undefined for an empty body', async () => {
     answer = (_request, response) => response.writeHead(204).end();
     expect(await transport().call({ method: 'DELETE', path: '/a' })).toBeUndefined();
   });
@@ -73,7 +73,7 @@ describe('the transport', () => {
     ['flat', { error: 'Gone', code: 'NOT_FOUND', message: 'Gone', request_id: 'req-1', details: { field: 'id' } }],
     ['nested', { error: { code: 'NOT_FOUND', message: 'Gone', details: { field: 'id' } } }],
     ['enveloped', { success: false, message: 'Gone', data: { code: 'NOT_FOUND', request_id: 'req-1' } }],
-  ])('reads a %s error', async (_shape, body) => {
+  ])('parses a %s error', async (_shape, body) => {
     json(404, body, { 'x-request-id': 'req-1' });
     const error: unknown = await transport()
       .call({ method: 'GET', path: '/a' })
@@ -93,14 +93,14 @@ describe('the transport', () => {
     await expect(transport().call({ method: 'GET', path: '/a' })).rejects.toBeInstanceOf(Class);
   });
 
-  it('says when to try again', async () => {
+  it('reports when to retry', async () => {
     json(429, { code: 'TOO_MANY_ATTEMPTS' }, { 'retry-after': '30' });
     const call = transport().call({ method: 'POST', path: '/a', body: {} });
     await expect(call).rejects.toBeInstanceOf(RateLimitedError);
     await expect(call).rejects.toMatchObject({ retryAfterSeconds: 30 });
   });
 
-  it('gives a usable error for a proxy’s own page', async () => {
+  it('returns a usable error for a proxy’s own page', async () => {
     answer = (_request, response) => response.writeHead(502).end('<h1>Bad Gateway</h1>');
     await expect(transport().call({ method: 'GET', path: '/a' })).rejects.toMatchObject({
       status: 502,
@@ -108,7 +108,7 @@ describe('the transport', () => {
     });
   });
 
-  it('refuses an answer that is not JSON, or larger than allowed', async () => {
+  it('rejects a response that is not JSON or too large', async () => {
     answer = (_request, response) => response.writeHead(200).end('<h1>Welcome</h1>');
     await expect(transport().call({ method: 'GET', path: '/a' })).rejects.toBeInstanceOf(UnexpectedAnswerError);
     json(200, { text: 'x'.repeat(2000) });
@@ -117,12 +117,12 @@ describe('the transport', () => {
     );
   });
 
-  it('gives up after the time it was given', async () => {
+  it('gives up after its timeout', async () => {
     answer = () => undefined; // never responds
     await expect(transport().call({ method: 'GET', path: '/a', timeoutMs: 20 })).rejects.toBeInstanceOf(TimeoutError);
   });
 
-  it('gives up as well when the answer begins and never ends', async () => {
+  it('also gives up on a response that begins and never ends', async () => {
     answer = (_request, response) => {
       response.writeHead(200);
       response.write('{');
@@ -130,7 +130,7 @@ describe('the transport', () => {
     await expect(transport().call({ method: 'GET', path: '/a', timeoutMs: 50 })).rejects.toBeInstanceOf(TimeoutError);
   });
 
-  it('rejects with the caller’s own reason when the caller aborts', async () => {
+  it('rejects with the caller’s own reason on abort', async () => {
     answer = () => undefined; // never responds
     const controller = new AbortController();
     const call = transport().call({ method: 'GET', path: '/a', signal: controller.signal });
@@ -138,7 +138,7 @@ describe('the transport', () => {
     await expect(call).rejects.toThrow('the page was left');
   });
 
-  it('tells a platform that cannot be reached from one that refuses', async () => {
+  it('distinguishes an unreachable platform from one that refuses', async () => {
     const lost = transport();
     await new Promise((resolve) => server.close(resolve));
     await expect(lost.call({ method: 'GET', path: '/a' })).rejects.toBeInstanceOf(NetworkError);

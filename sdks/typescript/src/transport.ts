@@ -31,6 +31,7 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
 }
 
+/** The value of a query parameter. */
 export type QueryValue = string | number | boolean | null | undefined;
 
 /** A request to the API. */
@@ -44,7 +45,7 @@ export interface CallRequest extends CallOptions {
   body?: unknown;
   /** Sent unchanged instead of `body`. Has no time limit unless the call sets one. */
   content?: Content;
-  /** In addition to the transport's own. */
+  /** Headers in addition to the transport's own. */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -70,6 +71,7 @@ export class Transport {
     return this.#options.baseUrl.replace(/\/+$/, '');
   }
 
+  /** The `fetch` of all calls. */
   get fetch(): typeof fetch {
     return this.#options.fetch ?? fetch;
   }

@@ -75,7 +75,7 @@ export function contentCases(targets: Targets): readonly ContentCase[] {
     );
   }
 
-  // Two types, one of which the reader chooses.
+  // Ambiguous media types, which readers may interpret differently.
   for (const type of [
     'image/png, text/html',
     'text/html, image/png',

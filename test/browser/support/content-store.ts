@@ -97,7 +97,7 @@ export async function storeCases(platform: RunningPlatform, cases: readonly Cont
   };
 }
 
-/** Inserts rows with types that every write path now refuses. */
+/** Sets media types that every write path now refuses, as stored by old releases. */
 function storeAsOldReleasesDid(
   { dataFolder }: RunningPlatform,
   cases: readonly ContentCase[],

@@ -134,18 +134,18 @@ async function connect(address: string): Promise<Session> {
     const message = JSON.parse(data.toString()) as Message; // of the protocol
     const { id, type, method } = message;
     if (method === 'log.entryAdded') {
-      const { text } = message['params'] as { text?: string }; // as the protocol has it
+      const { text } = message['params'] as { text?: string }; // per BiDi
       if (text?.startsWith('RAN ') === true) ran.push(text);
       return;
     }
     if (method === 'network.beforeRequestSent') {
-      const { isBlocked, request } = message['params'] as { isBlocked: boolean; request: { request: string } }; // likewise
+      const { isBlocked, request } = message['params'] as { isBlocked: boolean; request: { request: string } }; // per BiDi
       if (isBlocked) void provide(request.request);
       return;
     }
     const call = typeof id === 'number' ? waiting.get(id) : undefined;
     if (typeof id === 'number') waiting.delete(id);
-    if (type === 'success') call?.resolve(message['result'] as Message); // likewise
+    if (type === 'success') call?.resolve(message['result'] as Message); // per BiDi
     else call?.reject(new Error(`${String(message['error'])}: ${String(message['message'])}`));
   });
   return {

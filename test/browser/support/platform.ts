@@ -20,7 +20,7 @@ export interface RunningPlatform extends AsyncDisposable {
 
 const MAIN = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
 const OWNER = { email: 'owner@example.com', password: 'correct horse battery staple' };
-/** For the report if the platform fails to start. */
+/** Output kept for the error message if the platform fails to start. */
 const KEPT_OUTPUT_CHARS = 8192;
 
 export interface PlatformOptions {
@@ -83,7 +83,7 @@ async function readyLine(child: ChildProcess): Promise<ReadyLine> {
   });
   if (child.stdout === null) throw new Error('the platform has no standard output');
   for await (const line of createInterface({ input: child.stdout })) {
-    child.stdout.resume(); // output after the ready line must not fill the pipe
+    child.stdout.resume(); // later output must not fill the pipe
     return JSON.parse(line) as ReadyLine; // the documented line of `svc up --json`
   }
   throw new Error(`the platform did not start:\n${output}`);

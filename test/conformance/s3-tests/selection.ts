@@ -1,6 +1,6 @@
 import { TEST_FILE } from './checkout.ts';
 
-/** Tests of features outside of S3 (Ceph's own logging, its cloud tiers, IAM), and those that S3 itself fails. */
+/** Tests of features outside of S3 (Ceph's own logging, its cloud tiers, IAM), and tests that S3 itself fails. */
 const LEFT_OUT = [
   'bucket_logging',
   'bucket_logging_cleanup',

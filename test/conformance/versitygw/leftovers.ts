@@ -9,8 +9,8 @@ import {
 } from '@aws-sdk/client-s3';
 
 /**
- * Deletes all buckets that a key can see. A failed test often leaves its bucket, and the next one, a new process that
- * counts from one again, would then fail to create its own.
+ * Deletes all buckets that a key can see. A failed test often leaves its bucket, and the next test, a new process
+ * that numbers its buckets from one again, would fail to create the same one.
  */
 export async function removeLeftovers(target: Target): Promise<void> {
   const { endpoint, region, accessKeyId, secretAccessKey } = target;

@@ -8,7 +8,7 @@ import { KNOWN_FAILURES, PAGE, resultPage } from './records.ts';
 import { runVersitygwSuite } from './run.ts';
 
 describeRequiring(['linux', 'go'], "VersityGW's client-side suite", () => {
-  it('fails nothing that is not listed with its reason, and the page says so', async () => {
+  it('has no failures other than the known ones, and the result page is up to date', async () => {
     const known = await readKnownFailures(KNOWN_FAILURES);
     const run = await runVersitygwSuite();
     const seconds = Math.round(run.durationMs / 1000);
@@ -20,7 +20,7 @@ describeRequiring(['linux', 'go'], "VersityGW's client-side suite", () => {
     expect(await isCurrent(PAGE, resultPage(run, known)), 'the page is stale').toBe(true);
   });
 
-  it('counts only what says that it passed and nothing else', () => {
+  it('counts a test as passed only if it says so and prints nothing else', () => {
     expect(outcomeOf('A', 'RUN  A\nPASS A', true)).toMatchObject({ status: 'passed' });
     expect(outcomeOf('A', 'RUN  A\nFAIL A: no\nPASS A', true)).toMatchObject({ status: 'failed', reason: 'no' });
     expect(outcomeOf('A', 'RUN  A\npanic: nil', false)).toMatchObject({ status: 'failed' });

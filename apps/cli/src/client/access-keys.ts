@@ -48,7 +48,7 @@ export function accessKeySource({ environment, ...session }: KeySession): Access
     return {
       get: async () => ({ accessKeyId, secretAccessKey, endpoint: await (found ??= find()), expiresAtMs: null }),
       renew: () => Promise.resolve(false),
-      relocate: () => Promise.resolve(false), // it was configured, or just looked up
+      relocate: () => Promise.resolve(false), // the endpoint is configured, or was just looked up
     };
   }
   return keptKeySource(environment, session);
@@ -116,7 +116,7 @@ async function makeKey({ store }: Connection, hostname: string): Promise<S3Acces
   }
 }
 
-/** For a month, or until the token expires. */
+/** Creates a key that expires after a month, or with the token if that is earlier. */
 async function makeKeyFor(store: Connection['store'], wanted: NewAccessKey): Promise<S3Access> {
   const expiresAt = new Date(Date.now() + KEY_LIFE_MS).toISOString();
   try {

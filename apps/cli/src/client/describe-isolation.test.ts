@@ -7,6 +7,6 @@ it.each([
   ['namespaces', 'runsc is not installed', "sharing the host's kernel: runsc is not installed"],
   ['namespaces', null, "sharing the host's kernel"], // from a platform that gives no reason
   [null, null, null],
-])('says of isolation %s with the reason %s: %s', (isolation, reason, words) => {
+])('describes isolation %s with the reason %s as: %s', (isolation, reason, words) => {
   expect(describeIsolation({ isolation, isolation_reason: reason })).toBe(words);
 });

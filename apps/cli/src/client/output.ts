@@ -46,7 +46,7 @@ export function renderTable(columns: readonly string[], rows: readonly (readonly
   );
 }
 
-/** Escapes characters in untrusted names that would control the terminal or look like another line. */
+/** Escapes characters that could control the terminal or fake another line, for untrusted names. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

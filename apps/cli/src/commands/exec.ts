@@ -70,7 +70,7 @@ async function onTerminal(session: ClusterSession, cluster: Cluster, place: Plac
   await runClusterShell(own, shell, { note: (line) => output.warn(line), signal });
 }
 
-/** Without input, the command uses the agent's own connection and needs no tunnel. */
+/** Runs a command without input, over the agent's own connection, which needs no tunnel. */
 async function alone(
   { output, signal }: ClusterSession,
   cluster: Cluster,

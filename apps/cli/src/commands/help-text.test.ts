@@ -23,7 +23,7 @@ function textsOf(command: Command, path: string): Text[] {
   return [...own, ...command.commands.flatMap((each) => textsOf(each, `${path} ${each.name()}`))];
 }
 
-it('has help for every command and option that is one line, in sentence case, without a final period', async () => {
+it('describes every command and option in one line, in sentence case, without a final period', async () => {
   const program = new Command('svc').description('Clusters');
   await registerCommands(program, undefined);
   const texts = textsOf(program, 'svc');

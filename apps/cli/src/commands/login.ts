@@ -57,7 +57,7 @@ async function login(flags: LoginFlags, { environment, output, signal }: Session
   output.answer({ url, profile: name, caller: who, file: path }, [`Signed in to ${url} as ${who}`, `Saved to ${path}`]);
 }
 
-/** Creates a separate token for this machine, so that signing out here affects nothing else. */
+/** Creates a token for this machine only, so that signing out here does not affect other machines. */
 async function makeToken(
   url: string,
   flags: LoginFlags,

@@ -3,7 +3,7 @@ import { parseRefusal } from '../client/parse-refusal.ts';
 import { CommandFailure } from '../client/command-failure.ts';
 
 export interface ForwardTarget {
-  /** Of the platform. */
+  /** URL of the platform. */
   url: string;
   token: string;
   clusterId: string;

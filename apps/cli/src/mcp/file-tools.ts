@@ -109,7 +109,7 @@ function addWriteTools(server: McpServer, { session: { find } }: ToolContext): v
   });
 }
 
-/** Leaves a character cut off at the end to the next piece. */
+/** Leaves a truncated character at the end to the next range. */
 function contentOf(bytes: Uint8Array, isCut: boolean): { encoding: string; content: string; readBytes: number } {
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -4,7 +4,7 @@ import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LocalFolder } from './local-folder.ts';
 
-describe('the folder that tools may use', () => {
+describe('the folder available to tools', () => {
   let root: TemporaryFolder;
   let folder: LocalFolder;
   beforeAll(async () => {
@@ -18,13 +18,13 @@ describe('the folder that tools may use', () => {
   });
   afterAll(() => root.remove());
 
-  it('gives what is inside', async () => {
+  it('allows paths inside', async () => {
     expect(await folder.existing('file')).toBe(join(folder.path, 'file'));
     expect(await folder.existing(join(folder.path, 'sub/../file'))).toBe(join(folder.path, 'file'));
     expect(await folder.target('sub/new')).toBe(join(folder.path, 'sub/new'));
   });
 
-  it('gives nothing outside, neither by a path nor by a link', async () => {
+  it('refuses everything outside, by path or by link', async () => {
     for (const path of ['../secret', join(root.path, 'secret'), 'link', 'out/secret']) {
       await expect(folder.existing(path)).rejects.toThrow('outside the folder');
     }
@@ -33,7 +33,7 @@ describe('the folder that tools may use', () => {
     }
   });
 
-  it('is not taken in by a folder whose name begins like its own', async () => {
+  it('refuses a folder whose name begins like its own', async () => {
     await mkdir(join(root.path, 'own-other'));
     await expect(folder.existing('../own-other')).rejects.toThrow('outside the folder');
   });

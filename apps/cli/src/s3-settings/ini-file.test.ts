@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readIniSection, setIniSection } from './ini-file.ts';
 
 describe('a section of a settings file', () => {
-  it('is added at the end, and replaced where it stands', () => {
+  it('is appended, or replaced in place', () => {
     const first = setIniSection('', 'svc', [['a', '1']]);
     expect(first).toBe('[svc]\na = 1\n');
     const own = '# mine\n[default]\nregion=eu\n\n';
@@ -13,12 +13,12 @@ describe('a section of a settings file', () => {
     expect(setIniSection(third, 'svc', [['s3', [['style', 'auto']]]])).toBe(third.replace('path', 'auto'));
   });
 
-  it('keeps settings and comments that are not ours', () => {
+  it('keeps foreign settings and comments', () => {
     const text = '[svc]\n# why\nown = kept\ns3 =\n    old = gone\n    older = gone\nb = 2\n';
     expect(setIniSection(text, 'svc', [['s3', 'new']])).toBe('[svc]\ns3 = new\n# why\nown = kept\nb = 2\n');
   });
 
-  it('is read back, and only that', () => {
+  it('is read back, and nothing else', () => {
     const text = '[a]\nx = 1\n[profile svc]\nx=2 = 3\ny =\n    z = 4\n';
     expect([...(readIniSection(text, 'profile svc') ?? [])]).toEqual([
       ['x', '2 = 3'],
@@ -27,11 +27,11 @@ describe('a section of a settings file', () => {
     expect(readIniSection(text, 'svc')).toBeNull();
   });
 
-  it('takes no value that would bring lines of its own', () => {
+  it('rejects values that contain line breaks', () => {
     expect(() => setIniSection('', 'svc', [['a', 'b\n[default]']])).toThrow('cannot be written to a settings file');
   });
 
-  it('is the same after a second time, whatever stood in the file', () => {
+  it('is the same after a second write, whatever the file contained', () => {
     const lines = fc.array(fc.constantFrom('[svc]', '[x]', 'a = 1', '  b = 2', '', '# c', 'key = v'), {
       maxLength: 12,
     });

@@ -11,7 +11,7 @@ export interface StoreAccess {
 /** Name of the data plane's only region. */
 export const REGION = 'auto';
 
-/** For `~/.aws/credentials`. */
+/** Returns the settings for `~/.aws/credentials`. */
 export function awsCredentials({ accessKeyId, secretAccessKey }: StoreAccess): IniEntries {
   return [
     ['aws_access_key_id', accessKeyId],
@@ -19,7 +19,7 @@ export function awsCredentials({ accessKeyId, secretAccessKey }: StoreAccess): I
   ];
 }
 
-/** For `~/.aws/config`. Path-style addressing, since virtual hosts need DNS names. */
+/** Returns the settings for `~/.aws/config`. Uses path-style addressing, since virtual hosts need DNS names. */
 export function awsConfig({ endpoint }: StoreAccess): IniEntries {
   return [
     ['region', REGION],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseVariables, renderVariables } from './render-variables.ts';
 
 describe('variables for a shell', () => {
-  it('reach it with every character, and are read back', () => {
+  it('preserve every character, and are parsed back', () => {
     const value = `it's "$HOME" \\ \`id\` & ü`;
     const lines = renderVariables({ SVC_TEST_VALUE: value }, 'sh');
     const shown = execFileSync('sh', ['-c', `${lines.join('\n')}\nprintf %s "$SVC_TEST_VALUE"`], { encoding: 'utf8' });
@@ -11,7 +11,7 @@ describe('variables for a shell', () => {
     expect(parseVariables(lines.join('\n')).get('SVC_TEST_VALUE')).toBe(value);
   });
 
-  it('are quoted as each shell wants it, and an unknown one is refused', () => {
+  it('are quoted for each shell, and an unknown shell is rejected', () => {
     expect(renderVariables({ A: `b'\\` }, 'fish')).toEqual([String.raw`set -gx A 'b\'\\'`]);
     expect(renderVariables({ A: "b'c" }, 'powershell')).toEqual(["$env:A = 'b''c'"]);
     expect(() => renderVariables({}, 'tcsh')).toThrow('tcsh is not a supported shell');

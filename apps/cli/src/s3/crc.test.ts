@@ -9,7 +9,7 @@ function crcOf(name: CrcName, bytes: Uint8Array): bigint {
 }
 
 describe('checksums', () => {
-  it('are those of the catalogue for its check string', () => {
+  it('match the catalogue for its check string', () => {
     const check = Buffer.from('123456789');
     expect(crcOf('crc32', check).toString(16)).toBe('cbf43926');
     expect(crcOf('crc64nvme', check).toString(16)).toBe('ae8b14860a799888');
@@ -17,7 +17,7 @@ describe('checksums', () => {
     expect(crcToBase64('crc64nvme', crcOf('crc64nvme', check))).toBe('rosUhgp5mIg=');
   });
 
-  it('join to the checksum of the whole, however it was cut', () => {
+  it('combine to the checksum of the whole, however it was split', () => {
     const joiners = { crc32: new CrcJoiner('crc32'), crc64nvme: new CrcJoiner('crc64nvme') };
     const names = fc.constantFrom<CrcName>('crc32', 'crc64nvme');
     fc.assert(

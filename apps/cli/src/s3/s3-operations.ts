@@ -7,7 +7,7 @@ import { childrenOf, childText, escapeXml, parseXml, type XmlElement } from './x
 export interface RemoteObject {
   key: string;
   sizeBytes: number;
-  /** Without quotes. */
+  /** The ETag without quotes. */
   etag: string;
   modifiedAtMs: number;
   /** Set if a specific version is meant. */

@@ -13,7 +13,7 @@ function loadsUndici(code: string): boolean {
 }
 
 describe('an import of node:http', () => {
-  it('loads no client that nobody asked for, which it else would', () => {
+  it('does not load undici, which it would otherwise', () => {
     expect(loadsUndici('')).toBe(true);
     expect(loadsUndici(`(await import(${JSON.stringify(MODULE)})).leaveOutWebSockets();`)).toBe(false);
   });

@@ -11,7 +11,7 @@ export interface StartFlags extends ConfigFlags {
   json?: boolean;
 }
 
-/** After the first requests, which a console or script sends immediately. */
+/** Time to wait for the first requests, which a console or script sends immediately. */
 const SETTLE_AFTER_MS = 3_000;
 
 /** Prepares and starts the platform, prints the summary when ready, and runs until a signal. */
@@ -73,8 +73,8 @@ function prepareConsole(options: { progress: (line: string) => void; signal: Abo
 }
 
 /**
- * Collects the garbage of startup once. V8 would do so only under load, and an idle platform would hold about 20 MB for
- * nothing until then. `svc` starts Node.js with `--expose-gc`.
+ * Runs one garbage collection after startup. V8 would collect only under load, and an idle platform would hold
+ * about 20 MB until then. `svc` starts Node.js with `--expose-gc`.
  */
 function settleMemory(): void {
   // V8's most thorough collection: the usual one leaves about 25 MiB more for the first minutes.

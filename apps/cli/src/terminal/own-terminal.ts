@@ -10,7 +10,7 @@ export interface Size {
 export interface OwnTerminalListener {
   keys(bytes: Uint8Array): void;
   resized(size: Size): void;
-  /** The window was closed, or the process was told to end. */
+  /** Called on SIGHUP: the window was closed, or the process was asked to end. */
   hungUp(): void;
 }
 

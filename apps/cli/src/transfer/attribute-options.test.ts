@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readAttributes, uploadHeaders } from './attribute-options.ts';
 
-describe('what a user says of an object', () => {
-  it('becomes the headers of its upload, over what its name tells', () => {
+describe('object attribute options', () => {
+  it('become the headers of an upload, over those derived from the name', () => {
     const given = readAttributes({
       contentDisposition: 'attachment',
       expires: '2030-01-31T00:00:00Z',
@@ -31,7 +31,7 @@ describe('what a user says of an object', () => {
     [{ tag: ['alone'] }],
     [{ acl: 'everybody' }],
     [{ expires: 'soon' }],
-  ])('is refused before anything is sent when it makes no sense: %j', (flags) => {
+  ])('are rejected before anything is sent if invalid: %j', (flags) => {
     expect(() => readAttributes(flags)).toThrow(expect.objectContaining({ exitCode: 2 }));
   });
 });

@@ -18,7 +18,7 @@ export interface AttributeFlags {
 export interface GivenAttributes {
   /** Headers stored with the object and returned with it. */
   described: Readonly<Record<string, string>>;
-  /** In the format of the request header. */
+  /** Tags in the format of the request header. */
   tagging: string | null;
   acl: string | null;
 }

@@ -32,7 +32,7 @@ export function proofsOf(headers: IncomingHttpHeaders): ContentProof[] {
   return proofs;
 }
 
-/** Creates a verifier that takes all bytes in order and then tells whether they match. */
+/** Creates a verifier that is fed all bytes in order, and then reports whether they match. */
 export function createVerifier(proof: ContentProof): { update: (chunk: Uint8Array) => void; holds: () => boolean } {
   if (proof.kind === 'crc') {
     const crc = createCrc(proof.name);

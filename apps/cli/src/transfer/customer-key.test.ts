@@ -5,7 +5,7 @@ import { temporaryFolder } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { copySourceKeyHeaders, customerKeyHeaders, readCustomerKey } from './customer-key.ts';
 
-it('reads a key as it is, in Base64 and in hex, and nothing else', async () => {
+it('reads a key as raw bytes, Base64 or hex, and rejects anything else', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'key');
   const key = randomBytes(32);
@@ -20,7 +20,7 @@ it('reads a key as it is, in Base64 and in hex, and nothing else', async () => {
   expect(await readCustomerKey(undefined)).toBe(null);
 });
 
-it('says nothing without a key, and names the source of a copy apart', () => {
+it('sends no headers without a key, and separate ones for a copy source', () => {
   expect(customerKeyHeaders(null)).toEqual({});
   const headers = Object.keys(copySourceKeyHeaders({ base64: 'k', md5Base64: 'm' }));
   expect(headers.every((name) => name.startsWith('x-amz-copy-source-server-side-encryption-customer-'))).toBe(true);

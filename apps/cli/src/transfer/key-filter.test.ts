@@ -4,14 +4,14 @@ import { createKeyFilter, type FilterRule } from './key-filter.ts';
 const exclude = (pattern: string): FilterRule => ({ include: false, pattern });
 const include = (pattern: string): FilterRule => ({ include: true, pattern });
 
-describe('patterns of names', () => {
-  it('leave everything in until one says otherwise, and the last one that fits wins', () => {
+describe('name filters', () => {
+  it('include everything by default; the last matching rule wins', () => {
     expect(createKeyFilter([])('a')).toBe(true);
     const takes = createKeyFilter([exclude('*'), include('*.txt'), exclude('secret/*')]);
     expect(['a.txt', 'sub/b.txt', 'a.bin', 'secret/c.txt'].filter(takes)).toEqual(['a.txt', 'sub/b.txt']);
   });
 
-  it('know stars that cross slashes, single characters and classes, and take the rest as it stands', () => {
+  it('support stars across slashes, single characters and classes, and match the rest literally', () => {
     const fits = (pattern: string, name: string): boolean => !createKeyFilter([exclude(pattern)])(name);
     expect([fits('a*z', 'a/b/z'), fits('a?c', 'abc'), fits('a?c', 'ac'), fits('?', '😀')]).toEqual([
       true,

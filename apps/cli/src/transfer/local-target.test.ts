@@ -4,15 +4,15 @@ import { temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { LocalTarget, segmentsOfKey } from './local-target.ts';
 
-describe('where a key goes below a folder', () => {
-  it('is by its slashes, or nowhere', () => {
+describe('the local path of a key', () => {
+  it('follows its slashes, or is rejected', () => {
     expect(segmentsOfKey('a/b c/ü')).toEqual(['a', 'b c', 'ü']);
     expect(segmentsOfKey('...')).toEqual(['...']);
     for (const key of ['', '..', '../a', 'a/..', 'a/./b', '/a', 'a//b', 'a\0b', 'x'.repeat(256)])
       expect(segmentsOfKey(key), key).toHaveProperty('refused');
   });
 
-  it('makes folders, and does not follow a link out of the target', async () => {
+  it('is created with its folders, and never through a link out of the target', async () => {
     await using folder = await temporaryFolder();
     const [root, outside] = [join(folder.path, 'root'), join(folder.path, 'outside')];
     await mkdir(outside);

@@ -3,8 +3,8 @@ import { parseRemote, readLocations } from './object-location.ts';
 
 const nothing = (_path: string): boolean => false;
 
-describe('what an argument means', () => {
-  it('is a bucket and a key that is taken as it stands', () => {
+describe('a location argument', () => {
+  it('is a bucket and a literal key', () => {
     expect(parseRemote('svc://photos')).toEqual({ kind: 'remote', bucket: 'photos', key: '' });
     expect(parseRemote('s3://photos/a%20b//c/..')).toMatchObject({ bucket: 'photos', key: 'a%20b//c/..' });
     expect(parseRemote('photos/a')).toMatchObject({ bucket: 'photos', key: 'a' });
@@ -12,7 +12,7 @@ describe('what an argument means', () => {
       expect(() => parseRemote(text), text).toThrow('does not name a bucket');
   });
 
-  it('is told by its scheme, its form or the other argument', () => {
+  it('is identified by its scheme, its form or the other argument', () => {
     const kinds = (source: string, target: string, exists = nothing): string[] =>
       readLocations(source, target, exists).map(({ kind }) => kind);
     expect(kinds('a.txt', 'svc://photos/')).toEqual(['local', 'remote']);

@@ -5,7 +5,7 @@ import { temporaryFolder } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { RangeWriter } from './range-writer.ts';
 
-it('writes chunks of any size one after the other, from where it begins', async () => {
+it('writes chunks of any size in order, from its start position', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'file');
   const file = await open(path, 'w');
@@ -17,7 +17,7 @@ it('writes chunks of any size one after the other, from where it begins', async 
   expect((await readFile(path)).equals(Buffer.concat([Buffer.alloc(5), ...chunks]))).toBe(true);
 });
 
-it('says at the latest at the end that something could not be written', async () => {
+it('reports a failed write by the end at the latest', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'file');
   await (await open(path, 'w')).close();

@@ -7,7 +7,7 @@ import { readSmallFile, writeSmallFile } from './small-files.ts';
 
 const AT = new Date('2026-01-02T03:04:05.000Z');
 
-it('reads a small file whole, leaves a large one, and waits for no pipe', async () => {
+it('reads a small file whole, leaves a large one, and does not block on a pipe', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'file');
   writeFileSync(path, 'content');
@@ -19,7 +19,7 @@ it('reads a small file whole, leaves a large one, and waits for no pipe', async 
   }
 });
 
-it('writes a file in one step with its time, and leaves nothing of one that cannot be put in place', async () => {
+it('replaces a file atomically with its time, and leaves nothing of one that fails', async () => {
   await using folder = await temporaryFolder();
   const [path, unfinished] = [join(folder.path, 'file'), join(folder.path, 'unfinished')];
   writeSmallFile(path, unfinished, Buffer.from('first'), AT);

@@ -23,8 +23,8 @@ async function plan(
 
 const entry = (name: string, sizeBytes = 1, modifiedAtMs = 1000): SyncEntry => ({ name, sizeBytes, modifiedAtMs });
 
-describe('what a sync does', () => {
-  it('copies what is new, of another size or newer, skips the rest and deletes what is too much', async () => {
+describe('a sync plan', () => {
+  it('copies new, resized or newer files, skips the rest and deletes extraneous ones', async () => {
     const sources = [entry('a'), entry('b', 2), entry('c', 1, 2000), entry('d'), entry('é')];
     const targets = [entry('0'), entry('b'), entry('c'), entry('d', 1, 1500), entry('z'), entry('😀')];
     expect(await plan(sources, targets)).toEqual([
@@ -41,23 +41,23 @@ describe('what a sync does', () => {
     expect(await plan([entry('c', 1, 2000)], [entry('c')], { ...RULES, sizeOnly: true })).toEqual(['skip c']);
   });
 
-  it('takes no fraction of a millisecond for a change', async () => {
+  it('ignores fractions of a millisecond', async () => {
     expect(await plan([entry('a', 1, 1234.9)], [entry('a', 1, 1234)])).toEqual(['skip a']);
     expect(await plan([entry('a', 1, 1235)], [entry('a', 1, 1234)])).toEqual(['copy a newer']);
   });
 
-  it('takes no fraction of a second for one where the target knows only seconds', async () => {
+  it('ignores fractions of a second if the target stores only seconds', async () => {
     expect(await plan([entry('a', 1, 1999)], [entry('a', 1, 1000)])).toEqual(['skip a']);
     expect(await plan([entry('a', 1, 2000)], [entry('a', 1, 1000)])).toEqual(['copy a newer']);
   });
 
-  it('asks for the contents where it was told to, and then times do not count', async () => {
+  it('compares contents on request, and then ignores times', async () => {
     const rules = { ...RULES, sameContent: (source: SyncEntry) => Promise.resolve(source.name === 'same') };
     const sources = [entry('other', 1, 1), entry('same', 1, 9000)];
     expect(await plan(sources, [entry('other'), entry('same')], rules)).toEqual(['copy other content', 'skip same']);
   });
 
-  it('leaves the target with the names of the source, whatever there was', async () => {
+  it('makes the names in the target equal to those of the source, whatever was there', async () => {
     const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 3, unit: 'grapheme' }), { maxLength: 12 });
     const sorted = (list: string[]): SyncEntry[] => list.toSorted(compareNames).map((name) => entry(name));
     await fc.assert(

@@ -7,7 +7,7 @@ import type { ProgressLine } from './progress.ts';
 /** Shared state of all transfers. */
 export interface TransferContext {
   client: S3Client;
-  /** Across all transfers. */
+  /** Shared by all transfers. */
   limiter: BodyLimiter;
   buffers: PartBuffers;
   /** Parallel parts of one object. */

@@ -19,7 +19,7 @@ export interface PlanOptions {
   takes: (name: string) => boolean;
   attributes: GivenAttributes;
   onSkipped: (path: string, reason: string) => void;
-  /** Of the source, if a specific version is requested. */
+  /** Version of the source, if a specific one is requested. */
   versionId?: string | undefined;
 }
 

@@ -17,7 +17,7 @@ interface Piece {
  */
 const PARTS_OF_ONE_SIZE = 1_000;
 
-/** Uploads a stream with two parts in memory at a time. Not resumable: its bytes are gone. */
+/** Uploads a stream with two parts in memory at a time. Not resumable, because a stream cannot be read again. */
 export async function uploadStream(
   context: TransferContext,
   source: AsyncIterable<Uint8Array>,

@@ -24,7 +24,7 @@ export function pageRoute<
   });
 }
 
-/** For pages without search parameters. */
+/** Parses the search of pages without search parameters. */
 export function noSearch(): object {
   return {};
 }

@@ -5,7 +5,7 @@ import { paths } from './paths.ts';
 import { createConsoleRouter } from './router.tsx';
 
 describe('the routes', () => {
-  it('are the pages of the list of paths, from which the platform answers a true 404', () => {
+  it('match the list of paths by which the platform answers a real 404', () => {
     const svc = createCoreClient({ baseUrl: 'http://console.invalid', credential: { kind: 'none' } });
     const { routesByPath } = createConsoleRouter({ svc, queryClient: new QueryClient(), askToSignIn: () => undefined });
     const pages = new Set(Object.keys(routesByPath).map((path) => (path === '/' ? path : path.replace(/\/$/, ''))));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { safeNext } from './safe-next.ts';
 
-describe('where sign-in leads to', () => {
-  it.each(['/w/1/audit?action=token%3Acreate', '/account', '/'])('keeps the own path %s', (next) => {
+describe('the target after sign-in', () => {
+  it.each(['/w/1/audit?action=token%3Acreate', '/account', '/'])('is the console’s path %s', (next) => {
     expect(safeNext(next)).toBe(next);
   });
 
@@ -15,7 +15,7 @@ describe('where sign-in leads to', () => {
     '/\t/evil.example/',
     'javascript:alert(1)',
     'account',
-  ])('goes home for %j', (next) => {
+  ])('is the home page for %j', (next) => {
     expect(safeNext(next)).toBe('/');
   });
 });

@@ -22,7 +22,7 @@ interface Asked {
   cancel: () => void;
 }
 
-/** For sensitive account changes, which require a recently confirmed sign-in. */
+/** Confirms sensitive account changes, which require a recently confirmed sign-in. */
 export function useConfirmation(): Confirmation {
   const [asked, setAsked] = useState<Asked | null>(null);
   const confirmed: Confirmation['confirmed'] = async (action) => {

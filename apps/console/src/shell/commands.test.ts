@@ -6,24 +6,24 @@ const commands = [command('Overview'), command('API tokens'), command('New API t
 const labels = (query: string): string[] => filterCommands(commands, query).map(({ label }) => label);
 
 describe('the command palette', () => {
-  it('offers everything before a word is typed', () => {
+  it('shows all commands before anything is typed', () => {
     expect(labels('  ')).toHaveLength(commands.length);
   });
 
-  it('asks for every word, in any order', () => {
+  it('matches every word, in any order', () => {
     expect(labels('token new')).toEqual(['New API token']);
   });
 
-  it('finds by the kind too', () => {
+  it('also matches the kind', () => {
     expect(labels('action')).toEqual(['New API token']);
   });
 
-  it('puts what begins with the word first', () => {
+  it('ranks matches at the start of a word first', () => {
     expect(labels('te')).toEqual(['Teams']);
     expect(labels('api')).toEqual(['API tokens', 'New API token']);
   });
 
-  it('answers nothing for what is not there', () => {
+  it('finds nothing without a match', () => {
     expect(labels('nowhere')).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ import { useShell } from './shell-context.ts';
 import styles from './sidebar.module.css';
 import { WorkspaceSwitcher } from './workspace-switcher.tsx';
 
-/** Next to the page on wide screens, in a drawer on narrow ones. */
+/** The navigation: next to the page on wide screens, in a drawer on narrow ones. */
 export function Sidebar() {
   const workspace = useWorkspace();
   const { openPalette } = useShell();

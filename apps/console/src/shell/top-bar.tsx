@@ -7,7 +7,7 @@ import styles from './top-bar.module.css';
 
 const loadDrawer = async () => (await import('./navigation-drawer.tsx')).NavigationDrawer;
 
-/** For narrow screens, with a button that opens the sidebar as a drawer. */
+/** A bar for narrow screens, with a button that opens the sidebar as a drawer. */
 export function TopBar() {
   const workspace = useWorkspace();
   return (

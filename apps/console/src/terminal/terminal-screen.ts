@@ -122,7 +122,7 @@ export class TerminalScreen {
     this.#terminal.dispose();
   }
 
-  /** One column less than measured, since the last one would be covered by the scroll bar. */
+  /** Fits the terminal to its container, minus one column, which the scroll bar would cover. */
   #fill(): void {
     const size = this.#fit.proposeDimensions();
     if (size === undefined || !Number.isFinite(size.cols) || !Number.isFinite(size.rows)) return;
@@ -137,8 +137,8 @@ export class TerminalScreen {
     if (withShift && event.code === 'KeyX') return this.#take(event, options.onLeave);
     if (withShift && event.code === 'KeyC') return this.#take(event, () => this.#copy());
     const command = (event.ctrlKey || event.metaKey) && !event.altKey;
-    // The browser's copy and paste arrive as events, with line endings and bracketing handled. Without a selection,
-    // Ctrl+C goes to the shell.
+    // The browser handles copy and paste as events, including line endings and bracketed paste. Without a
+    // selection, Ctrl+C goes to the shell.
     const copies = event.code === 'KeyC' && command && this.#terminal.hasSelection();
     const pastes = event.code === 'KeyV' && command;
     return !copies && !pastes;

@@ -22,7 +22,7 @@ function createElement(name: string): HTMLElement {
   return name === 'style' ? sheetElement() : Document.prototype.createElement.call(document, name);
 }
 
-/** Stands in for the style element and removes its sheet when it is removed. */
+/** Replaces the style element, and removes its sheet when it is removed. */
 function sheetElement(): HTMLElement {
   const element = Document.prototype.createElement.call(document, 'template');
   const sheet = new CSSStyleSheet();

@@ -7,7 +7,7 @@ export interface ButtonLook {
   size?: 'normal' | 'small';
 }
 
-/** For links that look like buttons. */
+/** Returns the class names of a button, for links that look like one. */
 export function buttonClass({ variant = 'secondary', size = 'normal' }: ButtonLook = {}): string {
   return classNames(styles['button'], styles[variant], size === 'small' && styles['small']);
 }

@@ -6,10 +6,10 @@ import { classNames } from './class-names.ts';
 
 export interface CheckboxProps {
   label: string;
-  /** For checkboxes in rows, which are labeled by the row. */
+  /** Hides the label visually, for checkboxes in rows, which are labeled by the row. */
   labelHidden?: boolean;
   checked: boolean;
-  /** Indeterminate: part of the selection. */
+  /** Shows the indeterminate state: part of the selection is checked. */
   partly?: boolean;
   onChange: (checked: boolean) => void;
   disabled?: boolean;

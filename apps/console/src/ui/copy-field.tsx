@@ -18,7 +18,10 @@ export function useCopy(text: string): { copied: boolean; copy: () => void } {
   return { copied, copy };
 }
 
-/** Without TLS, the clipboard API exists only on localhost; elsewhere the text stays selectable. */
+/**
+ * Copies text and returns whether it worked. Without TLS, the clipboard API exists only on localhost; elsewhere the
+ * text stays selectable.
+ */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -28,7 +31,7 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** For use within a sentence; keeps abbreviations such as `API`. */
+/** Lowercases a label for use within a sentence; keeps abbreviations such as `API`. */
 export function lowerFirst(label: string): string {
   return /^[A-Z][a-z]/.test(label) ? `${label.charAt(0).toLowerCase()}${label.slice(1)}` : label;
 }

@@ -13,7 +13,7 @@ export interface FolderStep {
 }
 
 export interface FolderBarProps {
-  /** From the root to the current folder. */
+  /** The folders from the root to the current one. */
   steps: readonly FolderStep[];
   /** Content at the end of the row, such as actions for selected entries. */
   children?: ReactNode;

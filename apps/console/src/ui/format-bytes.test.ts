@@ -8,15 +8,15 @@ describe('sizes', () => {
     ['1.5m', 1.5 * 1024 ** 2],
     ['2 KB', 2048],
     ['7b', 7],
-  ])('reads %s', (text, sizeBytes) => expect(parseBytes(text)).toBe(sizeBytes));
+  ])('parses %s', (text, sizeBytes) => expect(parseBytes(text)).toBe(sizeBytes));
 
-  it.each(['', 'much', '-1', '1 GX', '1e3', '99999999999999999'])('does not take %j for a size', (text) =>
+  it.each(['', 'much', '-1', '1 GX', '1e3', '99999999999999999'])('rejects %j', (text) =>
     expect(parseBytes(text)).toBeNull(),
   );
 
-  it('reads back what it wrote', () => expect(parseBytes(formatBytes(5 * 1024 ** 3))).toBe(5 * 1024 ** 3));
+  it('parses its own output', () => expect(parseBytes(formatBytes(5 * 1024 ** 3))).toBe(5 * 1024 ** 3));
 
-  it.each([0, 1, 1023, 1024, 1_500_000, 1024 ** 2 + 1, 3 * 1024 ** 4])('writes %i to the byte', (sizeBytes) =>
+  it.each([0, 1, 1023, 1024, 1_500_000, 1024 ** 2 + 1, 3 * 1024 ** 4])('formats %i exactly', (sizeBytes) =>
     expect(parseBytes(writeBytes(sizeBytes))).toBe(sizeBytes),
   );
 });

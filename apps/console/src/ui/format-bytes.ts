@@ -1,6 +1,6 @@
 import { splitBytes } from './format-number.ts';
 
-/** Such as `1.4 GiB`. */
+/** Formats a size, such as `1.4 GiB`. */
 export function formatBytes(sizeBytes: number): string {
   return splitBytes(sizeBytes).join(' ');
 }

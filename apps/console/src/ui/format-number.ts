@@ -1,7 +1,7 @@
 const integer = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** Such as `12,403`. */
+/** Formats a count, such as `12,403`. */
 export function formatCount(value: number): string {
   return integer.format(value);
 }
@@ -18,7 +18,7 @@ export function splitBytes(sizeBytes: number): readonly [figure: string, unit: s
   return [value.toFixed(digits).replace(/\.0$/, ''), BYTE_UNITS[index] ?? 'B'];
 }
 
-/** Such as `12%`, with one decimal below 10. */
+/** Formats a percentage, such as `12%`, with one decimal below 10. */
 export function formatPercent(value: number): string {
   return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)}%`;
 }

@@ -21,17 +21,20 @@ const day = new Intl.DateTimeFormat('en-GB', { year: 'numeric', month: 'short', 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const moment = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
-/** Such as `10:04:31`. */
+/** Formats a time of day, such as `10:04:31`. */
 export function formatClock(atMs: number): string {
   return clock.format(atMs);
 }
 
-/** Such as `21 Nov, 10:04`. */
+/** Formats a date and time, such as `21 Nov, 10:04`. */
 export function formatMoment(atMs: number): string {
   return moment.format(atMs);
 }
 
-/** Such as `5 min ago` or `in 3 days`; `just now` within a minute, and the date beyond a year. */
+/**
+ * Formats a relative time, such as `5 min ago` or `in 3 days`; `just now` within a minute, and the date beyond a
+ * year.
+ */
 export function formatRelative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
   if (Math.abs(seconds) >= YEAR_SECONDS) return day.format(atMs);
@@ -44,12 +47,12 @@ export function formatRelative(atMs: number, nowMs: number): string {
   return seconds > 20 ? 'in a moment' : 'just now';
 }
 
-/** Such as `21 Nov 2026, 10:04:31`. */
+/** Formats an exact date and time, such as `21 Nov 2026, 10:04:31`. */
 export function formatAbsolute(at: string): string {
   return absolute.format(new Date(at));
 }
 
-/** Such as `3 d 4 h`, for an uptime. */
+/** Formats a duration such as an uptime: `3 d 4 h`. */
 export function formatDuration(totalSeconds: number): string {
   const days = Math.floor(totalSeconds / 86_400);
   const hours = Math.floor(totalSeconds / 3600) % 24;

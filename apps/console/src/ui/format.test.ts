@@ -14,7 +14,7 @@ describe('relative times', () => {
     ['2026-12-21T10:00:00.000Z', 'in 1 mo'],
     ['2025-12-01T10:00:00.000Z', '12 mo ago'],
     ['1970-01-01T12:00:00.000Z', '1 Jan 1970'],
-  ])('says %s as %s', (at, words) => {
+  ])('formats %s as %s', (at, words) => {
     expect(formatRelative(Date.parse(at), NOW)).toBe(words);
   });
 });
@@ -24,7 +24,7 @@ describe('durations', () => {
     [12, 'less than a minute'],
     [3599, '59 min'],
     [90_000, '1 d 1 h'],
-  ])('says %d seconds as %s', (seconds, words) => {
+  ])('formats %d seconds as %s', (seconds, words) => {
     expect(formatDuration(seconds)).toBe(words);
   });
 });
@@ -36,7 +36,7 @@ describe('sizes', () => {
     [1024, '1', 'KiB'],
     [1_610_612_736, '1.5', 'GiB'],
     [150 * 1024 ** 2, '150', 'MiB'],
-  ])('says %d bytes as %s %s', (sizeBytes, figure, unit) => {
+  ])('formats %d bytes as %s %s', (sizeBytes, figure, unit) => {
     expect(splitBytes(sizeBytes)).toEqual([figure, unit]);
   });
 
@@ -46,7 +46,7 @@ describe('sizes', () => {
 });
 
 describe('percents', () => {
-  it('are finer where it is little', () => {
+  it('have a decimal when small', () => {
     expect([formatPercent(0.24), formatPercent(12.4)]).toEqual(['0.2%', '12%']);
   });
 });

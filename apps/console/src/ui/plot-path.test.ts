@@ -4,7 +4,7 @@ import { linePath } from './plot-path.ts';
 const box = { width: 100, height: 26 };
 
 describe('the path of a line plot', () => {
-  it('is empty without values, and level for a single one', () => {
+  it('is empty without values, and flat for a single one', () => {
     expect(linePath([], box)).toEqual({ line: '', area: '' });
     expect(linePath([3], box).line).toBe('M0 3L100 3');
   });
@@ -13,7 +13,7 @@ describe('the path of a line plot', () => {
     expect(linePath([0, 10, 5], box).line).toBe('M0 23L50 3L100 13');
   });
 
-  it('lies on the ground if all values are zero', () => {
+  it('lies on the baseline if all values are zero', () => {
     expect(linePath([0, 0], box).line).toBe('M0 23L100 23');
   });
 });

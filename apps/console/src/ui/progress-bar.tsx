@@ -3,7 +3,7 @@ import styles from './progress-bar.module.css';
 
 export interface ProgressBarProps {
   label: string;
-  /** Between 0 and 1. */
+  /** Progress between 0 and 1. */
   share: number;
   tone?: 'accent' | 'ok' | 'danger' | 'neutral';
 }

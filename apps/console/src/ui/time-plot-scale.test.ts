@@ -5,7 +5,7 @@ const MiB = 1024 * 1024;
 const span = { fromMs: 0, toMs: 40, stepMs: 10 };
 const at = (atMs: number) => ({ atMs, value: atMs });
 
-describe('the scale of a plot over time', () => {
+describe('the scale of a time plot', () => {
   it.each([
     [0, [0, 1]],
     [1, [0, 1]],
@@ -16,13 +16,13 @@ describe('the scale of a plot over time', () => {
     expect(ticksOver(highest, 'count')).toEqual(ticks);
   });
 
-  it('has steps of the unit in which bytes are told', () => {
+  it('has steps in binary units for bytes', () => {
     expect(ticksOver(900, 'bytes')).toEqual([0, 500, 1_000]);
     expect(ticksOver(1.4 * MiB, 'bytes').map((bytes) => bytes / MiB)).toEqual([0, 0.5, 1, 1.5]);
     expect(ticksOver(300 * MiB, 'bytes').map((bytes) => bytes / MiB)).toEqual([0, 100, 200, 300]);
   });
 
-  it('puts each period in its middle', () => {
+  it('centers values in their periods', () => {
     expect([0, 10, 30].map((atMs) => centreOf(atMs, span))).toEqual([0.125, 0.375, 0.875]);
   });
 
@@ -39,7 +39,7 @@ describe('the scale of a plot over time', () => {
     expect(withoutGaps([], 10)).toEqual([]);
   });
 
-  it('draws a limit only where the values still show beside it', () => {
+  it('draws a limit only if the values remain visible', () => {
     expect(isDrawn(100, 25)).toBe(true);
     expect(isDrawn(101, 25)).toBe(false);
     expect(isDrawn(null, 25)).toBe(false);

@@ -13,7 +13,7 @@ import styles from './time-plot.module.css';
 
 export interface TimePlotProps {
   title: string;
-  /** In order of time. */
+  /** Values in chronological order. */
   values: readonly TimedValue[];
   span: TimeSpan;
   /**
@@ -27,7 +27,7 @@ export interface TimePlotProps {
   limit?: number | null;
 }
 
-/** In the drawing's own units, which are stretched to the plot. */
+/** Units of the drawing, which is stretched to the size of the plot. */
 const WIDTH = 1_000;
 const HEIGHT = 100;
 /** Width of a bar, as a fraction of its period. */

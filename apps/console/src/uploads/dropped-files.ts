@@ -4,7 +4,7 @@ export interface DroppedFile {
   path: string;
 }
 
-/** More files at once are a mistake, or need a tool that reads the disk itself. */
+/** Dropping more files at once is a mistake, or needs a tool that reads the disk itself. */
 export const MAX_DROPPED_FILES = 10_000;
 
 /** Returns the dropped files, including those in dropped folders. */

@@ -6,8 +6,8 @@ function storageWith(text: string | null) {
   return { getItem: () => kept, setItem: (_key: string, value: string) => (kept = value) };
 }
 
-describe('the uploads that were begun', () => {
-  it('are there again after a reload, until they end', () => {
+describe('started uploads', () => {
+  it('survive a reload until they end', () => {
     const storage = storageWith(null);
     new StartedUploads(storage).set('a', '1');
     new StartedUploads(storage).set('a', '2');
@@ -16,7 +16,7 @@ describe('the uploads that were begun', () => {
     expect(new StartedUploads(storage).get('a')).toBeUndefined();
   });
 
-  it('are a bounded number, and nothing of what others wrote', () => {
+  it('are bounded in number, and ignore foreign entries', () => {
     const storage = storageWith('[1,["x"],["y","z"]]');
     const started = new StartedUploads(storage);
     expect(started.get('y')).toBe('z');
@@ -25,7 +25,7 @@ describe('the uploads that were begun', () => {
     expect(new StartedUploads(storageWith('{')).get('y')).toBeUndefined();
   });
 
-  it('are forgotten where nothing can be stored', () => {
+  it('are forgotten without storage', () => {
     const full = {
       getItem: () => null,
       setItem: () => {

@@ -34,8 +34,8 @@ function bench(atOnce = 2) {
   return { queue, sendings, stored, discarded, add, states, settle, pass: (ms: number) => (nowMs += ms) };
 }
 
-describe('the queue of uploads', () => {
-  it('sends a bounded number at once, in order, and tells what is stored', async () => {
+describe('the upload queue', () => {
+  it('sends a bounded number at once, in order, and reports stored files', async () => {
     const { sendings, stored, add, states, settle } = bench();
     add('a', 'b', 'c');
     expect(states()).toEqual(['a sending', 'b sending', 'c waiting']);
@@ -45,7 +45,7 @@ describe('the queue of uploads', () => {
     expect(stored).toEqual(['b']);
   });
 
-  it('pauses one, lets the next one through, and continues it later', async () => {
+  it('pauses an upload, starts the next one, and resumes it later', async () => {
     const { queue, sendings, add, states, settle } = bench(1);
     add('a', 'b');
     sendings[0]?.hooks.onProgress(4);
@@ -61,7 +61,7 @@ describe('the queue of uploads', () => {
     expect(queue.snapshot()[0]?.sentBytes).toBe(4);
   });
 
-  it('takes no progress and no end from an attempt that was stopped', async () => {
+  it('ignores progress and completion of a stopped attempt', async () => {
     const { queue, sendings, stored, add, states, settle } = bench(1);
     add('a');
     queue.pause(1);
@@ -74,7 +74,7 @@ describe('the queue of uploads', () => {
     expect(stored).toEqual([]);
   });
 
-  it('keeps the reason of a failure until it is tried again', async () => {
+  it('keeps the reason of a failure until a retry', async () => {
     const { queue, sendings, add, settle } = bench();
     add('a');
     sendings[0]?.end(new Error('no room'));
@@ -84,7 +84,7 @@ describe('the queue of uploads', () => {
     expect(queue.snapshot()[0]).toMatchObject({ state: 'sending', error: null });
   });
 
-  it('forgets on the platform what was sent of a removed one, and only then', async () => {
+  it('deletes the platform’s data of an upload only when it is removed', async () => {
     const { queue, sendings, discarded, add, settle } = bench(1);
     add('a', 'b', 'c');
     sendings[0]?.hooks.onProgress(4);
@@ -98,7 +98,7 @@ describe('the queue of uploads', () => {
     expect(queue.snapshot()).toEqual([]);
   });
 
-  it('measures the speed of this attempt alone', () => {
+  it('measures the speed of the current attempt only', () => {
     const { queue, sendings, add, pass } = bench();
     add('a');
     sendings[0]?.hooks.onProgress(6);

@@ -1,6 +1,7 @@
 import type { WorkspaceScope } from '../platform.ts';
 import type { CallRequest, QueryValue, Transport } from '../transport.ts';
 
+/** A request without its method and path. */
 export type ScopedRequest = Omit<CallRequest, 'method' | 'path'>;
 
 /** Calls below `/v1/clusters` in one workspace; the caller's default one if absent. */
@@ -13,10 +14,12 @@ export class ClusterScope {
     this.#workspace = workspace;
   }
 
+  /** Query parameters that select the workspace. */
   get query(): Readonly<Record<string, QueryValue>> {
     return { workspace_uuid: this.#workspace.workspaceUuid, team_uuid: this.#workspace.teamUuid };
   }
 
+  /** Returns the full request. `path` is relative to `/v1/clusters`. */
   request(path: string, request: Partial<ScopedRequest> = {}): Omit<CallRequest, 'method'> {
     return { ...request, path: `/v1/clusters${path}`, query: { ...this.query, ...request.query } };
   }

@@ -42,7 +42,7 @@ export interface ObjectQuery extends PageQuery {
 /** Filters for lists of pods. */
 export interface PodQuery extends ObjectQuery {
   node?: string | undefined;
-  /** Such as `app=web`. The `selector` of a workload matches its pods. */
+  /** A label selector, such as `app=web`. The `selector` of a workload matches its pods. */
   labelSelector?: string | undefined;
 }
 

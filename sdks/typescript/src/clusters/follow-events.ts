@@ -4,10 +4,11 @@ import { readServerEvents, type ServerEvent } from '../sandboxes/server-events.t
 import type { CallOptions, QueryValue } from '../transport.ts';
 import type { ClusterScope } from './cluster-scope.ts';
 
+/** The events to follow, and where to begin. */
 export interface FollowRequest extends CallOptions {
   path: string;
   query?: Readonly<Record<string, QueryValue>>;
-  /** Only events after this id; null = from the route's start. */
+  /** Yields only events after this id; null = from the route's start. */
   after: string | null;
 }
 

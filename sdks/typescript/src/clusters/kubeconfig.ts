@@ -18,6 +18,7 @@ export interface KubeconfigOptions {
   namespace?: string | undefined;
 }
 
+/** Builds a kubeconfig for the cluster's tunnel address. */
 export function kubeconfigOf(endpoints: TunnelEndpoints, token: string, namespace: string): Kubeconfig {
   const { cluster_name: name, kubernetes_url: server, certificate_authority: authority } = endpoints;
   const data =

@@ -59,7 +59,7 @@ describe('a followed log', () => {
     return text;
   }
 
-  it('goes on behind its last line when the connection is lost and while the platform restarts', async () => {
+  it('resumes after its last line when the connection is lost and while the platform restarts', async () => {
     const told: unknown[] = [];
     answers = [
       pieces(
@@ -90,7 +90,7 @@ describe('a followed log', () => {
     expect(queries.map((query) => query.get('container'))).toEqual(['main', 'main', 'main', 'main']);
   });
 
-  it('begins again where nothing came, with what was written since where nothing before was wanted', async () => {
+  it('starts over if nothing arrived, and then includes lines written since the first request', async () => {
     answers = [pieces([{ text: '' }], 'lost'), pieces([{ text: 'one\n' }], { status: 'succeeded' })];
     expect(await read({ tailLines: 0 })).toBe('one\n');
     expect(queries[1]?.get('tail_lines')).toBeNull();
@@ -100,7 +100,7 @@ describe('a followed log', () => {
     expect(queries[3]?.get('tail_lines')).toBe('5');
   });
 
-  it('gives up after so many attempts in a row, and where nobody knows the place', async () => {
+  it('gives up after too many consecutive attempts, and without a known position', async () => {
     answers = [pieces([{ text: 'one\n', position: 'behind one' }], 'lost'), refused(503), refused(503), refused(503)];
     await expect(read({}, { maxReconnects: 2 })).rejects.toThrow(NetworkError);
     expect(queries).toHaveLength(3);
@@ -111,7 +111,7 @@ describe('a followed log', () => {
     expect(queries).toHaveLength(5);
   });
 
-  it('fails at once where the platform refuses it, or the agent says why it ended', async () => {
+  it('fails immediately when the platform refuses it or the agent reports why it ended', async () => {
     answers = [refused(404)];
     await expect(read()).rejects.toThrow(NotFoundError);
     answers = [pieces([{ text: 'one\n', position: 'behind one' }], 'lost'), refused(404)];

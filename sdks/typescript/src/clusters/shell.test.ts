@@ -26,7 +26,7 @@ function playedSocket() {
   return { sent, emit, openSocket };
 }
 
-it('a shell says nothing more to a socket that is about to close', async () => {
+it('a shell sends nothing to a closing socket', async () => {
   const { sent, emit, openSocket } = playedSocket();
   const { clusters } = createClient({ baseUrl: 'http://platform', credential: { kind: 'none' }, openSocket });
   const shell = await clusters.of('home').shell({ pod: 'web', namespace: 'shop' });

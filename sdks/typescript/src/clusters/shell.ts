@@ -205,7 +205,7 @@ export class ClusterShell {
   }
 }
 
-/** As text, because each word of the command is a repeated parameter. */
+/** Builds the query as text, because each word of the command is a repeated parameter. */
 function queryOf(scope: ClusterScope, { command = [], pod, namespace, ...rest }: ShellRequest): string {
   const query = new URLSearchParams({ pod, namespace, ack: 'true' });
   for (const [name, value] of Object.entries({ ...rest, ...scope.query })) {

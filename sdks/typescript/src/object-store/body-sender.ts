@@ -24,6 +24,7 @@ export interface SendAnswer {
 /** Port that sends the bytes of uploads. Rejects only if there is no response. */
 export type BodySender = (request: SendRequest) => Promise<SendAnswer>;
 
+/** Returns the size of a body in bytes. */
 export function bodySizeBytes(body: SizedBody): number {
   return body instanceof Blob ? body.size : body.byteLength;
 }

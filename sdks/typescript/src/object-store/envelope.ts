@@ -31,6 +31,7 @@ export class StoreTransport {
     return this.#transport.prepare(this.#callOf(name, request));
   }
 
+  /** The transport of all calls. */
   get transport(): Transport {
     return this.#transport;
   }
@@ -43,11 +44,13 @@ export class StoreTransport {
   }
 }
 
+/** URL and headers of a request whose body the caller sends. */
 export interface PreparedRequest {
   url: string;
   headers: Record<string, string>;
 }
 
+/** Unwraps the envelope. Throws UnexpectedAnswerError if there is none. */
 export function dataOf(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || !('data' in answer)) {
     throw new UnexpectedAnswerError('The answer has no envelope');

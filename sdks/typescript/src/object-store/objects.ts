@@ -18,6 +18,7 @@ import type {
 } from './object-types.ts';
 import { uploadBody, type UploadBody, type UploadOptions } from './upload.ts';
 
+/** Dependencies of `ObjectsClient`. */
 export interface ObjectsParts {
   store: StoreTransport;
   bucket: string;
@@ -30,7 +31,7 @@ export interface DownloadOptions extends CallOptions {
   versionId?: string | undefined;
   /** First and last byte, both inclusive. */
   range?: { start: number; end?: number } | undefined;
-  /** Only if the object still has this ETag; otherwise `PreconditionFailed`. */
+  /** Downloads only if the object still has this ETag; otherwise throws `PreconditionFailed`. */
   ifMatch?: string | undefined;
 }
 

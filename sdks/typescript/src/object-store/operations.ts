@@ -9,9 +9,10 @@ export type AnswerOf<Name extends OperationName> = ObjectStoreOperations[Name]['
   ? Data
   : undefined;
 
+/** The JSON body of an operation's request. */
 export type BodyOf<Name extends OperationName> = NonNullable<ObjectStoreOperations[Name]['body']>;
 
-/** Without the team, which the transport adds. */
+/** The query of an operation, without the team, which the transport adds. */
 export type QueryOf<Name extends OperationName> = Omit<ObjectStoreOperations[Name]['query'], 'team_uuid'>;
 
 type ParameterOf<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterOf<Rest> : never;
@@ -33,6 +34,7 @@ export type OperationRequest<Name extends OperationName> = Parameters<Name> &
   Body<Name> &
   OperationOptions;
 
+/** Options of an operation. */
 export interface OperationOptions extends CallOptions {
   headers?: Readonly<Record<string, string>>;
 }

@@ -33,10 +33,11 @@ export interface UploadOptions extends ObjectAttributes {
   resume?: { uploadId: string } | undefined;
   /** Keeps the parts after a failure, so that the upload can be resumed. By default they are removed. */
   keepOnFailure?: boolean | undefined;
-  /** Only if the key does not exist. For uploads in one request. */
+  /** Uploads only if the key does not exist. Only for uploads in one request. */
   ifNoneMatch?: '*' | undefined;
 }
 
+/** Dependencies of `uploadBody`. */
 export interface UploadParts {
   store: StoreTransport;
   bucket: string;
@@ -44,6 +45,7 @@ export interface UploadParts {
   multipart: MultipartClient;
 }
 
+/** Uploads a body in one request, or in parts if it is larger than one part. */
 export async function uploadBody(
   parts: UploadParts,
   key: string,

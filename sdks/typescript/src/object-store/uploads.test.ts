@@ -55,13 +55,13 @@ const partsIn = (seen: readonly Seen[]) =>
   seen.filter(({ path }) => path.includes('/parts/')).map(({ path }) => path.split('/').at(-1));
 
 describe('an upload', () => {
-  it('of a small body is one request', async () => {
+  it('sends a small body in one request', async () => {
     const { seen, objects } = platform();
     await objects.upload('a/b c', 'hello');
     expect(seen).toEqual([{ method: 'PUT', path: '/content', query: { key: 'a/b c' }, sizeBytes: 5 }]);
   });
 
-  it('of a large body goes in parts, some at the same time, and is completed in their order', async () => {
+  it('sends a large body in concurrent parts, and completes them in order', async () => {
     const { seen, most, objects } = platform();
     const sent: number[] = [];
     await objects.upload('k', new Blob(['x'.repeat(95)]), {
@@ -90,7 +90,7 @@ describe('an upload', () => {
     [0, ['/content'], [0]],
     [9, ['/content'], [9]],
     [25, ['/multipart', '/multipart/up-1/complete'], [10, 10, 5]],
-  ])('of a stream of %d bytes takes the shape that fits', async (length, paths, sizes) => {
+  ])('sends a stream of %d bytes whole or in parts, by its size', async (length, paths, sizes) => {
     const { seen, objects } = platform();
     const stream = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -103,13 +103,13 @@ describe('an upload', () => {
     expect(seen.filter(({ method }) => method === 'PUT').map(({ sizeBytes }) => sizeBytes)).toEqual(sizes);
   });
 
-  it('sends a part again when the platform is busy', async () => {
+  it('retries a part while the platform is busy', async () => {
     const { seen, objects } = platform({ failParts: 2 });
     await objects.upload('k', new Blob(['x'.repeat(20)]), { partSizeBytes: 10, concurrency: 1 });
     expect(partsIn(seen)).toEqual(['1', '1', '1', '2']);
   });
 
-  it('removes its parts when it fails, unless they are to be kept', async () => {
+  it('removes its parts when it fails, unless they are kept on request', async () => {
     for (const keepOnFailure of [false, true]) {
       const { seen, objects } = platform({ failParts: 100 });
       const upload = objects.upload('k', new Blob(['x'.repeat(20)]), {
@@ -122,7 +122,7 @@ describe('an upload', () => {
     }
   });
 
-  it('goes on where it stopped', async () => {
+  it('resumes where it stopped', async () => {
     const { seen, objects } = platform({ arrived: [{ partNumber: 1, etag: 'etag-1', size: 10 }] });
     const body = new Blob(['x'.repeat(20)]);
     await objects.upload('k', body, { partSizeBytes: 10, resume: { uploadId: 'up-1' } });
@@ -130,8 +130,8 @@ describe('an upload', () => {
   });
 });
 
-describe('the pages of a listing', () => {
-  it('are fetched as far as they are read', async () => {
+describe('listing pages', () => {
+  it('are fetched only as far as they are read', async () => {
     const cursors: (string | null)[] = [];
     const fetch = (input: string | URL | Request): Promise<Response> => {
       const cursor = new URL(input instanceof Request ? input.url : input).searchParams.get('cursor');
@@ -149,7 +149,7 @@ describe('the pages of a listing', () => {
 });
 
 describe('an error of the object store', () => {
-  it('names the fields that are wrong', async () => {
+  it('names the invalid fields', async () => {
     const answer = {
       success: false,
       message: 'Not valid',

@@ -1,6 +1,7 @@
-/** Browsers and older Node.js versions lack `Uint8Array.fromBase64`; chunks keep argument lists short. */
+/** Keeps argument lists short. Browsers and older Node.js versions lack `Uint8Array.fromBase64`. */
 const PIECE_BYTES = 0x8000;
 
+/** Encodes bytes as Base64. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
@@ -9,6 +10,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
+/** Decodes Base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

@@ -7,14 +7,14 @@ function captured(limitBytes: number, ...pieces: string[]): CapturedOutput {
   return output;
 }
 
-describe('what is kept of an output', () => {
-  it('is all of it as long as it fits', () => {
+describe('captured output', () => {
+  it('is complete while it fits the limit', () => {
     const output = captured(10, 'abc', 'def', 'ghij');
     expect(output.text()).toBe('abcdefghij');
     expect(output.truncated).toBe(false);
   });
 
-  it('is its beginning and its end when it does not, however it was cut', () => {
+  it('keeps its beginning and end beyond the limit, wherever chunks end', () => {
     for (const pieces of [['0123456789abcdef'], [...'0123456789abcdef'], ['0123', '456789', 'abcdef']]) {
       const output = captured(8, ...pieces);
       expect(output.text()).toBe('0123\n[8 bytes omitted]\ncdef');
@@ -23,7 +23,7 @@ describe('what is kept of an output', () => {
     }
   });
 
-  it('keeps a character whole that two pieces share', () => {
+  it('keeps a character intact across two chunks', () => {
     const output = new CapturedOutput(100);
     for (const byte of new TextEncoder().encode('grün')) output.push(Uint8Array.of(byte));
     expect(output.text()).toBe('grün');

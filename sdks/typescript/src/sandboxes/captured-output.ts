@@ -5,16 +5,19 @@ export class CapturedOutput {
   #headBytes = 0;
   #tail: Uint8Array[] = [];
   #tailBytes = 0;
+  /** Bytes received so far, including omitted ones. */
   totalBytes = 0;
 
   constructor(limitBytes: number) {
     this.#halfBytes = Math.floor(limitBytes / 2);
   }
 
+  /** True if only the beginning and the end were kept. */
   get truncated(): boolean {
     return this.totalBytes > this.#headBytes + this.#tailBytes;
   }
 
+  /** Copies the next bytes of the output. */
   push(bytes: Uint8Array): void {
     this.totalBytes += bytes.length;
     const toHead = Math.min(bytes.length, this.#halfBytes - this.#headBytes);
@@ -58,6 +61,7 @@ function decode(pieces: readonly Uint8Array[]): string {
   return new TextDecoder().decode(join(pieces));
 }
 
+/** Concatenates chunks. */
 export function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;

@@ -22,7 +22,7 @@ describe('creating a sandbox', () => {
   });
   afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-  it('tells what it waits for until it runs', async () => {
+  it('reports progress until the sandbox runs', async () => {
     const { port } = server.address() as AddressInfo; // a TCP address is never a string
     const svc = createClient({ baseUrl: `http://127.0.0.1:${port}`, credential: { kind: 'none' } });
     const told: (string | undefined)[] = [];

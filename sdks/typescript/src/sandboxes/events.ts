@@ -8,7 +8,7 @@ import { readServerEvents } from './server-events.ts';
 
 /** Options for following events. */
 export interface EventOptions extends CallOptions {
-  /** Only events after this id; from now on if absent. */
+  /** Yields only events after this id; from now on if absent. */
   after?: number | undefined;
   /** Called if events are missing because the platform no longer keeps them. */
   onGap?: (() => void) | undefined;

@@ -33,7 +33,7 @@ export interface CommandResult {
   stderr: string;
   /** 128 + signal number after a signal; -1 after the time limit. */
   exitCode: number;
-  /** Such as `SIGKILL`; null if the command exited normally. */
+  /** Name of the signal that ended the command, such as `SIGKILL`; null if it exited normally. */
   signal: string | null;
   durationMs: number;
   /** True if only the beginning and the end of an output were kept. */
@@ -41,9 +41,11 @@ export interface CommandResult {
   timedOut: boolean;
 }
 
+/** Default time limit of a command. */
 export const DEFAULT_LIMIT_MS = 60_000;
+/** Default number of bytes kept of each output. */
 export const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
-/** Includes the wait for a sandbox that is still starting; the response begins with the command. */
+/** Time limit of the response head, which arrives when the command starts; a sandbox may still be starting. */
 const HEAD_TIMEOUT_MS = 90_000;
 const INTERRUPTED = 'The connection ended before the command';
 

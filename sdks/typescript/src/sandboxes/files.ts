@@ -12,12 +12,12 @@ export type FileContent = string | Uint8Array | Blob | ReadableStream<Uint8Array
 
 /** Options of a write. */
 export interface WriteOptions extends CallOptions {
-  /** Octal digits, such as `0644`. */
+  /** Permissions in octal digits, such as `0644`. */
   mode?: string | undefined;
   append?: boolean | undefined;
-  /** Only if the file still has this ETag from `read` or `write`; otherwise PRECONDITION_FAILED (412). */
+  /** Writes only if the file still has this ETag from `read` or `write`; otherwise PRECONDITION_FAILED (412). */
   ifMatch?: string | undefined;
-  /** Only if the path does not exist; otherwise PRECONDITION_FAILED (412). */
+  /** Writes only if the path does not exist; otherwise PRECONDITION_FAILED (412). */
   ifAbsent?: boolean | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface FileDownload {
   body: ReadableStream<Uint8Array>;
   /** Size of the whole file; null if the server does not report it. */
   sizeBytes: number | null;
-  /** Such as `-rw-r--r--`. */
+  /** Permissions, such as `-rw-r--r--`. */
   mode: string | null;
   etag: string | null;
 }

@@ -19,8 +19,8 @@ function connection(): TerminalConnection & { sentBytes: number } {
   return made;
 }
 
-describe('the input of a terminal', () => {
-  it('waits for the first word, then never has more on its way than the platform takes', async () => {
+describe('terminal input', () => {
+  it('waits for the first message, then never exceeds the window in flight', async () => {
     const window = new InputWindow();
     const terminal = connection();
     const sent = window.send(new Uint8Array(300 * KiB), () => terminal);
@@ -34,7 +34,7 @@ describe('the input of a terminal', () => {
     expect(terminal.sentBytes).toBe(300 * KiB);
   });
 
-  it('keeps the order of those who write at the same time', async () => {
+  it('keeps the order of concurrent writers', async () => {
     const window = new InputWindow();
     const typed: number[] = [];
     const terminal = { ...connection(), type: (bytes: Uint8Array) => void typed.push(bytes[0] ?? 0) };
@@ -48,7 +48,7 @@ describe('the input of a terminal', () => {
     expect(typed).toEqual([1, 2, 3]);
   });
 
-  it('is refused when the connection goes, also while it waits', async () => {
+  it('is rejected when the connection is lost, even while it waits', async () => {
     const window = new InputWindow();
     let current: TerminalConnection | null = connection();
     const sent = window.send(new Uint8Array(10), () => current);

@@ -21,6 +21,7 @@ export class InputWindow {
     this.#wake();
   }
 
+  /** Records that the server consumed this many bytes. */
   taken(bytes: number): void {
     this.#onItsWayBytes = Math.max(0, this.#onItsWayBytes - bytes);
     this.#wake();

@@ -5,6 +5,7 @@ import { RawConnection } from './raw-connection.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 import { V1Connection, type TerminalConnection, type V1Listener } from './v1-connection.ts';
 
+/** The terminal to open. */
 export interface OpenRequest {
   query: Readonly<Record<string, QueryValue>>;
   session: string | undefined;

@@ -20,6 +20,7 @@ export class OutputQueue {
     for (const chunk of this.#waiting.splice(0)) this.push(chunk);
   }
 
+  /** Queues a chunk for the listener. */
   push(chunk: OutputChunk): void {
     const listener = this.#listener;
     if (listener === null) {

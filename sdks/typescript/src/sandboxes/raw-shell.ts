@@ -24,6 +24,7 @@ export class RawShell {
     this.#signal = signal;
   }
 
+  /** Opens a shell on a terminal of 200 x 50. */
   static async open(transport: SandboxTransport, id: string, signal: AbortSignal | undefined): Promise<RawShell> {
     const shell = new RawShell(signal);
     shell.#connection = await RawConnection.open(
@@ -44,6 +45,7 @@ export class RawShell {
     return shell;
   }
 
+  /** Types text into the shell. */
   say(text: string): void {
     this.#connection?.type(new TextEncoder().encode(text));
   }
@@ -60,6 +62,7 @@ export class RawShell {
     return found.promise;
   }
 
+  /** Returns the promise's result. Rejects with an SvcError of this message after `timeMs`. */
   async within<Value>(promise: Promise<Value>, timeMs: number, complaint: string): Promise<Value> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -72,6 +75,7 @@ export class RawShell {
     }
   }
 
+  /** Disconnects. */
   close(): void {
     this.#signal?.removeEventListener('abort', this.#abort);
     this.#connection?.close();

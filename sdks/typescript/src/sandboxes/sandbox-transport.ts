@@ -3,6 +3,7 @@ import { type SocketLike } from '../open-socket.ts';
 import type { WorkspaceScope } from '../platform.ts';
 import type { CallRequest, QueryValue, Transport } from '../transport.ts';
 
+/** A request without its method. */
 export type SandboxRequest = Omit<CallRequest, 'method'>;
 
 /** Calls in one workspace; the caller's default one if absent, the only one on other servers of this API. */
@@ -17,6 +18,7 @@ export class SandboxTransport {
     this.#workspace = workspace;
   }
 
+  /** The transport of all calls. */
   get transport(): Transport {
     return this.#transport;
   }

@@ -7,7 +7,7 @@ export type SandboxInfo = SandboxOperations['GET /containers/{id}']['answer'];
 export type SandboxStatus = SandboxInfo['status'];
 /** A sandbox to create, from either an image or a snapshot. */
 export type NewSandbox = SandboxOperations['POST /containers']['body'] & {
-  /** With `network: 'egress'`: the only reachable hosts, such as `example.com` and `*.example.com`. */
+  /** The only hosts reachable with `network: 'egress'`, such as `example.com` and `*.example.com`. */
   egress_allow?: string[] | undefined;
 };
 /** An image for sandboxes. */

@@ -249,6 +249,7 @@ export class Sandbox extends SandboxHandle {
     return (this.#info = await super.resume(options));
   }
 
+  /** Returns the last known state. */
   toJSON(): SandboxInfo {
     return this.#info;
   }

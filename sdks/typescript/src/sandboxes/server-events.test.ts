@@ -14,8 +14,8 @@ async function read(...chunks: string[]): Promise<ServerEvent[]> {
   return events;
 }
 
-describe('reading server-sent events', () => {
-  it('puts together what was cut anywhere, and heeds ids, comments and carriage returns', async () => {
+describe('the parser for server-sent events', () => {
+  it('joins chunks split anywhere, and handles ids, comments and carriage returns', async () => {
     const text = ': hello\n\nid: 4\nevent: running\r\ndata: {"a":\ndata: 1}\n\ndata:x\n\n';
     const expected = [
       { id: '4', event: 'running', data: '{"a":\n1}' },
@@ -25,11 +25,11 @@ describe('reading server-sent events', () => {
     expect(await read(...text)).toEqual(expected);
   });
 
-  it('leaves out an event without an end, since the rest of it may never have been sent', async () => {
+  it('drops an unterminated event, whose rest may never have been sent', async () => {
     expect(await read('data: whole\n\n', 'data: hal')).toEqual([{ id: '', event: 'message', data: 'whole' }]);
   });
 
-  it('gives up on a line that never ends', async () => {
+  it('gives up on an endless line', async () => {
     const piece = 'x'.repeat(1024 * 1024);
     await expect(read(...Array<string>(9).fill(piece))).rejects.toBeInstanceOf(UnexpectedAnswerError);
   });

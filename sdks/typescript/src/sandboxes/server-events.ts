@@ -1,5 +1,6 @@
 import { UnexpectedAnswerError } from '../errors.ts';
 
+/** A server-sent event. */
 export interface ServerEvent {
   /** Id of the last event that had one, for `Last-Event-ID`. */
   id: string;

@@ -5,7 +5,7 @@ import type { Snapshot } from './sandbox-types.ts';
 
 /** Filters for lists of snapshots. */
 export interface SnapshotQuery extends PageQuery {
-  /** Only snapshots of this sandbox, which may have been deleted. */
+  /** Lists only snapshots of this sandbox, which may have been deleted. */
   sandboxId?: string | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface TerminalOptions {
    * Name of a session, whose shell outlives this client: joins or creates it. `new` creates one with a generated name.
    */
   session?: string | undefined;
-  /** Only output after this offset. Never creates a session; an ended one is refused. */
+  /** Replays only output after this offset. Never creates a session; an ended one is refused. */
   since?: number | undefined;
   /**
    * What to replay if the session has more output than it keeps (1 MiB): its screen, redrawn after a full reset

@@ -4,6 +4,7 @@ import type { SocketLike } from '../open-socket.ts';
 import type { QueryValue } from '../transport.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 
+/** The WebSocket subprotocol of this platform's terminals. */
 export const SANDBOX_V1 = 'sandbox.v1';
 
 const STDIN = 0x00;
@@ -49,6 +50,7 @@ export interface OutputChunk {
   offset: number;
 }
 
+/** Receives the events of a terminal connection. */
 export interface V1Listener {
   started(process: Started): void;
   output(chunk: OutputChunk): void;
@@ -80,6 +82,7 @@ export class V1Connection implements TerminalConnection {
     this.#socket = socket;
   }
 
+  /** Opens a terminal. Throws UnexpectedAnswerError if the server does not support the subprotocol. */
   static async open(
     transport: SandboxTransport,
     id: string,

@@ -9,7 +9,7 @@ export interface BuildFlags {
 
 /** The checkout that contains this command; the build's source. */
 export const PROJECT_ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
-/** Next to the launcher's own Node.js. */
+/** The build cache, next to the launcher's own Node.js. */
 export const CACHE_FOLDER = resolve(PROJECT_ROOT, '.cache');
 
 /** Processor architecture of this machine. */

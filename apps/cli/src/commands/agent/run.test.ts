@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const MAIN = join(import.meta.dirname, '../../main.ts');
 
 describeRequiring(['linux'], 'svc agent', () => {
-  it('becomes the agent, and leaves no process of its own beside it', async () => {
+  it('turns its process into the agent, without a parent process', async () => {
     await using folder = await temporaryFolder();
     const env = {
       PATH: process.env['PATH'] ?? '',

@@ -43,7 +43,7 @@ async function readChanges(changes: readonly string[]): Promise<BucketSettingsCh
     if (name === '' || rest.length === 0) throw usageFailure(`${JSON.stringify(change)} is not NAME=VALUE`);
     const value = parseValue(rest.join('='));
     const [outer = '', inner] = name.split('.');
-    // One level of nesting, all that the settings have: quota.max_bytes=1000.
+    // Settings are nested at most one level deep: quota.max_bytes=1000.
     body[outer] = inner === undefined ? value : { ...asObject(body[outer]), [inner]: value };
   }
   return body; // validated by the platform, which names the error

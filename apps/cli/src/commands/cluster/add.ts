@@ -4,7 +4,7 @@ import type { ConnectionFlags } from '../../client/connection.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { withClusters } from './with-clusters.ts';
 
-/** With the platform's own data folder. */
+/** FOLDER is the data folder of the platform. */
 const IMAGE_COMMAND = 'svc agent image --data FOLDER';
 
 export function registerClusterAdd(parent: Command): void {

@@ -4,7 +4,7 @@ import { temporaryFolder } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { readManifests } from './read-manifests.ts';
 
-it('joins files and folders to one stream of documents', async () => {
+it('joins files and folders into one stream of documents', async () => {
   await using folder = await temporaryFolder();
   const parts = join(folder.path, 'parts');
   await mkdir(parts);
@@ -17,7 +17,7 @@ it('joins files and folders to one stream of documents', async () => {
   );
 });
 
-it('refuses what is empty, not there or too large', async () => {
+it('rejects empty, missing and oversized input', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'a.yaml');
   await writeFile(path, '\n');

@@ -106,7 +106,7 @@ async function copyFromStream(
   );
 }
 
-/** Writes only the bytes; the exit code tells whether they were verified. */
+/** Writes only the bytes; the exit code reports whether they were verified. */
 export async function copyToStream(
   { client, signal, customerKey }: TransferContext,
   from: RemoteLocation,

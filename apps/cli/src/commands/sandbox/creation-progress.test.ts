@@ -14,7 +14,7 @@ function image(message: string) {
   return { image_progress };
 }
 
-describe('the progress of a sandbox that is being created', () => {
+describe('the progress of a sandbox create', () => {
   it('prints one line per change when stderr is not a terminal', () => {
     const lines: string[] = [];
     const progress = new CreationProgress({ write: (text) => lines.push(text) }, () => 0);
@@ -25,7 +25,7 @@ describe('the progress of a sandbox that is being created', () => {
     expect(lines).toEqual(['svc: Building the image\n', 'svc: Unpacking\\nthe image\n', 'svc: Starting the sandbox\n']);
   });
 
-  it('is one line on a terminal, with its time, and goes in the end', () => {
+  it('redraws one line with the elapsed time on a terminal, and clears it at the end', () => {
     const written: string[] = [];
     let nowMs = 0;
     const target = { isTTY: true, columns: 30, write: (text: string) => written.push(text) };

@@ -6,7 +6,7 @@ import { withSession, type Session } from '../../client/session.ts';
 /** One run of a sandbox command. */
 export interface SandboxSession extends Session {
   sandboxes: SandboxesClient;
-  /** By name or id. */
+  /** Finds a sandbox by name or id. */
   find(nameOrId: string): Promise<Sandbox>;
 }
 
@@ -20,7 +20,7 @@ export function withSandboxes(flags: ConnectionFlags, run: (session: SandboxSess
   });
 }
 
-/** Also accepts `SANDBOX_URL` and `SANDBOX_TOKEN`, like every client of this API. */
+/** Creates the client. Also accepts `SANDBOX_URL` and `SANDBOX_TOKEN`, like every client of this API. */
 async function createSandboxesClient(flags: ConnectionFlags, session: Session): Promise<SandboxesClient> {
   const { environment } = session;
   const { url: sandboxUrl, token: sandboxToken } = environment.sandbox;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { outcomeReason } from './audit-labels.ts';
 
 describe('the outcome of an audit entry', () => {
-  it('is explained by a sentence unless it is a success', () => {
+  it('has an explanation unless it is a success', () => {
     expect(outcomeReason({ outcome: 'success', status: 200 })).toBeNull();
     expect(outcomeReason({ outcome: 'refused', status: 400 })).toBe(
       'The request was not valid, or was cut off before it was complete.',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { filtersOf, parseAuditSearch } from './audit-search.ts';
 
 describe('the audit log’s URL', () => {
-  it('keeps only the filters it knows', () => {
+  it('keeps only known filters', () => {
     expect(parseAuditSearch({ of: 'account', actor: 'ann', action: '', period: '7d', page: 3 })).toEqual({
       of: 'account',
       actor: 'ann',
@@ -14,12 +14,12 @@ describe('the audit log’s URL', () => {
     expect(parseAuditSearch(search)).toEqual({});
   });
 
-  it('asks from a whole minute on, so that the same look twice is the same question', () => {
+  it('rounds the start to a minute, so that repeated queries are identical', () => {
     const at = Date.parse('2026-11-21T10:00:42.123Z');
     expect(filtersOf({ period: '1h' }, at).since).toBe('2026-11-21T09:00:00.000Z');
   });
 
-  it('asks for everything without a period', () => {
+  it('requests everything without a period', () => {
     expect(filtersOf({ actor: 'ann' }, 0)).toEqual({ actor: 'ann', action: undefined });
   });
 });

@@ -18,7 +18,7 @@ export interface ChangeQuotaDialogProps {
   onClose: () => void;
 }
 
-/** For operators. */
+/** Changes a quota. Only for operators. */
 export function ChangeQuotaDialog({ quota, subject, onClose }: ChangeQuotaDialogProps) {
   return (
     <Dialog

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { amountText, limitDraft, parseDraft } from './quota-amounts.ts';
 
-describe('a limit in a field', () => {
+describe('the quota field', () => {
   it.each([
     ['count', 20, '20'],
     ['cpus', 1.5, '1.5'],
     ['bytes', 10 * 1024 ** 3, '10 GiB'],
     ['mib', 2048, '2 GiB'],
     ['count', null, ''],
-  ] as const)('of %s is read as it was written: %s', (unit, limit, text) => {
+  ] as const)('parses its own output for %s: %s', (unit, limit, text) => {
     expect(limitDraft({ unit, limit })).toBe(text);
     expect(parseDraft(unit, text)).toEqual({ limit });
   });
@@ -19,7 +19,7 @@ describe('a limit in a field', () => {
     ['bytes', 'much'],
     ['mib', '1 KiB'],
     ['cpus', 'two'],
-  ] as const)('of %s is refused: %s', (unit, text) => {
+  ] as const)('rejects for %s: %s', (unit, text) => {
     expect(parseDraft(unit, text)).toHaveProperty('fault');
   });
 });

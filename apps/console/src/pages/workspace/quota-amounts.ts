@@ -7,7 +7,7 @@ const fraction = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
 
 type Unit = QuotaState['unit'];
 
-/** Such as `1.5 GiB`, `2,000 per second`, `12`. */
+/** Formats an amount, such as `1.5 GiB`, `2,000 per second` or `12`. */
 export function amountText(unit: Unit, amount: number): string {
   switch (unit) {
     case 'bytes':

@@ -3,8 +3,8 @@ import { EMPTY_DRAFT, faultsOf, isReady, toNewDeployment } from './deploy-draft.
 
 const draft = { ...EMPTY_DRAFT, project: 'shop', manifest: 'kind: ConfigMap' };
 
-describe('the form of a deployment', () => {
-  it('asks for a project, a namespace and a manifest', () => {
+describe('the deployment form', () => {
+  it('requires a project, a namespace and a manifest', () => {
     expect(faultsOf(EMPTY_DRAFT)).toEqual({});
     expect([EMPTY_DRAFT, draft, { ...draft, namespace: '' }, { ...draft, manifest: ' \n' }].map(isReady)).toEqual([
       false,
@@ -14,7 +14,7 @@ describe('the form of a deployment', () => {
     ]);
   });
 
-  it('names each field that is wrong', () => {
+  it('names each invalid field', () => {
     const wrong = { ...draft, project: 'my shop', namespace: 'Shop', timeout: '0', manifest: 'ä'.repeat(461_000) };
     expect(Object.keys(faultsOf(wrong)).toSorted()).toEqual(['manifest', 'namespace', 'project', 'timeout']);
     expect(isReady(wrong)).toBe(false);

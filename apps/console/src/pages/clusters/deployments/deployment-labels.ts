@@ -49,7 +49,7 @@ export function phaseLabel(phase: string): string {
   return PHASES[phase] ?? phase.replaceAll('_', ' ');
 }
 
-/** Such as `2 created, 1 unchanged`. */
+/** Formats a summary, such as `2 created, 1 unchanged`. */
 export function formatSummary(summary: DeploymentResult['summary'], dryRun: boolean): string {
   const parts = Object.entries(summary)
     .filter(([, count]) => count > 0)

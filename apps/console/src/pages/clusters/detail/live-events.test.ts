@@ -18,18 +18,18 @@ const pages = (...items: ClusterEvent[]): EventPages => ({
 const sequences = (data: EventPages | undefined): number[] =>
   (data?.pages ?? []).flatMap(({ items }) => items.map(({ sequence }) => sequence));
 
-describe('events that come while a page shows them', () => {
-  it('stand in front, once each', () => {
+describe('live events', () => {
+  it('are prepended, once each', () => {
     const shown = withEvent(withEvent(pages(event(1)), event(2), {}), event(2), {});
     expect(sequences(shown)).toEqual([2, 1]);
   });
 
-  it('are left out where they are not asked for', () => {
+  it('are omitted if they do not match the filter', () => {
     expect(sequences(withEvent(pages(event(1)), event(2, 'scaled'), { eventType: 'pod_ready' }))).toEqual([1]);
     expect(sequences(withEvent(pages(event(1)), event(2, 'pod_ready', 'blog'), { namespace: 'shop' }))).toEqual([1]);
   });
 
-  it('wait for the first page, and ask for another look when there are too many', () => {
+  it('wait for the first page, and trigger a reload if there are too many', () => {
     expect(withEvent(undefined, event(1), {})).toBeUndefined();
     expect(isTooLong(pages(event(1)))).toBe(false);
     expect(isTooLong(pages(...Array.from({ length: 501 }, (_, index) => event(index))))).toBe(true);

@@ -48,7 +48,7 @@ export function formatCores(cores: number | null): string {
   return cores < 1 ? `${Math.round(cores * 1000)}m` : String(Math.round(cores * 10) / 10);
 }
 
-/** Such as `120m of 4`, or only the capacity if the usage is unknown. */
+/** Formats usage, such as `120m of 4`, or only the capacity if the usage is unknown. */
 export function usedOf(used: number | null, whole: number | null, format: (value: number | null) => string): string {
   return used === null ? format(whole) : `${format(used)} of ${format(whole)}`;
 }

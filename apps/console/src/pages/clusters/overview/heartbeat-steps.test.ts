@@ -13,21 +13,21 @@ const point = (at: string, cpu: number, samples = 1): HeartbeatPoint => ({
 });
 const NOW = Date.parse('2026-11-22T10:00:10.000Z');
 
-describe('heartbeats over time', () => {
-  it('are means of whole steps, in which an average counts as often as it has samples', () => {
+describe('heartbeat steps', () => {
+  it('are means over whole steps, in which an average counts with its number of samples', () => {
     const span = spanOf('7d', NOW);
     const steps = stepsOf([point('08:00:00', 0.1, 19), point('08:50:00', 0.3), point('09:10:00', 0.8)], span);
     expect(valuesOf(steps, 'cpuUsage', 100).map(({ value }) => Math.round(value))).toEqual([11, 80]);
     expect(steps.map(({ atMs }) => new Date(atMs).toISOString().slice(11, 16))).toEqual(['08:00', '09:00']);
   });
 
-  it('end with the step that is not over yet, and leave out what is older than is asked for', () => {
+  it('end with the step in progress, and omit anything before the span', () => {
     const span = spanOf('1h', NOW);
     expect(new Date(span.toMs).toISOString()).toBe('2026-11-22T10:00:30.000Z');
     expect(stepsOf([point('08:00:00', 1), point('10:00:05', 0.2)], span)).toHaveLength(1);
   });
 
-  it('have a span in the URL that is known', () => {
+  it('accept only a known span from the URL', () => {
     expect(parseHistorySearch({ span: '24h' })).toEqual({ span: '24h' });
     expect(parseHistorySearch({ span: 'toString' })).toEqual({});
   });

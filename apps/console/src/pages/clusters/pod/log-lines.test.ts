@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { LogLines } from './log-lines.ts';
 
-describe('the lines of a log', () => {
-  it('are put together from pieces that end anywhere', () => {
+describe('log lines', () => {
+  it('are assembled from pieces that end anywhere', () => {
     const lines = new LogLines(10);
     lines.push('one\ntw');
     lines.push('o\r\nthree');
     expect(lines.text).toBe('one\ntwo\nthree');
   });
 
-  it('are the newest only, and what is left out is counted', () => {
+  it('include only the newest, and count the dropped ones', () => {
     const lines = new LogLines(2);
     lines.push('1\n2\n3\n');
     lines.push('4\n');
@@ -17,7 +17,7 @@ describe('the lines of a log', () => {
     expect([lines.text, lines.droppedLines, lines.droppedBytes]).toEqual(['3\n4', 7, 7]);
   });
 
-  it('do not grow without bound where none ends', () => {
+  it('stay bounded without a line break', () => {
     const lines = new LogLines(2);
     for (let index = 0; index < 40; index += 1) lines.push('x'.repeat(1024));
     expect(lines.text).toHaveLength(16 * 1024);

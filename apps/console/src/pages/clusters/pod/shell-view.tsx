@@ -9,7 +9,7 @@ import { useShell, type ShellState, type ShellWish } from './use-shell.ts';
 
 export interface ShellViewProps {
   wish: ShellWish;
-  /** At the start of the bar. */
+  /** Content at the start of the bar. */
   children: ReactNode;
   onNew: () => void;
 }

@@ -36,14 +36,14 @@ function bucketOf(keys: Set<string>, locked: ReadonlySet<string> = new Set()) {
 
 const folder = (key: string): Entry => ({ kind: 'folder', key, name: key });
 
-describe('deleting what was chosen', () => {
-  it('empties a folder of more objects than one call takes, and nothing beside it', async () => {
+describe('deleting selected entries', () => {
+  it('empties a folder of more objects than one call deletes, and nothing else', async () => {
     const keys = new Set(Array.from({ length: 2_345 }, (_, index) => `a/${index}`).concat('ab', 'b/1'));
     expect(await deleteEntries(bucketOf(keys), [folder('a/')])).toBe(2_345);
     expect([...keys]).toEqual(['ab', 'b/1']);
   });
 
-  it('ends with the reason when something cannot be deleted, instead of asking for ever', async () => {
+  it('stops with the reason if something cannot be deleted', async () => {
     const keys = new Set(['a/1', 'a/2']);
     const deletion = deleteEntries(bucketOf(keys, new Set(['a/2'])), [folder('a/')]);
     await expect(deletion).rejects.toThrow('a/2 was not deleted: locked');

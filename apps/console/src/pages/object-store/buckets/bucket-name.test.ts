@@ -6,9 +6,9 @@ describe('the name of a bucket', () => {
     ['My Photos', 'my-photos'],
     ['--a__b..c--', 'a-b-c'],
     ['Ünïcode', 'n-code'],
-  ])('becomes of %j %j', (typed, name) => expect(sanitizeBucketName(typed)).toBe(name));
+  ])('is converted from %j to %j', (typed, name) => expect(sanitizeBucketName(typed)).toBe(name));
 
-  it('has its length after that', () => {
+  it('is checked for its length after the conversion', () => {
     expect(bucketNameFault('a!')).toMatch(/at least 3/);
     expect(bucketNameFault('x'.repeat(64))).toMatch(/at most 63/);
     expect(bucketNameFault('photos')).toBeUndefined();

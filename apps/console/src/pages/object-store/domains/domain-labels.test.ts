@@ -19,7 +19,7 @@ const domain = (changes: Partial<CustomDomain>): CustomDomain => ({
   ...changes,
 });
 
-describe('a custom domain in words', () => {
+describe('custom domain labels', () => {
   it.each<[Partial<CustomDomain>, string | null]>([
     [{}, `No CNAME record yet. Point it at ${TARGET}.`],
     [
@@ -31,11 +31,11 @@ describe('a custom domain in words', () => {
       'It is proxied. Set the record to DNS only: a proxy that terminates TLS breaks the certificate.',
     ],
     [{ status: 'active', dns: { status: 'ok', observed: [TARGET] } }, null],
-  ])('%j: what now', (changes, next) => {
+  ])('%j: the next step', (changes, next) => {
     expect(domainLabel(domain(changes)).next).toBe(next);
   });
 
-  it('tells a certificate that is not there from one that is not needed', () => {
+  it('distinguish a missing certificate from one that is not needed', () => {
     const ssl = (status: CustomDomain['ssl']['status']) => ({ status, issuer: null, expires_at: null });
     expect(certificateOf(domain({}))).toBe('None yet');
     expect(certificateOf(domain({ ssl: ssl('pending') }))).toBe('Issuing');

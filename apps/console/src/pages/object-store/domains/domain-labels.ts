@@ -10,7 +10,7 @@ export interface DomainLabel {
   next: string | null;
 }
 
-/** A domain's progress, and what it is waiting for. */
+/** The state of a domain, and its next step. */
 export function domainLabel(domain: CustomDomain): DomainLabel {
   const { status, cname_target: target, error } = domain;
   const dns = dnsOf(domain);

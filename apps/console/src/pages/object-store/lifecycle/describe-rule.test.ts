@@ -11,8 +11,8 @@ const NOTHING: Rule = {
   abort_incomplete_multipart_upload: null,
 };
 
-describe('the words of a lifecycle rule', () => {
-  it('say what goes, when, and of what', () => {
+describe('the description of a lifecycle rule', () => {
+  it('gives its effects, times and scope', () => {
     const rule: Rule = {
       ...NOTHING,
       filter: { prefix: 'logs/', tags: { keep: 'no' }, size_greater_than: 1024, size_less_than: null },
@@ -30,7 +30,7 @@ describe('the words of a lifecycle rule', () => {
     });
   });
 
-  it('name the whole bucket where nothing narrows it', () => {
+  it('names the whole bucket without filters', () => {
     expect(describeRule({ ...NOTHING, expiration: { expired_object_delete_marker: true } })).toEqual({
       effects: ['Delete expired delete markers'],
       scope: 'the whole bucket',

@@ -3,8 +3,8 @@ import { draftOf, parseRuleDraft } from './rule-draft.ts';
 
 const EMPTY = draftOf(null);
 
-describe('a lifecycle rule that is typed', () => {
-  it('becomes the rule, and the rule becomes the same text again', () => {
+describe('a lifecycle rule draft', () => {
+  it('becomes the rule, and the rule becomes the same draft', () => {
     const draft = {
       ...EMPTY,
       id: 'logs',
@@ -34,7 +34,7 @@ describe('a lifecycle rule that is typed', () => {
     expect(parseRuleDraft(draftOf(rule), rule).rule).toEqual(rule);
   });
 
-  it('keeps sizes to the byte when something else is changed', () => {
+  it('keeps exact sizes when other fields change', () => {
     const { rule } = parseRuleDraft({ ...EMPTY, id: 'a', expireDays: '1', largerThan: '1500000' }, null);
     expect(parseRuleDraft({ ...draftOf(rule), expireDays: '2' }, rule).rule?.filter.size_greater_than).toBe(1_500_000);
   });
@@ -48,13 +48,13 @@ describe('a lifecycle rule that is typed', () => {
     [{ expireDays: '1', expiredMarkers: true }, 'expireDays'],
     [{ keptVersions: '2' }, 'noncurrentDays'],
     [{}, 'expireDays'],
-  ])('is refused at the field: %j', (changes, field) => {
+  ])('is rejected at the field: %j', (changes, field) => {
     const { rule, faults } = parseRuleDraft({ ...EMPTY, id: 'a', ...changes }, null);
     expect(rule).toBeNull();
     expect(Object.keys(faults)).toContain(field);
   });
 
-  it('keeps a date of expiry, which the form does not show', () => {
+  it('keeps an expiry date, which the form does not show', () => {
     const { rule } = parseRuleDraft({ ...EMPTY, id: 'a', abortDays: '1' }, null);
     if (rule === null) throw new Error('a valid rule was refused');
     const dated = { ...rule, expiration: { date: '2030-01-01T00:00:00.000Z' } };

@@ -15,8 +15,8 @@ const settings = (changes: Partial<BucketSettings>): BucketSettings => ({
   ...changes,
 });
 
-describe('the limits of a bucket', () => {
-  it('are saved as they were shown, to the byte', () => {
+describe('limits of a bucket', () => {
+  it('are saved as shown, to the byte', () => {
     const limits = {
       quota: { max_bytes: 10 * 1024 ** 3 + 1, max_objects: 5 },
       max_object_size: 5 * 1024 ** 2,
@@ -27,7 +27,7 @@ describe('the limits of a bucket', () => {
     expect(change.quota).toEqual({ max_bytes: null, max_objects: null });
   });
 
-  it('are refused at their field', () => {
+  it('are rejected at their field', () => {
     const draft = { bytes: 'much', objects: '1.5', largest: '', types: 'image' };
     expect(Object.keys(parseLimitDraft(draft).faults).toSorted()).toEqual(['bytes', 'objects', 'types']);
   });

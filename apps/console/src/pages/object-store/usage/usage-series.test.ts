@@ -5,20 +5,20 @@ import { formatPeriod, spanOf, valuesOf } from './usage-series.ts';
 const NOW_MS = Date.parse('2026-11-21T09:30:00Z');
 const point = { object_count: 2, size_bytes: 30, request_count: 4, bytes_in: 5, bytes_out: 6 };
 
-describe('usage in words', () => {
-  it('names days by the date in UTC, with the year where it is another', () => {
+describe('usage series', () => {
+  it('label days by their UTC date, with the year if it differs', () => {
     expect(formatPeriod(Date.parse('2026-11-01T00:00:00Z'), 'day', NOW_MS)).toBe('1 Nov');
     expect(formatPeriod(Date.parse('2025-11-01T00:00:00Z'), 'day', NOW_MS)).toBe('1 Nov 2025');
   });
 
-  it('spans whole periods, with the one that is not over yet', () => {
+  it('span whole periods, including the one in progress', () => {
     const usage = { bucket: null, resolution: 'day', quota: null, points: [] } as const;
     const span = spanOf({ ...usage, points: [], from: '2026-11-01T00:00:00.000Z', to: '2026-11-21T09:30:00.000Z' });
     expect(new Date(span.toMs).toISOString()).toBe('2026-11-22T00:00:00.000Z');
     expect(span.stepMs).toBe(86_400_000);
   });
 
-  it('takes one figure out of all points', () => {
+  it('select one figure from all points', () => {
     const at = '2026-11-01T00:00:00.000Z';
     const usage = {
       bucket: null,
@@ -33,12 +33,12 @@ describe('usage in words', () => {
     ]);
   });
 
-  it('asks for as many periods as a span has', () => {
+  it('request as many periods as the span has', () => {
     expect(beginningOf('30d', NOW_MS).toISOString()).toBe('2026-10-23T09:30:00.000Z');
     expect(beginningOf('48h', NOW_MS).toISOString()).toBe('2026-11-19T10:30:00.000Z');
   });
 
-  it('keeps only a span that there is, and not the usual one, in the URL', () => {
+  it('keep only a known, non-default span in the URL', () => {
     expect(parseUsageSearch({ span: '48h' })).toEqual({ span: '48h' });
     for (const span of ['30d', '5y', 7, undefined]) expect(parseUsageSearch({ span })).toEqual({});
   });

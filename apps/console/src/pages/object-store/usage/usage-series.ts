@@ -12,7 +12,7 @@ const dayOfYear = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** Such as `21 Nov`, `21 Nov 2025` for another year, or `21 Nov, 14:00`. */
+/** Formats a period, such as `21 Nov`, `21 Nov 2025` for another year, or `21 Nov, 14:00`. */
 export function formatPeriod(atMs: number, resolution: UsageResolution, nowMs: number): string {
   const at = new Date(atMs);
   if (resolution === 'hour') return formatMoment(atMs);

@@ -22,19 +22,19 @@ const IMAGES = [
 ];
 const names = (category: string, text = ''): string[] => findImages(IMAGES, category, text).map(({ name }) => name);
 
-describe('the catalog of images', () => {
+describe('the image catalog', () => {
   it('shows a category', () => {
     expect(names('popular')).toEqual(['debian']);
     expect(names('os')).toEqual(['debian', 'fedora']);
     expect(names('all')).toHaveLength(3);
   });
 
-  it('looks through all of them, tags included, when something is searched', () => {
+  it('searches all images, including their tags', () => {
     expect(names('popular', 'golang')).toEqual(['go']);
     expect(names('os', 'apt debian')).toEqual(['debian']);
   });
 
-  it('has a word for a category that it does not know', () => {
+  it('labels an unknown category', () => {
     expect(categoryLabel('science')).toBe('Science');
   });
 });

@@ -3,13 +3,13 @@ import { EMPTY_DRAFT, faultsOf, toNewSandbox } from './sandbox-draft.ts';
 
 const draft = { ...EMPTY_DRAFT, image: 'debian' };
 
-describe('the form of a new sandbox', () => {
-  it('asks for nothing but the image when nothing else is filled in', () => {
+describe('the form for a new sandbox', () => {
+  it('requires nothing but the image', () => {
     expect(faultsOf(draft)).toEqual({});
     expect(toNewSandbox(draft)).toEqual({ image: 'debian' });
   });
 
-  it('reads variables as a .env file has them', () => {
+  it('parses variables like a .env file', () => {
     const environment = '# a note\nexport TOKEN="a=b"\n\nEMPTY=\nNAME = two words ';
     expect(toNewSandbox({ ...draft, environment }).environment).toEqual({
       TOKEN: 'a=b',
@@ -18,7 +18,7 @@ describe('the form of a new sandbox', () => {
     });
   });
 
-  it('says which line is wrong', () => {
+  it('names the invalid line', () => {
     expect(faultsOf({ ...draft, environment: 'A=1\n2B=3' }).environment).toBe('2B is not a valid name.');
     expect(faultsOf({ ...draft, labels: 'team' }).labels).toBe('team has no value. Use KEY=value.');
     expect(faultsOf({ ...draft, egressAllow: 'example.com\nhttps://x' }).egressAllow).toBe(
@@ -28,7 +28,7 @@ describe('the form of a new sandbox', () => {
     expect(faultsOf({ ...draft, cpu: '-1' }).cpu).toBe('Enter a number above 0.');
   });
 
-  it('sends the hosts only where there is a network to limit', () => {
+  it('sends hosts only if the network can be limited', () => {
     const egressAllow = 'example.com, *.example.org';
     expect(toNewSandbox({ ...draft, egressAllow, network: 'egress' }).egress_allow).toEqual([
       'example.com',
@@ -37,7 +37,7 @@ describe('the form of a new sandbox', () => {
     expect(toNewSandbox({ ...draft, egressAllow, network: 'none' }).egress_allow).toBeUndefined();
   });
 
-  it('leaves out what is empty', () => {
+  it('omits empty fields', () => {
     expect(toNewSandbox({ ...draft, memoryMb: '1024', idleSeconds: '600' })).toEqual({
       image: 'debian',
       resources: { memory_mb: 1024 },

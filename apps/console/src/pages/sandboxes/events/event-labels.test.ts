@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { formatDetails, eventLabel } from './event-labels.ts';
 
-describe('events in words', () => {
-  it('have a word for each kind, and their own name for one that is new', () => {
+describe('sandbox event labels', () => {
+  it('name each type, and keep the name of an unknown one', () => {
     expect(eventLabel({ type: 'oom_killed' })).toEqual({ label: 'Out of memory', tone: 'danger' });
     expect(eventLabel({ type: 'moved_house' })).toEqual({ label: 'moved house', tone: 'neutral' });
   });
 
-  it('say the cause where there is one', () => {
+  it('include the cause if there is one', () => {
     expect(formatDetails({ details: { code: 'DISK_FULL', message: 'The disk is full' } })).toBe('The disk is full');
     expect(formatDetails({ details: { reason: 'IDLE_TIMEOUT' } })).toBe('Stopped after being idle');
     const snapshot = { snapshot_id: 'snp_1', name: 'before', size_bytes: 1536 };

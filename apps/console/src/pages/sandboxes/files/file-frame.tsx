@@ -14,7 +14,7 @@ export interface FileViewProps {
 }
 
 export interface FileFrameProps extends FileViewProps {
-  /** Next to the path. */
+  /** Content next to the path. */
   state?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fileNameFault, joinPath, nameOf, parentOf, resolvePath, stepsOf } from './file-paths.ts';
 
 describe('paths of a sandbox', () => {
-  it('are joined and taken apart, the root included', () => {
+  it('are joined and split, including the root', () => {
     expect([joinPath('/', 'a'), joinPath('/a', 'b')]).toEqual(['/a', '/a/b']);
     expect([parentOf('/a/b'), parentOf('/a'), parentOf('/')]).toEqual(['/a', '/', '/']);
     expect(nameOf('/a/b.txt')).toBe('b.txt');
@@ -12,13 +12,13 @@ describe('paths of a sandbox', () => {
     ]);
   });
 
-  it('that are typed may be relative', () => {
+  it('may be typed relative to a folder', () => {
     expect(resolvePath('/a/b', '../c/./d')).toBe('/a/c/d');
     expect(resolvePath('/a', '/x//y/')).toBe('/x/y');
     expect(resolvePath('/', '../..')).toBe('/');
   });
 
-  it('have names without slashes and of a length that a disk takes', () => {
+  it('have names without slashes and within the length limit', () => {
     expect(fileNameFault('a/b')).toMatch(/slash/);
     expect(fileNameFault('..')).toMatch(/reserved/);
     expect(fileNameFault('é'.repeat(128))).toMatch(/255/);

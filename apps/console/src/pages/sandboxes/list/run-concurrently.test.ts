@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { runConcurrently } from './run-concurrently.ts';
 
-describe('the same for several sandboxes', () => {
-  it('does not stop at one that fails, and keeps the first reason', async () => {
+describe('runConcurrently', () => {
+  it('continues after a failure, and keeps the first reason', async () => {
     const tried: number[] = [];
     const result = await runConcurrently([1, 2, 3, 4, 5, 6], async (item) => {
       tried.push(item);
@@ -12,7 +12,7 @@ describe('the same for several sandboxes', () => {
     expect(result).toMatchObject({ done: 3, failed: 3, error: { message: 'no 2' } });
   });
 
-  it('does a few at a time', async () => {
+  it('runs a few at a time', async () => {
     let [running, most] = [0, 0];
     await runConcurrently(
       Array.from({ length: 20 }, (_, index) => index),

@@ -13,15 +13,15 @@ const sample = (seconds: number, cpuCores: number | null): SandboxUsage => ({
   disk_limit_bytes: 20,
 });
 
-describe('what a sandbox uses', () => {
+describe('a metrics series', () => {
   const metrics = { samples: [sample(0, 0.1), sample(10, null), sample(20, 0.3)], current: sample(25, 0.4) };
 
-  it('is one figure over time, without samples that lack it', () => {
+  it('holds one metric over time, without samples that lack it', () => {
     expect(valuesOf(metrics, 'cpu_cores', 100).map(({ value }) => Math.round(value))).toEqual([10, 30, 40]);
     expect(valuesOf(metrics, 'pids')).toEqual([]);
   });
 
-  it('is drawn in the steps in which it was measured', () => {
+  it('uses the sampling interval as its step', () => {
     const newestMs = START + 25_000;
     expect(spanOf(metrics, '15m', newestMs + 800)).toEqual({
       stepMs: 10_000,
@@ -31,7 +31,7 @@ describe('what a sandbox uses', () => {
     expect(spanOf({ samples: [], current: sample(0, null) }, '1h', START).stepMs).toBe(10_000);
   });
 
-  it('has a span in the URL that is known', () => {
+  it('accepts only a known span from the URL', () => {
     expect(parseMetricsSearch({ span: '2h' })).toEqual({ span: '2h' });
     expect(parseMetricsSearch({ span: 'toString' })).toEqual({});
   });

@@ -7,7 +7,7 @@ describe('the label of a session', () => {
     expect(sessionLabel({ session: 'server', shell: '/bin/bash', pid: 42 })).toBe('server');
   });
 
-  it('is the shell and its process where the platform made the name', () => {
+  it('is the shell and its process id if the platform generated the name', () => {
     expect(sessionLabel({ session: 'se1e15dcc07471ac636', shell: '/bin/bash', pid: 42 })).toBe('bash 42');
   });
 });
