@@ -6,7 +6,7 @@ import type { BuildInfo } from './build-info.ts';
 import { PlatformChannel } from './channel/channel.ts';
 import { Delivery } from './channel/delivery.ts';
 import { createDial } from './channel/dial.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { PodEnvironment } from './cluster-access.ts';
 import { CommandRunner } from './commands/command-runner.ts';
 import type { CommandJournal } from './commands/journal.ts';

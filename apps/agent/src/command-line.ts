@@ -4,7 +4,7 @@ import { isAppError } from '@svc/errors';
 import { createLogger } from '@svc/telemetry';
 import { startAgent, type Agent } from './agent.ts';
 import type { BuildInfo } from './build-info.ts';
-import { systemClock } from './clock.ts';
+import { systemClock } from '@svc/runtime';
 import { LiveConfig } from './config/live-config.ts';
 import { findConfigFile, loadAgentConfig, type AgentConfigSource } from './config/load.ts';
 import { agentConfigSchema } from './config/schema.ts';

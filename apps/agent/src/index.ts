@@ -1,7 +1,6 @@
 export type { AgentDependencies } from './assemble-agent.ts';
 export { startAgent, type Agent } from './agent.ts';
 export { readBuildInfo, type BuildInfo } from './build-info.ts';
-export { systemClock, type Clock } from './clock.ts';
 export { publishedSchema, runAgentCommand, type CommandLine } from './command-line.ts';
 export { LiveConfig } from './config/live-config.ts';
 export { loadAgentConfig, type AgentConfigSource, type LoadedAgentConfig } from './config/load.ts';

@@ -1,5 +1,4 @@
 export { clustersConfigSchema, type ClustersConfig } from './config.ts';
-export { systemClock, type Clock } from './domain/clock.ts';
 export { clusterQuotas } from './quotas.ts';
 export { clusterErrors } from './errors.ts';
 export type { ClustersModuleDependencies } from './assembly/assembly.ts';

@@ -14,7 +14,7 @@ import {
   type Welcome,
 } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import type { LiveConfig } from '../config/live-config.ts';
 import { agentErrors } from '../errors.ts';
 import type { ChannelHealth } from '../health/health.ts';

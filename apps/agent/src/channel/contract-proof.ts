@@ -1,5 +1,5 @@
 import { PROTOCOL_TIMES } from '@svc/protocol';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { Session } from './session.ts';
 
 /**

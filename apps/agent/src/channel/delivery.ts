@@ -1,7 +1,7 @@
 import { isAppError } from '@svc/errors';
 import type { CommandResult, EventAck, ResultAck } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import { fitIntoFrame } from '../commands/fit-into-frame.ts';
 import type { CommandJournal } from '../commands/journal.ts';
 import type { EventState } from '../state/event-state.ts';

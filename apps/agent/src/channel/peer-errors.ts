@@ -1,5 +1,5 @@
 import type { ErrorMessage } from '@svc/protocol';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 
 const MAX_IN_A_MINUTE = 10;
 const MAX_REMEMBERED_TYPES = 64;

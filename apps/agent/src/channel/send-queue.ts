@@ -1,5 +1,5 @@
 import type { MessageBudget } from '@svc/protocol';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import { agentErrors } from '../errors.ts';
 
 export interface SendQueueOptions {

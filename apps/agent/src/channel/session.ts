@@ -19,7 +19,7 @@ import {
   CONTRACT_RATE,
 } from '@svc/protocol';
 import type { RawData, WebSocket } from 'ws';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import { PeerErrors } from './peer-errors.ts';
 import { SendQueue } from './send-queue.ts';
 

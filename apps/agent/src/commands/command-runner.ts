@@ -13,7 +13,7 @@ import type {
 import type { Logger } from '@svc/telemetry';
 import type { Delivery } from '../channel/delivery.ts';
 import type { PlatformChannel } from '../channel/channel.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { LiveConfig } from '../config/live-config.ts';
 import { agentErrors } from '../errors.ts';
 import type { AgentMetrics } from '../metrics.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommandName, CommandResult, DeployCommand } from '@svc/protocol';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import { agentErrors } from '../errors.ts';
 import { JournalFile, type LinePlace } from './journal-file.ts';
 import { UnfinishedDeploys } from './unfinished-deploys.ts';

@@ -1,5 +1,5 @@
 import { PROTOCOL_LIMITS, type CommandOutput, type CommandProgress } from '@svc/protocol';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { CommandContext, CommandInput } from './handler.ts';
 import { OutputWindow } from './output-window.ts';
 

@@ -1,7 +1,7 @@
 import { createKubeClient, staticToken } from '@svc/kube';
 import { createLogger } from '@svc/telemetry';
 import { expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '@svc/runtime';
 import type { CommandContext, CommandHandler } from '../commands/handler.ts';
 import { LiveConfig } from '../config/live-config.ts';
 import { loadAgentConfig } from '../config/load.ts';

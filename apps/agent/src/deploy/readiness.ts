@@ -1,6 +1,6 @@
 import { isStatusError, referenceOf, type KubeClient } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import type { AppliedObject } from './apply.ts';
 import { notReadyReason } from './not-ready-reason.ts';
 import { healthOf, type ObjectHealth } from './object-health.ts';

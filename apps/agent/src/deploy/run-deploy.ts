@@ -1,7 +1,7 @@
 import { referenceOf, type KubeClient, type KubeObject, type ObjectReference } from '@svc/kube';
 import type { DeployCommand, ResourceResult } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { AgentConfig } from '../config/schema.ts';
 import type { ClusterEvent } from '../events/cluster-event.ts';
 import { AUTOSCALER, planAutoScale } from '../autoscale/plan-auto-scale.ts';

@@ -1,6 +1,6 @@
 import { identityOf, type KubeClient } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import { withLiveOwner } from '../autoscale/live-owner.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { ClusterEvent } from '../events/cluster-event.ts';

@@ -8,7 +8,7 @@ import {
   type ObjectReference,
 } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import type { LiveConfig } from '../config/live-config.ts';
 import { detailsOf, type ClusterEvent } from '../events/cluster-event.ts';
 import type { Limitations } from '../status/limitations.ts';

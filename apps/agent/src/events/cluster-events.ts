@@ -1,6 +1,6 @@
 import { isStatusError, Reflector, type KindReference, type KubeClient, type KubeObject, type Sight } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import type { AgentConfig } from '../config/schema.ts';
 import type { EventState } from '../state/event-state.ts';
 import type { Limitations } from '../status/limitations.ts';

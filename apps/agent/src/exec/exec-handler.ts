@@ -1,7 +1,7 @@
 import type { KubeClient, KubeObject } from '@svc/kube';
 import { EXEC_PROTOCOLS } from '@svc/kube/values';
 import type { ExecCommand, ExecResult } from '@svc/protocol';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import { messageErrorOf } from '../commands/error-of.ts';
 import type { CommandContext, CommandHandler, CommandInput, CommandOutcome } from '../commands/handler.ts';
 import { agentErrors } from '../errors.ts';

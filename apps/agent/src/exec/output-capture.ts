@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { PROTOCOL_LIMITS, type CommandOutput, type ExecResult } from '@svc/protocol';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 
 export type OutputStream = 'stdout' | 'stderr';
 

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 
 const INTERVAL_MS = 5000;
 const BLOCKED_SECONDS = 5;

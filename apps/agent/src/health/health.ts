@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 
 /** State of one part in `/readyz`. */
 export type CheckState =

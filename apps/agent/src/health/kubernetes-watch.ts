@@ -2,7 +2,7 @@ import { isAppError } from '@svc/errors';
 import type { KubeClient } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
 import { canAutoScale } from '../autoscale/possibility.ts';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import type { KubernetesHealth } from './health.ts';
 
 const INTERVAL_MS = 15_000;

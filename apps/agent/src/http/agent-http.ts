@@ -1,7 +1,7 @@
 import { REDACTED, redactConfig } from '@svc/config';
 import type { Logger } from '@svc/telemetry';
 import type { BuildInfo } from '../build-info.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { LiveConfig } from '../config/live-config.ts';
 import { agentConfigSchema, type AgentConfig } from '../config/schema.ts';
 import type { Health } from '../health/health.ts';

@@ -1,5 +1,5 @@
 import { PROTOCOL_LIMITS, type CommandOutput } from '@svc/protocol';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import { encodePlace, type LogPlace } from './log-place.ts';
 
 export interface LogQueueOptions {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { fieldAt, isStatusError, type KubeClient, type KubeObject, type LogOptions } from '@svc/kube';
 import type { LogsCommand, LogsResult } from '@svc/protocol';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import { agentErrors } from '../errors.ts';
 import { containerStatus } from '../pods/container-status.ts';
 import { afterEnd, hasStableName } from './after-end.ts';

@@ -1,6 +1,6 @@
 import type { KubeClient } from '@svc/kube';
 import type { LogsCommand } from '@svc/protocol';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/runtime';
 import { messageErrorOf } from '../commands/error-of.ts';
 import type { CommandContext, CommandHandler, CommandOutcome } from '../commands/handler.ts';
 import { chooseContainer, findPod } from '../pods/container-choice.ts';

@@ -6,7 +6,7 @@ import type { EventReport } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
 import type { ReflectorPlace } from '@svc/kube';
 import { Outbox, type Added, type OutboxLimits } from '../channel/outbox.ts';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import { JournalFile } from '../commands/journal-file.ts';
 import { agentErrors } from '../errors.ts';
 import { kindOf, replay, snapshot, type KnownKind, type KnownKinds, type StateLine } from './state-line.ts';

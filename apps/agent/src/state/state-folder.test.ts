@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '@svc/runtime';
 import { claimStateFolder, type StateOwner } from './state-folder.ts';
 
 const OURS = { clusterId: 'cls-one', clusterName: 'production' };

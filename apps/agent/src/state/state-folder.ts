@@ -2,9 +2,8 @@ import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
-import type { Clock } from '../clock.ts';
+import { type Clock, replaceFile } from '@svc/runtime';
 import { agentErrors } from '../errors.ts';
-import { replaceFile } from '@svc/runtime';
 import { LOCK_FILES, lockStateFolder, type StateLock } from './state-lock.ts';
 
 /** The owner of a state folder as configured; the id may be unknown. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createLogger } from '@svc/telemetry';
 import { fakeClock, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '@svc/runtime';
 import { lockStateFolder } from './state-lock.ts';
 
 let folder: TemporaryFolder;
@@ -25,7 +25,7 @@ afterEach(async () => {
 async function holdElsewhere(): Promise<ChildProcess> {
   const program = `
     import { lockStateFolder } from ${JSON.stringify(import.meta.resolve('./state-lock.ts'))};
-    import { systemClock as clock } from ${JSON.stringify(import.meta.resolve('../clock.ts'))};
+    import { systemClock as clock } from ${JSON.stringify(import.meta.resolve('@svc/runtime'))};
     await lockStateFolder({ folder: ${JSON.stringify(folder.path)}, clock, log: { warn() {} } });
     process.stdout.write('held');
     setInterval(() => undefined, 60_000);

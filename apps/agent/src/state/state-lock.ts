@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { databaseFaultOf } from '@svc/sql/database-fault';
 import type { Logger } from '@svc/telemetry';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import { agentErrors } from '../errors.ts';
 
 export interface StateLock {

@@ -1,7 +1,7 @@
 import { PROTOCOL_TIMES } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
 import type { PlatformChannel } from '../channel/channel.ts';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import type { ClusterNumbers } from './cluster-numbers.ts';
 import type { Limitations } from './limitations.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createKubeClient, staticToken } from '@svc/kube';
 import { PROTOCOL_VERSION, createPlatformMessageDecoder } from '@svc/protocol';
+import { systemClock as clock } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
 import { PlatformChannel } from '../channel/channel.ts';
 import { createDial } from '../channel/dial.ts';
-import { systemClock as clock } from '../clock.ts';
 import { LiveConfig } from '../config/live-config.ts';
 import { loadAgentConfig } from '../config/load.ts';
 import { createPlatformToken } from '../config/platform-token.ts';

@@ -1,4 +1,4 @@
-export { systemClock } from '../clock.ts';
+export { systemClock } from '@svc/runtime';
 export { createExecHandler } from '../exec/exec-handler.ts';
 export { startTestAgent, type TestAgent, type TestAgentOptions } from './test-agent.ts';
 export { TestPlatform, type TestConnection, type TestPlatformOptions } from './test-platform.ts';

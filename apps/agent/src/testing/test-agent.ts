@@ -1,7 +1,7 @@
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { startAgent, type Agent } from '../agent.ts';
-import { systemClock, type Clock } from '../clock.ts';
+import { systemClock, type Clock } from '@svc/runtime';
 import { LiveConfig } from '../config/live-config.ts';
 import { loadAgentConfig } from '../config/load.ts';
 

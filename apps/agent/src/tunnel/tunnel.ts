@@ -12,7 +12,7 @@ import { parseDurationMs } from '@svc/config';
 import { redactText, type Logger } from '@svc/telemetry';
 import { delayAfterClose } from '../channel/backoff.ts';
 import { kindOfFailure, kindOfStatus } from '../channel/handshake.ts';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '@svc/runtime';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { ConnectionHealth, TunnelHealth } from '../health/health.ts';
 import type { AgentMetrics } from '../metrics.ts';

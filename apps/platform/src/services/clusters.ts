@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createClustersModule, systemClock } from '@svc/clusters';
+import { createClustersModule } from '@svc/clusters';
+import { systemClock } from '@svc/runtime';
 import { DEPLOY_FOLDER } from '../project-folders.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import { VERSION } from '../version.ts';
@@ -12,7 +13,7 @@ export async function createClustersService(context: ServiceContext): Promise<Cl
     config: context.config.clusters,
     log: context.log,
     metrics: context.metrics,
-    clock: systemClock(),
+    clock: systemClock,
     randomBytes,
     replicaId: replicaIdOf(context.folder.path),
     version: VERSION,

@@ -7,7 +7,7 @@ import { AgentConnections } from '../routes/channel/agent-connections.ts';
 import { AgentMessages } from '../routes/channel/agent-messages.ts';
 import type { ClustersConfig } from '../config.ts';
 import { Changes } from '../domain/changes.ts';
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import { ClusterRegistry } from '../domain/cluster-registry.ts';
 import { isConnectedAt } from '../domain/cluster.ts';
 import { CommandDeadlines } from '../domain/command-deadlines.ts';

@@ -1,4 +1,5 @@
-import { timestampAfter, type Clock } from '../domain/clock.ts';
+import { type Clock } from '@svc/runtime';
+import { timestampAfter } from '../domain/timestamps.ts';
 import type { ClusterStore, ConnectionStore } from '../domain/cluster.ts';
 import type { CommandDeadlines } from '../domain/command-deadlines.ts';
 import type { CommandDispatcher } from '../domain/command-dispatcher.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '@svc/runtime';
 
 /**
  * Wakes callers that wait for a row to change; they then read the row from the store. Another replica may make the

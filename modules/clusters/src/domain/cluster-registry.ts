@@ -2,7 +2,8 @@ import type { Limits, QuotaLimits } from '@svc/quotas';
 import { clusterErrors } from '../errors.ts';
 import { clusterQuotas } from '../quotas.ts';
 import type { Cluster, ClusterStore } from './cluster.ts';
-import { timestampAfter, type Clock } from './clock.ts';
+import { type Clock } from '@svc/runtime';
+import { timestampAfter } from './timestamps.ts';
 import { hashAgentToken, isClusterId, newAgentToken, newId, type RandomBytes } from './identifiers.ts';
 
 export interface ClusterRegistryOptions {

@@ -1,4 +1,5 @@
-import { timestampAfter, type Clock } from './clock.ts';
+import { type Clock } from '@svc/runtime';
+import { timestampAfter } from './timestamps.ts';
 import { outcomeOf, type CommandDispatcher } from './command-dispatcher.ts';
 import type { Command, CommandStore } from './command.ts';
 

@@ -1,7 +1,8 @@
 import type { CommandAck, CommandOutput, CommandProgress, CommandResult } from '@svc/protocol';
 import type { AgentLink } from './agent-link.ts';
 import { commandKey, type Changes } from './changes.ts';
-import { timestampAfter, type Clock } from './clock.ts';
+import { type Clock } from '@svc/runtime';
+import { timestampAfter } from './timestamps.ts';
 import type { CommandDispatcher } from './command-dispatcher.ts';
 import type { CommandStore, NoteDraft, NoteLimits } from './command.ts';
 import type { OutputRelays } from './output-relays.ts';

@@ -2,7 +2,7 @@ import { grantOf, principalOf, type HttpApp, type Principal } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import type { Cluster } from '../domain/cluster.ts';
 import { pageRequest } from '../domain/paging.ts';
-import { timestampAfter } from '../domain/clock.ts';
+import { timestampAfter } from '../domain/timestamps.ts';
 import { clusterErrors } from '../errors.ts';
 import { clusterOf, type RouteContext } from './context.ts';
 import { clusterParams, nextCursor, pageQuery, scopeQuery } from './parameters.ts';

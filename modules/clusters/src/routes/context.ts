@@ -1,7 +1,7 @@
 import { grantOf, principalOf } from '@svc/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Changes, Subscription } from '../domain/changes.ts';
-import type { Clock } from '../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { ClusterRegistry } from '../domain/cluster-registry.ts';
 import type { Cluster, ClusterStore } from '../domain/cluster.ts';
 import type { CommandDispatcher } from '../domain/command-dispatcher.ts';

@@ -25,7 +25,7 @@ import {
 } from '@svc/testing';
 import { Default } from 'typebox/value';
 import { clustersConfigSchema, type ClustersConfig } from '../../src/config.ts';
-import { systemClock, type Clock } from '../../src/domain/clock.ts';
+import { systemClock, type Clock } from '@svc/runtime';
 import { createClustersModule, type ClustersModule } from '../../src/module.ts';
 import { createStores, type Stores } from '../../src/store/stores.ts';
 import type { ClusterTables } from '../../src/store/tables.ts';
@@ -158,7 +158,7 @@ async function run(
 ): Promise<Running> {
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = createMetrics();
-  const clock = options.clock ?? systemClock();
+  const clock = options.clock ?? systemClock;
   const rights = new HeldRights({
     nowMs: () => clock.nowMs(),
     setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),

@@ -2,7 +2,7 @@ import { request as sendRequest, type ClientRequest, type IncomingMessage } from
 import { isAppError } from '@svc/errors';
 import { RelayTimeout } from '@svc/http';
 import { KUBERNETES_SERVICE, type TunnelRequest } from '@svc/protocol';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { Cluster } from '../../domain/cluster.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 import { clusterErrors } from '../../errors.ts';

@@ -2,7 +2,7 @@ import { isAppError, type AppError } from '@svc/errors';
 import { MalformedAnswer, RelayTimeout } from '@svc/http';
 import { MUX_CODES, MuxError } from '@svc/mux';
 import { TUNNEL_STREAM_CODES } from '@svc/protocol';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 import { clusterErrors } from '../../errors.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '@svc/runtime';
 import { inspectManifest } from './inspect.ts';
 import { createManifestInspector } from './inspector.ts';
 
@@ -74,7 +74,7 @@ describe('inspectManifest', () => {
 
 describe('createManifestInspector', () => {
   const options = {
-    clock: systemClock(),
+    clock: systemClock,
     maxSizeBytes: 900 * 1024,
     inlineSizeBytes: 16 * 1024,
     timeoutMs: 120_000,

@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { FairSlots } from '@svc/runtime';
+import { type Clock, FairSlots } from '@svc/runtime';
 import { clusterErrors } from '../../errors.ts';
-import type { Clock } from '../clock.ts';
 import { inspectManifest, type ManifestFinding } from './inspect.ts';
 
 export interface ManifestInspector {

@@ -1,5 +1,5 @@
 import { rateLimitHeaders, RateLimiter, type UpgradeRequest } from '@svc/http';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
 import { AGENT_TOKEN_PREFIX, hashAgentToken } from '../../domain/identifiers.ts';
 import { clusterErrors } from '../../errors.ts';

@@ -12,7 +12,7 @@ import {
 } from '@svc/protocol';
 import type { RawData, WebSocket } from 'ws';
 import type { AgentLink } from '../../domain/agent-link.ts';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import { SendQueue } from './send-queue.ts';
 
 export interface AgentConnectionOptions {

@@ -1,5 +1,5 @@
 import { CLOSE_CODES, type CloseCode } from '@svc/protocol';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { AgentSession } from './agent-session.ts';
 
 /** Number of waves in which agents are disconnected, so that they do not all reconnect at once. */

@@ -10,7 +10,7 @@ import {
 import { boundedDetails, timeOf } from '../../domain/bounded-report.ts';
 import { parseClockSkew } from '../../domain/cluster-warnings.ts';
 import { eventsKey, type Changes } from '../../domain/changes.ts';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { ConnectionStore } from '../../domain/cluster.ts';
 import type { CommandDispatcher } from '../../domain/command-dispatcher.ts';
 import type { CommandReplies } from '../../domain/command-replies.ts';

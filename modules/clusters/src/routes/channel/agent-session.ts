@@ -13,7 +13,7 @@ import {
 } from '@svc/protocol';
 import type { WebSocket } from 'ws';
 import type { Introduction } from '../../domain/cluster.ts';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import { AgentConnection } from './agent-connection.ts';
 import { PeerErrors } from './peer-errors.ts';
 import { ReceiveQueue } from './receive-queue.ts';

@@ -7,8 +7,8 @@ import {
 } from '@svc/protocol';
 import { renderNestedError, type UpgradeRoute } from '@svc/http';
 import { WebSocketServer } from 'ws';
-import type { Clock } from '../../domain/clock.ts';
-import { timestampAfter } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
+import { timestampAfter } from '../../domain/timestamps.ts';
 import type { ClusterStore, ConnectionStore } from '../../domain/cluster.ts';
 import { clusterErrors } from '../../errors.ts';
 import { acceptWebSocket, requireWebSocket } from '../accept-websocket.ts';

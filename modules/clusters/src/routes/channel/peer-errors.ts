@@ -1,6 +1,6 @@
 import type { AppError } from '@svc/errors';
 import type { ErrorMessage } from '@svc/protocol';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 
 const INTERVAL_MS = 10_000;
 

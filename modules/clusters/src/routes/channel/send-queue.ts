@@ -1,5 +1,5 @@
 import type { MessageBudget } from '@svc/protocol';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 
 interface Waiting {
   text: string;

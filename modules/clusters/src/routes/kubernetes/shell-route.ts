@@ -16,7 +16,7 @@ import {
   type UpgradeRoute,
 } from '@svc/http';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
 import { clusterErrors } from '../../errors.ts';
 import { acceptWebSocket, requireWebSocket } from '../accept-websocket.ts';

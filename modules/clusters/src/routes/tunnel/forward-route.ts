@@ -5,7 +5,7 @@ import { toAppError } from '@svc/errors';
 import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
 import { createMuxAcceptor, joinStreams, MUX_CODES, MuxError, MuxSession, type MuxStream } from '@svc/mux';
 import { isServiceName, TUNNEL_CLOSE_CODES, TUNNEL_STREAM_CODES } from '@svc/protocol';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import { clusterErrors } from '../../errors.ts';
 import type { AgentTunnels } from '../../adapters/tunnel/agent-tunnels.ts';
 import type { TunnelAccess } from './tunnel-access.ts';

@@ -1,7 +1,7 @@
 import { grantedAccessOf, principalOf, type HttpApp } from '@svc/http';
 import { isServiceName, KUBERNETES_SERVICE } from '@svc/protocol';
 import { Type } from 'typebox';
-import { timestampAfter } from '../../domain/clock.ts';
+import { timestampAfter } from '../../domain/timestamps.ts';
 import { sha256, type RandomBytes } from '../../domain/identifiers.ts';
 import { clusterErrors } from '../../errors.ts';
 import { clusterOf, type RouteContext } from '../context.ts';

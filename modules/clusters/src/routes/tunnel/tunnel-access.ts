@@ -13,7 +13,7 @@ import {
   type Principal,
 } from '@svc/http';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
 import { sha256 } from '../../domain/identifiers.ts';
 import { clusterErrors } from '../../errors.ts';

@@ -18,7 +18,7 @@ import {
 } from '@svc/http';
 import { joinStreams } from '@svc/mux';
 import { KUBERNETES_SERVICE, type TunnelRequest } from '@svc/protocol';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@svc/runtime';
 import { isClusterId } from '../../domain/identifiers.ts';
 import { clusterErrors } from '../../errors.ts';
 import type { AgentTunnel } from '../../adapters/tunnel/agent-tunnel.ts';

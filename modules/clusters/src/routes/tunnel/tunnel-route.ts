@@ -4,7 +4,8 @@ import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/
 import { createMuxAcceptor, MuxSession } from '@svc/mux';
 import { TUNNEL_PATH } from '@svc/protocol';
 import type { AuthenticatedAgent } from '../channel/agent-authentication.ts';
-import { timestampAfter, type Clock } from '../../domain/clock.ts';
+import { type Clock } from '@svc/runtime';
+import { timestampAfter } from '../../domain/timestamps.ts';
 import { clusterErrors } from '../../errors.ts';
 import { AgentTunnel } from '../../adapters/tunnel/agent-tunnel.ts';
 import type { AgentTunnels } from '../../adapters/tunnel/agent-tunnels.ts';

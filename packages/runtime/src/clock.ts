@@ -7,6 +7,7 @@ export interface Clock {
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 
+/** The clock of the process. Its timers keep the process alive. */
 export const systemClock: Clock = {
   now: () => new Date(),
   nowMs: () => Date.now(),
