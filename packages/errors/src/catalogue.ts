@@ -3,10 +3,14 @@ import { AppError, type AppErrorOptions } from './app-error.ts';
 /** `[status, message template]`; details replace `{name}` in the template. */
 export type CatalogueEntry = readonly [status: number, template: string];
 
+/**
+ * Optional arguments of an error factory. `details` is sent to the client and fills the placeholders of the message.
+ */
 export type ErrorExtras = Pick<AppErrorOptions, 'cause' | 'headers' | 'retryable'> & {
   details?: Record<string, unknown>;
 };
 
+/** Errors of one module: a factory per code, and in `entries` the definitions passed to `defineErrors`. */
 export type Catalogue<Entries extends Record<string, CatalogueEntry>> = {
   readonly [Code in keyof Entries]: (extras?: ErrorExtras) => AppError;
 } & { readonly entries: Entries };

@@ -68,6 +68,10 @@ export function createMaker({ id, credential, credentialId, isStartToken }: Prin
   return { principalId: id, tokenId: isToken ? credentialId : null };
 }
 
+/**
+ * The caller's role in a workspace: its owner, a role of its team (admin, member, guest), or its service account. A
+ * guest user is the `owner` of their own workspace.
+ */
 export type Role = 'owner' | 'admin' | 'member' | 'guest' | 'service_account';
 
 /** The result of `authorize`: the workspace of the call and the caller's role in it. */

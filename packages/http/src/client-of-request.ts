@@ -8,6 +8,7 @@ export interface RequestClient {
   isSecure: boolean;
 }
 
+/** Determines the client of a request, including requests that never reach the app, such as upgrades. */
 export type ClientOfRequest = (request: IncomingMessage) => RequestClient;
 
 /**

@@ -1,6 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { ERROR_SHAPES, type ErrorRenderer } from './renderers.ts';
 
+/**
+ * The fields of an OpenAPI 3.1 operation object that `completeDocument` reads or fills. An empty `security` list marks
+ * a public route.
+ */
 export interface OpenApiOperation {
   operationId?: string;
   tags?: string[];

@@ -1,5 +1,6 @@
 import { TokenBuckets, type TokenRate } from '@svc/runtime';
 
+/** The rate allowed per key: `perMinute` requests on average, `burst` at once. */
 export type RateLimit = TokenRate;
 
 /** Outcome of a rate limit check. */

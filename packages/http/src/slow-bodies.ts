@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Exchange } from './connections.ts';
 
+/** Minimum upload rate: bytes per second, averaged over a window in milliseconds. A minimum of 0 disables the check. */
 export interface SlowBodyLimits {
   minBodyBytesPerSecond: number;
   bodyRateWindowMs: number;

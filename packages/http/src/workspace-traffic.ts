@@ -12,6 +12,7 @@ export interface TrafficRefusal {
   retryAfterSeconds: number;
 }
 
+/** An admitted upload, with the function that stops counting it, or the reason for its refusal. */
 export type UploadAdmission = { refusal: TrafficRefusal; leave: null } | { refusal: null; leave: () => void };
 
 /** Port to the request limits of workspaces: all principals and keys of a workspace together, over REST and S3. */

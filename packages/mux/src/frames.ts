@@ -1,13 +1,21 @@
 /** The wire format of PROTOCOL.md. */
 export const FRAME = { DATA: 0, OPEN: 1, FIN: 2, RESET: 3, WINDOW: 4, PING: 5, PONG: 6, GOAWAY: 7 } as const;
 
+/** Size of a frame header: type (1 byte), stream id (4), payload length (4). */
 export const HEADER_BYTES = 9;
+/** Maximum payload of a DATA frame. */
 export const MAX_DATA_BYTES = 256 * 1024;
+/** Maximum payload of an OPEN frame, and of frames with an unknown type, which are skipped. */
 export const MAX_METADATA_BYTES = 4096;
+/** Maximum reason in a RESET or GOAWAY frame, in bytes of UTF-8. */
 export const MAX_REASON_BYTES = 1024;
+/** Payload size of PING and PONG, exactly. */
 export const PING_BYTES = 8;
+/** Credit of each direction of a new stream. */
 export const INITIAL_WINDOW_BYTES = 1024 * 1024;
+/** Maximum outstanding credit of one direction of a stream. More is a FLOW_CONTROL_ERROR. */
 export const MAX_CREDIT_BYTES = 2 ** 31 - 1;
+/** Highest stream id. A connection that has used up its ids opens no more streams. */
 export const MAX_STREAM_ID = 2 ** 31 - 1;
 
 /** Below this, one buffer with header and payload is cheaper than two in a vector. */

@@ -24,6 +24,7 @@ export const CLOSE_CODES = {
   draining: 4503,
 } as const;
 
+/** A close code that the platform or an agent sends. Receivers must accept any other code; see `reconnectAdvice`. */
 export type CloseCode = (typeof CLOSE_CODES)[keyof typeof CLOSE_CODES];
 
 /** How a client should reconnect after a close. */

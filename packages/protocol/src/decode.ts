@@ -10,6 +10,7 @@ export interface UnknownMessage {
   envelope: Envelope;
 }
 
+/** A decoded frame: a message with a valid payload, or an envelope of an unknown type with an unchecked payload. */
 export type Decoded<Message> = { known: true; message: Message } | UnknownMessage;
 
 /** Decodes text frames of one direction. Keeps and ignores unknown payload fields, so that both sides can evolve. */

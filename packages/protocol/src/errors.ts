@@ -28,4 +28,5 @@ export const MESSAGE_ERROR_CODES = [
   'UNKNOWN_MESSAGE_TYPE',
 ] as const;
 
+/** A code that this implementation puts into `error` objects of messages. */
 export type MessageErrorCode = (typeof MESSAGE_ERROR_CODES)[number];

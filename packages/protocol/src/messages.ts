@@ -64,12 +64,17 @@ type Messages<AllPayloads> = {
   [Type in keyof AllPayloads & string]: Envelope<Type, AllPayloads[Type]>;
 }[keyof AllPayloads & string];
 
+/** Payload by message type, for messages from an agent. */
 export type AgentPayloads = Payloads<typeof agentPayloadSchemas>;
+/** Payload by message type, for messages from a platform. */
 export type PlatformPayloads = Payloads<typeof platformPayloadSchemas>;
 /** Narrow by `type`: `if (message.type === 'heartbeat') message.payload.metrics…`. */
 export type AgentMessage = Messages<AgentPayloads>;
+/** A platform's message in its envelope. Narrow by `type`, as with `AgentMessage`. */
 export type PlatformMessage = Messages<PlatformPayloads>;
+/** Value of `type` in messages from an agent. */
 export type AgentMessageType = keyof AgentPayloads;
+/** Value of `type` in messages from a platform. */
 export type PlatformMessageType = keyof PlatformPayloads;
 
 /** Messages that use the reserved share of the rate, because others depend on them. */

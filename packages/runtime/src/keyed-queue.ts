@@ -1,3 +1,4 @@
+/** Limit of a `KeyedQueue` per key, and how a full queue refuses work. */
 export interface KeyedQueueOptions {
   /** Runs per key, the current one included. Unlimited by default, for callers that are limited themselves. */
   maxPerKey?: number;

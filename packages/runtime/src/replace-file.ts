@@ -1,6 +1,7 @@
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+/** Mode, temporary file and durability of a replacement. */
 export interface ReplaceFileOptions {
   /** Mode of the new file, whatever the umask. Defaults to 0600. */
   mode?: number;

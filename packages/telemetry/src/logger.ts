@@ -3,7 +3,9 @@ import { prettyLine } from './pretty-line.ts';
 import { describeError, redactFields } from './redact-fields.ts';
 import { REDACTED, redactText } from './redact.ts';
 
+/** A pino logger. Create it with `createLogger`, which redacts secrets. */
 export type Logger = PinoLogger;
+/** Minimum level of lines that are written; `silent` writes none. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /** `auto`: pretty on a terminal, JSON otherwise. */

@@ -9,7 +9,7 @@ export interface PageQuery {
   pageSize?: number | undefined;
 }
 
-/** Returns the query parameters that select a page. */
+/** Returns the query parameters `cursor` and `page_size` for a page. */
 export function pageParameters(page: PageQuery): NonNullable<CallRequest['query']> {
   return { cursor: page.cursor, page_size: page.pageSize };
 }

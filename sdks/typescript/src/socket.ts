@@ -2,7 +2,7 @@ import { NetworkError } from './errors.ts';
 import type { SocketLike, SocketRequest } from './open-socket.ts';
 import type { QueryValue, Transport } from './transport.ts';
 
-/** A WebSocket to open, relative to the platform's origin. */
+/** A WebSocket to open: absolute path, query and offered subprotocols. `signal` aborts only the opening. */
 export interface ConnectRequest {
   path: string;
   query: Readonly<Record<string, QueryValue>>;
@@ -10,7 +10,7 @@ export interface ConnectRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** Receives the events of a WebSocket. */
+/** Receives the messages of an open WebSocket: text frames as strings, binary frames as bytes. */
 export interface SocketListener {
   message(data: string | Uint8Array): void;
   /** Called after the last message; never for a socket that did not open. */
@@ -74,7 +74,7 @@ function openGlobalSocket({ url, protocols, headers }: SocketRequest): SocketLik
   return new Socket(url, isNode() ? { protocols, headers } : protocols);
 }
 
-/** Whether this code runs in Node.js. */
+/** Whether this runs in Node.js, or in a runtime that reports a Node.js version, rather than in a browser. */
 export function isNode(): boolean {
   const { process } = globalThis as { process?: { versions?: { node?: string } } }; // absent in browsers
   return typeof process?.versions?.node === 'string';

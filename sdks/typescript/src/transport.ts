@@ -31,7 +31,7 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
 }
 
-/** The value of a query parameter. */
+/** A query parameter. Null, undefined and empty strings are omitted. */
 export type QueryValue = string | number | boolean | null | undefined;
 
 /** A request to the API. */

@@ -14,6 +14,10 @@ export interface Effects {
   randomBytes(sizeBytes: number): Buffer;
 }
 
+/**
+ * Selects sandboxes of a workspace: exact status and name, and all of the labels. `cursor` is the `nextCursor` of the
+ * previous page; null starts with the newest sandbox.
+ */
 export interface SandboxFilter {
   readonly status?: SandboxStatus | undefined;
   readonly name?: string | undefined;
@@ -22,19 +26,31 @@ export interface SandboxFilter {
   readonly cursor: string | null;
 }
 
+/** A page of sandboxes, newest first. `nextCursor` is null on the last page. */
 export interface SandboxPage {
   readonly sandboxes: readonly Sandbox[];
   readonly nextCursor: string | null;
 }
 
+/**
+ * The idempotency key of a create request. Keys are scoped to the workspace and the caller, and expire after 24 hours.
+ */
 export interface RepeatedRequest {
   readonly key: string;
   /** Hash of the whole request: reusing a key for a different request is a client error. */
   readonly requestHash: string;
 }
 
+/**
+ * Outcome of a restart: the new record, null if the sandbox was not in one of the expected states, or the quota that
+ * the restart would exceed.
+ */
 export type Restart = { readonly sandbox: Sandbox | null } | { readonly breach: Breach };
 
+/**
+ * Outcome of `insert`. Only `inserted` stores the record. `repeated` names the sandbox of the first request with this
+ * idempotency key; `sameRequest` is false if that request differed.
+ */
 export type InsertOutcome =
   | { readonly outcome: 'inserted' }
   | { readonly outcome: 'name_taken' }
@@ -70,6 +86,7 @@ export interface SandboxRepository {
   purgeRepeated(before: string): Promise<void>;
 }
 
+/** Stores single-use tickets for terminal URLs by the SHA-256 of the ticket, in hex. Times are ISO 8601 in UTC. */
 export interface TicketRepository {
   insert(ticket: { hash: string; sandboxId: string; granted: GrantedAccess; expiresAt: string }): Promise<void>;
   /** Returns the ticket and invalidates it. A ticket works once. */

@@ -14,6 +14,10 @@ export interface AnswerBody {
 const NOTHING = Buffer.alloc(0);
 const NO_TRAILERS: HeaderList = [];
 
+/**
+ * Creates the reader for a body with this framing: a length in bytes, null for chunked, or `end` if the end of the
+ * connection ends it (RFC 9112, section 6.3).
+ */
 export function answerBody(length: number | null | 'end'): AnswerBody {
   if (length === null) return new ChunkedBody();
   return length === 'end' ? untilTheEnd : new CountedBody(length);

@@ -22,6 +22,7 @@ export class MalformedAnswer extends Error {
   }
 }
 
+/** Maximum size of a response head in bytes. A longer one is a `MalformedAnswer`. */
 export const MAX_HEAD_BYTES = 64 * 1024;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

@@ -16,6 +16,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** Returns true for headers to drop. The name is in lower case. */
 export type DropRule = (lowerName: string) => boolean;
 const NOTHING_DROPPED: DropRule = () => false;
 
@@ -46,6 +47,7 @@ function connectionOptions(connection: string): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== 'content-length' && name !== 'host'));
 }
 
+/** Whether a request announces a body: it is chunked, or its `Content-Length` is above 0 (RFC 9112, section 6.3). */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

@@ -5,6 +5,7 @@ import type { PlainConnections } from './plain-connections.ts';
 import { hasBody } from './relay-headers.ts';
 import { RelayTimeout, type RelayTarget } from './relay-request.ts';
 
+/** Destination of a plain request: a `RelayTarget` with this relay's own connection pool instead of an agent. */
 export type PlainTarget = Omit<RelayTarget, 'agent' | 'connection'> & { connections: PlainConnections };
 
 /** Safe to retry if a kept connection turns out to be closed: these methods change nothing. */

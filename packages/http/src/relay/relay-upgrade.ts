@@ -4,6 +4,10 @@ import type { Duplex } from 'node:stream';
 import { endToEndHeaders, type HeaderList } from './relay-headers.ts';
 import { RelayTimeout, send, type RelayTarget } from './relay-request.ts';
 
+/**
+ * An upgrade request, as the server's `upgrade` event delivers it. `head` holds bytes that the client sent after the
+ * request.
+ */
 export interface RelayedUpgrade {
   request: IncomingMessage;
   socket: Duplex;

@@ -20,6 +20,7 @@ export const deploySchema = Type.Object({
   revision: Type.Optional(Type.String({ maxLength: 128 })),
   actor: Type.Optional(actorSchema),
 });
+/** Payload of `deploy`: applies a manifest to a namespace on behalf of a project. The result has `deploy`. */
 export type DeployCommand = Static<typeof deploySchema>;
 
 /**
@@ -41,6 +42,7 @@ export const execSchema = Type.Object({
   stream: Type.Optional(Type.Boolean()),
   actor: Type.Optional(actorSchema),
 });
+/** Payload of `exec`: runs a command in a container of a pod. The result has `exec`. */
 export type ExecCommand = Static<typeof execSchema>;
 
 /** Contract: `pod`, `namespace`, `container`, `tail_lines` (default 100, at most 10,000), `follow`. */
@@ -59,6 +61,7 @@ export const logsSchema = Type.Object({
   resume_after: Type.Optional(Type.String({ maxLength: 256 })),
   actor: Type.Optional(actorSchema),
 });
+/** Payload of `logs`: reads or follows a container's log. The result has `logs`. */
 export type LogsCommand = Static<typeof logsSchema>;
 
 /** Additive: stops a queued or running command. A finished one does not change. */
@@ -66,8 +69,10 @@ export const cancelSchema = Type.Object({
   command_id: identifierSchema,
   reason: Type.Optional(Type.String({ maxLength: 512 })),
 });
+/** Payload of `cancel`. A cancelled command still ends with a `command_result`. */
 export type CancelCommand = Static<typeof cancelSchema>;
 
+/** Encoding of `data` and of captured output: UTF-8 text, or base64 for other bytes (RFC 4648, section 4). */
 export const encodingSchema = Type.Enum(['utf8', 'base64']);
 
 /** Additive: stdin of a running exec; `eof` closes it after `data`. */
@@ -78,6 +83,10 @@ export const stdinSchema = Type.Object({
   encoding: Type.Optional(encodingSchema),
   eof: Type.Optional(Type.Boolean()),
 });
+/**
+ * Payload of `stdin`. `seq` increases with each piece; the agent ignores repeated pieces. `encoding` defaults to
+ * `utf8`.
+ */
 export type StdinCommand = Static<typeof stdinSchema>;
 
 /** Additive: the terminal's size in character cells. */
@@ -86,6 +95,7 @@ export const resizeSchema = Type.Object({
   rows: Type.Integer({ minimum: 1, maximum: 65_535 }),
   cols: Type.Integer({ minimum: 1, maximum: 65_535 }),
 });
+/** Payload of `resize`. Applies only to an exec with `tty`. */
 export type ResizeCommand = Static<typeof resizeSchema>;
 
 /** Additive: this output has arrived; the agent need not resend it over another connection. */
@@ -95,10 +105,12 @@ export const outputAckSchema = Type.Object({
     maxItems: PROTOCOL_LIMITS.idsPerMessage,
   }),
 });
+/** Payload of `output_ack`: acknowledges all output of each command up to `seq`. */
 export type OutputAck = Static<typeof outputAckSchema>;
 
 /** Additive: these results are stored; the agent stops sending them. */
 export const resultAckSchema = Type.Object({
   command_ids: Type.Array(identifierSchema, { minItems: 1, maxItems: PROTOCOL_LIMITS.idsPerMessage }),
 });
+/** Payload of `result_ack`: the ids of commands with a stored result. */
 export type ResultAck = Static<typeof resultAckSchema>;

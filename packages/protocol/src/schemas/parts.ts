@@ -19,6 +19,7 @@ export const timestampSchema = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
 });
 
+/** A sequence number from 0 to 2^53 - 1. Each `seq` counts within its scope, such as a command or an outbox. */
 export const sequenceSchema = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 /** The contract's error object, identical in HTTP bodies and messages. */
@@ -27,6 +28,7 @@ export const messageErrorSchema = Type.Object({
   message: Type.String({ maxLength: 8192 }),
   details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
+/** The contract's error object, in `error`, `command_ack` and `command_result`. */
 export type MessageError = Static<typeof messageErrorSchema>;
 
 /** The user who requested a command. The agent may impersonate this user and records it in its audit log. */
@@ -34,7 +36,10 @@ export const actorSchema = Type.Object({
   user: Type.String({ minLength: 1, maxLength: 256 }),
   groups: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 64 })),
 });
+/** The user on whose behalf a command runs, with their groups. */
 export type Actor = Static<typeof actorSchema>;
 
+/** Types of messages that start a command and end with a `command_result`. */
 export const commandNameSchema = Type.Enum(['deploy', 'exec', 'logs']);
+/** The type of a command: `deploy`, `exec` or `logs`. */
 export type CommandName = Static<typeof commandNameSchema>;

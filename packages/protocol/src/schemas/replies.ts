@@ -15,6 +15,7 @@ export const commandAckSchema = Type.Object({
   position: Type.Optional(count),
   error: Type.Optional(messageErrorSchema),
 });
+/** Payload of `command_ack`. `error` explains a rejection. */
 export type CommandAck = Static<typeof commandAckSchema>;
 
 /** At most one per second and command, plus one at each change of phase. */
@@ -27,6 +28,7 @@ export const commandProgressSchema = Type.Object({
     Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), count, { maxProperties: 32, additionalProperties: false }),
   ),
 });
+/** Payload of `command_progress`: the phase of a running command, for display. */
 export type CommandProgress = Static<typeof commandProgressSchema>;
 
 /** Output of exec and logs, in the order of `seq`. `dropped_bytes` were lost just before this piece. */
@@ -41,11 +43,21 @@ export const commandOutputSchema = Type.Object({
   /** For followed logs: the position of the last line, for `resume_after`. Only agents can interpret it. */
   position: Type.Optional(Type.String({ maxLength: 256 })),
 });
+/** Payload of `command_output`: a piece of output, UTF-8 or base64 according to `encoding`. */
 export type CommandOutput = Static<typeof commandOutputSchema>;
 
+/**
+ * How a command ended. `superseded`: a newer deploy of the same project and namespace replaced it in the queue. `lost`:
+ * the outcome is unknown, for example because the agent restarted during an exec.
+ */
 export const commandStatusSchema = Type.Enum(['succeeded', 'failed', 'timed_out', 'cancelled', 'superseded', 'lost']);
+/** The final status of a command. */
 export type CommandStatus = Static<typeof commandStatusSchema>;
 
+/**
+ * What a deploy did to one object, and the health of the object afterwards. `skipped`: left unchanged, for example
+ * after a failure of another object.
+ */
 export const resourceResultSchema = Type.Object({
   api_version: Type.String({ maxLength: 253 }),
   kind: Type.String({ maxLength: 253 }),
@@ -68,8 +80,13 @@ export const resourceResultSchema = Type.Object({
     ),
   ),
 });
+/** The result of a deploy for one object. */
 export type ResourceResult = Static<typeof resourceResultSchema>;
 
+/**
+ * The outcome of a deploy. `resources` lists at most 2,000 objects. In a dry run, the actions are those that the deploy
+ * would take.
+ */
 export const deployResultSchema = Type.Object({
   project_id: Type.String({ maxLength: 253 }),
   namespace: Type.String({ maxLength: 253 }),
@@ -91,6 +108,7 @@ export const deployResultSchema = Type.Object({
   /** `Warning` headers of the API server and our own hints. */
   warnings: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 256 }),
 });
+/** The `deploy` part of a `command_result`. */
 export type DeployResult = Static<typeof deployResultSchema>;
 
 /** A command that ran is `succeeded`, whatever its exit code. */
@@ -107,8 +125,13 @@ export const execResultSchema = Type.Object({
   stderr: Type.Optional(Type.String()),
   encoding: Type.Optional(encodingSchema),
 });
+/** The `exec` part of a `command_result`. `exit_code` is null if the agent did not see the command exit. */
 export type ExecResult = Static<typeof execResultSchema>;
 
+/**
+ * The end of a log: the reason, and the number of lines and bytes read. `truncated`: lines were dropped, or
+ * `limit_bytes` or the maximum of `tail_lines` applied.
+ */
 export const logsResultSchema = Type.Object({
   container: Type.String({ maxLength: 253 }),
   reason: Type.Enum(['eof', 'container_terminated', 'pod_deleted', 'cancelled', 'limit']),
@@ -119,6 +142,7 @@ export const logsResultSchema = Type.Object({
   /** Time of the last line, for `since_time` of a later call. */
   last_timestamp: Type.Optional(Type.String({ maxLength: 64 })),
 });
+/** The `logs` part of a `command_result`. */
 export type LogsResult = Static<typeof logsResultSchema>;
 
 /** Exactly one per command, resent until `result_ack`. */
@@ -134,4 +158,8 @@ export const commandResultSchema = Type.Object({
   exec: Type.Optional(execResultSchema),
   logs: Type.Optional(logsResultSchema),
 });
+/**
+ * Payload of `command_result`. `deploy`, `exec` or `logs` holds the outcome of a command that ran; `error` explains a
+ * failure.
+ */
 export type CommandResult = Static<typeof commandResultSchema>;

@@ -15,6 +15,7 @@ export const heartbeatSchema = Type.Object({
     active_pods: count,
   }),
 });
+/** Payload of `heartbeat`: the agent's status and the cluster's load. */
 export type Heartbeat = Static<typeof heartbeatSchema>;
 
 /** A feature that the agent omits, such as node events, and the reason. */
@@ -22,6 +23,7 @@ export const limitationSchema = Type.Object({
   feature: Type.String({ minLength: 1, maxLength: 256 }),
   reason: Type.String({ maxLength: 1024 }),
 });
+/** A feature that the agent omits, with the reason for display. */
 export type Limitation = Static<typeof limitationSchema>;
 
 /** Contract. `kubernetes_version` and `limitations` are additive; absent limitations = the agent reported none. */
@@ -33,6 +35,7 @@ export const clusterStatusSchema = Type.Object({
   kubernetes_version: Type.Optional(textSchema({ maxLength: 128 })),
   limitations: Type.Optional(Type.Array(limitationSchema, { maxItems: 64 })),
 });
+/** Payload of `cluster_status`: the number of nodes, pods and services, and the cluster's health. */
 export type ClusterStatus = Static<typeof clusterStatusSchema>;
 
 /**
@@ -48,6 +51,7 @@ export const eventSchema = Type.Object({
   seq: Type.Optional(sequenceSchema),
   occurred_at: Type.Optional(timestampSchema),
 });
+/** Payload of `event`: something that happened in the cluster or to the agent. */
 export type EventReport = Static<typeof eventSchema>;
 
 /** Event types that our agent sends. A platform must accept others. */
@@ -76,8 +80,10 @@ export const EVENT_TYPES = [
   'agent_stopping',
   'events_dropped',
 ] as const;
+/** An event type that our agent sends. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** From the platform: every event up to this `seq` is stored; the agent drops them. */
 export const eventAckSchema = Type.Object({ instance_id: identifierSchema, seq: sequenceSchema });
+/** Payload of `event_ack`. `seq` covers all earlier events too. */
 export type EventAck = Static<typeof eventAckSchema>;

@@ -30,6 +30,7 @@ export const helloSchema = Type.Object({
   /** Capabilities of this agent: `deploy`, `exec`, `logs`, `events`, `tunnel`. */
   capabilities: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 64 }),
 });
+/** Payload of `hello`: introduces the agent and lists its open commands and buffered events. */
 export type Hello = Static<typeof helloSchema>;
 
 /** The platform's reply to `hello`. */
@@ -52,6 +53,7 @@ export const welcomeSchema = Type.Object({
     frame_size_bytes: positive,
   }),
 });
+/** Payload of `welcome`: the session, the point from which to resend events, and the limits of the connection. */
 export type Welcome = Static<typeof welcomeSchema>;
 
 /** From the platform: this connection ends soon. Open the next one first, then close this one. */
@@ -60,10 +62,12 @@ export const drainSchema = Type.Object({
   /** Delay the reconnect by a random time up to this many milliseconds. */
   reconnect_within_ms: Type.Integer({ minimum: 0, maximum: 600_000 }),
 });
+/** Payload of `drain`, which a platform replica sends before it stops. */
 export type Drain = Static<typeof drainSchema>;
 
 /** From either side: reply with `pong`. For paths on which WebSocket ping frames (RFC 6455, 5.5.2) get no reply. */
 export const pingSchema = Type.Object({});
+/** From either side: the reply to `ping`. */
 export const pongSchema = Type.Object({});
 
 /** From either side: a message was not usable. Never closes the connection by itself. */
@@ -74,4 +78,5 @@ export const errorMessageSchema = Type.Intersect([
     message_id: Type.Optional(identifierSchema),
   }),
 ]);
+/** Payload of `error`, with the id of the message that it rejects, if known. */
 export type ErrorMessage = Static<typeof errorMessageSchema>;

@@ -4,7 +4,10 @@ import { readServerEvents, type ServerEvent } from '../sandboxes/server-events.t
 import type { CallOptions, QueryValue } from '../transport.ts';
 import type { ClusterScope } from './cluster-scope.ts';
 
-/** The events to follow, and where to begin. */
+/**
+ * A route that streams server-sent events, relative to `/v1/clusters`. `timeoutMs` limits the wait for the response
+ * head at each connect.
+ */
 export interface FollowRequest extends CallOptions {
   path: string;
   query?: Readonly<Record<string, QueryValue>>;

@@ -18,7 +18,10 @@ export interface KubeconfigOptions {
   namespace?: string | undefined;
 }
 
-/** Builds a kubeconfig for the cluster's tunnel address. */
+/**
+ * Builds a kubeconfig for the cluster's tunnel address, with one context named after the cluster. Without a certificate
+ * authority, clients use the system's.
+ */
 export function kubeconfigOf(endpoints: TunnelEndpoints, token: string, namespace: string): Kubeconfig {
   const { cluster_name: name, kubernetes_url: server, certificate_authority: authority } = endpoints;
   const data =

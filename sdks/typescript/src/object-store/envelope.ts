@@ -50,7 +50,7 @@ export interface PreparedRequest {
   headers: Record<string, string>;
 }
 
-/** Unwraps the envelope. Throws UnexpectedAnswerError if there is none. */
+/** Returns `data` from an envelope. Throws `UnexpectedAnswerError` if the response has none. */
 export function dataOf(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || !('data' in answer)) {
     throw new UnexpectedAnswerError('The answer has no envelope');

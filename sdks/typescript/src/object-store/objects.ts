@@ -18,7 +18,7 @@ import type {
 } from './object-types.ts';
 import { uploadBody, type UploadBody, type UploadOptions } from './upload.ts';
 
-/** Dependencies of `ObjectsClient`. */
+/** Dependencies of an `ObjectsClient`. `tenant` is the UUID of the workspace; `sender` defaults to `fetch`. */
 export interface ObjectsParts {
   store: StoreTransport;
   bucket: string;

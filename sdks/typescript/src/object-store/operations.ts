@@ -9,7 +9,7 @@ export type AnswerOf<Name extends OperationName> = ObjectStoreOperations[Name]['
   ? Data
   : undefined;
 
-/** The JSON body of an operation's request. */
+/** The JSON body of an operation's request; `never` if it has none. */
 export type BodyOf<Name extends OperationName> = NonNullable<ObjectStoreOperations[Name]['body']>;
 
 /** The query of an operation, without the team, which the transport adds. */
@@ -34,7 +34,7 @@ export type OperationRequest<Name extends OperationName> = Parameters<Name> &
   Body<Name> &
   OperationOptions;
 
-/** Options of an operation. */
+/** Options of every operation. `headers` are sent in addition to those of the transport. */
 export interface OperationOptions extends CallOptions {
   headers?: Readonly<Record<string, string>>;
 }

@@ -45,7 +45,11 @@ export interface UploadParts {
   multipart: MultipartClient;
 }
 
-/** Uploads a body in one request, or in parts if it is larger than one part. */
+/**
+ * Uploads a body in one request, or in parallel parts if it is larger than one part or `resume` is set. Each body is
+ * sent up to four times if the connection or the platform (429, 500, 503) fails. After a failure, the parts are removed
+ * unless `keepOnFailure` or `resume` is set.
+ */
 export async function uploadBody(
   parts: UploadParts,
   key: string,

@@ -2,7 +2,7 @@ import { apiErrorOf, NetworkError } from '../errors.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
 import type { SandboxInfo, TerminalSession } from './sandbox-types.ts';
 
-/** The terminal request that was refused. */
+/** The refused terminal connection: its session name, if any, and whether that session had to exist already. */
 export interface ExplainOptions {
   session: string | undefined;
   /** True if an existing session was requested, by `readOnly` or on reconnect. */

@@ -5,7 +5,7 @@ import { RawConnection } from './raw-connection.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 import { V1Connection, type TerminalConnection, type V1Listener } from './v1-connection.ts';
 
-/** The terminal to open. */
+/** A terminal to open. `session` names a session to join or create; `since` is the offset to resume its output from. */
 export interface OpenRequest {
   query: Readonly<Record<string, QueryValue>>;
   session: string | undefined;

@@ -1,6 +1,6 @@
 import { UnexpectedAnswerError } from '../errors.ts';
 
-/** A server-sent event. */
+/** A server-sent event. `event` defaults to `message`; lines of `data` are joined with newlines. */
 export interface ServerEvent {
   /** Id of the last event that had one, for `Last-Event-ID`. */
   id: string;

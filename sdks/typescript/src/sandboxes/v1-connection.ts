@@ -4,7 +4,7 @@ import type { SocketLike } from '../open-socket.ts';
 import type { QueryValue } from '../transport.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 
-/** The WebSocket subprotocol of this platform's terminals. */
+/** WebSocket subprotocol of terminals with offsets, acknowledgements and sessions. */
 export const SANDBOX_V1 = 'sandbox.v1';
 
 const STDIN = 0x00;
@@ -50,7 +50,7 @@ export interface OutputChunk {
   offset: number;
 }
 
-/** Receives the events of a terminal connection. */
+/** Receives the messages of a terminal connection. `closed` is always the last call. */
 export interface V1Listener {
   started(process: Started): void;
   output(chunk: OutputChunk): void;
