@@ -3,7 +3,7 @@ import { startTestAgent, TestPlatform } from '../testing/index.ts';
 
 describe('an agent that stops', () => {
   it('refuses what comes, but leaves logs that are followed to the next process', async () => {
-    const platform = await TestPlatform.start({ acknowledgeEvents: false }); // so that stopping waits a moment for that
+    const platform = await TestPlatform.start({ acknowledgeEvents: false }); // makes stopping wait for the ack
     const test = await startTestAgent({ platformUrl: platform.url });
     await platform.waitForMessage('heartbeat');
     const stopped = test.stop();

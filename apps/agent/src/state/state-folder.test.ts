@@ -8,7 +8,7 @@ import { claimStateFolder, type StateOwner } from './state-folder.ts';
 
 const OURS = { clusterId: 'cls-one', clusterName: 'production' };
 const options = { clock: systemClock, log: createLogger({ level: 'silent', name: 'test' }) };
-/** The lock files are there too and stay. */
+/** The lock files always remain. */
 const LOCK = ['agent.lock', 'agent.pid'];
 
 describe('the state folder', () => {

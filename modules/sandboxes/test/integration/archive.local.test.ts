@@ -17,7 +17,7 @@ function tooManyEntries(): Buffer {
   return gzipSync(Buffer.concat(Array.from({ length: 100_001 }, () => header)));
 }
 
-/** A file that is almost entirely a hole, as GNU tar sends it: a few kilobytes represent any size. */
+/** A file that is almost entirely a hole, in GNU tar's format: a few kilobytes represent any size. */
 async function sparse(format: 'gnu' | 'pax', sizeBytes: number): Promise<Buffer> {
   await using folder = await temporaryFolder();
   const file = await open(join(folder.path, 'hole'), 'w');
