@@ -44,7 +44,7 @@ describe('svc-agent validate', () => {
     ]);
   });
 
-  it('prints one line for each fault with its path, and ends with 1', async () => {
+  it('prints one line per fault with its path, and exits with 1', async () => {
     const { code, out } = await run(['validate'], 'agent: {cluster_name: "A"}\nhttp: {port: -1}\nextra: 1\n');
     expect(code).toBe(1);
     expect(out).toHaveLength(5);
@@ -53,13 +53,13 @@ describe('svc-agent validate', () => {
     }
   });
 
-  it('says so when the file is not there or is no YAML', async () => {
+  it('reports a missing file and invalid YAML', async () => {
     expect((await run(['validate', '--config', '/nowhere/x.yaml'])).out.join('\n')).toContain('cannot be read');
     expect(await run(['validate'], 'a: [')).toMatchObject({ code: 1 });
   });
 });
 
-describe('the program of svc-agent', () => {
+describe('the svc-agent program', () => {
   it('loads no web framework, not even from a checkout', async () => {
     const hook = `import { registerHooks } from 'node:module';
       registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });`;
@@ -77,20 +77,20 @@ describe('the program of svc-agent', () => {
 });
 
 describe('svc-agent', () => {
-  it('refuses what it does not know with its usage', async () => {
+  it('rejects unknown arguments and prints its usage', async () => {
     expect(await run(['dance'])).toMatchObject({ code: 2 });
     expect(await run(['--colour'])).toMatchObject({ code: 2 });
     expect((await run(['--help'])).out.join('')).toContain('svc-agent validate');
     expect((await run(['version'])).out).toEqual(['0.1.0']);
   });
 
-  it('does not start with a faulty configuration, and names each fault', async () => {
+  it('does not start with an invalid configuration, and names each fault', async () => {
     const { code, errors } = await run(['run'], 'http: {port: x}\n');
     expect(code).toBe(1);
     for (const path of ['http.port', 'svc.api_url', 'svc.token']) expect(errors.join('\n')).toContain(path);
   });
 
-  it('does not start without a folder for its state, and names the key', async () => {
+  it('does not start without a state folder, and names the key', async () => {
     await writeFile(join(folder.path, 'file'), '');
     const environment = {
       SVC_STATE_DIR: join(folder.path, 'file', 'state'),
@@ -102,7 +102,7 @@ describe('svc-agent', () => {
     expect(errors.join('')).toContain('agent.state_dir');
   });
 
-  it('does not start on a port that is taken, and names the key once', async () => {
+  it('does not start on a port in use, and names the key once', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo; // TCP: never a string
@@ -124,7 +124,7 @@ describe('svc-agent', () => {
     expect(publishedSchema()).toMatchObject({ additionalProperties: false, required: ['agent', 'svc'] });
   });
 
-  it('is what the chart holds its value config to, all of it but what must be there', async () => {
+  it("has the same schema for the chart's config value, except for required keys", async () => {
     const chart = join(import.meta.dirname, '../../../deploy/helm/svc-agent/values.schema.json');
     const { definitions } = JSON.parse(await readFile(chart, 'utf8')) as { definitions: { agentConfig: unknown } };
     const published = await readFile(join(import.meta.dirname, '..', 'config.schema.json'), 'utf8');
@@ -181,14 +181,14 @@ describe('the process', { timeout: 3 * START_TIMEOUT_MS }, () => {
     return { log: () => log, exit };
   }
 
-  it('ends with 0 after SIGTERM, with a word to the platform', async () => {
+  it('exits with 0 on SIGTERM, after a goodbye to the platform', async () => {
     const { exit } = await start();
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
     expect(platform.connections[0]?.closeCode).toBe(1001);
   });
 
-  it('reads its file again after SIGHUP', async () => {
+  it('reloads its file on SIGHUP', async () => {
     const { log, exit } = await start();
     const file = join(folder.path, 'config.yaml');
     const text = await readFile(file, 'utf8');
@@ -202,7 +202,7 @@ describe('the process', { timeout: 3 * START_TIMEOUT_MS }, () => {
     expect(await exit).toBe(0);
   });
 
-  it('reads its file again when it changed, without a signal', async () => {
+  it('reloads its file when it changes, without a signal', async () => {
     const { log } = await start();
     const file = join(folder.path, 'config.yaml');
     const text = await readFile(file, 'utf8');

@@ -23,12 +23,12 @@ function prefixed(values: Record<string, unknown>): Record<string, unknown> {
 const wishOf = (object: KubeObject) => autoScaleWish(object, 'documents[0]', 'svc.dev');
 
 describe('auto-scale annotations', () => {
-  it('ask for nothing when they are absent or false', () => {
+  it('have no effect when absent or false', () => {
     expect(wishOf(workload({}))).toBeNull();
     expect(wishOf(workload({ 'auto-scale': 'false', 'min-replicas': 'x' }))).toBeNull();
   });
 
-  it('are read from the pod template, and the workload’s own win one by one', () => {
+  it("are read from the pod template; each of the workload's own overrides it", () => {
     const template = { 'auto-scale': 'true', 'min-replicas': '2', 'max-replicas': '10' };
     expect(wishOf(workload({}, template))).toEqual({ minReplicas: 2, maxReplicas: 10, targetCpu: 80 });
     const own = { 'max-replicas': '4', 'target-cpu': '55' };
@@ -43,7 +43,7 @@ describe('auto-scale annotations', () => {
     [{ 'auto-scale': 'true', 'min-replicas': '1.5' }, 'min-replicas', 'integer from 1'],
     [{ 'auto-scale': 'true', 'max-replicas': 'many' }, 'max-replicas', 'integer from 1'],
     [{ 'auto-scale': 'true', 'min-replicas': '5', 'max-replicas': '3' }, 'max-replicas', 'less than min-replicas 5'],
-  ])('that cannot be meant are refused with their path: %j', (own, name, words) => {
+  ])('are refused with their path when invalid: %j', (own, name, words) => {
     try {
       wishOf(workload(own));
       expect.unreachable();
@@ -54,11 +54,11 @@ describe('auto-scale annotations', () => {
     }
   });
 
-  it('are refused on what cannot be scaled', () => {
+  it('are refused on kinds that cannot be scaled', () => {
     expect(() => wishOf(workload({ 'auto-scale': 'true' }, {}, 'DaemonSet'))).toThrow('a DaemonSet cannot be scaled');
   });
 
-  it('need a request of processor time in every container; a limit is one', () => {
+  it('require a CPU request in every container; a limit counts as one', () => {
     const containers = [
       { name: 'a', resources: { requests: { cpu: '100m' } } },
       { name: 'b', resources: { limits: { cpu: '1' } } },
@@ -69,7 +69,7 @@ describe('auto-scale annotations', () => {
     expect(containersWithoutRequests(object)).toEqual(['c', 'd']);
   });
 
-  it('need one in every init container that runs beside the others, and in no other', () => {
+  it('require one in every sidecar init container, and in no other', () => {
     const initContainers = [{ name: 'setup' }, { name: 'proxy', restartPolicy: 'Always' }];
     const containers = [{ name: 'a', resources: { requests: { cpu: '100m' } } }];
     const object = { ...workload({}), spec: { template: { spec: { containers, initContainers } } } };

@@ -33,7 +33,7 @@ async function plan(
   ).planned;
 }
 
-it('asks once for the autoscalers of a namespace, however many workloads the manifest has there', async () => {
+it('lists the autoscalers of a namespace once, however many workloads the manifest has there', async () => {
   const asked: (string | undefined)[] = [];
   const planned = [...['a', 'b', 'c'].map((name) => deployment(name, 'shop')), deployment('a', 'other')];
   const result = await plan(planned, async function* list(_kind, options) {
@@ -47,7 +47,7 @@ it('asks once for the autoscalers of a namespace, however many workloads the man
   ]);
 });
 
-it('leaves workloads alone where the agent may not read autoscalers', async () => {
+it('leaves workloads unchanged if the agent may not read autoscalers', async () => {
   const planned = ['a', 'b'].map((name) => deployment(name, 'shop'));
   let asked = 0;
   const result = await plan(planned, async function* list() {

@@ -5,7 +5,7 @@ import { backoffDelayMs, delayAfterClose } from './backoff.ts';
 const range = { minMs: 500, maxMs: 30_000 };
 
 describe('the pause before the next attempt', () => {
-  it('lies anywhere between nothing and a limit that doubles up to the longest pause', () => {
+  it('is random between zero and a limit that doubles up to the maximum', () => {
     const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(fc.nat(1000), unit, (attempt, random) => {
@@ -16,7 +16,7 @@ describe('the pause before the next attempt', () => {
     );
   });
 
-  it('uses the whole range, so that a thousand agents do not come back at once', () => {
+  it('uses the whole range, so that a thousand agents do not reconnect at once', () => {
     const delays = Array.from({ length: 1000 }, (_, index) => backoffDelayMs(6, range, () => index / 1000));
     expect(Math.min(...delays)).toBe(0);
     expect(Math.max(...delays)).toBeGreaterThan(29_000);

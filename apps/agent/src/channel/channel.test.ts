@@ -37,7 +37,7 @@ function sooner<Value>(condition: () => Value): ReturnType<typeof waitFor<Value>
 }
 
 describe('the channel', () => {
-  it('shakes hands with the token and the id of the cluster, and says hello', async () => {
+  it('connects with the token and the cluster id, and sends hello', async () => {
     await start();
     const hello = await platform.waitForMessage('hello');
     expect(platform.handshakes[0]).toMatchObject({
@@ -55,7 +55,7 @@ describe('the channel', () => {
     expect(Object.keys(platform.connection.envelopes[0] ?? {})).toEqual(['type', 'id', 'timestamp', 'payload']);
   });
 
-  it('sends a heartbeat at once and every 30 s, whatever Kubernetes does', async () => {
+  it('sends a heartbeat at once and then every 30 s, whatever Kubernetes does', async () => {
     await start();
     await platform.waitForMessage('heartbeat');
     await clock.advance(30_000);
@@ -66,7 +66,7 @@ describe('the channel', () => {
     });
   });
 
-  it('says how far the clock of the platform is away, once, and works all the same', async () => {
+  it('logs the clock difference to the platform once, and works regardless', async () => {
     const test = await start(); // the test's clock is months behind its platform's
     await platform.waitForMessage('heartbeat');
     const told = () => test.logLines.filter((line) => line.includes('clocks of agent and platform differ'));
@@ -81,7 +81,7 @@ describe('the channel', () => {
     expect(told()).toHaveLength(1);
   });
 
-  it('works with a platform that knows only the contract', async () => {
+  it('works with a platform that implements only the contract', async () => {
     const test = await start({ mode: 'contract' });
     await platform.waitForMessage('hello');
     await clock.advance(5000);
@@ -99,7 +99,7 @@ describe('the channel', () => {
     });
   });
 
-  it('counts a welcome that comes late', async () => {
+  it('accepts a late welcome', async () => {
     const test = await start({ mode: 'contract' });
     await platform.waitForMessage('hello');
     await clock.advance(5000);
@@ -118,7 +118,7 @@ describe('the channel', () => {
     expect(test.agent.httpPort).toBeGreaterThan(0);
   });
 
-  it('comes back after a cut, with a new epoch and the same instance', async () => {
+  it('reconnects after a cut, with a new epoch and the same instance id', async () => {
     await start();
     await platform.waitForMessage('heartbeat');
     for (let round = 2; round <= 6; round += 1) {
@@ -131,7 +131,7 @@ describe('the channel', () => {
     expect(hellos[1]?.session_id).toBe('session-1');
   });
 
-  it('gives up a link on which nothing comes back, within 25 s', async () => {
+  it('drops an unresponsive link within 25 s', async () => {
     await start();
     await platform.waitForMessage('heartbeat');
     const [first] = platform.connections;
@@ -142,7 +142,7 @@ describe('the channel', () => {
     expect(platform.connections).toHaveLength(2);
   });
 
-  it('keeps a link on which pongs come back', async () => {
+  it('keeps a link that returns pongs', async () => {
     const test = await start();
     await platform.waitForMessage('heartbeat');
     for (let round = 0; round < 6; round += 1) {
@@ -153,7 +153,7 @@ describe('the channel', () => {
     expect(platform.connections).toHaveLength(1);
   });
 
-  it('sends a command id that it knows to nobody twice: duplicate, and the stored result', async () => {
+  it('runs a repeated command id only once: it answers duplicate and the stored result', async () => {
     await start();
     await platform.waitForMessage('heartbeat');
     const payload = { pod: 'web', namespace: 'default', command: ['ls'] };
@@ -165,7 +165,7 @@ describe('the channel', () => {
     expect(platform.messages('command_result')[1]).toEqual(first);
   });
 
-  it('sends a result again until it is acknowledged, over connections and restarts', async () => {
+  it('resends a result until it is acknowledged, across connections and restarts', async () => {
     await using state = await temporaryFolder();
     platform = await TestPlatform.start({ acknowledgeResults: false });
     const options = { platformUrl: platform.url, clock, stateDir: state.path, random: () => 0.1 };
@@ -190,7 +190,7 @@ describe('the channel', () => {
     await sooner(() => platform.messages('hello').at(-1)?.in_flight.length === 0);
   });
 
-  it('keeps events for a platform that is away, and sends each once it has stored none of them', async () => {
+  it('keeps events while the platform is away, and resends each unacknowledged one once', async () => {
     platform = await TestPlatform.start({ acknowledgeEvents: false });
     await connectAgent();
     await platform.waitForMessage('event', ({ event_type: type }) => type === 'agent_started');
@@ -200,7 +200,7 @@ describe('the channel', () => {
     expect(platform.messages('hello')[1]?.outbox).toEqual({ first: 1, last: 1 });
   });
 
-  it('keeps them on disk over a restart, and their numbers go on', async () => {
+  it('keeps events on disk across a restart and continues their numbering', async () => {
     await using state = await temporaryFolder();
     platform = await TestPlatform.start();
     platform.refusal = { status: 503, body: '' };
@@ -227,7 +227,7 @@ describe('the channel', () => {
     expect(new Set(hellos.map(({ instance_id: id }) => id)).size).toBe(2);
   });
 
-  it('does not repeat events that were stored', async () => {
+  it('does not resend stored events', async () => {
     await start();
     await platform.waitForMessage('event');
     platform.connection.socket.terminate();
@@ -237,8 +237,8 @@ describe('the channel', () => {
   });
 });
 
-describe('a message that cannot be used', () => {
-  it('of an unknown type is answered once and closes nothing', async () => {
+describe('an unusable message', () => {
+  it('of an unknown type is answered once and does not close the connection', async () => {
     await start();
     await platform.waitForMessage('heartbeat');
     for (let index = 0; index < 5; index += 1) {
@@ -257,7 +257,7 @@ describe('a message that cannot be used', () => {
     ['deploy', { manifest: 'x', namespace: 'default' }],
     ['exec', { pod: 'a', namespace: 'b', command: 'ls' }],
     ['logs', { pod: 'a' }],
-  ] as const)('as %s with a broken payload gets its ack and its one result', async (type, payload) => {
+  ] as const)('as %s with an invalid payload gets an ack and one result', async (type, payload) => {
     await start();
     await platform.waitForMessage('heartbeat');
     platform.sendText(JSON.stringify({ type, id: 'cmd-x', timestamp: '2026-01-01T00:00:00Z', payload }));
@@ -271,7 +271,7 @@ describe('a message that cannot be used', () => {
     ]);
   });
 
-  it('is survived whatever it is, until there are too many', async () => {
+  it('is tolerated in any form, up to a limit', async () => {
     await start();
     await platform.waitForMessage('heartbeat');
     const bad = ['', 'x', '[]', '{"type":"deploy"}', `{"a":${'['.repeat(1000)}`];
@@ -286,7 +286,7 @@ describe('a message that cannot be used', () => {
     await sooner(() => platform.connections.length === 2);
   });
 
-  it('that is larger than a frame ends the connection, not the agent', async () => {
+  it('that exceeds the frame size ends the connection, not the agent', async () => {
     await start();
     await platform.waitForMessage('heartbeat');
     platform.sendText('x'.repeat(1_100_000));
@@ -294,7 +294,7 @@ describe('a message that cannot be used', () => {
     await sooner(() => platform.connections.length === 2);
   });
 
-  it('above the rate waits and is not lost', async () => {
+  it('above the rate limit is queued, not lost', async () => {
     await start();
     await platform.waitForMessage('heartbeat');
     for (let index = 0; index < 150; index += 1) {
@@ -306,8 +306,8 @@ describe('a message that cannot be used', () => {
   });
 });
 
-describe('a refusal of the platform', () => {
-  it('is logged with its status and words, and without the token', async () => {
+describe('a refusal by the platform', () => {
+  it('is logged with its status and message, but without the token', async () => {
     platform = await TestPlatform.start();
     platform.refusal = {
       status: 503,
@@ -324,7 +324,7 @@ describe('a refusal of the platform', () => {
     await sooner(() => platform.connections.length === 1);
   });
 
-  it('of the token makes the agent unauthorized, until a new token stands in its file', async () => {
+  it('of the token makes the agent unauthorized until its token file changes', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'token');
     await writeFile(file, 'old-token\n');
@@ -340,7 +340,7 @@ describe('a refusal of the platform', () => {
     ]);
   });
 
-  it('by a close code is honoured: replaced agents do not fight', async () => {
+  it('by a close code is honored: replaced agents do not fight', async () => {
     await start();
     await platform.waitForMessage('heartbeat');
     platform.connection.socket.close(CLOSE_CODES.replaced, 'another agent came');
@@ -352,7 +352,7 @@ describe('a refusal of the platform', () => {
 });
 
 describe('the end of a connection', () => {
-  it('stays ready during a reconnect shorter than three heartbeats', async () => {
+  it('does not affect readiness if the reconnect takes less than three heartbeats', async () => {
     const test = await start();
     await platform.waitForMessage('heartbeat');
     platform.refusal = { status: 503, body: '' };
@@ -365,7 +365,7 @@ describe('the end of a connection', () => {
     expect(await state()).toBe('disconnected');
   });
 
-  it('says goodbye when the agent stops, and leaves no timer', async () => {
+  it('is announced when the agent stops, and leaves no timer', async () => {
     const test = await start();
     await platform.waitForMessage('heartbeat');
     await agents.pop()?.stop();

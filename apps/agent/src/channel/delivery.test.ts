@@ -52,8 +52,8 @@ async function remember(folder: string, count: number, details: Record<string, u
   await state.close();
 }
 
-describe('a platform that says what cannot be', () => {
-  it('does not make the agent forget what was never sent', async () => {
+describe('a platform that sends impossible values', () => {
+  it('cannot make the agent drop unsent events', async () => {
     await using state = await temporaryFolder();
     await remember(state.path, 100);
     const test = await start({ acknowledgeEvents: false }, state.path);
@@ -64,7 +64,7 @@ describe('a platform that says what cannot be', () => {
     await sooner(() => new Set(platform.messages('event').map(({ seq }) => seq)).size === 101);
   });
 
-  it('gets without their details the events that are too large for it, and all that comes after them', async () => {
+  it('receives oversized events without their details, and all later events', async () => {
     await using state = await temporaryFolder();
     await remember(state.path, 3, { text: 'x'.repeat(100_000) });
     await start({ mode: 'contract', announces: true }, state.path);
@@ -77,7 +77,7 @@ describe('a platform that says what cannot be', () => {
     ]);
   });
 
-  it('does not lead the numbers of events beyond all counting', async () => {
+  it('cannot push event numbers beyond the safe range', async () => {
     await start({ mode: 'contract', announces: true });
     await platform.waitForMessage('hello');
     platform.send('welcome', { ...WELCOME, resumed: true, last_received_seq: Number.MAX_SAFE_INTEGER });
@@ -85,10 +85,10 @@ describe('a platform that says what cannot be', () => {
   });
 });
 
-describe('a platform that is silent', () => {
+describe('a silent platform', () => {
   const EXEC = { pod: 'web', namespace: 'default', command: ['ls'] };
 
-  it('gets again what it did not confirm, when it was only slow', async () => {
+  it('receives unacknowledged messages again if it was only slow', async () => {
     const options: TestPlatformOptions = { mode: 'contract' };
     await start(options);
     await platform.waitForMessage('hello');
@@ -105,7 +105,7 @@ describe('a platform that is silent', () => {
     expect(platform.messages('command_result')[1]).toEqual(result);
   });
 
-  it('is waited for when it has introduced itself before, until it is known to be another one', async () => {
+  it('is given time if it sent a welcome before, until it is known to be a different one', async () => {
     const options: TestPlatformOptions = {};
     const test = await start(options);
     await platform.waitForMessage('heartbeat');

@@ -11,7 +11,7 @@ import { WebSocketServer } from 'ws';
 import { startTestAgent, TestPlatform, type TestAgent } from '../testing/index.ts';
 import { channelUrl } from './dial.ts';
 
-describe('the address of the channel', () => {
+describe('the channel URL', () => {
   it.each([
     ['https://platform.example', 'wss://platform.example/v1/agent/connect'],
     ['https://platform.example:8443/base/', 'wss://platform.example:8443/base/v1/agent/connect'],
@@ -21,8 +21,8 @@ describe('the address of the channel', () => {
   });
 });
 
-describe('a proxy on the way', () => {
-  it('is asked for a tunnel with its credentials, which are never shown', async () => {
+describe('an HTTP proxy', () => {
+  it("opens a tunnel with the proxy's credentials, which are never logged", async () => {
     const platform = await TestPlatform.start();
     const asked: { target: string | undefined; credentials: string | undefined }[] = [];
     const proxy: HttpServer = createServer();
@@ -55,7 +55,7 @@ describe('a proxy on the way', () => {
     await new Promise((resolve) => proxy.close(resolve));
   });
 
-  it('may open the tunnel to a platform that never shakes hands: the attempt ends and the next one begins', async () => {
+  it('may tunnel to a platform that never completes the handshake: the attempt times out and is retried', async () => {
     const tunnels: Duplex[] = [];
     const proxy: HttpServer = createServer();
     proxy.on('connect', (_request, socket) => {
@@ -108,7 +108,7 @@ describeRequiring(['command:openssl'], 'TLS on the way', () => {
     await folder.remove();
   });
 
-  it('is refused when nobody vouches for the platform, and the log says so', async () => {
+  it("is refused if the platform's certificate is untrusted, and the reason is logged", async () => {
     const { port } = server.address() as AddressInfo;
     const environment = { TUNNEL_ENABLED: 'true' };
     test = await startTestAgent({ platformUrl: `https://127.0.0.1:${port}`, environment });
@@ -120,7 +120,7 @@ describeRequiring(['command:openssl'], 'TLS on the way', () => {
     expect(metrics).toMatch(/^svc_api_errors_total\{type="tls"\} [1-9]/m);
   });
 
-  it('is accepted with the authority of the configuration', async () => {
+  it('is accepted with the configured CA', async () => {
     const { port } = server.address() as AddressInfo;
     const environment = { SVC_TLS_CA_CERT: join(folder.path, 'cert.pem') };
     test = await startTestAgent({ platformUrl: `https://127.0.0.1:${port}`, environment });

@@ -30,8 +30,8 @@ async function drain(withinMs: number): Promise<void> {
   await waitFor(() => platform.connections.length === 2);
 }
 
-describe('an ordered change of the connection', () => {
-  it('connects anew before it closes, when the platform drains', async () => {
+describe('a drain', () => {
+  it('connects anew before it closes the old connection', async () => {
     const [first] = platform.connections;
     await drain(1000);
     await waitFor(() => first?.closeCode !== null);
@@ -42,7 +42,7 @@ describe('an ordered change of the connection', () => {
     expect(platform.connections).toHaveLength(2);
   });
 
-  it('ends both when the agent stops between the one and the other', async () => {
+  it('ends both connections when the agent stops in between', async () => {
     const [first] = platform.connections;
     first?.socket.pause(); // never confirms the close
     await drain(1);
@@ -59,7 +59,7 @@ describe('an ordered change of the connection', () => {
     });
   });
 
-  it('goes on over its new connection when the platform ends the old one as soon as it sees the new one', async () => {
+  it('continues on the new connection when the platform closes the old one at once', async () => {
     const welcome = {
       protocol: 1,
       session_id: 'slow',

@@ -23,17 +23,17 @@ describe('a refused handshake', () => {
     return { line, retryInMs };
   }
 
-  it('may say by a date when to come again', async () => {
+  it('may contain a date in Retry-After', async () => {
     const headers = { date: 'Sat, 21 Nov 2026 10:00:00 GMT', 'retry-after': 'Sat, 21 Nov 2026 10:02:00 GMT' };
     expect((await refusedLine('maintenance', headers)).retryInMs).toBe(120_000);
   });
 
-  it.each(['soon', '-5', 'Sat, 21 Nov 2026 09:00:00 GMT'])('is not held off by %j', async (retryAfter) => {
+  it.each(['soon', '-5', 'Sat, 21 Nov 2026 09:00:00 GMT'])('ignores Retry-After %j', async (retryAfter) => {
     const headers = { date: 'Sat, 21 Nov 2026 10:00:00 GMT', 'retry-after': retryAfter };
     expect((await refusedLine('', headers)).retryInMs).toBe(0);
   });
 
-  it('never brings the token into the log, also when a page shows it and nothing tells that it is one', async () => {
+  it('never logs the token, even if the response contains it without its prefix', async () => {
     const { line } = await refusedLine(
       'you sent plain-token-of-another-platform',
       {},

@@ -16,7 +16,7 @@ describe('a platform that announced its welcome', () => {
     await platform.close();
   });
 
-  it('is not one of the contract while it is silent: nothing counts as delivered, and it is given up', async () => {
+  it('is not taken for a contract platform while silent: nothing counts as delivered', async () => {
     await platform.waitForMessage('hello');
     expect(platform.handshakes[0]).toMatchObject({ 'x-svc-protocol': '1' });
     await clock.advance(10_000);

@@ -2,7 +2,7 @@ import { fakeClock, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { startTestAgent, TestPlatform } from '../testing/index.ts';
 
-it('keeps a link on which no pings get through, as long as messages do', async () => {
+it('keeps a link on which messages arrive but pings do not', async () => {
   const clock = fakeClock();
   const platform = await TestPlatform.start({ autoPong: false });
   const test = await startTestAgent({ platformUrl: platform.url, clock, random: () => 0.5 });
@@ -27,7 +27,7 @@ it('keeps a link on which no pings get through, as long as messages do', async (
   await platform.close();
 });
 
-it('answers the same question of a platform', async () => {
+it('answers a ping message from a platform', async () => {
   const platform = await TestPlatform.start();
   const test = await startTestAgent({ platformUrl: platform.url, clock: fakeClock() });
   await platform.waitForMessage('heartbeat');

@@ -22,7 +22,7 @@ function drain(outbox: Outbox): EventReport[] {
 }
 
 describe('the outbox', () => {
-  it('numbers events in their order and forgets what was acknowledged', () => {
+  it('numbers events in order and drops acknowledged ones', () => {
     const outbox = new Outbox();
     for (const name of ['a', 'b', 'c']) add(outbox, name);
     expect(drain(outbox).map(({ seq, resource }) => [seq, resource])).toEqual([
@@ -38,7 +38,7 @@ describe('the outbox', () => {
     expect(outbox.sizeBytes).toBe(0);
   });
 
-  it('sends again over a new connection what the platform has not stored', () => {
+  it('resends events on a new connection unless the platform has stored them', () => {
     const outbox = new Outbox();
     for (const name of ['a', 'b', 'c']) add(outbox, name);
     drain(outbox);
@@ -48,7 +48,7 @@ describe('the outbox', () => {
     expect(drain(outbox).map(({ resource }) => resource)).toEqual(['b', 'c']);
   });
 
-  it('lets a newer event of the same object replace one that was not sent', () => {
+  it('replaces an unsent event with a newer one of the same object', () => {
     const outbox = new Outbox();
     add(outbox, 'a');
     add(outbox, 'b');
@@ -62,7 +62,7 @@ describe('the outbox', () => {
     expect(outbox.length).toBe(3);
   });
 
-  it('drops the oldest above its bound and says how many, and which', () => {
+  it('drops the oldest events above its limit, and reports how many and which', () => {
     const outbox = new Outbox(undefined, { messages: 3, sizeBytes: 1_000_000 });
     for (const name of ['a', 'b', 'c', 'd', 'e']) add(outbox, name);
     const sent = drain(outbox);
@@ -72,13 +72,13 @@ describe('the outbox', () => {
     expect(outbox.length).toBe(3);
   });
 
-  it('stays within its bytes', () => {
+  it('stays within its byte limit', () => {
     const outbox = new Outbox(undefined, { messages: 10_000, sizeBytes: 2000 });
     for (let index = 0; index < 500; index += 1) add(outbox, `pod-${index}`);
     expect(outbox.sizeBytes).toBeLessThanOrEqual(2000);
   });
 
-  it('never loses an event that was neither acknowledged, replaced nor counted as dropped', () => {
+  it('never loses an event that was not acknowledged, replaced or counted as dropped', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('add' as const), name: fc.nat(5) }),
       fc.record({ kind: fc.constant('send' as const), count: fc.nat(5) }),

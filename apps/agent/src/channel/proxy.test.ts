@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bypassesProxy } from './proxy.ts';
 
-describe('hosts that need no proxy', () => {
+describe('hosts that bypass the proxy', () => {
   it.each([
     ['platform.example', '443', '', false],
     ['platform.example', '443', '*', true],

@@ -22,8 +22,8 @@ function queueOf(maxMessages = 100) {
   return { clock, written, queue, overflows: () => overflows };
 }
 
-describe('the queue of outgoing frames', () => {
-  it('leaves a share of the rate to control messages', async () => {
+describe('the send queue', () => {
+  it('reserves a share of the rate for control messages', async () => {
     const { clock, written, queue } = queueOf();
     for (let index = 0; index < 20; index += 1) void queue.send(`output ${index}`, false);
     await clock.advance(0);
@@ -33,7 +33,7 @@ describe('the queue of outgoing frames', () => {
     expect(written.at(-1)).toBe('result');
   });
 
-  it('lets no amount of control messages end everything else', async () => {
+  it('does not let control messages starve all others', async () => {
     const { clock, written, queue } = queueOf();
     for (let index = 0; index < 30; index += 1) void queue.send(`result ${index}`, true);
     for (let index = 0; index < 5; index += 1) void queue.send(`output ${index}`, false);
@@ -48,7 +48,7 @@ describe('the queue of outgoing frames', () => {
     });
   });
 
-  it('keeps the order of each lane and the rate over time', async () => {
+  it('keeps the order within each lane and the rate over time', async () => {
     const { clock, written, queue } = queueOf();
     for (let index = 0; index < 30; index += 1) void queue.send(String(index), false);
     await clock.advance(0);
@@ -59,14 +59,14 @@ describe('the queue of outgoing frames', () => {
     expect(written).toEqual(Array.from({ length: 30 }, (_, index) => String(index)));
   });
 
-  it('refuses and says so when more waits than may wait', async () => {
+  it('refuses frames above its limit', async () => {
     const { queue, overflows } = queueOf(12);
     const sent = Array.from({ length: 20 }, () => queue.send('x', false).catch((error: Error) => error.message));
     await expect(sent.at(-1)).resolves.toBe('the platform does not read');
     expect(overflows()).toBeGreaterThan(0);
   });
 
-  it('rejects what waits when it is closed, and leaves no timer', async () => {
+  it('rejects queued frames when it is closed, and leaves no timer', async () => {
     const { clock, queue } = queueOf();
     const sent = Array.from({ length: 15 }, () =>
       queue.send('x', false).then(

@@ -5,8 +5,8 @@ import { fitIntoFrame } from './fit-into-frame.ts';
 const AT = '2026-01-01T00:00:00.000Z';
 const RESULT = { command_id: 'cmd-1', started_at: AT, finished_at: AT, duration_ms: 1 } as const;
 
-describe('a result that is larger than a frame', () => {
-  it('names what failed first, and says how much was left out', () => {
+describe('a result larger than a frame', () => {
+  it('lists failures first, and reports how much was omitted', () => {
     const resources = Array.from({ length: 2000 }, (_, index) => ({
       api_version: 'v1',
       kind: 'ConfigMap',
@@ -36,7 +36,7 @@ describe('a result that is larger than a frame', () => {
     expect(fitted.deploy?.summary).toEqual(deploy.summary);
   });
 
-  it('leaves out the output of an exec, and keeps how it ended', () => {
+  it('omits the output of an exec, and keeps how it ended', () => {
     const text = 'x'.repeat(PROTOCOL_LIMITS.outputChunkSizeBytes);
     const exec: CommandResult['exec'] = {
       exit_code: 3,

@@ -33,7 +33,7 @@ async function reopened(journal: CommandJournal): Promise<CommandJournal> {
 }
 
 describe('the command journal', () => {
-  it('knows after a restart what finished, what was confirmed and what was interrupted', async () => {
+  it('restores finished, acknowledged and interrupted commands after a restart', async () => {
     let journal = await openJournal(folder.path, clock);
     for (const id of ['one', 'two', 'three']) await journal.begin(id, 'deploy');
     await journal.finish(result('one'));
@@ -48,7 +48,7 @@ describe('the command journal', () => {
     await journal.close();
   });
 
-  it('keeps a deploy until its result is there, and counts who went on with it', async () => {
+  it('keeps a deploy until its result is stored, and counts its resumptions', async () => {
     const deploy = { project_id: 'shop', namespace: 'shop', manifest: 'kind: Secret # hunter2' };
     const files = () => readdir(join(folder.path, 'deploys'));
     let journal = await openJournal(folder.path, clock);
@@ -72,7 +72,7 @@ describe('the command journal', () => {
     await journal.close();
   });
 
-  it('removes the deploy of a process that was killed right after the result', async () => {
+  it('removes the deploy of a process killed right after the result', async () => {
     let journal = await openJournal(folder.path, clock);
     await journal.begin('one', 'deploy', { project_id: 'shop', namespace: 'shop', manifest: 'kind: ConfigMap' });
     const [name = ''] = await readdir(join(folder.path, 'deploys'));
@@ -84,7 +84,7 @@ describe('the command journal', () => {
     await journal.close();
   });
 
-  it('cuts off the line that a power failure tore, and keeps all before it', async () => {
+  it('drops a line torn by a power failure, and keeps all earlier lines', async () => {
     let journal = await openJournal(folder.path, clock);
     await journal.begin('one', 'exec');
     await journal.finish(result('one'));
@@ -101,7 +101,7 @@ describe('the command journal', () => {
     }
   });
 
-  it('refuses a folder that it cannot use, with the key to change', async () => {
+  it('refuses an unusable folder and names the key to change', async () => {
     await appendFile(join(folder.path, 'file'), '');
     await expect(openJournal(join(folder.path, 'file', 'state'), clock)).rejects.toMatchObject({
       code: 'STATE_DIR_UNUSABLE',
@@ -109,7 +109,7 @@ describe('the command journal', () => {
     });
   });
 
-  it('says which line of which file is damaged, and nothing of what stands there', async () => {
+  it('names the file and the damaged line, but not its content', async () => {
     const journal = await openJournal(folder.path, clock);
     await journal.begin('one', 'exec');
     await journal.close();
@@ -122,7 +122,7 @@ describe('the command journal', () => {
     expect(inspect(refusal, { depth: 5 })).not.toContain('password');
   });
 
-  it('stays small: it rewrites itself and keeps what nobody has confirmed', async () => {
+  it('stays small: it compacts itself and keeps unacknowledged entries', async () => {
     let journal = await openJournal(folder.path, clock);
     const large = 'x'.repeat(900_000);
     await journal.finish(result('kept', 'first'));
@@ -141,7 +141,7 @@ describe('the command journal', () => {
     await journal.close();
   });
 
-  it('tells the same after any sequence of steps and restarts', async () => {
+  it('matches a model after any sequence of steps and restarts', async () => {
     const step = fc.record({ kind: fc.constantFrom('begin', 'finish', 'acknowledge', 'restart'), id: fc.nat(4) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
@@ -177,7 +177,7 @@ describe('the command journal', () => {
 });
 
 describeRequiring(['root', 'linux'], 'a command journal on a full disk', () => {
-  it('refuses what does not fit, and loses nothing of what comes after it', async () => {
+  it('refuses a write that does not fit, and loses none of the later ones', async () => {
     const disk = join(folder.path, 'disk');
     await mkdir(disk);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]);

@@ -20,7 +20,7 @@ function manifest(version: string): string {
   return [settings, web].map((document) => JSON.stringify(document)).join('\n---\n');
 }
 
-describe('an agent that is killed', () => {
+describe('a killed agent', () => {
   let folder: TemporaryFolder;
   let kubernetes: PlayedKubernetes;
   let platform: TestPlatform;
@@ -69,7 +69,7 @@ describe('an agent that is killed', () => {
   const untilWaiting = (id: string) =>
     platform.waitForMessage('command_progress', ({ command_id: of, phase }) => of === id && phase === 'waiting');
 
-  it('finishes its deploy when it is started again, the wait for readiness included', async () => {
+  it('finishes its deploy after a restart, including the wait for readiness', async () => {
     const first = await start();
     deploy('cmd-1');
     await untilWaiting('cmd-1');
@@ -90,7 +90,7 @@ describe('an agent that is killed', () => {
     expect(kubernetes.changes.filter((path) => path === WEB || path === SETTINGS)).toEqual([SETTINGS, WEB]);
   });
 
-  it('answers lost in the end, when each process that goes on with it is killed', async () => {
+  it('eventually reports lost if every process that resumes the deploy is killed', async () => {
     let child = await start();
     deploy('cmd-1');
     for (let run = 0; run < 4; run += 1) {
@@ -103,7 +103,7 @@ describe('an agent that is killed', () => {
     expect(new Set(numbers).size).toBe(numbers.length);
   });
 
-  it('answers lost for an exec, whose effects cannot be known', async () => {
+  it('reports lost for an exec, because its effects cannot be known', async () => {
     const first = await start();
     const exec = { pod: 'web-1', namespace: 'shop', container: 'main', command: ['date'] };
     const held = kubernetes.hold('/api/v1/namespaces/shop/pods/web-1');
@@ -114,7 +114,7 @@ describe('an agent that is killed', () => {
     expect(await platform.result('cmd-exec')).toMatchObject({ status: 'lost', error: { code: 'LOST' } });
   });
 
-  it('finishes a deploy that is sent again where its folder is gone, unless a newer one came', async () => {
+  it('finishes a resent deploy without its state folder, unless a newer one arrived', async () => {
     kubernetes.objects.set(WEB, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {}, status: READY });
     const first = await start();
     deploy('cmd-1');

@@ -7,7 +7,7 @@ function piece(seq: number, data = `line-${seq}\n`): CommandOutput {
   return { command_id: 'cmd-1', seq, stream: 'log', encoding: 'utf8', data };
 }
 
-describe('output on its way', () => {
+describe('output in flight', () => {
   let sent: number[];
   let cut: boolean;
   let acknowledges: boolean;
@@ -39,7 +39,7 @@ describe('output on its way', () => {
     });
   });
 
-  it('goes again over the next connection when nobody said that it arrived, in its order', async () => {
+  it('is resent in order on the next connection unless it was acknowledged', async () => {
     await window.add(piece(1));
     await window.add(piece(2));
     window.stored(1);
@@ -54,7 +54,7 @@ describe('output on its way', () => {
     expect(sent).toEqual([1, 2, 3, 2, 3, 4]);
   });
 
-  it('is settled only when all of it arrived', async () => {
+  it('is settled only when all of it was acknowledged', async () => {
     await window.add(piece(1));
     let settled = false;
     const end = window.settled().then(() => (settled = true));
@@ -67,7 +67,7 @@ describe('output on its way', () => {
     expect(sent).toEqual([1]);
   });
 
-  it('holds its source back while too much has not arrived', async () => {
+  it('pauses its source while too much is unacknowledged', async () => {
     await window.add(piece(1, 'x'.repeat(15)));
     let free = false;
     const next = window.add(piece(2, 'x'.repeat(15))).then(() => (free = true));
@@ -77,7 +77,7 @@ describe('output on its way', () => {
     await next;
   });
 
-  it('counts as arrived when it left, for a platform that never says so', async () => {
+  it('counts as delivered once sent if the platform never acknowledges output', async () => {
     acknowledges = false;
     for (let seq = 1; seq <= 10; seq += 1) await window.add(piece(seq, 'x'.repeat(15)));
     await window.settled();
@@ -85,7 +85,7 @@ describe('output on its way', () => {
     expect(sent).toHaveLength(10);
   });
 
-  it('is given up when the command is cancelled while the platform is away', async () => {
+  it('is dropped when the command is cancelled while the platform is away', async () => {
     cut = true;
     const held = window.add(piece(1));
     abort.abort();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { startTestAgent, TestPlatform } from '../testing/index.ts';
 
-describe('an agent that stops', () => {
-  it('refuses what comes, but leaves logs that are followed to the next process', async () => {
-    const platform = await TestPlatform.start({ acknowledgeEvents: false }); // so that stopping waits a moment for that
+describe('an agent that is stopping', () => {
+  it('refuses new commands, but leaves followed logs to the next process', async () => {
+    const platform = await TestPlatform.start({ acknowledgeEvents: false }); // makes stopping wait for the ack
     const test = await startTestAgent({ platformUrl: platform.url });
     await platform.waitForMessage('heartbeat');
     const stopped = test.stop();

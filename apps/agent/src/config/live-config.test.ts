@@ -17,7 +17,7 @@ function liveConfig() {
 }
 
 describe('a reload', () => {
-  it('takes on what can change, tells listeners, and names what waits for a restart', () => {
+  it('applies what can change, notifies listeners, and names what requires a restart', () => {
     const { environment, lines, config } = liveConfig();
     const heard: string[] = [];
     config.onChange(({ log }) => heard.push(log.level));
@@ -29,7 +29,7 @@ describe('a reload', () => {
     expect(lines.join('')).not.toContain('two');
   });
 
-  it('of a faulty configuration changes nothing and reports each fault', () => {
+  it('of an invalid configuration changes nothing and reports each fault', () => {
     const { environment, lines, config } = liveConfig();
     Object.assign(environment, { LOG_LEVEL: 'loud', SVC_AGENT_PORT: 'x', SVC_TOKEN: 'two' });
     config.reload('SIGHUP');
@@ -38,7 +38,7 @@ describe('a reload', () => {
     expect(lines.join('')).toContain('http.port');
   });
 
-  it('without a change tells nobody', () => {
+  it('without a change notifies no listener', () => {
     const { config } = liveConfig();
     let heard = 0;
     config.onChange(() => (heard += 1));
@@ -46,7 +46,7 @@ describe('a reload', () => {
     expect(heard).toBe(0);
   });
 
-  it('takes a token away that moved into a file', () => {
+  it('removes a token that moved into a file', () => {
     const { environment, config } = liveConfig();
     delete environment['SVC_TOKEN'];
     environment['SVC_TOKEN_FILE'] = '/run/token';
@@ -55,7 +55,7 @@ describe('a reload', () => {
     expect(config.current.svc.token_file).toBe('/run/token');
   });
 
-  it('takes on every section that it says is reloaded, and no other', () => {
+  it('applies every section documented as reloadable, and no other', () => {
     const { config: initial } = loadAgentConfig({
       file: null,
       environment: { CLUSTER_NAME: 'a', SVC_API_URL: 'https://b', SVC_TOKEN: 'one' },

@@ -45,7 +45,7 @@ async function faultsOf(text: string, environment: Record<string, string> = {}):
 }
 
 describe('the configuration of the agent', () => {
-  it('is the file of the contract as it is', async () => {
+  it("accepts the contract's example unchanged", async () => {
     const config = await load(CONTRACT_FILE);
     expect(config).toMatchObject({
       agent: { cluster_name: 'production', labels: { environment: 'production' } },
@@ -56,7 +56,7 @@ describe('the configuration of the agent', () => {
     });
   });
 
-  it('takes each variable of the contract over the file', async () => {
+  it('prefers each environment variable of the contract over the file', async () => {
     const config = await load(CONTRACT_FILE, {
       CLUSTER_NAME: 'staging',
       SVC_API_URL: 'https://other.example/base',
@@ -73,12 +73,12 @@ describe('the configuration of the agent', () => {
     });
   });
 
-  it('needs no file', () => {
+  it('does not require a file', () => {
     const environment = { CLUSTER_NAME: 'a', SVC_API_URL: 'https://b', SVC_TOKEN_FILE: '/run/token' };
     expect(loadAgentConfig({ file: null, environment }).config.svc).toMatchObject({ token_file: '/run/token' });
   });
 
-  it('reports every fault together, also the missing token', async () => {
+  it('reports all faults together, including a missing token', async () => {
     const text =
       'agent: {cluster_name: "Not A Name", colour: blue}\nsvc: {timeout: soon, reconnect: {interval: 5}}\nhttp: {port: 70000}\n';
     expect((await faultsOf(text)).toSorted()).toEqual([
@@ -117,20 +117,20 @@ describe('the configuration of the agent', () => {
     expect(await faultsOf(text, environment)).toEqual([path]);
   });
 
-  it('takes the token of the environment before a file that the YAML names, and a file of the environment before both', async () => {
+  it('prefers SVC_TOKEN over a token file named in YAML, and SVC_TOKEN_FILE over both', async () => {
     const text = 'agent: {cluster_name: a}\nsvc: {api_url: "https://b", token_file: /from/yaml}\n';
     const { svc } = await load(text, { SVC_TOKEN: 'x' });
     expect([svc.token, svc.token_file]).toEqual(['x', undefined]);
     expect((await load(text, { SVC_TOKEN_FILE: '/from/environment' })).svc.token_file).toBe('/from/environment');
   });
 
-  it('never puts the password of a URL into a fault', async () => {
+  it("never reveals a URL's password in a fault", async () => {
     await expect(load('svc: {api_url: "https://user:hunter2@x"}')).rejects.toSatisfy(
       (error: Error) => error.message.includes('svc.api_url') && !error.message.includes('hunter2'),
     );
   });
 
-  it('never puts the token into a fault', async () => {
+  it('never reveals the token in a fault', async () => {
     const text = CONTRACT_FILE.replace('svc_agt_from_file', '[svc_agt_secret]');
     await expect(load(text)).rejects.toSatisfy((error: Error) => !error.message.includes('svc_agt_secret'));
   });

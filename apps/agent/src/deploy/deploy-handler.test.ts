@@ -32,7 +32,7 @@ function createContext(signal = new AbortController().signal): CommandContext {
   return { commandId: 'c', resumed: true, signal, progress: nothing, output: async () => undefined, onInput: nothing };
 }
 
-it('runs one deploy of a project, and a newer one supersedes the waiting one', async () => {
+it('runs one deploy per project at a time, and a newer one supersedes the queued one', async () => {
   const gate = Promise.withResolvers<void>();
   const handler = createHandler(gate.promise);
   const first = handler.run(EMPTY, createContext());
@@ -47,7 +47,7 @@ it('runs one deploy of a project, and a newer one supersedes the waiting one', a
   expect(handler.position?.(EMPTY)).toBe(0);
 });
 
-it('does not start a deploy that was cancelled while it waited', async () => {
+it('does not start a deploy that was cancelled while queued', async () => {
   const gate = Promise.withResolvers<void>();
   const handler = createHandler(gate.promise);
   const first = handler.run(EMPTY, createContext());

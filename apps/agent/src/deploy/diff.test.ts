@@ -3,8 +3,8 @@ import { differencesBetween } from './diff.ts';
 
 const base = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: '1', resourceVersion: '5' } };
 
-describe('a difference', () => {
-  it('names each field with the value before and after, and leaves out what servers write', () => {
+describe('a diff', () => {
+  it('names each field with the values before and after, and omits server-managed fields', () => {
     const before = { ...base, data: { a: '1', gone: 'x' }, list: [1, 2] };
     const after = {
       ...base,
@@ -21,7 +21,7 @@ describe('a difference', () => {
     ]);
   });
 
-  it('of what is new has its fields, and nothing that servers write', () => {
+  it('of a new object lists its fields, but no server-managed ones', () => {
     const metadata = {
       ...base.metadata,
       labels: { app: 'a' },
@@ -38,7 +38,7 @@ describe('a difference', () => {
     ]);
   });
 
-  it('shows no value of a Secret', () => {
+  it('does not reveal values of a Secret', () => {
     const before = { ...base, kind: 'Secret', data: { password: 'b2xk' } };
     const after = { ...base, kind: 'Secret', data: { password: 'bmV3' } };
     const text = JSON.stringify(differencesBetween(before, after));
@@ -51,7 +51,7 @@ describe('a difference', () => {
     expect(JSON.stringify(differencesBetween(null, annotated))).not.toContain('bmV3');
   });
 
-  it('is bounded', () => {
+  it('is limited in size', () => {
     const data = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, 'v'.repeat(5000)]));
     const differences = differencesBetween({ ...base, data: {} }, { ...base, data });
     expect(differences).toHaveLength(256);

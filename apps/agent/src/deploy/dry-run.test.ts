@@ -13,7 +13,7 @@ function configMap(name: string): PlannedObject {
   return { object, field: `manifest[${name}]`, namespaced: true, dependsOnManifest: false };
 }
 
-it('asks an API server that went away about no further object', async () => {
+it('stops asking an API server that became unreachable', async () => {
   let asked = 0;
   const server = createServer((request, response) => {
     if (request.method === 'GET') {

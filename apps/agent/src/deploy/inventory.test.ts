@@ -10,7 +10,7 @@ const entry = (name: string, apiVersion = 'v1', uid?: string) => ({
 });
 
 describe('the inventory', () => {
-  it('holds old and new together before anything changes, with the known ids of objects', () => {
+  it('lists old and new objects before anything changes, with the known uids', () => {
     expect(unionOf([entry('a', 'v1', 'u1'), entry('b')], [entry('a'), entry('c')])).toEqual([
       entry('a', 'v1', 'u1'),
       entry('b'),
@@ -18,13 +18,13 @@ describe('the inventory', () => {
     ]);
   });
 
-  it('does not take the same object in another version for another one', () => {
+  it('treats an object as the same across API versions', () => {
     expect(withoutThese([entry('a', 'x.dev/v1beta1'), entry('b', 'x.dev/v1')], [entry('a', 'x.dev/v1')])).toEqual([
       entry('b', 'x.dev/v1'),
     ]);
   });
 
-  it('has a name of its own for ids that look alike', () => {
+  it('has distinct names for similar ids', () => {
     const names = ['shop', 'Shop', 'sh_op', 'sh.op', '___'].map(inventoryName);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/);

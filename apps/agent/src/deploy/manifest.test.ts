@@ -25,7 +25,7 @@ function refusal(text: string): Record<string, unknown> {
 }
 
 describe('a manifest', () => {
-  it('gives the objects of all documents and lists, with their places', () => {
+  it('contains the objects of all documents and lists, with their positions', () => {
     const text = `${head}---\n# nothing\n---\napiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\n---\n{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"c"}}`;
     const objects = parse(text).map(({ object, field }) => [object.kind, object.metadata.name, field]);
     expect(objects).toEqual([
@@ -35,7 +35,7 @@ describe('a manifest', () => {
     ]);
   });
 
-  it('reads numbers, modes and booleans as Kubernetes does', () => {
+  it('parses numbers, modes and booleans like Kubernetes', () => {
     const text = `${head}data:\n  mode: 0644\n  yes: yes\n  off: off\n  text: "0644"\n  time: 12:30\n  date: 2020-01-01\n  big: 1e3\n  hex: 0x10\n  none: ~\n`;
     expect(parse(text)[0]?.object['data']).toEqual({
       mode: 420,
@@ -50,7 +50,7 @@ describe('a manifest', () => {
     });
   });
 
-  it('follows anchors and merges', () => {
+  it('supports anchors and merge keys', () => {
     const text = `${head}x: &base {a: 1, b: 2}\ny: {<<: *base, b: 3}\n`;
     expect(parse(text)[0]?.object['y']).toEqual({ a: 1, b: 3 });
   });
@@ -71,11 +71,11 @@ describe('a manifest', () => {
     ['apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: "x y"}', 'manifest[0].metadata.namespace'],
     ['apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {b: 1}}', 'manifest[0].metadata.labels.b'],
     [Array.from({ length: 11 }, () => head).join('---\n'), 'manifest'],
-  ])('is refused with the place: %j', (text, field) => {
+  ])('is refused with the position of the fault: %j', (text, field) => {
     expect(refusal(text)).toMatchObject({ code: 'INVALID_REQUEST', field });
   });
 
-  it('takes lists of one kind apart, whose items need not say what they are', () => {
+  it('splits typed lists, whose items may omit their kind', () => {
     const text =
       'apiVersion: v1\nkind: ConfigMapList\nitems:\n- {metadata: {name: a}}\n- {kind: Secret, metadata: {name: b}}\n';
     expect(parse(text).map(({ object }) => [object.apiVersion, object.kind, object.metadata.name])).toEqual([
@@ -86,7 +86,7 @@ describe('a manifest', () => {
     expect(parse(named)[0]?.object.kind).toBe('AllowList');
   });
 
-  it('is refused with all that is wrong with it at once', () => {
+  it('is refused with all its faults at once', () => {
     const text = `kind: A\nmetadata: {name: "A B", labels: {a: 1, b: 2}}\n---\n${head}---\n{\n---\n- a\n`;
     const { code, field, reason, issues } = refusal(text);
     expect({ code, field }).toEqual({ code: 'INVALID_REQUEST', field: 'manifest[0].apiVersion' });
@@ -101,14 +101,14 @@ describe('a manifest', () => {
     expect(reason).toMatch(/^6 faults: manifest\[0\].apiVersion must be a text; manifest\[0\].metadata.name must/);
   });
 
-  it('says how many more there are than it names', () => {
+  it('reports how many faults are not listed', () => {
     const labels = Array.from({ length: 60 }, (_, index) => `l${index}: 1`).join(', ');
     const { reason, issues } = refusal(`apiVersion: v1\nkind: A\nmetadata: {name: a, labels: {${labels}}}\n`);
     expect(issues).toHaveLength(50);
     expect(reason).toMatch(/^60 faults: .*; and 10 more$/);
   });
 
-  it('refuses aliases that multiply, at once', () => {
+  it('refuses an alias bomb at once', () => {
     const levels = Array.from({ length: 12 }, (_, level) => {
       const previous = level === 0 ? 'x' : `*l${level - 1}`;
       return `l${level}: &l${level} [${Array.from({ length: 10 }, () => previous).join(', ')}]`;
@@ -120,7 +120,7 @@ describe('a manifest', () => {
     });
   });
 
-  it('refuses what nests too deeply', () => {
+  it('refuses deep nesting', () => {
     expect(refusal(`${head}a: ${'['.repeat(300)}${']'.repeat(300)}`)).toMatchObject({ code: 'INVALID_REQUEST' });
     expect(refusal('['.repeat(200_000))).toMatchObject({ code: 'INVALID_REQUEST' });
   });
@@ -130,7 +130,7 @@ describe('a manifest', () => {
     expect(parse(`${head}data:\n${keys}\n`)).toHaveLength(1);
   });
 
-  it('survives any text: objects or INVALID_REQUEST', () => {
+  it('parses any text to objects or INVALID_REQUEST', () => {
     const mangled = fc
       .tuple(
         fc.constant(`${head}data: {a: "1", b: [1, 2]}\n---\n${head}`),

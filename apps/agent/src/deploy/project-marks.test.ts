@@ -18,7 +18,7 @@ const object = (apiVersion: string, kind: string, fields: Record<string, unknown
   ...fields,
 });
 
-describe('the marks of a project', () => {
+describe('project labels', () => {
   it.each([
     [object('apps/v1', 'Deployment', { spec: { template: { spec } } }), ['spec', 'template']],
     [
@@ -26,7 +26,7 @@ describe('the marks of a project', () => {
       ['spec', 'jobTemplate', 'spec', 'template'],
     ],
     [object('v1', 'Pod', { spec }), []],
-  ])('stand on the object, on its pods and in every container: %#', (given, path) => {
+  ])('are set on the object, on its pods and in every container: %#', (given, path) => {
     const marked = markForProject(given, 'shop', 'svc.dev');
     expect(marked.metadata.labels).toMatchObject({ app: 'web', 'svc.dev/project': 'shop' });
     expect(fieldAt(marked, ...path, 'metadata', 'labels', 'svc.dev/project')).toBe('shop');
@@ -35,12 +35,12 @@ describe('the marks of a project', () => {
     expect(fieldAt(marked, ...path, 'spec', 'initContainers', 0, 'env')).toEqual([value]);
   });
 
-  it('leave the inside of kinds alone that only share a name', () => {
+  it('do not change other kinds that share a name with a known one', () => {
     const given = object('example.com/v1', 'Deployment', { spec: { template: { spec } } });
     expect(markForProject(given, 'shop', 'svc.dev')['spec']).toEqual(given['spec']);
   });
 
-  it('do not change what they were given', () => {
+  it('do not change their input', () => {
     const given = object('apps/v1', 'Deployment', { spec: { template: { spec } } });
     const before = structuredClone(given);
     markForProject(given, 'shop', 'svc.dev');

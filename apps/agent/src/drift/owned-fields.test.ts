@@ -14,8 +14,8 @@ function metadata(managers: readonly object[]) {
   return { name: 'web', managedFields: managers as [] };
 }
 
-describe('fields that are ours', () => {
-  it('are those of our own applies, and not of our updates or of a subresource', () => {
+describe('owned fields', () => {
+  it('are those of our own applies, not of our updates or of a subresource', () => {
     const entry = { manager: 'svc-agent', operation: 'Apply', fieldsV1: FIELDS };
     const managers = [
       { ...entry, fieldsV1: {}, subresource: 'status' },
@@ -27,7 +27,7 @@ describe('fields that are ours', () => {
     expect(ownedFields({ name: 'web' }, 'svc-agent')).toEqual({});
   });
 
-  it('are lost by name, each of them', () => {
+  it('are reported individually when lost', () => {
     const now = {
       'f:metadata': { 'f:labels': { 'f:app': {} } },
       'f:spec': { 'f:template': { 'f:containers': { 'k:{"name":"main"}': { '.': {}, 'f:name': {} } } } },
@@ -42,7 +42,7 @@ describe('fields that are ours', () => {
     expect(lostFields(FIELDS, {})).toHaveLength(5);
   });
 
-  it('were taken by whoever wrote last', () => {
+  it('are attributed to the last other writer when lost', () => {
     const managers = [
       { manager: 'kubectl-edit', operation: 'Update', time: '2026-01-02T00:00:00Z' },
       { manager: 'helm', operation: 'Update', time: '2026-01-01T00:00:00Z' },

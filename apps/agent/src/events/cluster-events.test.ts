@@ -23,7 +23,7 @@ class PlayedServer {
   }
 }
 
-it('says each time that a kind is not watched any more, and that it is again', async () => {
+it('logs whenever a kind is no longer watched, and when it is again', async () => {
   await using folder = await temporaryFolder();
   const clock = fakeClock();
   const lines: string[] = [];

@@ -28,14 +28,14 @@ function story(statuses: readonly object[], initial = false): string[][] {
   });
 }
 
-describe('looks at a pod', () => {
-  it('tell nothing of what was there before, and every change after it', () => {
+describe('pod observations', () => {
+  it('report no initial state, but every later change', () => {
     const ready = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
     expect(story([ready, ready, { phase: 'Failed', reason: 'Evicted' }], true)).toEqual([[], [], ['pod_evicted']]);
     expect(story([{ phase: 'Pending' }, ready])).toEqual([['pod_created'], ['pod_ready']]);
   });
 
-  it('tell an eviction once, whoever is behind it, and no failure besides', () => {
+  it('report an eviction once, whatever its cause, and no failure in addition', () => {
     const target = (reason: string, status = 'True') => [{ type: 'DisruptionTarget', status, reason, message: 'm' }];
     const running = { phase: 'Running' };
     const drained = { phase: 'Running', conditions: target('EvictionByEvictionAPI') };
@@ -50,12 +50,12 @@ describe('looks at a pod', () => {
     ]);
   });
 
-  it('tell a crash loop when it begins and when its restarts have doubled', () => {
+  it('report a crash loop when it begins and whenever its restarts double', () => {
     const loop = [3, 4, 5, 6, 7].map((restarts) => waiting('CrashLoopBackOff', restarts));
     expect(story([{}, ...loop]).slice(1)).toEqual([['pod_crash_loop'], [], [], ['pod_crash_loop'], []]);
   });
 
-  it('tell a failed pull once for its image, and again after it worked', () => {
+  it('report a failed pull once per image, and again after a success', () => {
     const looks = [
       waiting('ErrImagePull'),
       waiting('ImagePullBackOff'),
@@ -66,7 +66,7 @@ describe('looks at a pod', () => {
     expect(story([{}, ...looks]).slice(1)).toEqual([['image_pull_failed'], [], [], [], ['image_pull_failed']]);
   });
 
-  it('tell each end for want of memory once', () => {
+  it('report each out-of-memory kill once', () => {
     const ended = (finishedAt: string) => ({
       containerStatuses: [{ name: 'main', lastState: { terminated: { reason: 'OOMKilled', finishedAt } } }],
     });
@@ -74,7 +74,7 @@ describe('looks at a pod', () => {
     expect(story([{}, ...looks]).slice(1)).toEqual([['pod_oom_killed'], [], ['pod_oom_killed']]);
   });
 
-  it('say where and whose it is', () => {
+  it('include location and owner', () => {
     const { events } = lookAtPod(pod({}), null, false, 'svc.dev');
     expect(events).toEqual([
       {
@@ -87,7 +87,7 @@ describe('looks at a pod', () => {
   });
 });
 
-describe('events of a pod', () => {
+describe('pod events', () => {
   const known = { image: 'web:1', node: 'node-1' };
   const container = { name: 'main', image: 'docker.io/library/web:1', restartCount: 3 };
   const terminated = { reason: 'OOMKilled', finishedAt: '2026-01-01T00:00:01Z' };
@@ -99,25 +99,25 @@ describe('events of a pod', () => {
     ['pod_crash_loop', waiting('CrashLoopBackOff', 3)],
     ['image_pull_failed', waiting('ErrImagePull')],
     ['pod_oom_killed', { containerStatuses: [{ ...container, lastState: { terminated } }] }],
-  ])('of the type %s carry the image and the node', (type, status) => {
+  ])('of type %s include the image and the node', (type, status) => {
     const { kept } = lookAtPod(pod({ phase: 'Pending' }), null, false, 'svc.dev');
     const { events } = lookAtPod(pod(status), kept, false, 'svc.dev');
     expect(events).toEqual([expect.objectContaining({ type, details: expect.objectContaining(known) })]);
   });
 
-  it('carry them when nothing else is left of it', () => {
+  it('include them even after the pod is gone', () => {
     const { kept } = lookAtPod(pod({ phase: 'Running' }), null, true, 'svc.dev');
     expect(podGone(kept).details).toEqual({ phase: 'Running', ...known });
   });
 
-  it('carry the image alone before it is scheduled', () => {
+  it('include only the image before the pod is scheduled', () => {
     const unscheduled = { ...pod({ phase: 'Pending' }), spec: { containers: [{ name: 'main', image: 'web:1' }] } };
     const { kept, events } = lookAtPod(unscheduled, null, false, 'svc.dev');
     expect(events[0]?.details).toEqual({ image: 'web:1', project_id: 'p' });
     expect(podGone(kept).details).toEqual({ phase: 'Pending', image: 'web:1' });
   });
 
-  it('carry the image of the container that they are about', () => {
+  it('include the image of the affected container', () => {
     const spec = {
       containers: [
         { name: 'web', image: 'web:1' },
@@ -128,7 +128,7 @@ describe('events of a pod', () => {
     expect(events.map(({ details }) => details['image'])).toEqual(['web:1', 'job:2']);
   });
 
-  it('carry what is known of the pod in a warning about it', () => {
+  it('include the known details of the pod in a warning', () => {
     const warning: KubeObject = {
       apiVersion: 'v1',
       kind: 'Event',
@@ -140,7 +140,7 @@ describe('events of a pod', () => {
   });
 });
 
-describe('looks at a workload', () => {
+describe('workload observations', () => {
   function deployment(replicas: number, status: object): KubeObject {
     return {
       apiVersion: 'apps/v1',
@@ -151,7 +151,7 @@ describe('looks at a workload', () => {
     };
   }
 
-  it('tell when it becomes available, fails and is scaled', () => {
+  it('report when a workload becomes available, fails or is scaled', () => {
     const up = deployment(1, { updatedReplicas: 1, availableReplicas: 1, replicas: 1 });
     const stuck = deployment(1, {
       conditions: [{ type: 'Progressing', reason: 'ProgressDeadlineExceeded', message: 'no' }],
@@ -168,8 +168,8 @@ describe('looks at a workload', () => {
   });
 });
 
-describe('looks at a warning', () => {
-  it('tell it at its first sight and at each doubling', () => {
+describe('warning observations', () => {
+  it('report a warning at first sight and at each doubling', () => {
     const warning = (count: number): KubeObject => ({
       apiVersion: 'v1',
       kind: 'Event',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { execEndOf } from './exec-end.ts';
 
-describe('the last word of an exec', () => {
+describe('the end of an exec', () => {
   it('is exit code 0 for a success', () => {
     expect(execEndOf('{"status":"Success"}')).toEqual({ kind: 'exited', exitCode: 0 });
   });
@@ -18,12 +18,12 @@ describe('the last word of an exec', () => {
   it.each([
     ['exec: "nope": executable file not found in $PATH: unknown', 'INVALID_REQUEST'],
     ['container not running', 'KUBERNETES_ERROR'],
-  ])('is a refusal when nothing ran: %s', (message, code) => {
+  ])('is a refusal if nothing ran: %s', (message, code) => {
     const status = JSON.stringify({ status: 'Failure', reason: 'InternalError', message });
     expect(execEndOf(status)).toMatchObject({ kind: 'not_started', error: { code, message } });
   });
 
-  it('is unknown when the connection broke, and a refusal when it is no status', () => {
+  it('is unknown if the connection broke, and a refusal if there is no valid status', () => {
     expect(execEndOf(null)).toEqual({ kind: 'unknown' });
     expect(execEndOf('oops')).toMatchObject({ kind: 'not_started', error: { code: 'KUBERNETES_ERROR' } });
   });

@@ -30,7 +30,7 @@ function textOf(sent: readonly Sent[], stream: string): string {
 }
 
 describe('the output of a command', () => {
-  it('stands in the result while each stream fits into 64 KiB', async () => {
+  it('is in the result while each stream fits into 64 KiB', async () => {
     const { made, sent } = capture();
     made.add('stdout', Buffer.from('one '));
     made.add('stderr', Buffer.from('err'));
@@ -46,13 +46,13 @@ describe('the output of a command', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is base64 when it is no text', async () => {
+  it('is base64 if it is not UTF-8', async () => {
     const { made } = capture();
     made.add('stdout', Buffer.from([0xff, 0x00]));
     expect(await made.end()).toMatchObject({ stdout: '/wA=', encoding: 'base64' });
   });
 
-  it('goes in pieces, all of it, once one stream is larger', async () => {
+  it('is sent completely in chunks once a stream is larger', async () => {
     const { made, sent } = capture();
     made.add('stderr', Buffer.from('before '));
     const large = Buffer.alloc(200_000, 'x');
@@ -64,14 +64,14 @@ describe('the output of a command', () => {
     expect(sent.every(({ data }) => data.length <= 65_536)).toBe(true);
   });
 
-  it('is cut at the limit, and says so', async () => {
+  it('is cut at the limit and marked as truncated', async () => {
     const { made } = capture({ maxBytes: 5 });
     made.add('stdout', Buffer.from('1234567'));
     made.add('stderr', Buffer.from('more'));
     expect(await made.end()).toMatchObject({ stdout: '12345', stderr: '', stdout_bytes: 5, truncated: true });
   });
 
-  it('never breaks a character between two pieces', async () => {
+  it('never splits a character between two chunks', async () => {
     const { made, sent, clock } = capture({ live: true });
     const euro = Buffer.from('€');
     made.add('stdout', euro.subarray(0, 2));
@@ -81,7 +81,7 @@ describe('the output of a command', () => {
     expect(sent).toEqual([{ stream: 'stdout', encoding: 'utf8', data: '€' }]);
   });
 
-  it('holds the process back while the platform does not take it, and lets it go on afterwards', async () => {
+  it('pauses the process until the platform accepts the output', async () => {
     const gate = Promise.withResolvers<void>();
     const { made, flow } = capture({ live: true, send: () => gate.promise });
     for (let index = 0; index < 8; index += 1) made.add('stdout', Buffer.alloc(65_536, 'x'));
@@ -91,7 +91,7 @@ describe('the output of a command', () => {
     expect(flow).toEqual(['hold', 'release']);
   });
 
-  it('counts as truncated when it could never be sent', async () => {
+  it('is marked as truncated if it could not be sent', async () => {
     const { made } = capture({ live: true, send: () => Promise.reject(new Error('cancelled')) });
     made.add('stdout', Buffer.from('lost'));
     expect(await made.end()).toMatchObject({ stdout_bytes: 4, truncated: true });

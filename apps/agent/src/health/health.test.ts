@@ -84,7 +84,7 @@ describe('/readyz', () => {
     expect(ok).toBe(ready);
   });
 
-  it('says of every part that it shuts down', () => {
+  it('reports shutting_down for every component', () => {
     const stopping = health();
     stopping.beginShutdown();
     const state = 'shutting_down';
@@ -97,7 +97,7 @@ describe('/readyz', () => {
 });
 
 describe('/healthz and /livez', () => {
-  it('fail for faults of the process and for nothing else', () => {
+  it('fail only for faults of the process', () => {
     const away = health({ channel: { state: 'disconnected', ...never }, kubernetes: 'unreachable' });
     expect([away.healthz().ok, away.livez().ok, away.readyz().ok]).toEqual([true, true, false]);
     const blocked = health({ faults: ['event_loop_blocked'] });
@@ -114,13 +114,13 @@ describe('/healthz and /livez', () => {
     ['unauthorized', true],
     ['forbidden', true],
     ['ok', true],
-  ])('say of a cluster that is %s whether it can be reached: %s', (kubernetes, reachable) => {
+  ])('report for a cluster in state %s whether it is reachable: %s', (kubernetes, reachable) => {
     expect(health({ kubernetes }).livez().body['components']).toMatchObject({
       kubernetes_client: { cluster_reachable: reachable },
     });
   });
 
-  it('tell the truth of each component without any grace', () => {
+  it('report the state of each component without a grace period', () => {
     const { body } = health({
       channel: { state: 'disconnected', ...justNow },
       tunnel: { state: 'unauthorized', ...never },
@@ -134,11 +134,11 @@ describe('/healthz and /livez', () => {
   });
 });
 
-describe('an agent that the platform refuses', () => {
+describe('an agent refused by the platform', () => {
   it.each([
     [401, 'unauthorized'],
     [403, 'forbidden'],
-  ])('with %i says so of both connections', async (status, state) => {
+  ])('with %i reports it for both connections', async (status, state) => {
     const platform = await TestPlatform.start();
     platform.refusal = { status, body: '' };
     const test = await startTestAgent({ platformUrl: platform.url, environment: { TUNNEL_ENABLED: 'true' } });
@@ -150,8 +150,8 @@ describe('an agent that the platform refuses', () => {
   });
 });
 
-describe('an agent whose platform goes away', () => {
-  it('stays as ready as it was for three heartbeats, while /livez says it at once', async () => {
+describe('an agent that loses its platform', () => {
+  it('stays ready for three heartbeats, while /livez reports the loss at once', async () => {
     const platform = await TestPlatform.start();
     const moved = fakeClock();
     const test = await startTestAgent({ platformUrl: platform.url, clock: moved });

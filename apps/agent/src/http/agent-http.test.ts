@@ -35,15 +35,15 @@ function exchange(sent: string): Promise<string> {
   return text(socket);
 }
 
-describe('the HTTP endpoints of the agent', () => {
-  it('says on /healthz that the process runs, whatever is away', async () => {
+describe("the agent's HTTP endpoints", () => {
+  it('reports on /healthz that the process runs, whatever is unreachable', async () => {
     const response = await test.get('/healthz');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.json()).toEqual({ status: 'ok', timestamp: expect.stringMatching(ISO) as string });
   });
 
-  it('answers 503 on /readyz with the state of each part until all are ok', async () => {
+  it("returns 503 on /readyz with each component's state until all are ok", async () => {
     await waitFor(() => platform.connections.length === 1);
     await waitFor(async () => {
       const body = await json('/readyz');
@@ -58,7 +58,7 @@ describe('the HTTP endpoints of the agent', () => {
     });
   });
 
-  it('tells on /livez the truth about each component', async () => {
+  it('reports the actual state of each component on /livez', async () => {
     await waitFor(() => platform.connections.length === 1);
     await clock.advance(65_000);
     expect(await json('/livez')).toMatchObject({
@@ -72,7 +72,7 @@ describe('the HTTP endpoints of the agent', () => {
     });
   });
 
-  it('gives the fields of the contract on /info', async () => {
+  it("returns the contract's fields on /info", async () => {
     expect(await json('/info')).toEqual({
       version: '1.2.3',
       git_commit: 'abc1234',
@@ -85,7 +85,7 @@ describe('the HTTP endpoints of the agent', () => {
     });
   });
 
-  it('has on /info the id that the platform tells, also when only the name was configured', async () => {
+  it('returns the id assigned by the platform on /info, even if only the name is configured', async () => {
     const named = await startTestAgent({ platformUrl: platform.url, environment: { SVC_CLUSTER_ID: '' } });
     await waitFor(async () => (await (await named.get('/info')).text()).includes('"cluster_id":"cls-123abc"'), {
       timeoutMs: 30_000,
@@ -94,7 +94,7 @@ describe('the HTTP endpoints of the agent', () => {
     await named.stop();
   });
 
-  it('shows its configuration with every secret redacted', async () => {
+  it('returns its configuration with all secrets redacted', async () => {
     const text = await (await test.get('/config')).text();
     expect(text).not.toContain('svc_agt_token_of_the_test');
     expect(JSON.parse(text)).toMatchObject({
@@ -105,7 +105,7 @@ describe('the HTTP endpoints of the agent', () => {
     });
   });
 
-  it('answers what it does not have in the body of the contract', async () => {
+  it("answers unknown paths and methods with errors in the contract's format", async () => {
     const missing = await test.get('/nope');
     expect(missing.status).toBe(404);
     expect(await missing.json()).toMatchObject({ error: { code: 'NOT_FOUND', details: { field: 'path' } } });
@@ -120,17 +120,17 @@ describe('the HTTP endpoints of the agent', () => {
     ['garbage', 400, 'INVALID_REQUEST', 'GARBAGE\r\n\r\n'],
     ['no host', 400, 'INVALID_REQUEST', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['a large head', 431, 'HEADERS_TOO_LARGE', `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
-  ])('refuses %s with %i in the body of the contract', async (_what, status, code, sent) => {
+  ])("refuses %s with %i in the contract's format", async (_what, status, code, sent) => {
     const answer = await exchange(sent);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code } });
   });
 
-  it('understands a whole URL as the target', async () => {
+  it('accepts an absolute URL as the request target', async () => {
     expect(await exchange('GET http://a/healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toContain('"ok"');
   });
 
-  it('says what is left of a limit with a refused method as well, which costs as much', async () => {
+  it('returns the remaining rate limit for a refused method too, which counts like any other', async () => {
     const posted = await test.get('/config', { method: 'POST' });
     expect(posted.status).toBe(405);
     expect(posted.headers.get('x-ratelimit-remaining')).toBe('4');
@@ -141,7 +141,7 @@ describe('the HTTP endpoints of the agent', () => {
     ['/metrics', 60, 10],
     ['/info', 60, 10],
     ['/config', 10, 5],
-  ])('limits %s to %i a minute with a burst of %i', async (path, limit, burst) => {
+  ])('limits %s to %i requests a minute with a burst of %i', async (path, limit, burst) => {
     for (let index = 0; index < burst; index += 1) {
       const response = await test.get(path);
       expect(response.status).toBe(200);
@@ -159,7 +159,7 @@ describe('the HTTP endpoints of the agent', () => {
     expect((await test.get(path)).status).toBe(429);
   });
 
-  it('never limits health', async () => {
+  it('never rate-limits health checks', async () => {
     for (let index = 0; index < 150; index += 1) expect((await test.get('/healthz')).status).toBe(200);
   });
 
@@ -196,8 +196,8 @@ describe('the HTTP endpoints of the agent', () => {
   });
 });
 
-describe('metrics that are turned off', () => {
-  it('are on neither port', async () => {
+describe('disabled metrics', () => {
+  it('are not served on either port', async () => {
     const off = await startTestAgent({ environment: { MONITORING_ENABLED: 'false' } });
     expect(off.agent.metricsPort).toBeNull();
     expect((await off.get('/metrics')).status).toBe(404);
@@ -205,8 +205,8 @@ describe('metrics that are turned off', () => {
   });
 });
 
-describe('a port that is taken', () => {
-  it('is named with the key to change, and nothing stays open', async () => {
+describe('a port in use', () => {
+  it('is reported with the key to change, and nothing stays open', async () => {
     await expect(
       startTestAgent({ environment: { SVC_AGENT_PORT: String(test.agent.httpPort) } }),
     ).rejects.toMatchObject({ code: 'PORT_IN_USE', details: { key: 'http.port' } });

@@ -13,8 +13,8 @@ async function linesOf(chunks: readonly string[], maxLineBytes = 64): Promise<Lo
 
 const TIME = '2026-11-21T09:30:00.000000001Z';
 
-describe('the lines of a log', () => {
-  it('are the same however the stream is cut, with their times apart', async () => {
+describe('log lines', () => {
+  it('are the same however the stream is split, with separate timestamps', async () => {
     const whole = `${TIME} one\n${TIME} two\nno time\n${TIME} last`;
     const expected = [
       { time: TIME, text: 'one\n', begins: true },
@@ -26,7 +26,7 @@ describe('the lines of a log', () => {
     expect(await linesOf([...whole])).toEqual(expected);
   });
 
-  it('come in parts when they are too long, and nothing of them is lost', async () => {
+  it('are split when too long, without losing anything', async () => {
     const long = 'x'.repeat(300);
     const lines = await linesOf([`${TIME} ${long}\n${TIME} short\n`]);
     expect(lines.filter(({ begins }) => begins)).toHaveLength(2);
@@ -34,14 +34,14 @@ describe('the lines of a log', () => {
   });
 });
 
-describe('lines after a stream was opened again', () => {
+describe('repeated lines after a reconnect', () => {
   const line = (second: number, text: string): LogLine => ({
     time: `2026-11-21T09:30:${String(second).padStart(2, '0')}.000000000Z`,
     text,
     begins: true,
   });
 
-  it('are dropped when they were seen, as often as they were seen', () => {
+  it('are dropped as often as they were seen', () => {
     const seen = new SeenLines();
     for (const each of [line(1, 'a'), line(2, 'b'), line(2, 'b')]) expect(seen.isRepeated(each)).toBe(false);
     seen.beginReplay();
@@ -50,7 +50,7 @@ describe('lines after a stream was opened again', () => {
     expect(seen.lastTime).toBe(line(3, '').time);
   });
 
-  it('are dropped by their time when they are older than all that is remembered', () => {
+  it('are dropped by time if they are older than all remembered lines', () => {
     const seen = new SeenLines();
     for (let index = 0; index < 6000; index += 1) seen.isRepeated(line(Math.floor(index / 600) + 10, String(index)));
     seen.beginReplay();
@@ -59,7 +59,7 @@ describe('lines after a stream was opened again', () => {
     expect(seen.isRepeated(line(19, 'new'))).toBe(false);
   });
 
-  it('take the further parts of a long line with them', () => {
+  it('are dropped with the continuations of a long line', () => {
     const seen = new SeenLines();
     const part: LogLine = { time: '', text: 'rest', begins: false };
     expect([seen.isRepeated(line(1, 'long')), seen.isRepeated(part)]).toEqual([false, false]);

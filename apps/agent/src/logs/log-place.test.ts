@@ -30,7 +30,7 @@ function restAfter(place: string, lines: readonly LogLine[]): string {
     .join('');
 }
 
-describe('the place of a reader in a log', () => {
+describe('a log position', () => {
   it.each([
     [1, 'bccde'],
     [2, 'ccde'],
@@ -42,19 +42,19 @@ describe('the place of a reader in a log', () => {
     expect(restAfter(placeAfter(read), LINES)).toBe(rest);
   });
 
-  it('goes by time where its line is gone', () => {
+  it('falls back to the time if its line is gone', () => {
     expect(restAfter(placeAfter(5), LINES.slice(5))).toBe('e');
     expect(restAfter(placeAfter(3), LINES.slice(5))).toBe('e');
   });
 
-  it('takes the further parts of a long line with it', () => {
+  it('includes the continuations of a long line', () => {
     const [first, second] = LINES;
     if (first === undefined || second === undefined) throw new Error('there are lines');
     const part = { time: '', text: 'part\n', begins: false };
     expect(restAfter(placeAfter(1), [first, part, second, part])).toBe('bpart');
   });
 
-  it.each(['', 'a b c d', '2026-01-01T10:00:00Z', `${'x'.repeat(300)} 1 2 3`])('is not %j', (text) => {
+  it.each(['', 'a b c d', '2026-01-01T10:00:00Z', `${'x'.repeat(300)} 1 2 3`])('cannot be decoded from %j', (text) => {
     expect(decodePlace(text)).toBeNull();
   });
 });

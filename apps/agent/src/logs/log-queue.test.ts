@@ -19,7 +19,7 @@ function queueWith(send: (piece: Sent) => Promise<void>, maxWaiting = 1000) {
   return { clock, sent, queue };
 }
 
-describe('log lines on their way', () => {
+describe('queued log lines', () => {
   it('are sent together after a quarter of a second', async () => {
     const { clock, sent, queue } = queueWith(() => Promise.resolve());
     queue.add('one\n');
@@ -31,7 +31,7 @@ describe('log lines on their way', () => {
     expect(sent).toEqual([{ stream: 'log', encoding: 'utf8', data: 'one\ntwo\n', position: 'newest time 1 2' }]);
   });
 
-  it('lose the oldest while the platform does not read, and the next piece says how many', async () => {
+  it('lose the oldest while the platform does not read, and the next chunk reports how many', async () => {
     const gate = Promise.withResolvers<void>();
     const { clock, sent, queue } = queueWith(() => gate.promise);
     queue.add('first\n');
@@ -45,7 +45,7 @@ describe('log lines on their way', () => {
     expect(sent[1]?.data.startsWith('line 0200\n')).toBe(true);
   });
 
-  it('hold back a reader that can wait', async () => {
+  it('pause a reader that can wait', async () => {
     const gate = Promise.withResolvers<void>();
     const { clock, queue } = queueWith(() => gate.promise);
     queue.add('first\n');
@@ -60,7 +60,7 @@ describe('log lines on their way', () => {
     expect(queue.droppedLines).toBe(0);
   });
 
-  it('end when they can never be sent', async () => {
+  it('end if they can never be sent', async () => {
     const { queue } = queueWith(() => Promise.reject(new Error('cancelled')));
     queue.add('lost\n');
     await queue.end();

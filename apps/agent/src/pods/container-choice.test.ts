@@ -12,12 +12,12 @@ function pod(containers: string[], annotations: Record<string, string> = {}): Ku
 }
 
 describe('the container of a command', () => {
-  it('is the named one, also one that ran before the others', () => {
+  it('is the named one, including an init container', () => {
     expect(chooseContainer(pod(['a', 'b']), 'b')).toBe('b');
     expect(chooseContainer(pod(['a', 'b']), 'setup')).toBe('setup');
   });
 
-  it('is the default one of the annotation, else the only one', () => {
+  it("is the annotation's default, else the only one", () => {
     expect(chooseContainer(pod(['a', 'b'], { 'kubectl.kubernetes.io/default-container': 'b' }), '')).toBe('b');
     expect(chooseContainer(pod(['a']), undefined)).toBe('a');
   });
@@ -25,11 +25,11 @@ describe('the container of a command', () => {
   it.each([
     ['', 'has several containers; its containers are a, b'],
     ['c', 'has no container c; its containers are a, b, setup'],
-  ])('is refused with the names when it is not clear: %j', (wanted, words) => {
+  ])('is refused with the available names if ambiguous or unknown: %j', (wanted, words) => {
     expect(() => chooseContainer(pod(['a', 'b']), wanted)).toThrow(words);
   });
 
-  it('is not taken from an annotation that names none', () => {
+  it('ignores an annotation that names no container', () => {
     expect(() => chooseContainer(pod(['a', 'b'], { 'kubectl.kubernetes.io/default-container': 'x' }), '')).toThrow(
       'has several containers',
     );

@@ -18,7 +18,7 @@ function waiting({ outbox }: EventState): string[] {
   return [...outbox.events()].map(({ resource }) => resource);
 }
 
-describe('what the agent remembers of events', () => {
+describe('event state', () => {
   let folder: TemporaryFolder;
   let opened: EventState[];
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe('what the agent remembers of events', () => {
     return state;
   }
 
-  it('gives an event out only when it is on disk', async () => {
+  it('hands out an event only once it is on disk', async () => {
     const state = await open();
     let ready = 0;
     state.onStored = () => (ready += 1);
@@ -48,7 +48,7 @@ describe('what the agent remembers of events', () => {
     expect(await readFile(join(folder.path, 'events.jsonl'), 'utf8')).toContain('"resource":"a"');
   });
 
-  it('is there again after a kill: events, their numbers, what was kept and how far it was seen', async () => {
+  it('survives a kill: events, their numbers, kept objects and watch positions', async () => {
     const killed = await open();
     killed.place('pods');
     killed.reached('pods', '10');
@@ -68,7 +68,7 @@ describe('what the agent remembers of events', () => {
     expect(state.outbox.next()).toMatchObject({ seq: 3, resource: 'b' });
   });
 
-  it('holds each observation whole or not at all, wherever the file was cut', async () => {
+  it('keeps each observation completely or not at all, wherever the file is cut', async () => {
     const state = await open();
     state.place('pods');
     state.reached('pods', '0');
@@ -93,7 +93,7 @@ describe('what the agent remembers of events', () => {
     expect([...seen].slice(0, 3)).toEqual([0, 1, 2]);
   });
 
-  it('writes nothing for an object that looks the same', async () => {
+  it('writes nothing for an unchanged object', async () => {
     const state = await open();
     state.place('pods');
     state.observe('pods', { key: 'u1', version: '1', kept: { ready: true }, events: [] });
@@ -107,7 +107,7 @@ describe('what the agent remembers of events', () => {
     expect((await open()).place('pods').version).toBe('3');
   });
 
-  it('says after a restart what was dropped before it', async () => {
+  it('reports after a restart what was dropped before it', async () => {
     const limits = { messages: 2, sizeBytes: 1_000_000 };
     const full = await open(folder.path, limits);
     for (const name of ['a', 'b', 'c', 'd']) full.report(event(name));
@@ -122,7 +122,7 @@ describe('what the agent remembers of events', () => {
     expect(waiting(again)).toEqual(['d', 'e']);
   });
 
-  it('stays small however many events pass, and forgets kinds that nobody watches any more', async () => {
+  it('stays small however many events pass, and forgets kinds that are no longer watched', async () => {
     const state = await open();
     state.place('pods');
     state.observe('gone', { key: 'u9', version: '1', kept: {}, events: [] });
@@ -140,7 +140,7 @@ describe('what the agent remembers of events', () => {
     expect([...again.place('gone').kept]).toEqual([]);
   });
 
-  it('keeps events in memory while the disk refuses them, and sends them when it does not any more', async () => {
+  it('keeps events in memory while the disk fails, and sends them once it recovers', async () => {
     const state = await open();
     state.report(event('a'));
     await state.settled();
@@ -158,7 +158,7 @@ describe('what the agent remembers of events', () => {
     await rm(aside, { recursive: true, force: true });
   });
 
-  it('numbers anew behind what the platform has, when its folder is an older copy', async () => {
+  it("continues numbering after the platform's last number if its folder is an older copy", async () => {
     const state = await open();
     state.report(event('a'));
     state.report(event('b'));

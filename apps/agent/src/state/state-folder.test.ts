@@ -8,7 +8,7 @@ import { claimStateFolder, type StateOwner } from './state-folder.ts';
 
 const OURS = { clusterId: 'cls-one', clusterName: 'production' };
 const options = { clock: systemClock, log: createLogger({ level: 'silent', name: 'test' }) };
-/** The lock files are there too and stay. */
+/** The lock files always remain. */
 const LOCK = ['agent.lock', 'agent.pid'];
 
 describe('the state folder', () => {
@@ -30,7 +30,7 @@ describe('the state folder', () => {
     ['the same cluster', OURS],
     ['one that was renamed', { ...OURS, clusterName: 'prod' }],
     ['one of that name whose id is not configured', { ...OURS, clusterId: null }],
-  ])('keeps what it holds for %s, also when it did not say whose it is', async (_what, owner) => {
+  ])('keeps its contents for %s, even if the cluster was not recorded', async (_what, owner) => {
     await claim(OURS);
     await claim(owner);
     expect((await readdir(folder.path)).toSorted()).toEqual([...LOCK, 'cluster.json', 'events.jsonl', 'expected']);
@@ -39,7 +39,7 @@ describe('the state folder', () => {
   it.each([
     ['another id', { ...OURS, clusterId: 'cls-two' }],
     ['another name and no id', { clusterId: null, clusterName: 'staging' }],
-  ])('sets what it holds aside for a cluster of %s, each time', async (_what, owner) => {
+  ])('sets its contents aside for a cluster of %s, every time', async (_what, owner) => {
     await claim(OURS);
     await claim(owner);
     expect((await readdir(folder.path)).toSorted()).toEqual([...LOCK, 'cluster.json', 'of-another-cluster']);
@@ -50,7 +50,7 @@ describe('the state folder', () => {
     expect((await readdir(folder.path)).toSorted()).toEqual([...LOCK, 'cluster.json', 'of-another-cluster']);
   });
 
-  it('is refused with the key to change when it cannot be used', async () => {
+  it('is refused with the key to change if it is unusable', async () => {
     await expect(
       claimStateFolder({ ...options, owner: OURS, folder: join(folder.path, 'events.jsonl') }),
     ).rejects.toMatchObject({

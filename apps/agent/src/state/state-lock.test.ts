@@ -38,8 +38,8 @@ async function holdElsewhere(): Promise<ChildProcess> {
   return holder;
 }
 
-describe('the lock of the state folder', () => {
-  it('goes from one to the next, and is waited for meanwhile', async () => {
+describe('the state folder lock', () => {
+  it('passes from one process to the next, which waits for it', async () => {
     const first = await lockStateFolder({ folder: folder.path, clock: systemClock, log });
     const second = lockStateFolder({ folder: folder.path, clock: systemClock, log });
     await expect.poll(() => lines.join('')).toContain('waiting for it to exit');
@@ -47,7 +47,7 @@ describe('the lock of the state folder', () => {
     (await second).release();
   });
 
-  it('is free once its holder was killed', async () => {
+  it('is released when its holder is killed', async () => {
     const child = await holdElsewhere();
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -55,7 +55,7 @@ describe('the lock of the state folder', () => {
     expect(lines).toEqual([]);
   });
 
-  it('is refused after a while with folder, holder and key', async () => {
+  it('times out with folder, holder and key', async () => {
     const child = await holdElsewhere();
     const clock = fakeClock();
     const refused = expect(lockStateFolder({ folder: folder.path, clock, log })).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('the lock of the state folder', () => {
     await refused;
   });
 
-  it('is done without where no lock can be had, with a word', async () => {
+  it('is skipped with a warning where locking is not possible', async () => {
     (await lockStateFolder({ folder: '/proc/self', clock: systemClock, log })).release();
     expect(lines.join('')).toContain('would go unnoticed');
   });

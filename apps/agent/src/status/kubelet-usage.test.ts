@@ -16,16 +16,16 @@ function nodeOf(path: string): string {
   return path.split('/')[4] ?? '';
 }
 
-describe('usage by the kubelets', () => {
+describe('usage from the kubelets', () => {
   const { signal } = new AbortController();
 
-  it('is the sum of all nodes', async () => {
+  it('is the sum over all nodes', async () => {
     const client = { raw: () => Promise.resolve(SUMMARY) };
     const names = Array.from({ length: 20 }, (_, index) => `node-${index}`);
     expect(await usageFromKubelets(client, names, signal)).toEqual({ cpu: 10, memory: 20_480 });
   });
 
-  it('is that of the nodes that live, though many do not answer', async () => {
+  it('is the sum over responsive nodes, even if many do not respond', async () => {
     const names = ['alive-1', ...Array.from({ length: 7 }, (_, index) => `dead-${index}`), 'alive-2', 'alive-3'];
     const client = {
       raw: (path: string, given?: AbortSignal) =>
@@ -34,7 +34,7 @@ describe('usage by the kubelets', () => {
     expect(await usageFromKubelets(client, names, signal, 50)).toEqual({ cpu: 1.5, memory: 3072 });
   });
 
-  it('is not known without the right to ask, and asks no further', async () => {
+  it('is unknown without permission, and stops asking', async () => {
     let asked = 0;
     const refusal = new KubernetesStatusError({ status: 403, reason: 'Forbidden', message: 'no' });
     const raw = (): Promise<never> => {
@@ -46,7 +46,7 @@ describe('usage by the kubelets', () => {
     expect(asked).toBeLessThan(20);
   });
 
-  it('ends with the agent', async () => {
+  it('is aborted with the agent', async () => {
     const stop = new AbortController();
     const asked = usageFromKubelets({ raw: (_path, given) => silence(given) }, ['node'], stop.signal);
     stop.abort(new Error('the agent stops'));

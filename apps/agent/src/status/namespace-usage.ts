@@ -2,15 +2,14 @@ import { fieldAt, type KubeClient, type KubeObject } from '@svc/kube';
 import { parseQuantity } from '@svc/kube/values';
 import type { Usage, UsageOf } from './usage.ts';
 
-/** `NAMESPACE/POD/CONTAINER` -> how much of each it may use; 0 if its pod sets no bound. */
+/** `NAMESPACE/POD/CONTAINER` -> the limit, else the request, of each resource; 0 if neither is set. */
 type Bounds = Map<string, Usage>;
 
 const PAGE_SIZE = 100;
 
 /**
- * Usage of the running pods in these namespaces relative to what they are given: their containers' limits, else
- * requests. A container without either is not counted. Usage is null if metrics.k8s.io is unavailable; the number of
- * pods is still reported.
+ * Usage of the running pods in these namespaces relative to their containers' limits, else requests. A container
+ * without either is not counted. Usage is null if metrics.k8s.io is unavailable; the number of pods is still reported.
  */
 export async function usageOfNamespaces(
   client: KubeClient,

@@ -42,14 +42,14 @@ async function next(): Promise<string[]> {
   return sent;
 }
 
-describe('the reports of a cluster', () => {
-  it('are a heartbeat and its status at first, and a status with every tenth heartbeat', async () => {
+describe('cluster reports', () => {
+  it('begin with a heartbeat and a status, then send a status with every tenth heartbeat', async () => {
     expect(sent).toEqual(['heartbeat', 'cluster_status']);
     for (let beat = 0; beat < 10; beat += 1) expect(await next()).toEqual(['heartbeat']);
     expect(await next()).toEqual(['heartbeat', 'cluster_status']);
   });
 
-  it('tell the status as soon as the number of pods is another one', async () => {
+  it('send a status as soon as the number of pods changes', async () => {
     activePods = 2;
     expect(await next()).toEqual(['heartbeat', 'cluster_status']);
     expect(await next()).toEqual(['heartbeat']);
@@ -57,7 +57,7 @@ describe('the reports of a cluster', () => {
     expect(await next()).toEqual(['heartbeat', 'cluster_status']);
   });
 
-  it('tell the status as soon as a limitation comes', async () => {
+  it('send a status as soon as a limitation appears', async () => {
     limitations.set('metrics', 'no right to read them');
     expect(await next()).toEqual(['heartbeat', 'cluster_status']);
     expect(await next()).toEqual(['heartbeat']);

@@ -22,8 +22,8 @@ const verdict = (method: string, url: string, role = 'member', policy: Partial<R
 
 const POD = '/api/v1/namespaces/shop/pods/web';
 
-describe('what may go to the API server', () => {
-  it('is everything for a member, where the policy says nothing', () => {
+describe('the policy for the API server', () => {
+  it('allows a member everything by default', () => {
     for (const [method, url] of [
       ['GET', '/api/v1/pods?watch=true'],
       ['POST', `${POD}/exec?command=sh`],
@@ -45,17 +45,17 @@ describe('what may go to the API server', () => {
     ['GET', `${POD}/proxy/admin`],
     ['GET', '/api/v1/nodes/n1/proxy/run/shop/web/main?cmd=id'],
     ['GET', '/api/v1/proxy/namespaces/shop/services/web'],
-  ])('%s %s is refused to a role that may only read, and to everybody where the policy is read-only', (method, url) => {
+  ])('refuses %s %s to a read-only role, and to every role if the policy is read-only', (method, url) => {
     expect(verdict(method, url, 'guest')).toContain('may only read');
     expect(verdict(method, url, 'owner', { read_only: true })).toContain('read-only');
   });
 
-  it('is reading for a role that may only read', () => {
+  it('allows reads to a read-only role', () => {
     for (const url of [POD, `${POD}/log?follow=true`, '/apis', '/version'])
       expect(verdict('GET', url, 'guest')).toBeNull();
   });
 
-  it('is no shell and no logs where the policy forbids them, to nobody', () => {
+  it('forbids shells and logs to every role if configured', () => {
     expect(verdict('GET', `${POD}/exec`, 'owner', { exec: false })).toContain('exec is forbidden');
     expect(verdict('PATCH', `${POD}/ephemeralcontainers`, 'owner', { exec: false })).toContain('forbidden');
     expect(verdict('GET', `${POD}/log`, 'owner', { logs: false })).toContain('logs are forbidden');
@@ -73,14 +73,14 @@ describe('what may go to the API server', () => {
     '/api/v1/nodes/https:n1:10250/proxy/containerLogs/shop/web/main',
     '/api/v1/nodes/n1/proxy/', // the kubelet interprets such paths itself
     '/api/v1/proxy/nodes/n1/logs/syslog',
-  ])('is no logs where the policy forbids them, by %s', (url) => {
+  ])('forbids logs by %s if configured', (url) => {
     for (const method of ['GET', 'HEAD', 'POST']) {
       expect(verdict(method, url, 'owner', { logs: false })).toContain('logs are forbidden');
       expect(verdict(method, url, 'owner')).toBeNull();
     }
   });
 
-  it('is what has "logs" in its name and gives none, where the policy forbids them', () => {
+  it('allows paths that only contain "logs" in a name, even if logs are forbidden', () => {
     for (const url of [
       '/api/v1/namespaces/logs/pods',
       '/api/v1/namespaces/shop/configmaps/log',
@@ -91,7 +91,7 @@ describe('what may go to the API server', () => {
     }
   });
 
-  it('is the open namespaces only, and discovery', () => {
+  it('allows only the configured namespaces and discovery', () => {
     const policy = { namespaces: ['shop'] };
     expect(verdict('GET', POD, 'owner', policy)).toBeNull();
     expect(verdict('GET', '/apis/apps/v1', 'owner', policy)).toBeNull();
@@ -108,7 +108,7 @@ describe('what may go to the API server', () => {
     '/api/v1/%2e%2e/x',
     '/api/%',
     '/api/a%2fb',
-  ])('is never a path that two readers could understand differently: %s', (url) =>
+  ])('refuses a path that two parsers could interpret differently: %s', (url) =>
     expect(verdict('GET', url)).toBe('the path is not in canonical form'),
   );
 });

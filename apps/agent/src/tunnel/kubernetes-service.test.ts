@@ -85,7 +85,7 @@ const FORGED = {
 };
 
 describe('the API server behind a tunnel', () => {
-  it('is asked as the agent, and sees nothing by which a caller could be somebody else', async () => {
+  it("uses the agent's identity, without any header that impersonates another user", async () => {
     const answer = await ask(open({}), 'GET', FORGED);
     expect(await text(answer)).toBe('from the API server');
     const { url, headers } = seen[0] ?? { headers: {} };
@@ -98,7 +98,7 @@ describe('the API server behind a tunnel', () => {
     expect(names).toEqual([]);
   });
 
-  it('sees no such thing after a body either', async () => {
+  it('receives no such header in trailers either', async () => {
     const stream = open({});
     const request = httpRequest({ method: 'POST', path: '/api/v1/pods', createConnection: () => stream });
     request.write('{}');
@@ -109,7 +109,7 @@ describe('the API server behind a tunnel', () => {
     expect(Object.keys(seen[0]?.trailers ?? {})).toEqual(['sec-websocket-protocol', 'x-kept']);
   });
 
-  it('is asked on behalf of the user where that is configured, whatever the caller claims', async () => {
+  it("receives the user's identity if configured, whatever the caller claims", async () => {
     await text(await ask(open({ TUNNEL_KUBERNETES_IDENTITY: 'user' }), 'GET', FORGED));
     expect(seen[0]?.headers).toMatchObject({
       'impersonate-user': 'svc:user:u1',
@@ -118,7 +118,7 @@ describe('the API server behind a tunnel', () => {
     expect(seen[0]?.rawHeaders.filter((name) => /^impersonate-/i.test(name))).toHaveLength(2);
   });
 
-  it('is not asked for what the role may not do: the answer reads like one of Kubernetes', async () => {
+  it('does not receive requests that the role may not send; the response looks like one of Kubernetes', async () => {
     const answer = await ask(open({}, 'guest'), 'DELETE', {});
     expect(answer.statusCode).toBe(403);
     expect(JSON.parse(await text(answer))).toMatchObject({
@@ -129,7 +129,7 @@ describe('the API server behind a tunnel', () => {
     expect(seen).toEqual([]);
   });
 
-  it('that is away is a 502', async () => {
+  it('causes a 502 when it is unreachable', async () => {
     const stream = open({});
     api.close();
     await new Promise((resolve) => api.once('close', resolve));

@@ -20,7 +20,7 @@ describeDialects<unknown>('the purge', migrations, (database) => {
     await asleep();
   }
 
-  it('removes what is past its time and keeps the rest', async () => {
+  it('removes what has expired and keeps the rest', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const team = await newTeam(accounts(), user);
     const soon = new Date(accounts().clock.nowMs() + 1000).toISOString();
@@ -45,7 +45,7 @@ describeDialects<unknown>('the purge', migrations, (database) => {
     expect(await stores.invitations.open(team, before, { limit: 10, after: null })).toEqual([]);
   });
 
-  it('ends deletions that an ended process left behind', async () => {
+  it('completes deletions that a terminated process left behind', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const [empty, full] = [await newWorkspace(accounts(), user, null), await newWorkspace(accounts(), user, null)];
     const { workspaces } = accounts().database;
@@ -61,7 +61,7 @@ describeDialects<unknown>('the purge', migrations, (database) => {
     expect(await workspaces.byUuid(full)).toMatchObject({ deletingSince: null });
   });
 
-  it('goes on after a fault', async () => {
+  it('continues after an error', async () => {
     accounts().inside.whileLooking = () => Promise.reject(new Error('the look inside failed'));
     const user = await newUser(accounts(), 'ann@example.com');
     const stuck = await newWorkspace(accounts(), user, null);

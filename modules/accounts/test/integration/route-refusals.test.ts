@@ -134,7 +134,7 @@ function tokenOf(caller: (typeof CALLERS)[number]): string {
   }
 }
 
-it('every route of the module has its case here', () => {
+it('every route of the module has a case here', () => {
   const documented = Object.entries(accounts.app.swagger().paths ?? {}).flatMap(([path, methods]) =>
     Object.keys(methods ?? {}).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -148,7 +148,7 @@ describe.each(CASES)('$route', ({ route, body, statuses }) => {
     return call(accounts.app, method, url, { ...shown, ...(body === undefined ? {} : { body }) });
   };
 
-  it('answers each kind of caller as it should', async () => {
+  it('returns the expected status for each kind of caller', async () => {
     const answered: Record<string, number> = {};
     for (const caller of CALLERS) {
       const answer = await send(caller.endsWith('+team'), tokenOf(caller));
@@ -160,7 +160,7 @@ describe.each(CASES)('$route', ({ route, body, statuses }) => {
     expect(answered).toEqual(Object.fromEntries(CALLERS.map((caller, index) => [caller, statuses[index]])));
   });
 
-  it('answers 401 without a token and with a wrong one', async () => {
+  it('returns 401 without a token and with a wrong one', async () => {
     expect((await send(false)).status).toBe(401);
     expect((await send(true, 'wrong')).status).toBe(401);
     expect((await send(true, world.dead['a revoked API token'])).status).toBe(401);

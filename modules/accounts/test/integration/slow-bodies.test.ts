@@ -79,7 +79,7 @@ describeDialects<unknown>('a right that is lost between the head and the body of
     ['PATCH', 'members/MEMBER', { role: 'admin' }],
     ['PATCH', '', { name: 'Taken' }],
     ['DELETE', 'members/MEMBER', {}],
-  ])('refuses a removed admin of a team: %s %s', async (method, path, body) => {
+  ])('refuses an admin removed from the team: %s %s', async (method, path, body) => {
     const { admin, member, team } = await crew();
     const url = `/api/v1/teams/${team}/${path.replace('MEMBER', member.id)}`;
     const answer = await send(admin, method, url, body, () => accounts().database.members.delete(team, admin.id));
@@ -89,7 +89,7 @@ describeDialects<unknown>('a right that is lost between the head and the body of
     expect((await accounts().database.teams.byUuid(team))?.name).toBe('Crew');
   });
 
-  it('refuses a former owner who gives the team away', async () => {
+  it('refuses a former owner who transfers the team', async () => {
     const { owner, admin, member, team } = await crew();
     const now = accounts().clock.now().toISOString();
     const body = { user_id: member.id };
@@ -100,7 +100,7 @@ describeDialects<unknown>('a right that is lost between the head and the body of
     expect((await accounts().database.teams.byUuid(team))?.ownerId).toBe(admin.id);
   });
 
-  it('lets through who kept the right', async () => {
+  it('allows a caller who kept the right', async () => {
     const { admin, member, team } = await crew();
     const url = `/api/v1/teams/${team}/members/${member.id}`;
     expect(await send(admin, 'PATCH', url, { role: 'admin' }, async () => undefined)).toMatchObject({ status: 200 });
@@ -111,7 +111,7 @@ describeDialects<unknown>('a right that is lost between the head and the body of
     ['POST', '/api/v1/workspaces/WORKSPACE/transfer', { user_id: 'x' }],
     ['POST', '/api/auth/password', { current_password: 'x', new_password: 'another long password' }],
     ['DELETE', '/api/v1/workspaces/WORKSPACE', {}],
-  ])('ends a request that its own change would not end: %s %s', async (method, path, body) => {
+  ])('aborts a request that its own change would not end: %s %s', async (method, path, body) => {
     const owner = await newUser(accounts(), 'owner@example.com');
     const workspace = await newWorkspace(accounts(), owner, null, 'Mine');
     const answer = await send(owner, method, path.replace('WORKSPACE', workspace), body, async (ended) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { boundedDetails, timeOf } from './bounded-report.ts';
 
-describe('a report of an agent that may be hostile', () => {
-  it('keeps its details as they are, or the first of them that fit', () => {
+describe('a report of a hostile agent', () => {
+  it('keeps its details unchanged, or the first ones that fit', () => {
     const usual = { image: 'nginx', node: 'n-1', counts: { restarts: 3 } };
     expect(boundedDetails(usual)).toBe(usual);
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`key-${index}`, 'x'.repeat(5000)]));
@@ -13,7 +13,7 @@ describe('a report of an agent that may be hostile', () => {
     expect(boundedDetails({ deep: { list: Array.from({ length: 20_000 }, () => 1) } })['deep']).toHaveLength(1000);
   });
 
-  it('is of the time it says, also hours away, or of now when that is no time', () => {
+  it('keeps its own time, even hours off; an invalid time becomes now', () => {
     const now = new Date('2026-01-01T00:00:00.000Z');
     expect(timeOf('2026-01-01T09:00:00+05:30', now)).toBe('2026-01-01T03:30:00.000Z');
     expect(timeOf('1999-01-01T00:00:00Z', now)).toBe('1999-01-01T00:00:00.000Z');

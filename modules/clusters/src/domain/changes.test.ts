@@ -6,7 +6,7 @@ import { Changes } from './changes.ts';
 const POLL_MS = 2000;
 
 describe('waiting for a change', () => {
-  it('ends at the change, at the end of its time, and when whoever waits goes', async () => {
+  it('ends on a change, on timeout, and on abort', async () => {
     const clock = fakeClock();
     const changes = new Changes(clock, POLL_MS);
     const reader = new AbortController();
@@ -27,7 +27,7 @@ describe('waiting for a change', () => {
     expect(changes.count('command:1')).toBe(0);
   });
 
-  it('takes a change that came before the wait', async () => {
+  it('returns at once for a change that came before the wait', async () => {
     const changes = new Changes(fakeClock(), POLL_MS);
     const subscription = changes.subscribe('command:1');
     changes.notify('command:1');
@@ -35,7 +35,7 @@ describe('waiting for a change', () => {
     subscription.end();
   });
 
-  it('leaves nothing behind on a signal that lives as long as the stream', async () => {
+  it('removes its listeners from a long-lived signal', async () => {
     const clock = fakeClock();
     const changes = new Changes(clock, POLL_MS);
     const { signal } = new AbortController();

@@ -22,7 +22,7 @@ const SENT: Command = {
   error: null,
 };
 
-describe('what becomes of a command that was sent over an earlier connection', () => {
+describe('recovery of a command sent over an earlier connection', () => {
   const CASES: readonly [string, Partial<Command>, string | null, boolean, boolean, Recovery, boolean?][] = [
     ['an exec that the same process runs', {}, 'instance-1', true, false, 'keep'],
     ['an exec that the same process did not get', {}, 'instance-1', false, false, 'send-again'],
@@ -55,14 +55,17 @@ describe('what becomes of a command that was sent over an earlier connection', (
     ['an exec sent to a process with another folder', {}, 'outbox-2', false, 'lose'],
     ['an exec sent to nobody knows which folder', { sentOutboxId: null }, 'outbox-1', false, 'lose'],
   ];
-  it.each(SAME_FOLDER)('%s, when the next process has a folder', (_name, command, outboxId, isInFlight, recovery) => {
-    const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
-    const connectedAtMs = Date.parse(SENT.deadlineAt);
-    const link = { instanceId: 'instance-2', outboxId, isFirstConnection: true, connectedAtMs };
-    expect(recoveryOf({ ...SENT, ...command }, link, inFlight, false)).toBe(recovery);
-  });
+  it.each(SAME_FOLDER)(
+    '%s, when the next process has an outbox folder',
+    (_name, command, outboxId, isInFlight, recovery) => {
+      const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
+      const connectedAtMs = Date.parse(SENT.deadlineAt);
+      const link = { instanceId: 'instance-2', outboxId, isFirstConnection: true, connectedAtMs };
+      expect(recoveryOf({ ...SENT, ...command }, link, inFlight, false)).toBe(recovery);
+    },
+  );
 
-  it.each(['exec', 'deploy'] as const)('%s on its way over the very connection whose hello came late', (kind) => {
+  it.each(['exec', 'deploy'] as const)('%s sent over this connection before its late hello', (kind) => {
     const connectedAtMs = Date.parse(SENT.createdAt);
     const link = { instanceId: 'instance-1', outboxId: 'outbox-1', isFirstConnection: true, connectedAtMs };
     const command = { ...SENT, kind, sentInstanceId: null, sentOutboxId: null };

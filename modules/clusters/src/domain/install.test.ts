@@ -21,7 +21,7 @@ function wordsOf(command: string): string[] {
 }
 
 describe('installCommands', () => {
-  it('hands every value to Helm as text, whole, and the token to none', () => {
+  it('passes every value to Helm as a string, and never includes the token', () => {
     const apiUrl = "https://platform.example/a,b'c$(id)";
     const words = wordsOf(
       installCommands({ ...OPTIONS, clusterName: '2026', apiUrl, chart: '/a folder/svc-agent' }).helm,
@@ -46,7 +46,7 @@ describe('installCommands', () => {
     expect(words.join(' ')).not.toContain('svc_agt_');
   });
 
-  it('names the image of the configuration, in the parts that the chart takes', () => {
+  it("passes the configured image, split into the chart's values", () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     const image = { repository: 'registry.example:5000/svc-agent', tag: '', digest };
     const words = wordsOf(installCommands({ ...OPTIONS, image }).helm);
@@ -55,7 +55,7 @@ describe('installCommands', () => {
     expect(words.filter((word) => word.startsWith('image.tag'))).toEqual([]);
   });
 
-  it("adds the namespace's own account to what the plain manifest binds, where that is another one", () => {
+  it("replaces the namespace of the service account in the manifest's binding", () => {
     expect(wordsOf(installCommands(OPTIONS).kubectl)).not.toContain('set');
     const words = wordsOf(installCommands({ ...OPTIONS, namespace: 'agents' }).kubectl);
     expect(words.slice(words.indexOf('set'))).toEqual([

@@ -65,20 +65,20 @@ afterAll(async () => {
   await source.close();
 });
 
-describe('SQLite finds', () => {
-  it.each(CALLS)('%s by an index', async (_name, call) => {
+describe('SQLite', () => {
+  it.each(CALLS)('finds %s by an index', async (_name, call) => {
     const plans = await plansOf(database.kysely, call);
     expect(plans).toContainEqual(expect.stringContaining('SEARCH'));
     // Scanning the clusters is fine: they are few compared with the rows that belong to them.
     expect(plans.filter((plan) => plan.startsWith('SCAN') && plan !== 'SCAN cluster')).toEqual([]);
   });
 
-  it('a page of commands without sorting all of them', async () => {
+  it('pages commands without sorting all of them', async () => {
     const plans = await plansOf(database.kysely, ({ commands }) => commands.list('cls-1', NEXT));
     expect(plans).toEqual(['SEARCH cluster_command USING INDEX cluster_command_newest (cluster_id=?)']);
   });
 
-  it('what is open among thousands that are finished by their state', async () => {
+  it('finds open commands among thousands of finished ones by their state', async () => {
     for (const states of [['queued'], ['dispatched', 'running']] as const) {
       const [plan] = await plansOf(database.kysely, ({ commands }) => commands.open('cls-1', states, 1));
       expect(plan).toBe('SEARCH cluster_command USING INDEX cluster_command_open (cluster_id=? AND state=?)');

@@ -72,8 +72,8 @@ async function addCluster(stores: Stores, id = 'cls-1', workspaceUuid = 'workspa
   await stores.clusters.insert(cluster, `hash-of-${id}`, limits({ workspaceUuid }));
 }
 
-describeDialects<ClusterTables>('the stores of clusters', migrations, (database) => {
-  it('holds the unfinished commands of all clusters of an owner to the quota, also when they come at once', async () => {
+describeDialects<ClusterTables>('the cluster stores', migrations, (database) => {
+  it("enforces an owner's quota of unfinished commands across clusters, even for concurrent inserts", async () => {
     const stores = createStores(database().kysely);
     await addCluster(stores);
     await addCluster(stores, 'cls-2', 'workspace-2');
@@ -94,7 +94,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     });
   });
 
-  it('holds the clusters of a workspace to the quota, also when they come at once', async () => {
+  it("enforces a workspace's cluster quota, even for concurrent inserts", async () => {
     const stores = createStores(database().kysely);
     const insert = (index: number) => {
       const cluster = {
@@ -110,7 +110,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   });
 
-  it('keeps clusters apart by workspace and their names unique within one', async () => {
+  it('separates clusters by workspace and keeps their names unique within one', async () => {
     const stores = createStores(database().kysely);
     await addCluster(stores);
     await addCluster(stores, 'cls-2', 'workspace-2');
@@ -149,7 +149,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(await stores.clusters.findByToken('third', LATER)).toMatchObject({ id: 'cls-1' });
   });
 
-  it('counts connections up, and lets only the newest end', async () => {
+  it("numbers connections, and only the newest can end the row's connection", async () => {
     const { clusters, connectionStore } = await withCluster();
     expect(await connectionStore.open('cls-1', 'replica-1', NOW, LATER)).toBe(1);
     expect(await connectionStore.open('cls-1', 'replica-2', NOW, LATER)).toBe(2);
@@ -174,13 +174,13 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     await expect(commands.submit(other)).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
   });
 
-  it('refuses commands for a cluster that is gone', async () => {
+  it('refuses commands for a removed cluster', async () => {
     const { clusters, commands } = await withCluster();
     await clusters.remove('cls-1');
     await expect(commands.submit(submission('cmd-1'))).rejects.toMatchObject({ code: 'CLUSTER_NOT_FOUND' });
   });
 
-  it('lets one of many claim a command, and one outcome end it', async () => {
+  it('lets exactly one caller claim a command, and one outcome finish it', async () => {
     const { commands } = await withCluster();
     await commands.submit(submission('cmd-1'));
     const claims = await Promise.all([1, 2, 3].map(() => commands.claim('cmd-1', RECEIVER, NOW, LATER)));
@@ -206,7 +206,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     ]);
   });
 
-  it('bounds the notes and the output of a command', async () => {
+  it('limits the notes and the output of a command', async () => {
     const { commands } = await withCluster();
     await commands.submit(submission('cmd-1'));
     const output = (agentSequence: number, sizeBytes: number): Promise<boolean> =>
@@ -223,7 +223,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(await commands.note('cls-2', 'cmd-1', { type: 'state', data: {}, sizeBytes: 0 }, NOW, LIMITS)).toBe(false);
   });
 
-  it('keeps open commands and the newest finished ones when it prunes', async () => {
+  it('keeps open commands and the newest finished ones when pruning', async () => {
     const { commands, deployments } = await withCluster();
     const outcome = { status: 'succeeded', result: null, error: null } as const;
     for (let minute = 0; minute < 6; minute += 1) {
@@ -242,7 +242,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(page.nextCursor).not.toBeNull();
   });
 
-  it('stores events once each and remembers how far the outbox came, also over a restart of the agent', async () => {
+  it('stores each event once and remembers the outbox position across an agent restart', async () => {
     const { telemetry, connectionStore } = await withCluster();
     const epoch = await connectionStore.open('cls-1', 'replica-1', NOW, LATER);
     const introduction = { protocol: 'svc', agentVersion: '1', kubernetesVersion: null, capabilities: [] } as const;
@@ -267,7 +267,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     ]);
   });
 
-  it('folds old heartbeats into averages of ten minutes', async () => {
+  it('folds old heartbeats into ten-minute averages', async () => {
     const { telemetry, clusters } = await withCluster();
     await telemetry.write([
       heartbeat('2026-11-21T10:00:10.000Z', 0.2),
@@ -294,7 +294,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(await telemetry.heartbeats('cls-1', NOW, 1)).toMatchObject([{ samples: 1, cpuUsage: 0.8 }]);
   });
 
-  it('keeps what an agent cannot store from costing others their reports', async () => {
+  it('rejects only the report that cannot be stored', async () => {
     const { telemetry } = await withCluster();
     const reports = new ReportQueue(telemetry);
     const broken = structuredClone(event('broken', null));
@@ -309,7 +309,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(items.map(({ resource }) => resource)).toEqual(['pod/after', 'pod/before']);
   });
 
-  it('bounds the events of a cluster by number and by age', async () => {
+  it('prunes the events of a cluster by count and age', async () => {
     const { telemetry } = await withCluster();
     await telemetry.write(['a', 'b', 'c', 'd'].map((id) => event(id, null)));
     const limits = { heartbeatsBefore: NOW, averagesBefore: NOW, eventsPerCluster: 2 };
@@ -319,7 +319,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect((await telemetry.events('cls-1', EVERYTHING, FIRST_PAGE)).items).toEqual([]);
   });
 
-  it('removes a workspace with everything in it', async () => {
+  it('removes a workspace with all its data', async () => {
     const { clusters, commands, telemetry } = await withCluster();
     await commands.submit(submission('cmd-1', { idempotency: { key: 'k', requestSha256: 'x' } }));
     await telemetry.write([event('a', null), heartbeat(NOW, 0.1)]);

@@ -13,8 +13,8 @@ export const IDEMPOTENCY_KEY: UniqueKey = {
 };
 
 /**
- * Rows as created by migrations 0030 to 0032 and 0067 to 0088. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is
- * text.
+ * Rows as created by migrations 0030 to 0032, 0067 to 0070, 0073 and 0088. Times are ISO 8601 UTC text, flags are 0
+ * and 1, JSON is text.
  */
 export interface ClusterTables {
   cluster: ClusterRow;

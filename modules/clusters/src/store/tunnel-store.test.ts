@@ -10,7 +10,7 @@ const NOW = '2026-11-21T10:00:00.000Z';
 const SOON = '2026-11-21T10:00:30.000Z';
 const LATER = '2026-11-21T10:05:00.000Z';
 
-describeDialects<ClusterTables>('the store of tunnels', migrations, (database) => {
+describeDialects<ClusterTables>('the tunnel store', migrations, (database) => {
   async function withCluster(run: (stores: Stores) => Promise<void>): Promise<void> {
     const stores = createStores(database().kysely);
     const cluster = { id: 'cls-1', workspaceUuid: 'ws', name: 'production', createdAt: NOW, createdBy: 'Ada' };
@@ -18,7 +18,7 @@ describeDialects<ClusterTables>('the store of tunnels', migrations, (database) =
     await run(stores);
   }
 
-  it('counts the tunnels of a cluster, and a late end of an older one clears nothing', () =>
+  it('numbers the tunnels of a cluster; a late end of an older one changes nothing', () =>
     withCluster(async ({ tunnelStore }) => {
       expect(await tunnelStore.holder('cls-1', NOW)).toBeNull();
       expect(await tunnelStore.open('cls-1', 'replica-1', NOW, SOON)).toBe(1);
@@ -29,7 +29,7 @@ describeDialects<ClusterTables>('the store of tunnels', migrations, (database) =
       expect(await tunnelStore.holder('cls-1', NOW)).toBeNull();
     }));
 
-  it('forgets a holder whose lease ended, and tells a replica which tunnels are still its own', () =>
+  it('drops a holder whose lease expired, and tells a replica which tunnels it still holds', () =>
     withCluster(async ({ tunnelStore }) => {
       const epoch = await tunnelStore.open('cls-1', 'replica-1', NOW, SOON);
       expect(await tunnelStore.holder('cls-1', LATER)).toBeNull();
@@ -40,7 +40,7 @@ describeDialects<ClusterTables>('the store of tunnels', migrations, (database) =
       expect(await tunnelStore.holder('cls-1', NOW)).toBeNull();
     }));
 
-  it('keeps a link until its end, and no longer than its cluster', () =>
+  it('keeps a link until it expires, and no longer than its cluster', () =>
     withCluster(async ({ tunnelStore, clusters }) => {
       const granted: GrantedAccess = {
         credential: {

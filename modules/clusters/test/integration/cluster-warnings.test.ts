@@ -41,11 +41,11 @@ async function told(matches: (cluster: Told) => boolean): Promise<Told> {
   return cluster;
 }
 
-describe('the clock of an agent', () => {
+describe('an agent clock', () => {
   it.each([
     ['ahead of', DAY_MS],
     ['behind', -DAY_MS],
-  ])('that is a day %s ours is warned of until it is right again', async (side, skewMs) => {
+  ])('a day %s ours causes a warning until it is corrected', async (side, skewMs) => {
     agent.clockSkewMs = skewMs;
     agent.heartbeat();
     const wrong = await told(({ warnings }) => warnings.length > 0);
@@ -56,14 +56,14 @@ describe('the clock of an agent', () => {
     expect((await told(({ warnings }) => warnings.length === 0)).warnings).toEqual([]);
   });
 
-  it('may say any year', async () => {
+  it('may report any year', async () => {
     agent.clockSkewMs = Date.parse('9999-01-01T00:00:00Z') - Date.now();
     agent.heartbeat();
     expect((await told(({ warnings }) => warnings.length > 0)).clock_skew_seconds).toBe(1_000_000_000);
     expect(agent.closeCode).toBeUndefined();
   });
 
-  it('decides about nothing: a result, its times and who is online are by ours', async () => {
+  it('has no effect on a result, its times or the online status', async () => {
     agent.clockSkewMs = -DAY_MS;
     agent.heartbeat();
     await told(({ warnings }) => warnings.length > 0);
@@ -88,7 +88,7 @@ describe('the clock of an agent', () => {
 });
 
 describe('two agents with one token', () => {
-  it('are told by the one that comes back after the other, and a restarted one is not', async () => {
+  it('cause a warning when the first returns after the second; a restarted agent does not', async () => {
     const { id, token } = await rig.addCluster(`shared-${name}`);
     const path = `/v1/clusters/shared-${name}`;
     const codes = async (): Promise<unknown> => {
@@ -109,8 +109,8 @@ describe('two agents with one token', () => {
   });
 });
 
-describe('what an agent leaves out', () => {
-  it('is a warning for as long as it says so', async () => {
+describe('limitations reported by an agent', () => {
+  it('cause a warning while the agent reports them', async () => {
     const status = { nodes: 0, pods: 4, services: 2, health: 'degraded' };
     const limitations = [{ feature: 'events of nodes', reason: 'nodes is forbidden' }];
     agent.say('cluster_status', { ...status, limitations });
@@ -121,7 +121,7 @@ describe('what an agent leaves out', () => {
     expect((await told(({ warnings }) => warnings.length === 0)).warnings).toEqual([]);
   });
 
-  it('is refused where it is no list of features and reasons', async () => {
+  it('are refused unless they are a list of features and reasons', async () => {
     const status = { nodes: 0, pods: 4, services: 2, health: 'degraded' };
     agent.say('cluster_status', { ...status, limitations: [{ feature: 7 }] });
     expect((await agent.next('error')).payload).toMatchObject({ code: 'INVALID_REQUEST' });

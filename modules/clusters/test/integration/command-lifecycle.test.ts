@@ -7,7 +7,7 @@ const MANIFEST = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: greeting\n
 const DEPLOY = { project_id: 'shop', namespace: 'default', manifest: MANIFEST };
 const EXEC = { pod: 'web-1', namespace: 'default', command: ['date'] };
 
-describe('the life of a command', () => {
+describe('command lifecycle', () => {
   let rig: Rig;
   let cluster: { id: string; token: string };
   beforeEach(async () => {
@@ -33,7 +33,7 @@ describe('the life of a command', () => {
       description: `status ${status}`,
     });
 
-  it('refuses a deployment while the agent is away, and keeps it when asked to', async () => {
+  it('refuses a deployment while the agent is offline, and queues it on request', async () => {
     const refused = await deploy();
     expect(refused.status).toBe(503);
     expect(refused.body).toMatchObject({ error: { code: 'AGENT_OFFLINE', details: { cluster: 'production' } } });
@@ -45,7 +45,7 @@ describe('the life of a command', () => {
     expect((await agent.next('deploy')).id).toBe(queued.body['command_id']);
   });
 
-  it('lets a newer deployment of a project supersede the one that still waits', async () => {
+  it('supersedes a queued deployment of the same project', async () => {
     const first = await deploy({ queue_if_offline: true });
     const dryRun = await deploy({ queue_if_offline: true, dry_run: true });
     const other = await deploy({ queue_if_offline: true, project_id: 'blog' });
@@ -56,7 +56,7 @@ describe('the life of a command', () => {
     }
   });
 
-  it('answers a repeated request with the first deployment, also while the agent is away', async () => {
+  it('returns the first deployment for a repeated request, even while the agent is offline', async () => {
     const agent = await connect('instance-1');
     const headers = { 'idempotency-key': 'release-17' };
     const [first, second] = await Promise.all([deploy({}, headers), deploy({}, headers)]);
@@ -73,7 +73,7 @@ describe('the life of a command', () => {
     expect(agent.of('deploy')).toHaveLength(1);
   });
 
-  it('sends a command again to the same instance, and does not when that says it has it', async () => {
+  it('resends a command to the same instance unless the instance reports that it has it', async () => {
     let agent = await connect('instance-1');
     const { body } = await deploy();
     const id = String(body['command_id']);
@@ -91,7 +91,7 @@ describe('the life of a command', () => {
     await untilStatus(id, 'succeeded');
   });
 
-  it('never runs an exec twice: it is lost when the agent restarted, while a deploy is sent again', async () => {
+  it('never runs an exec twice: it is lost if the agent restarts, while a deploy is resent', async () => {
     let agent = await connect('instance-1');
     const deployed = await deploy();
     const executed = await exec();
@@ -104,7 +104,7 @@ describe('the life of a command', () => {
     expect(agent.of('exec')).toHaveLength(0);
   });
 
-  it('sends an exec again to the next process on the same folder, when it never began', async () => {
+  it('resends an exec that never began to the next process with the same folder', async () => {
     const begin = async (instanceId: string, inFlight: readonly string[] = []): Promise<PlayedAgent> => {
       const played = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
       played.hello(instanceId, inFlight, ['exec'], 'folder-1');
@@ -126,7 +126,7 @@ describe('the life of a command', () => {
     expect(agent.of('exec')).toHaveLength(1);
   });
 
-  it('keeps the first result of a command and acknowledges the others', async () => {
+  it("keeps a command's first result and acknowledges later ones", async () => {
     const agent = await connect('instance-1');
     const { body } = await deploy();
     const { id } = await agent.next('deploy');
@@ -137,7 +137,7 @@ describe('the life of a command', () => {
     expect(await command(body['command_id'])).toMatchObject({ status: 'succeeded' });
   });
 
-  it('cancels what waits at once, and what runs by asking the agent', async () => {
+  it('cancels a queued command at once, and a running one through the agent', async () => {
     const waiting = await deploy({ queue_if_offline: true });
     const path = `/v1/clusters/production/deployments/${String(waiting.body['id'])}`;
     const cancelled = await rig.call('DELETE', path);
@@ -159,7 +159,7 @@ describe('the life of a command', () => {
     expect(agent.of('deploy')).toHaveLength(0);
   });
 
-  it('tells an agent that comes back about a cancel that it missed', async () => {
+  it('tells a reconnecting agent about a cancel that it missed', async () => {
     let agent = await connect('instance-1');
     const { body } = await exec();
     await agent.next('exec');
@@ -169,7 +169,7 @@ describe('the life of a command', () => {
     expect(await agent.next('cancel')).toMatchObject({ payload: { command_id: body['id'] } });
   });
 
-  it('loses nothing when the platform is killed: queued, sent and finished commands are all there', async () => {
+  it('keeps queued, sent and finished commands when the platform is killed', async () => {
     let agent = await connect('instance-1');
     const finished = await deploy();
     agent.result((await agent.next('deploy')).id);
@@ -191,14 +191,14 @@ describe('the life of a command', () => {
     await untilStatus(sent.body['command_id'], 'succeeded');
   });
 
-  it('clears the connections that its last run left open', async () => {
+  it('clears the connections that the previous run left open', async () => {
     await connect('instance-1');
     await rig.crash();
     expect((await rig.call('GET', '/v1/clusters/production')).body['connected']).toBe(false);
     expect((await deploy()).status).toBe(503);
   });
 
-  it('refuses more open commands than the limit', async () => {
+  it('refuses more open commands than the limit allows', async () => {
     await rig.close();
     rig = await startRig({ config: { max_open_commands: 2 } });
     cluster = await rig.addCluster();
@@ -209,7 +209,7 @@ describe('the life of a command', () => {
     expect(refused.body).toMatchObject({ error: { code: 'TOO_MANY_COMMANDS', details: { limit: 2 } } });
   });
 
-  it('answers 501 when the agent says it cannot do this', async () => {
+  it('returns 501 when the agent does not support a command', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.hello('instance-1', [], ['deploy']);
     await agent.next('welcome');
@@ -218,7 +218,7 @@ describe('the life of a command', () => {
     expect(body).toMatchObject({ error: { code: 'UNSUPPORTED' } });
   });
 
-  it('stores progress once, also when the agent sends it again', async () => {
+  it('stores progress once, even when the agent resends it', async () => {
     const agent = await connect('instance-1');
     await deploy();
     const { id } = await agent.next('deploy');
@@ -233,8 +233,8 @@ describe('the life of a command', () => {
   });
 });
 
-describe('the time of a command', () => {
-  it('ends when no result came, but not while the agent is away with it', async () => {
+describe('command timeouts', () => {
+  it('time out a command without a result, but not while its agent is offline', async () => {
     const clock = fakeClock();
     const rig = await startRig({ clock });
     try {
@@ -269,7 +269,7 @@ describe('the time of a command', () => {
     }
   });
 
-  it('begins anew when another process goes on with the deploy of one that was killed', async () => {
+  it("restart when another process continues a killed agent's deploy", async () => {
     const clock = fakeClock();
     const rig = await startRig({ clock });
     try {

@@ -13,7 +13,7 @@ describe('a cluster from registration to a deployment', () => {
   });
   afterEach(() => rig.close());
 
-  it('answers the token once, with commands that keep it out of the process list', async () => {
+  it('returns the token once, with commands that keep it out of the process list', async () => {
     const { status, body } = await rig.call('POST', '/v1/clusters', { body: { name: 'production' } });
     expect(status).toBe(201);
     expect(body['id']).toMatch(/^cls-[0-9a-z]{12}$/);
@@ -30,7 +30,7 @@ describe('a cluster from registration to a deployment', () => {
     expect(JSON.stringify(again.body)).not.toContain('svc_agt_');
   });
 
-  it('makes no agent token, which never expires, with a credential that does', async () => {
+  it('refuses to create an agent token, which never expires, with an expiring credential', async () => {
     const cluster = await rig.addCluster('kept');
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const { owner: caller } = rig;
@@ -45,7 +45,7 @@ describe('a cluster from registration to a deployment', () => {
     expect((await rig.call('POST', `/v1/clusters/${cluster.id}/token`, { caller })).status).toBe(200);
   });
 
-  it('refuses names with the body of the contract', async () => {
+  it("refuses invalid names with the contract's error body", async () => {
     const { status, body } = await rig.call('POST', '/v1/clusters', { body: { name: 'Not_A_Name' } });
     expect(status).toBe(400);
     expect(body).toMatchObject({
@@ -60,7 +60,7 @@ describe('a cluster from registration to a deployment', () => {
     expect(taken.body).toMatchObject({ error: { code: 'CLUSTER_NAME_TAKEN', details: { field: 'name' } } });
   });
 
-  it('shows the live state that the agent reports', async () => {
+  it('shows the live state reported by the agent', async () => {
     const cluster = await rig.addCluster();
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.hello('instance-1');
@@ -91,7 +91,7 @@ describe('a cluster from registration to a deployment', () => {
     expect((await rig.call('GET', '/v1/clusters/production')).body['status']).toBe('online');
   });
 
-  it('deploys: a row, a command, progress, one result, acknowledged', async () => {
+  it('deploys: a row, a command, progress, one acknowledged result', async () => {
     const cluster = await rig.addCluster();
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.hello('instance-1');
@@ -114,7 +114,7 @@ describe('a cluster from registration to a deployment', () => {
     expect(body).toMatchObject({ status: 'succeeded', result: { duration_ms: 5 }, error: null });
   });
 
-  it('answers 200 with the result when the call waits for it', async () => {
+  it('returns 200 with the result when the request waits for it', async () => {
     const cluster = await rig.addCluster();
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.hello('instance-1');
@@ -127,7 +127,7 @@ describe('a cluster from registration to a deployment', () => {
     expect(body).toMatchObject({ status: 'failed', error: { code: 'FORBIDDEN', details: { field: 'namespace' } } });
   });
 
-  it('runs a command in a container and gives its output', async () => {
+  it('runs a command in a container and returns its output', async () => {
     const cluster = await rig.addCluster();
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.hello('instance-1');

@@ -43,7 +43,7 @@ const ROUTES: readonly { method: string; path: string; body?: object; least: 'gu
 
 const RANK = { guest: 0, member: 1, admin: 2 } as const;
 
-describe('refusals of every route of clusters', () => {
+describe('refusals of the cluster routes', () => {
   let rig: Rig;
   let stranger: FakeCaller;
   let teamUuid: string;
@@ -66,7 +66,7 @@ describe('refusals of every route of clusters', () => {
   for (const { method, path, body, least } of ROUTES) {
     const name = `${method} ${path.split('?')[0]}`;
 
-    it(`${name} answers 401 without a token and with a wrong one`, async () => {
+    it(`${name} returns 401 without a token and with a wrong one`, async () => {
       for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
         const answer = await rig.call(method, path, { caller: null, body, headers });
         expect(answer.status).toBe(401);
@@ -80,7 +80,7 @@ describe('refusals of every route of clusters', () => {
       }
     });
 
-    it(`${name} answers 404 to a stranger, in his own workspace and in ours`, async () => {
+    it(`${name} returns 404 to a stranger, in their own workspace and in ours`, async () => {
       if (path !== '/v1/clusters') expect((await rig.call(method, path, { caller: stranger, body })).status).toBe(404);
       const ours = withQuery(path, `workspace_uuid=${rig.owner.workspaceUuid}`);
       const answer = await rig.call(method, ours, { caller: stranger, body });
@@ -88,7 +88,7 @@ describe('refusals of every route of clusters', () => {
       expect(answer.body).toMatchObject({ error: { code: expect.any(String) as string } });
     });
 
-    it(`${name} answers 403 to everybody below ${least}, and to sandbox guests`, async () => {
+    it(`${name} returns 403 to every role below ${least} and to sandbox guests`, async () => {
       const ours = withQuery(path, `workspace_uuid=${rig.owner.workspaceUuid}&team_uuid=${teamUuid}`);
       for (const [role, caller] of members) {
         if (RANK[role] >= RANK[least]) continue;
@@ -97,7 +97,7 @@ describe('refusals of every route of clusters', () => {
       expect((await rig.call(method, path, { caller: rig.access.guest(), body })).status).toBe(403);
     });
 
-    it(`${name} lets ${least} in`, async () => {
+    it(`${name} admits ${least}`, async () => {
       const ours = withQuery(path, `workspace_uuid=${rig.owner.workspaceUuid}&team_uuid=${teamUuid}`);
       const caller = members.get(least) ?? null;
       const answer = await rig.call(method, ours, { caller, body });
@@ -106,7 +106,7 @@ describe('refusals of every route of clusters', () => {
     });
   }
 
-  it('writes every change into the audit log, with what was changed', () => {
+  it('records every change in the audit log, with the changed resource', () => {
     const changes = rig.audit.entries.filter((entry) => entry.outcome === 'success');
     expect(changes.map((entry) => `${entry.action} ${entry.resource}`)).toEqual(
       expect.arrayContaining(['cluster:create cluster/production', 'cluster:delete cluster/production']) as string[],
@@ -114,7 +114,7 @@ describe('refusals of every route of clusters', () => {
   });
 });
 
-describe('bad input to the routes of clusters', () => {
+describe('invalid input to the cluster routes', () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await startRig();
@@ -152,7 +152,7 @@ describe('bad input to the routes of clusters', () => {
     });
   }
 
-  it('takes no body at all for no overlap, when a token is rotated', async () => {
+  it('treats a token rotation without a body as one without an overlap', async () => {
     const { headers } = rig.owner;
     const answer = await fetch(`${rig.url}/v1/clusters/production/token`, { method: 'POST', headers });
     expect(answer.status).toBe(200);
@@ -166,13 +166,13 @@ describe('bad input to the routes of clusters', () => {
     }
   });
 
-  it('refuses a name that could be the id of another cluster', async () => {
+  it("refuses a name that could be another cluster's id", async () => {
     const answer = await rig.call('POST', '/v1/clusters', { body: { name: 'cls-7k2m0123abcd' } });
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ error: { code: 'INVALID_REQUEST', details: { field: 'name' } } });
   });
 
-  it('names the parameter by which nothing was found', async () => {
+  it('names the parameter that matches nothing', async () => {
     for (const [path, field] of [
       ['/v1/clusters/nowhere', 'cluster'],
       ['/v1/clusters/production/deployments/dep-x', 'id'],

@@ -62,7 +62,7 @@ class EventReader {
 
 const MANIFEST = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
 
-describe('streams of a cluster', () => {
+describe('cluster streams', () => {
   let rig: Rig;
   let agent: PlayedAgent;
   let cluster: Awaited<ReturnType<Rig['addCluster']>>;
@@ -93,7 +93,7 @@ describe('streams of a cluster', () => {
     return { id: String(body['id']), commandId: String(body['command_id']) };
   };
 
-  it('gives each log line once, also when a cut made the agent send it again, and says why the logs ended', async () => {
+  it('delivers each log line once, even if the agent resends it, and says why the logs ended', async () => {
     const answer = fetch(`${base}/logs?pod=web&namespace=default&follow=true`, { headers: rig.owner.headers });
     const { id } = await agent.next('logs');
     const say = (from: PlayedAgent, seq: number, data: string): string =>
@@ -110,7 +110,7 @@ describe('streams of a cluster', () => {
     expect(await (await answer).text()).toBe('one\ntwo\n[the logs ended: The agent restarted]\n');
   });
 
-  it('follows a deployment to its result, and continues after the last event that was seen', async () => {
+  it('follows a deployment to its result, and resumes after the last event received', async () => {
     const { id, commandId } = await deploy();
     const first = await open(`/deployments/${id}/events`);
     await agent.next('deploy');
@@ -138,7 +138,7 @@ describe('streams of a cluster', () => {
     expect(third.status).toBe(204); // tells a browser not to reconnect
   });
 
-  it('streams events as they come, and what was missed after a reconnect', async () => {
+  it('streams events live, and missed ones after a reconnect', async () => {
     const event = { event_type: 'pod_created', namespace: 'default', details: {} };
     agent.say('event', { ...event, resource: 'pod/old', seq: 1 }, 'e-1');
     await agent.next('event_ack');
@@ -160,7 +160,7 @@ describe('streams of a cluster', () => {
     expect(rest.body).toMatchObject({ events: [{ resource: 'pod/old' }], next_cursor: null });
   });
 
-  it('refuses more streams than the limit and frees the place of one that ends', async () => {
+  it('limits open streams and frees the slot of one that ends', async () => {
     const first = await open('/events');
     await open('/events');
     expect((await open('/events')).status).toBe(429);
@@ -176,7 +176,7 @@ describe('streams of a cluster', () => {
     await waitFor(() => reader.ended);
   });
 
-  it('goes on behind the last line when the process of the agent ended, until the reader goes', async () => {
+  it('resumes logs after the last line when the agent restarts, until the reader disconnects', async () => {
     const abort = new AbortController();
     const query = 'pod=web-1&namespace=default&follow=true&tail_lines=5&limit_bytes=100';
     const calling = fetch(`${base}/logs?${query}`, { headers: rig.owner.headers, signal: abort.signal });
@@ -210,7 +210,7 @@ describe('streams of a cluster', () => {
     expect(await agent.next('cancel')).toMatchObject({ payload: { command_id: third?.id } });
   });
 
-  it('tells with each piece where it ends, and goes on behind that for a reader that comes back', async () => {
+  it("sends each chunk's end position, and resumes after it for a returning reader", async () => {
     const reader = open('/logs?pod=web-1&namespace=default&follow=true&resume_after=behind%20one');
     const { id, payload } = await agent.next('logs');
     expect(payload).toMatchObject({ follow: true, resume_after: 'behind one' });
@@ -222,7 +222,7 @@ describe('streams of a cluster', () => {
     expect(events.map(({ data }) => data)).toEqual([{ text: 'two\n', position: 'behind two' }, { text: 'three\n' }]);
   });
 
-  it('asks an agent that ends each time it is asked no more', async () => {
+  it('gives up on an agent whose logs fail every time', async () => {
     const answer = fetch(`${base}/logs?pod=web-1&namespace=default&follow=true`, { headers: rig.owner.headers });
     let asked = 0;
     await waitFor(async () => {
@@ -236,7 +236,7 @@ describe('streams of a cluster', () => {
     expect(await (await answer).text()).toBe('[the logs ended: The agent restarted]\n');
   });
 
-  it('gives logs as text while they come, and cancels when the reader goes', async () => {
+  it('streams logs as text, and cancels when the reader disconnects', async () => {
     const abort = new AbortController();
     const calling = fetch(`${base}/logs?pod=web-1&namespace=default&follow=true&tail_lines=5`, {
       headers: rig.owner.headers,
@@ -263,7 +263,7 @@ describe('streams of a cluster', () => {
   it.each([
     ['pod', { pod: '../web', namespace: 'default' }],
     ['namespace', { pod: 'web-1', namespace: 'Shop!' }],
-  ])('refuses a %s that can be none, before the agent hears of it', async (field, place) => {
+  ])('refuses an invalid %s before it reaches the agent', async (field, place) => {
     const logs = await rig.call('GET', `/v1/clusters/production/logs?${new URLSearchParams(place).toString()}`);
     const exec = await rig.call('POST', '/v1/clusters/production/exec', { body: { ...place, command: ['true'] } });
     for (const { status, body } of [logs, exec]) {
@@ -274,7 +274,7 @@ describe('streams of a cluster', () => {
     }
   });
 
-  it('answers a refusal of the agent as an error of its own status', async () => {
+  it("maps an agent's refusal to the matching HTTP status", async () => {
     const calling = rig.call('GET', '/v1/clusters/production/logs?pod=ghost&namespace=default');
     const { id } = await agent.next('logs');
     agent.result(id, 'failed', { command: 'logs', error: { code: 'NOT_FOUND', message: 'no pod ghost' } });
@@ -283,7 +283,7 @@ describe('streams of a cluster', () => {
     expect(body).toMatchObject({ error: { code: 'NOT_FOUND', message: 'no pod ghost' } });
   });
 
-  it('keeps the output of an exec within its bound, and streams it', async () => {
+  it('truncates the output of an exec to its limit, and streams it', async () => {
     const { body } = await rig.call('POST', '/v1/clusters/production/exec', {
       body: { pod: 'web-1', namespace: 'default', command: ['cat', 'big'] },
     });
@@ -298,7 +298,7 @@ describe('streams of a cluster', () => {
     expect(reader.events.at(-1)).toMatchObject({ event: 'result', data: { status: 'succeeded' } });
   });
 
-  it('gives a running exec its input and its terminal size, and refuses what it was not started for', async () => {
+  it('passes input and terminal size to a running exec, and refuses what it was not started with', async () => {
     const run = async (extra: object): Promise<string> => {
       const body = { pod: 'web-1', namespace: 'default', command: ['sh'], ...extra };
       return String((await rig.call('POST', '/v1/clusters/production/exec', { body })).body['id']);

@@ -133,7 +133,7 @@ const TAKINGS = [
 ] as const;
 
 describe.each(TAKINGS)('when $how', ({ status, take }) => {
-  it('ends an open shell with the reason, and the process behind it', async () => {
+  it('closes an open shell with the reason, and ends its process', async () => {
     const { ended } = await openShell(member);
     await take();
     expect(await ended).toEqual({
@@ -143,13 +143,13 @@ describe.each(TAKINGS)('when $how', ({ status, take }) => {
     });
   });
 
-  it('cuts what was upgraded through the tunnel, and answers that go on', async () => {
+  it('cuts upgraded connections through the tunnel, and streaming responses', async () => {
     const open = [await openExec(member), await openWatch(member)];
     await take();
     expect(await Promise.all(open.map(({ ended }) => ended))).toEqual(['cut', 'cut']);
   });
 
-  it('ends an open forward with the reason', async () => {
+  it('closes an open forward with the reason', async () => {
     const { ended } = await openForward(member);
     await take();
     expect(await ended).toEqual({
@@ -160,7 +160,7 @@ describe.each(TAKINGS)('when $how', ({ status, take }) => {
 });
 
 describe('a client that does not close', () => {
-  it('passes nothing more into its shell', async () => {
+  it('cannot send further input to its shell', async () => {
     const path = `/v1/clusters/${cluster.id}/shell?namespace=shop&pod=web-1&${scope()}`;
     const socket = new WebSocket(`ws://127.0.0.1:${rig.port}${path}`, { headers: member.headers });
     socket.close = () => undefined; // ignores the request to close
@@ -180,8 +180,8 @@ describe('a client that does not close', () => {
   });
 });
 
-describe('what others have open', () => {
-  it('goes on', async () => {
+describe('connections of other callers', () => {
+  it('stay open', async () => {
     let isOver = false;
     const kept = await openShell(rig.owner);
     void kept.ended.then(() => (isOver = true));

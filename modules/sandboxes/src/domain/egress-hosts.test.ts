@@ -8,7 +8,7 @@ describe('egress hosts', () => {
     ['*.Example.com', '*.example.com'],
     ['bücher.example', 'xn--bcher-kva.example'],
     ['_srv.example.com', '_srv.example.com'],
-  ])('takes %s as %s', (given, expected) => {
+  ])('normalizes %s to %s', (given, expected) => {
     expect(egressHost(given)).toBe(expected);
   });
 
@@ -36,7 +36,7 @@ describe('egress hosts', () => {
     expect(egressHost(given)).toBeNull();
   });
 
-  it('takes a wildcard for what is below the name, at any depth, and never for the name or what only ends like it', () => {
+  it('matches a wildcard to subdomains at any depth, but never to the name itself or a mere suffix', () => {
     const allowed = ['*.example.com', 'other.org'];
     expect(['a.example.com', 'a.b.example.com', 'other.org'].map((name) => allowsHost(allowed, name))).toEqual([
       true,

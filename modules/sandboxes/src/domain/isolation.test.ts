@@ -14,7 +14,7 @@ describe('the isolation of sandboxes', () => {
     ['namespaces', false, 'namespaces', ['namespaces']],
     ['gvisor', true, 'gvisor', ['gvisor']],
     ['gvisor', false, 'gvisor', []], // never weaker than the operator requires
-  ])('is by %s, with gVisor %s: %s, and may be %j', (setting, hasGvisor, usual, allowed) => {
+  ])('with setting %s and gVisor %s defaults to %s and allows %j', (setting, hasGvisor, usual, allowed) => {
     const driver = hasGvisor ? having('namespaces', 'gvisor') : having('namespaces');
     const policy = new IsolationPolicy(setting, driver);
     expect(policy.choose('default')).toBe(usual);
@@ -32,17 +32,17 @@ describe('the isolation of sandboxes', () => {
     ['gvisor', false, 'gvisor is missing'],
     ['namespaces', true, 'sandboxes.isolation is namespaces'],
     ['namespaces', false, 'sandboxes.isolation is namespaces'],
-  ])('comes with the reason when %s, with gVisor %s, is no gVisor: %s', (setting, hasGvisor, reason) => {
+  ])('with setting %s and gVisor %s gives this reason for not using gVisor: %s', (setting, hasGvisor, reason) => {
     const driver = hasGvisor ? having('namespaces', 'gvisor') : having('namespaces');
     expect(new IsolationPolicy(setting, driver).reason).toBe(reason);
   });
 
-  it('is refused with what stands against it', () => {
+  it('is refused with the reason', () => {
     expect(new IsolationPolicy('auto', having('namespaces')).refusal('gvisor')).toBe('gvisor is missing');
     expect(new IsolationPolicy('gvisor', having('namespaces', 'gvisor')).refusal('namespaces')).toContain('operator');
   });
 
-  it('is found out anew each time, since a driver opens later and may be opened again', () => {
+  it('is evaluated on every call, because a driver opens later and may reopen', () => {
     const isolations: Isolation[] = ['namespaces'];
     const policy = new IsolationPolicy('auto', {
       whyUnsupported: (each) => (isolations.includes(each) ? null : 'not yet'),

@@ -13,7 +13,7 @@ describeDialects<SandboxTables>('EventLog', migrations, (database) => {
   const numbers = async (workspaceUuid: string) =>
     (await log().after({ workspaceUuid, sandboxId: null }, 0, 100)).map(({ sequence }) => sequence);
 
-  it('numbers the events of each workspace without a gap, also when they come at once', async () => {
+  it('numbers the events of each workspace without gaps, even for concurrent writes', async () => {
     told.length = 0;
     await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -26,7 +26,7 @@ describeDialects<SandboxTables>('EventLog', migrations, (database) => {
     expect(new Set(told)).toEqual(new Set(['w', 'x']));
   });
 
-  it('keeps those of a sandbox apart and pages backwards', async () => {
+  it('selects the events of one sandbox and pages backwards', async () => {
     await log().append([event('sbx_a', '1'), event('sbx_b', '2'), event('sbx_a', '3')]);
     const scope = { workspaceUuid: 'w', sandboxId: 'sbx_a' };
     expect((await log().before(scope, null, 1)).map(({ sequence }) => sequence)).toEqual([3]);
@@ -34,7 +34,7 @@ describeDialects<SandboxTables>('EventLog', migrations, (database) => {
     expect(await log().after({ workspaceUuid: 'x', sandboxId: 'sbx_a' }, 0, 5)).toEqual([]);
   });
 
-  it('removes what is too old or too many and goes on counting', async () => {
+  it('prunes old and excess events and continues the numbering', async () => {
     await log().append([event('sbx_a', '2026-01-01'), event('sbx_a', '2026-01-02'), event('sbx_a', '2026-01-03')]);
     await log().prune({ before: '2026-01-02', perWorkspace: 100 });
     expect(await numbers('w')).toEqual([2, 3]);

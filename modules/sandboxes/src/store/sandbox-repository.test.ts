@@ -52,13 +52,13 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
   const repository = () =>
     createSandboxRepository(database().kysely, { now: () => new Date(AT), written: () => undefined });
 
-  it('gives back what was inserted', async () => {
+  it('returns an inserted record', async () => {
     const wanted = sandbox({ fault: { code: 'DISK_FULL', message: 'm', recoverable: true }, expiresAt: AT });
     expect(await repository().insert(wanted, admission(1), null)).toEqual({ outcome: 'inserted' });
     expect(await repository().find('sbx_a')).toEqual(wanted);
   });
 
-  it('holds the limit of a caller when inserts come at once, and gives the place back with the remove', async () => {
+  it("enforces the caller's limit for concurrent inserts, and frees the slot on removal", async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
         repository().insert(sandbox({ id: `sbx_${index}`, name: `n${index}` }), admission(2), null),
@@ -74,14 +74,14 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     });
   });
 
-  it('keeps names apart in a workspace only, and counts no refusal', async () => {
+  it('requires unique names within a workspace, and does not count a refused insert', async () => {
     await repository().insert(sandbox({}), admission(2), null);
     expect(await repository().insert(sandbox({ id: 'sbx_b' }), admission(2), null)).toEqual({ outcome: 'name_taken' });
     const elsewhere = sandbox({ id: 'sbx_b', workspaceUuid: 'x' });
     expect(await repository().insert(elsewhere, admission(2), null)).toEqual({ outcome: 'inserted' });
   });
 
-  it('lets one of two inserts with the same name win when they come at once from two callers', async () => {
+  it('accepts exactly one of several concurrent inserts with the same name', async () => {
     const outcomes = await Promise.allSettled(
       ['o1', 'o2', 'o3'].map((ownerId) =>
         repository().insert(sandbox({ id: `sbx_${ownerId}`, ownerId }), admission(5), null),
@@ -91,13 +91,13 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(won).toHaveLength(1);
   });
 
-  it('says of no other constraint that the name is taken', async () => {
+  it('reports NAME_TAKEN for no other constraint', async () => {
     await repository().insert(sandbox({}), admission(5), null);
     const sameId = repository().insert(sandbox({ name: 'other' }), admission(5), null);
     await expect(sameId).rejects.toSatisfy((error) => !isAppError(error));
   });
 
-  it('remembers a key with its request', async () => {
+  it('stores an idempotency key with its request', async () => {
     await repository().insert(sandbox({}), admission(5), { key: 'k', requestHash: 'h' });
     const again = (requestHash: string) =>
       repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), admission(5), { key: 'k', requestHash });
@@ -107,7 +107,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(await again('h')).toEqual({ outcome: 'inserted' });
   });
 
-  it('changes only what is in the expected state', async () => {
+  it('changes only records in an expected state', async () => {
     await repository().insert(sandbox({}), admission(5), null);
     expect(await repository().change('sbx_a', ['stopped'], { status: 'running' })).toBeNull();
     expect(await repository().change('sbx_a', ['creating'], { status: 'running', startedAt: AT })).toMatchObject({
@@ -116,7 +116,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     });
   });
 
-  it('shows a removed one only to those who clean up', async () => {
+  it('hides a removed record from everything but cleanup', async () => {
     await repository().insert(sandbox({}), admission(5), null);
     await repository().remove('sbx_a', AT);
     expect(await repository().find('sbx_a')).toBeNull();
@@ -127,7 +127,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(await repository().removed('n')).toEqual([]);
   });
 
-  it('counts what a workspace has, what of it runs and what is paused', async () => {
+  it('counts existing, running and paused sandboxes of a workspace', async () => {
     await repository().insert(sandbox({}), admission(5), null);
     await repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), admission(5), null);
     await repository().change('sbx_b', ['creating'], { status: 'running' });
@@ -140,7 +140,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(await repository().ofWorkspace('elsewhere')).toBe(0);
   });
 
-  it('counts for whom a record is accounted, whoever made it', async () => {
+  it('counts a record for its accountable principal, whoever created it', async () => {
     const by = (id: string) => repository().insert(sandbox({ id, name: id, ownerId: id }), admission(2, 'owner'), null);
     expect([await by('a'), await by('b'), await by('c')]).toEqual([
       { outcome: 'inserted' },
@@ -149,7 +149,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     ]);
   });
 
-  it('holds the quota of a workspace when inserts come at once from many callers', async () => {
+  it('enforces a workspace quota for concurrent inserts from many callers', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, (_, index) => {
         const draft = sandbox({ id: `sbx_${index}`, name: `n${index}`, ownerId: `o${index}` });
@@ -166,7 +166,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     });
   });
 
-  it('holds the sum over the workspaces of an owner when inserts come at once', async () => {
+  it("enforces an owner's quota across workspaces for concurrent inserts", async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, (_, index) => {
         const workspaceUuid = index % 2 === 0 ? 'v' : 'w';
@@ -178,7 +178,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(outcomes.filter((each) => each.outcome === 'inserted')).toHaveLength(3);
   });
 
-  it('takes CPU and memory while a sandbox is active, disk for as long as it exists', async () => {
+  it('counts CPU and memory while a sandbox is active, and disk while it exists', async () => {
     const limits = { workspace: { sandbox_cpus: 1.5, sandbox_memory: 1, sandbox_disk: 4 } };
     const insert = (id: string) => repository().insert(sandbox({ id, name: id }), admission(null, 'o', limits), null);
     expect(await insert('sbx_a')).toEqual({ outcome: 'inserted' });
@@ -189,7 +189,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(await insert('sbx_c')).toMatchObject({ refusal: { breach: { quota: { name: 'sandbox_disk' } } } });
   });
 
-  it('lets only as many start again at once as the quota has CPUs', async () => {
+  it('restarts only as many sandboxes concurrently as the CPU quota allows', async () => {
     for (const id of ['sbx_a', 'sbx_b', 'sbx_c']) {
       await repository().insert(sandbox({ id, name: id, status: 'stopped' }), admission(null), null);
     }
@@ -204,7 +204,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     });
   });
 
-  it('gives a ticket once and never after its time', async () => {
+  it('redeems a ticket once, and never after it expires', async () => {
     await repository().insert(sandbox({}), admission(5), null);
     const tickets = createTicketRepository(database().kysely);
     const granted: GrantedAccess = {

@@ -38,7 +38,7 @@ describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => 
   const repository = () =>
     createSnapshotRepository(database().kysely, { now: () => new Date(AT), written: () => undefined });
 
-  it('holds the limit of a caller when inserts come at once, and gives the place back', async () => {
+  it("enforces the caller's limit for concurrent inserts, and frees the slot on removal", async () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const refusals = await Promise.all(ids.map((id) => repository().insert(snapshot(id), admission(2), true)));
     expect(refusals.filter((each) => each === null)).toHaveLength(2);
@@ -49,7 +49,7 @@ describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => 
     expect(await repository().insert(snapshot('f'), admission(2), true)).toBeNull();
   });
 
-  it('holds the quotas of a workspace: how many, and what they take on the disk', async () => {
+  it("enforces a workspace's quotas on snapshot count and disk space", async () => {
     const few = admission(null, { snapshots: 2 });
     const refusals = await Promise.all(['a', 'b', 'c', 'd'].map((id) => repository().insert(snapshot(id), few, true)));
     expect(refusals.filter((each) => each === null)).toHaveLength(2);
@@ -63,7 +63,7 @@ describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => 
     expect(await repository().insert(snapshot('e'), small, true)).toBeNull();
   });
 
-  it('shows what is ready, tells it as an event, and hides what a fork was made of', async () => {
+  it('lists ready snapshots, records their events, and hides those of forks', async () => {
     for (const id of ['a', 'b']) await repository().insert(snapshot(id), admission(null), true);
     expect(await repository().find('a')).toBeNull();
     expect(await repository().finish('a', 'ready', 5_000_000_000)).toMatchObject({ sizeBytes: 5_000_000_000 });
@@ -80,7 +80,7 @@ describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => 
     expect(await repository().awaitedBy('a')).toEqual([]);
   });
 
-  it('leaves out the figures of sandboxes that are gone', async () => {
+  it('skips samples of deleted sandboxes', async () => {
     const store = createMetricStore(database().kysely);
     const sample = {
       sandboxId: 'sbx_gone',

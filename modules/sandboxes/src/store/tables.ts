@@ -8,8 +8,8 @@ export const SANDBOX_NAME: UniqueKey = {
 };
 
 /**
- * Rows as defined by migrations 0020, 0055 to 0057 and 0081. Times are ISO 8601 UTC, objects are JSON text, booleans
- * are 0 or 1.
+ * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081 and 0087. Times are ISO 8601 UTC, objects are JSON
+ * text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;

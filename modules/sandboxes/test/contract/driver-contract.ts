@@ -45,7 +45,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
   });
   afterAll(() => subject.dispose());
 
-  it('starts what it created and reaches its helper', async () => {
+  it('starts a created sandbox and connects to its helper', async () => {
     const { id } = subject.spec('basic');
     expect(await subject.driver.isCreated(id)).toBe(false);
     const spec = await started('basic');
@@ -59,7 +59,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     expect(await subject.driver.isCreated(id)).toBe(false);
   });
 
-  it('changes nothing when create and start are repeated', async () => {
+  it('treats repeated creates and starts as no-ops', async () => {
     const spec = await started('again');
     const connection = await subject.driver.connect(spec.id, signal());
     await subject.driver.create(spec, signal());
@@ -69,7 +69,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     await subject.driver.remove(spec.id);
   });
 
-  it('serves a second connection while the first is there', async () => {
+  it('serves a second connection next to the first', async () => {
     const spec = await started('second');
     const first = await subject.driver.connect(spec.id, signal());
     const second = await subject.driver.connect(spec.id, signal());
@@ -78,7 +78,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     await subject.driver.remove(spec.id);
   });
 
-  it('ends the connection of a sandbox that stops, and starts it again', async () => {
+  it('ends the connection of a sandbox that stops, and restarts it', async () => {
     const spec = await started('restart');
     const connection = await subject.driver.connect(spec.id, signal());
     await subject.driver.stop(spec.id, 5000);
@@ -91,7 +91,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     await subject.driver.remove(spec.id);
   });
 
-  it('lists what runs and what is stopped, and forgets what was removed', async () => {
+  it('lists running and stopped sandboxes, and no removed ones', async () => {
     const running = await started('listed');
     const stopped = await started('halted');
     await subject.driver.stop(stopped.id, 5000);
@@ -104,7 +104,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     expect(left).not.toContain(stopped.id);
   });
 
-  it('pauses and resumes, says so in the list, and takes a repetition of either', async () => {
+  it('pauses and resumes idempotently, and reports it in the list', async () => {
     const spec = await started('paused');
     const { driver } = subject;
     const connection = await driver.connect(spec.id, signal());
@@ -125,7 +125,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     await driver.resume(spec.id);
   });
 
-  it('stops and removes what is paused', async () => {
+  it('stops and removes a paused sandbox', async () => {
     const [stopped, removed] = [await started('pausestop'), await started('pausegone')];
     for (const { id } of [stopped, removed]) await subject.driver.pause(id);
     await subject.driver.stop(stopped.id, 5000);
@@ -139,7 +139,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     await expect(subject.driver.pause(removed.id)).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
   });
 
-  it('copies the files of one that runs and of one that is stopped, and makes others of the copies', async () => {
+  it('copies the files of running and stopped sandboxes, and creates sandboxes from the copies', async () => {
     const { driver } = subject;
     if (driver.snapshots === undefined) throw new Error('it makes none');
     const spec = await started('original');
@@ -168,7 +168,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     await driver.remove(orphan.id);
   });
 
-  it('takes a repeated stop and a repeated remove, and those of a sandbox that never was', async () => {
+  it('ignores a repeated stop or remove, and one of an unknown sandbox', async () => {
     const spec = await started('gone');
     await subject.driver.stop(spec.id, 5000);
     await subject.driver.stop(spec.id, 5000);
@@ -178,19 +178,19 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     expect(await subject.driver.inspect(spec.id)).toMatchObject({ running: false });
   });
 
-  it('refuses to start what was never created', async () => {
+  it('refuses to start a sandbox that was never created', async () => {
     await expect(subject.driver.start(subject.spec('unborn'), signal())).rejects.toMatchObject({
       code: 'ROOTFS_FAILED',
     });
   });
 
-  it('answers with a cause when the helper of a stopped sandbox is wanted', async () => {
+  it('throws AGENT_TIMEOUT when it connects to a sandbox that is not running', async () => {
     await expect(subject.driver.connect(subject.spec('absent').id, signal())).rejects.toMatchObject({
       code: 'AGENT_TIMEOUT',
     });
   });
 
-  it.each(HOSTILE_IDS)('takes %j for no sandbox in any call', async (id) => {
+  it.each(HOSTILE_IDS)('refuses the id %j in every call', async (id) => {
     const { driver } = subject;
     const before = await driver.list();
     const spec = { ...subject.spec('hostile'), id };
@@ -208,7 +208,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     expect(await driver.list()).toEqual(before);
   });
 
-  it('removes a sandbox that was created only, that runs, and that is stopped', async () => {
+  it('removes a sandbox that is only created, running or stopped', async () => {
     const created = subject.spec('created');
     await subject.driver.create(created, signal());
     const running = await started('runs');
@@ -221,13 +221,13 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     expect(left.filter((id) => present.includes(id))).toEqual([]);
   });
 
-  it('removes once when it is asked twice at the same time', async () => {
+  it('removes once for two concurrent requests', async () => {
     const spec = await started('twice');
     await Promise.all([subject.driver.remove(spec.id), subject.driver.remove(spec.id)]);
     expect((await subject.driver.list()).map((each) => each.id)).not.toContain(spec.id);
   });
 
-  it('leaves nothing behind a create that was given up', async () => {
+  it('leaves nothing behind after an aborted create', async () => {
     const spec = subject.spec('given-up');
     await expect(subject.driver.create(spec, AbortSignal.abort())).rejects.toThrow();
     expect((await subject.driver.list()).map((each) => each.id)).not.toContain(spec.id);

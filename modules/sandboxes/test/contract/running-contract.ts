@@ -53,7 +53,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
   });
   afterAll(() => subject.dispose());
 
-  it('keeps files over a stop and a start', () =>
+  it('keeps files across a stop and a start', () =>
     using(['kept'], async (spec) => {
       await inside(spec, 'echo text > /root/file');
       await subject.driver.stop(spec.id, 1000);
@@ -61,7 +61,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       expect((await inside(spec, 'cat /root/file')).stdout).toBe('text\n');
     }));
 
-  it('makes others of copies of its files, each with a name and limits of its own', () =>
+  it('creates sandboxes from copies of its files, each with its own name and limits', () =>
     using(['source'], async (source) => {
       const { driver } = subject;
       if (driver.snapshots === undefined) throw new Error('it makes none');
@@ -99,7 +99,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       expect(await driver.snapshots.list()).toEqual([]);
     }));
 
-  it('lets a process end in its own way within the grace, and kills one that will not', () =>
+  it('lets processes exit within the grace period, and kills the rest', () =>
     using(['grace'], async (spec) => {
       const connection = await subject.driver.connect(spec.id, signal());
       await session(connection, 'trap "echo ended > /root/ended; exit" TERM; while :; do sleep 0.1; done');
@@ -110,7 +110,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       expect((await inside(spec, 'cat /root/ended')).stdout).toBe('ended\n');
     }));
 
-  it('lets sandboxes run on while no driver is there, and finds them again with their processes', () =>
+  it('keeps sandboxes running without a driver, and finds them again with their processes', () =>
     using(['stays'], async (spec) => {
       await inside(spec, '(trap "" HUP TERM; exec sleep 1000) >/dev/null 2>&1 & echo $! > /root/pid');
       const second = subject.again?.();
@@ -127,7 +127,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       }
     }));
 
-  it('says that memory ended, and only of the sandbox where it did', () =>
+  it('reports an out-of-memory kill, and only for the affected sandbox', () =>
     using(['greedy', 'modest'], async (greedy, modest) => {
       if (greedy === undefined || modest === undefined) return;
       const eaten = await inside(greedy, 'dd if=/dev/zero of=/dev/null bs=512M count=1');
@@ -137,7 +137,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       expect((await inside(greedy, 'echo alive')).stdout).toBe('alive\n');
     }));
 
-  it('has an end of the disk, says so, and has room again when files are gone', () =>
+  it('enforces the disk size, reports a full disk, and recovers after files are deleted', () =>
     using(['full', 'roomy'], async (full, roomy) => {
       if (full === undefined || roomy === undefined) return;
       await fill(full, '/big');
@@ -156,7 +156,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       await waitFor(async () => (await inside(full, 'echo text > /small && cat /small')).stdout === 'text\n');
     }));
 
-  it('holds the number of processes, and tells it', () =>
+  it('enforces the process limit and reports it', () =>
     using(['bomb', 'calm'], async (bomb, calm) => {
       if (bomb === undefined || calm === undefined) return;
       const connection = await subject.driver.connect(bomb.id, signal());
@@ -174,7 +174,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       await connection.close();
     }));
 
-  it('counts what a sandbox uses', () =>
+  it('measures resource usage', () =>
     using(['counted'], async (spec) => {
       await inside(spec, 'dd if=/dev/zero of=/data bs=1M count=8; sync');
       const { cpuMicroseconds, memoryBytes, pids, diskBytes } = await subject.driver.stats(spec.id);

@@ -17,7 +17,7 @@ function tooManyEntries(): Buffer {
   return gzipSync(Buffer.concat(Array.from({ length: 100_001 }, () => header)));
 }
 
-/** A file that is almost entirely a hole, as GNU tar sends it: a few kilobytes represent any size. */
+/** A file that is almost entirely a hole, in GNU tar's format: a few kilobytes represent any size. */
 async function sparse(format: 'gnu' | 'pax', sizeBytes: number): Promise<Buffer> {
   await using folder = await temporaryFolder();
   const file = await open(join(folder.path, 'hole'), 'w');
@@ -86,7 +86,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   });
 
-  it('joins what is there, and replaces files in one step each', async () => {
+  it('merges into existing folders and replaces each file atomically', async () => {
     await run('mkdir -p /srv/joined/sub && echo old > /srv/joined/sub/a && echo kept > /srv/joined/sub/b');
     const archive = tarArchive([
       { name: 'sub/', type: 'folder' },
@@ -137,7 +137,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       ],
       'folder',
     ],
-  ])('refuses %s and leaves nothing', async (_what, entries, word) => {
+  ])('refuses %s and leaves nothing behind', async (_what, entries, word) => {
     const answer = await send('/srv/hostile/here', tarArchive([{ name: 'first', content: 'good' }, ...entries]));
     const body = (await answer.json()) as Record<string, unknown>;
     expect(body).toMatchObject({ code: 'INVALID_ARCHIVE', status: 400 });
@@ -174,13 +174,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     ],
     ['too many entries', tooManyEntries, 413, 'ARCHIVE_TOO_LARGE'],
     ['more than the disk has', () => tarArchive([{ name: 'a', content: randomBytes(190 << 20) }]), 507, 'DISK_FULL'],
-  ])('refuses %s and leaves nothing', async (_what, make, status, code) => {
+  ])('refuses %s and leaves nothing behind', async (_what, make, status, code) => {
     const answer = await send('/srv/broken', make());
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([status, code]);
     expect(await run('test ! -e /srv/broken; ls -A /srv | grep svc- || true')).toBe('');
   });
 
-  it.each(['gnu', 'pax'] as const)('refuses sparse files that stand for more than they may (%s)', async (format) => {
+  it.each(['gnu', 'pax'] as const)('refuses sparse files that expand beyond the limit (%s)', async (format) => {
     // One exceeds the disk; the other fits, but expands from almost nothing.
     for (const sizeBytes of [2 ** 40, 160 << 20]) {
       const answer = await send('/srv/sparse', await sparse(format, sizeBytes));
@@ -193,7 +193,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     );
   });
 
-  it('moves nothing when a folder stands where the archive has a file, or the other way round', async () => {
+  it('moves nothing when a folder and a file have the same path', async () => {
     await run('mkdir -p /srv/taken/name /srv/taken2 && echo kept > /srv/taken2/name');
     const file = await send(
       '/srv/taken',
@@ -214,13 +214,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await run('ls -A /srv/taken /srv/taken2')).toBe('/srv/taken:\nname\n\n/srv/taken2:\nname\n');
   });
 
-  it('does not follow a link that stands where the archive has a folder', async () => {
+  it('does not follow a symlink in place of a folder of the archive', async () => {
     await run('mkdir -p /srv/linked /srv/elsewhere && ln -s /srv/elsewhere /srv/linked/sub');
     expect((await send('/srv/linked', tarArchive([{ name: 'sub/x', content: 'x' }]))).status).toBe(409);
     expect(await run('ls -A /srv/elsewhere')).toBe('');
   });
 
-  it('leaves nothing when the upload breaks off', async () => {
+  it('leaves nothing behind when the upload breaks off', async () => {
     const abort = new AbortController();
     const archive = tarArchive([{ name: 'a', content: randomBytes(1 << 20) }]);
     const body = new ReadableStream<Uint8Array>({
@@ -235,7 +235,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await expect.poll(() => run('ls -A /srv | grep half || true')).toBe('');
   });
 
-  it('sends a folder as a tar stream that tar reads, without what lies on other file systems', async () => {
+  it('sends a folder as a tar stream that tar can read, without other file systems', async () => {
     await run(
       'mkdir -p /srv/down/sub && cd /srv/down && echo one > sub/one && ln sub/one two && ln -s sub/one three && mkfifo pipe',
     );
@@ -249,7 +249,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await fetchTar('/srv/down', 'HEAD')).status).toBe(200);
   });
 
-  it('gives back what it sent: down, up, down again is the same', async () => {
+  it('uploads a downloaded folder unchanged', async () => {
     await run(
       'mkdir -p /srv/round && cd /srv/round && head -c 3000000 /dev/urandom > big && mkdir -m 700 d && echo x > d/x',
     );
@@ -259,7 +259,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await run(`cd /srv/again && ${sums}`)).toBe(await run(`cd /srv/round && ${sums}`));
   });
 
-  it('says what is wrong with what is to be sent', async () => {
+  it('names the error in a download request', async () => {
     for (const [path, status, code] of [
       ['/nowhere', 404, 'PATH_NOT_FOUND'],
       ['/etc/passwd', 400, 'NOT_A_DIRECTORY'],

@@ -4,7 +4,7 @@ import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform, type TestPlatformOptions } from '../support/platform.ts';
 import { TerminalClient } from '../support/terminal-client.ts';
 
-describe('what bounds the life of a sandbox', () => {
+describe('sandbox limits', () => {
   let driver: FakeDriver;
   let clock: FakeClock;
   let platform: TestPlatform;
@@ -37,7 +37,7 @@ describe('what bounds the life of a sandbox', () => {
     await driver.dispose();
   });
 
-  it('says that there is no room, and when to ask again', async () => {
+  it('returns 503 with Retry-After when the node is full', async () => {
     await restart({ config: { max_running: 2 } });
     await create();
     const { id } = (await create()).body;
@@ -49,7 +49,7 @@ describe('what bounds the life of a sandbox', () => {
     expect((await platform.call('POST', `/api/containers/${id}/start`)).status).toBe(503);
   });
 
-  it('refuses creates that come too fast, and says when to ask again', async () => {
+  it('rate-limits creates and returns Retry-After', async () => {
     await restart({ config: { max_creates_per_minute: 2 } });
     await create();
     await create();
@@ -58,7 +58,7 @@ describe('what bounds the life of a sandbox', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('remembers an Idempotency-Key over a restart', async () => {
+  it('remembers an Idempotency-Key across a restart', async () => {
     const headers = { 'idempotency-key': 'k-2' };
     const post = (name: string) =>
       platform.call('POST', '/api/containers', { body: { image: 'busybox', name }, headers });
@@ -69,7 +69,7 @@ describe('what bounds the life of a sandbox', () => {
     expect(await post('twice')).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
-  it('goes on with a start that the end of the platform cut off, within the time that is left', async () => {
+  it('continues a start interrupted by a shutdown within its remaining time', async () => {
     const { id } = (await create()).body;
     await platform.call('POST', `/api/containers/${id}/stop`);
     await clock.advance(3_600_000);
@@ -84,7 +84,7 @@ describe('what bounds the life of a sandbox', () => {
     expect((await platform.call('GET', `/api/containers/${id}`)).body['error']['code']).toBe('AGENT_TIMEOUT');
   });
 
-  it('bounds the wait for others that are being made as well', async () => {
+  it('applies the start time limit to queued sandboxes too', async () => {
     await restart({ config: { max_per_caller: 40 } });
     hold();
     const ids: string[] = [];
@@ -93,7 +93,7 @@ describe('what bounds the life of a sandbox', () => {
     for (const id of ids) await waitFor(async () => (await statusOf(id)) === 'error');
   });
 
-  it('counts its idle time from the end of what went on in it', async () => {
+  it('counts idle time from the end of the last activity', async () => {
     const { id } = (await create({ idle_timeout_seconds: 30 })).body;
     const terminal = await TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
     await clock.advance(120_000);

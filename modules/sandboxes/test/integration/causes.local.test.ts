@@ -37,20 +37,20 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
   afterAll(() => platform.dispose());
 
-  it('INIT_CRASHED: its first process is killed', async () => {
+  it('INIT_CRASHED: the first process is killed', async () => {
     process.kill(firstProcess(), 'SIGKILL');
     await failsWith('INIT_CRASHED');
     await recovers();
   });
 
-  it('OOM_KILLED: it ends after the kernel killed for its memory', async () => {
+  it('OOM_KILLED: the sandbox ends after an out-of-memory kill', async () => {
     await shell('dd if=/dev/zero of=/dev/null bs=256M count=1');
     process.kill(firstProcess(), 'SIGKILL');
     await failsWith('OOM_KILLED');
     await recovers();
   });
 
-  it('NODE_LOST: the machine has it no more when the platform comes back', async () => {
+  it('NODE_LOST: the sandbox is gone when the platform restarts', async () => {
     const pid = firstProcess();
     await platform.close();
     process.kill(pid, 'SIGKILL');
@@ -59,7 +59,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await recovers();
   });
 
-  it('AGENT_TIMEOUT: it runs and does not answer when the platform comes back', async () => {
+  it('AGENT_TIMEOUT: the helper does not respond when the platform restarts', async () => {
     const pid = firstProcess();
     await platform.close();
     process.kill(pid, 'SIGSTOP');
@@ -68,7 +68,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await recovers();
   });
 
-  it('ROOTFS_FAILED: what was made of it is gone', async () => {
+  it("ROOTFS_FAILED: the sandbox's disk is gone", async () => {
     const record = join(platform.folder, 'sandboxes/disks', id, 'disk.img');
     await post(`/${id}/stop`);
     renameSync(record, `${record}.away`);
@@ -80,7 +80,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await recovers();
   });
 
-  it('RUNTIME_FAILED: the helper cannot be run', async () => {
+  it('RUNTIME_FAILED: the helper cannot be executed', async () => {
     await post(`/${id}/stop`);
     const helpers = readdirSync(platform.runFolder).filter((name) => name.startsWith('agent-'));
     const files = helpers.map((name) => join(platform.runFolder, name));
@@ -91,7 +91,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await recovers();
   });
 
-  it('DISK_FULL: the machine has no room for another disk', async () => {
+  it('DISK_FULL: the machine has no space for another disk', async () => {
     const disks = join(platform.folder, 'sandboxes/disks');
     // Mount while the platform is closed: a later mount is not visible where disks are created.
     await platform.close();

@@ -4,7 +4,7 @@ import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 const SANDBOXES = 60;
 
-describe('clients that know only the contract', () => {
+describe('clients that implement only the contract', () => {
   let platform: TestPlatform;
 
   beforeEach(async () => {
@@ -13,14 +13,14 @@ describe('clients that know only the contract', () => {
   });
   afterEach(() => platform.dispose());
 
-  it('may write null for what they do not give', async () => {
+  it('may send null for absent fields', async () => {
     const body = { image: 'busybox', name: null, environment: null, labels: null };
     const made = await platform.call('POST', '/api/containers', { body });
     expect(made).toMatchObject({ status: 201, body: { environment: {}, labels: {} } });
     expect(made.body['name']).toMatch(/^[a-z]/);
   });
 
-  it('see all their sandboxes in one list, since they follow no cursor', async () => {
+  it('receive all their sandboxes in one page, because they follow no cursor', async () => {
     for (let count = 0; count < SANDBOXES; count += 1) {
       const made = await platform.call('POST', '/api/containers?wait_ms=0', { body: { image: 'busybox' } });
       expect([201, 202]).toContain(made.status);
@@ -30,7 +30,7 @@ describe('clients that know only the contract', () => {
     expect(body['containers']).toHaveLength(SANDBOXES);
   });
 
-  it('are told which values a field may have', async () => {
+  it('learn the allowed values of a field from the error', async () => {
     const refused = await platform.call('GET', '/api/containers?status=paused');
     expect(refused).toMatchObject({
       status: 400,

@@ -77,7 +77,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
   afterAll(() => platform.dispose());
 
-  it.each(TRANSFERS)('leaves nothing of $name at the next start', async (transfer) => {
+  it.each(TRANSFERS)('removes the temporary files of $name at the next start', async (transfer) => {
     const { finish } = await begin(transfer);
     const state = readFileSync(join(platform.runFolder, 'sandboxes', id, 'state.json'), 'utf8');
     process.kill((JSON.parse(state) as { pid: number }).pid, 'SIGKILL');
@@ -88,18 +88,21 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await run('ls -A /srv; cat /srv/mine')).toBe('mine\nmine\n');
   });
 
-  it.each(TRANSFERS)('leaves nothing of $name in a copy that was taken meanwhile, and goes on', async (transfer) => {
-    const { finish } = await begin(transfer);
-    const [copy] = (await post(`/${id}/fork?wait_ms=30000`, {})).body['containers'];
-    expect(copy).toMatchObject({ status: 'running' });
-    await expect.poll(() => run(TEMPORARY, copy.id), { timeout: 30_000 }).toBe('');
-    expect(await run(TEMPORARY)).not.toBe('');
-    expect(await finish()).toBeLessThan(300);
-    expect(await run(TEMPORARY)).toBe('');
-    await platform.call('DELETE', `/api/containers/${copy.id}`);
-  });
+  it.each(TRANSFERS)(
+    'leaves no temporary files of $name in a fork taken meanwhile, and completes the transfer',
+    async (transfer) => {
+      const { finish } = await begin(transfer);
+      const [copy] = (await post(`/${id}/fork?wait_ms=30000`, {})).body['containers'];
+      expect(copy).toMatchObject({ status: 'running' });
+      await expect.poll(() => run(TEMPORARY, copy.id), { timeout: 30_000 }).toBe('');
+      expect(await run(TEMPORARY)).not.toBe('');
+      expect(await finish()).toBeLessThan(300);
+      expect(await run(TEMPORARY)).toBe('');
+      await platform.call('DELETE', `/api/containers/${copy.id}`);
+    },
+  );
 
-  it('removes nothing else, wherever a link of such a name leads', async () => {
+  it('removes nothing else, wherever a symlink with such a name points', async () => {
     await run('mkdir /srv/keep; echo kept > /srv/keep/file; ln -s /srv/keep /.svc-write-planted');
     await post(`/${id}/stop`);
     await post(`/${id}/start?wait_ms=30000`);

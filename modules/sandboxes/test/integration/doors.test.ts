@@ -87,7 +87,7 @@ describe('running something in a sandbox', () => {
     },
   };
 
-  it('is answered alike at each door, for each caller', async () => {
+  it('returns the same status at every entry point, for every caller', async () => {
     const answers: Record<string, unknown> = {};
     for (const [name, caller] of Object.entries(callers)) {
       const statuses = new Set<number>();

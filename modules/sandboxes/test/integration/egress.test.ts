@@ -6,7 +6,7 @@ class GuardingDriver extends FakeDriver {
   readonly limitsEgress = true;
 }
 
-describe('egress_allow of a create', () => {
+describe('egress_allow in a create request', () => {
   const driver = new GuardingDriver();
   let platform: TestPlatform;
   const create = (body: Record<string, unknown>) =>
@@ -20,7 +20,7 @@ describe('egress_allow of a create', () => {
     await driver.dispose();
   });
 
-  it('is told to the driver and the caller, as DNS has it and each host once', async () => {
+  it('is passed to the driver and returned, normalized for DNS and without duplicates', async () => {
     const told: unknown[] = [];
     driver.beforeCreate = async (spec) => void told.push(spec.egressAllow);
     const allow = ['Example.com', '*.example.com', 'example.com.'];
@@ -40,13 +40,13 @@ describe('egress_allow of a create', () => {
     [{ egress_allow: ['example.com'], network: 'none' }, 'egress_allow'],
     [{ egress_allow: 'example.com' }, 'egress_allow'],
     [{ egress_allow: Array.from({ length: 101 }, (_, index) => `h${index}.example`) }, 'egress_allow'],
-  ])('is refused with the name of its field: %j', async (body, field) => {
+  ])("is refused with the field's name: %j", async (body, field) => {
     const answer = await create(body);
     expect(answer.status).toBe(400);
     expect(JSON.stringify(answer.body)).toContain(field);
   });
 
-  it('is refused where the driver cannot keep it', async () => {
+  it('is refused if the driver cannot enforce it', async () => {
     const plain = new FakeDriver();
     const other = await startPlatform({ driver: plain });
     const body = { image: 'busybox', network: 'egress', egress_allow: ['example.com'] };

@@ -35,7 +35,7 @@ describe('events of sandboxes', () => {
     (await platform.call('POST', '/api/containers', { body: { image: 'busybox', name } })).body['id'];
   const types = (reader: EventReader) => reader.events.map(({ event }) => event);
 
-  it('tells the life of a sandbox as it happens, and ends when it was deleted', async () => {
+  it('streams the events of a sandbox live and ends with its deletion', async () => {
     const id = await create('one');
     const workspace = await open('/api/events');
     const own = await open(`/api/containers/${id}/events`);
@@ -62,7 +62,7 @@ describe('events of sandboxes', () => {
     expect(workspace.events[2]?.data).toMatchObject({ sandbox_id: other, details: { name: 'two', image: 'busybox' } });
   });
 
-  it('goes on after the last event that a client saw, also when the platform was restarted', async () => {
+  it('resumes after the last event a client received, even across a platform restart', async () => {
     const first = await open('/api/events');
     await create('one');
     await waitFor(() => first.events.length === 2);
@@ -81,7 +81,7 @@ describe('events of sandboxes', () => {
     expect(again.events[0]?.id).toBe('4');
   });
 
-  it('pages through what is kept, newest first', async () => {
+  it('pages through stored events, newest first', async () => {
     const id = await create('one');
     await create('two');
     await platform.call('POST', `/api/containers/${id}/stop`);
@@ -98,7 +98,7 @@ describe('events of sandboxes', () => {
     });
   });
 
-  it('tells of terminals, and says why a sandbox failed', async () => {
+  it('reports terminals, and why a sandbox failed', async () => {
     const id = await create('one');
     const reader = await open(`/api/containers/${id}/events`);
     const terminal = await TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
@@ -116,7 +116,7 @@ describe('events of sandboxes', () => {
     ]);
   });
 
-  it('keeps no more than it may, and says where events are missing', async () => {
+  it('prunes events above the limit and reports the gap', async () => {
     const id = await create('one');
     for (let count = 0; count < 6; count += 1) {
       await platform.call('POST', `/api/containers/${id}/stop`);
@@ -131,7 +131,7 @@ describe('events of sandboxes', () => {
     expect(late.events[0]).toMatchObject({ event: 'gap', data: { after: 1, oldest: 5 } });
   });
 
-  it('speaks now and then when nothing happens, and lets no more read than it may', async () => {
+  it('sends comments while idle and limits the number of open streams', async () => {
     const first = await open('/api/events');
     await open('/api/events');
     expect((await open('/api/events')).status).toBe(429);
@@ -143,14 +143,14 @@ describe('events of sandboxes', () => {
     await waitFor(async () => (await open('/api/events')).status === 200);
   });
 
-  it('ends its streams when the platform does', async () => {
+  it('ends its streams when the platform shuts down', async () => {
     const reader = await open('/api/events');
     await platform.close();
     await waitFor(() => reader.ended);
     await platform.reopen();
   });
 
-  it('is for those who may look at the workspace', async () => {
+  it('requires read access to the workspace', async () => {
     await create('mine');
     expect((await platform.call('GET', '/api/events', { caller: null })).status).toBe(401);
     const headers = { authorization: 'Bearer svc_wrong' };

@@ -36,7 +36,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.dispose();
   });
 
-  it('waits for a sandbox that is being made, and answers output and exit code', async () => {
+  it('waits for a sandbox that is being created, and returns output and exit code', async () => {
     const { status, body } = await exec({ command: 'echo out; echo err >&2; exit 3' });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -55,7 +55,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('runs a list as it is, under both names, with folder, variables and input', async () => {
+  it('runs an argv array unchanged, under both field names, with folder, variables and input', async () => {
     const script = 'pwd; echo "$A $B $FROM_SANDBOX"; cat';
     const body = { cmd: ['sh', '-c', script], cwd: '/tmp', env: { A: '1', B: 'x=y' }, stdin: 'héllo' };
     expect((await exec(body)).body['stdout']).toBe('/tmp\n1 x=y yes\nhéllo');
@@ -67,12 +67,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await exec({ command: ['echo', '$A;'] })).body['stdout']).toBe('$A;\n');
   });
 
-  it('gives input that is not read, and reads nothing when none is given', async () => {
+  it('accepts input that the command does not read, and closes stdin when none is given', async () => {
     expect((await exec({ command: 'true', stdin: 'x'.repeat(3_000_000) })).body['exit_code']).toBe(0);
     expect((await exec({ command: 'cat; echo end' })).body['stdout']).toBe('end\n');
   });
 
-  it('says like a shell that there is no such command, and that a signal ended one', async () => {
+  it("reports a missing command and a fatal signal with a shell's exit codes", async () => {
     expect((await exec({ command: ['no-such-program'] })).body).toMatchObject({
       exit_code: 127,
       stderr: 'no-such-program: not found\n',
@@ -81,14 +81,14 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await exec({ command: 'kill -9 $$' })).body).toMatchObject({ exit_code: 137, signal: 'SIGKILL' });
   });
 
-  it('keeps the beginning and the end of a large output, and says how large it was', async () => {
+  it('keeps the beginning and the end of a large output and reports its size', async () => {
     const { body } = await exec({ command: 'echo first; head -c 5000000 /dev/zero | tr "\\0" x; echo; echo last' });
     expect(body).toMatchObject({ truncated: true, stdout_bytes: 5_000_012, exit_code: 0 });
     expect(body['stdout']).toMatch(/^first\nx+\n\[\d+ bytes left out\]\nx+\nlast\n$/);
     expect(body['stdout'].length).toBeLessThan(1024 * 1024 + 100);
   });
 
-  it('ends a command whose time is over, also one that does not heed SIGTERM, and answers what there was', async () => {
+  it('kills a command after its timeout, even one that ignores SIGTERM, and returns the output so far', async () => {
     for (const command of ['echo before; sleep 100', 'trap "" TERM; echo before; while :; do sleep 1; done']) {
       const { status, body } = await exec({ command, timeout_seconds: 1 });
       expect(status).toBe(504);
@@ -104,7 +104,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await exec({ command: 'pgrep -f "sleep 100"' })).body['stdout']).toBe('');
   });
 
-  it('sends output as it comes, and the exit at the end', async () => {
+  it('streams output as it arrives, and the exit at the end', async () => {
     const events = await stream({ command: "printf '\\342\\202'; sleep 0.2; printf '\\254'; echo err >&2; exit 4" });
     expect(events[0]).toEqual(['started', { pid: expect.any(Number) }]);
     expect(events).toContainEqual(['stdout', { data: '€' }]);
@@ -115,7 +115,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     ]);
   });
 
-  it('streams more than it could hold, whole and in order', async () => {
+  it('streams more output than it could buffer, complete and in order', async () => {
     const events = await stream({ command: 'seq 1 700000' });
     const text = events
       .filter(([name]) => name === 'stdout')
@@ -125,7 +125,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(text.endsWith('\n699999\n700000\n')).toBe(true);
   });
 
-  it('ends the command when its caller goes away', async () => {
+  it('kills the command when its caller disconnects', async () => {
     const gone = new AbortController();
     const streamed = stream({ command: 'echo $$ > /tmp/pid; exec sleep 1000' }, gone.signal).catch(() => 'gone');
     await waitFor(async () => (await exec({ command: 'test -s /tmp/pid' })).body['exit_code'] === 0);
@@ -134,7 +134,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(async () => (await exec({ command: 'kill -0 $(cat /tmp/pid)' })).body['exit_code'] !== 0);
   });
 
-  it('refuses what the sandbox cannot do with the name of the field, before a stream begins', async () => {
+  it("refuses requests that the sandbox cannot run with the field's name, before a stream begins", async () => {
     for (const body of [
       { command: 'pwd', workdir: '/no/such/folder' },
       { command: 'pwd', cwd: '/etc/passwd', stream: true },
@@ -146,7 +146,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   });
 
-  it('answers 409 to who waits for a command when the sandbox is stopped, and to who comes later', async () => {
+  it('returns 409 for pending and later commands when the sandbox is stopped', async () => {
     const waiting = exec({ command: 'touch /tmp/runs; sleep 100' });
     await waitFor(async () => (await exec({ command: 'test -e /tmp/runs' })).body['exit_code'] === 0);
     await platform.call('POST', `/api/sandboxes/${id}/stop`);

@@ -17,11 +17,11 @@ describe('the exec route', () => {
     await driver.dispose();
   });
 
-  it('answers the exit code of the command', async () => {
+  it("returns the command's exit code", async () => {
     expect(await exec({ command: 'exit 7' })).toMatchObject({ status: 200, body: { exit_code: 7, stdout: '' } });
   });
 
-  it('refuses a body that says too little, too much or nonsense, with the name of the field', async () => {
+  it('names the field of an incomplete, excessive or malformed body', async () => {
     const bodies: [unknown, string | undefined][] = [
       [{}, 'command'],
       [{ command: 'a', cmd: ['b'] }, 'cmd'],
@@ -51,11 +51,11 @@ describe('the exec route', () => {
     [{ command: 'a', env: { A: 'b\u0000' } }, 'env.A'],
     [{ command: 'a', env: ['A=b\u0000'] }, 'env.0'],
     [{ command: 'a', workdir: '/a\u0000' }, 'workdir'],
-  ])('refuses the NUL in %j', async (body, field) => {
+  ])('refuses a NUL in %j', async (body, field) => {
     expect(await exec(body)).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST', details: { field } } });
   });
 
-  it('lets no more commands run at once than one sandbox may', async () => {
+  it('limits the number of concurrent commands per sandbox', async () => {
     const gone = new AbortController();
     const response = await fetch(`${platform.url}/api/containers/${id}/exec`, {
       method: 'POST',

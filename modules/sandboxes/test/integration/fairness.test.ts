@@ -31,7 +31,7 @@ describe('workspaces on one machine', () => {
   const create = (caller = platform.owner, wait = '0') =>
     platform.call('POST', `/api/containers?wait_ms=${wait}`, { caller, body: IMAGE });
 
-  it('start sandboxes while all starts of another one stand still', async () => {
+  it('start sandboxes while all starts of another workspace are blocked', async () => {
     const other = platform.access.user('other@example.org');
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const slow = new Set<string>();
@@ -52,7 +52,7 @@ describe('workspaces on one machine', () => {
     open();
   });
 
-  it('of one owner leave a place for those of others, however many they are', async () => {
+  it('of one owner leave a slot for other owners, however many they are', async () => {
     const mine = ['a', 'b', 'c'].map((name) => platform.access.user(`${name}@example.org`));
     for (const { workspaceUuid } of mine) sharing.set(workspaceUuid, 'one owner');
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ describe('workspaces on one machine', () => {
     open();
   });
 
-  it('start sandboxes while the image of another one is still on its way', async () => {
+  it("start sandboxes while another workspace's image is still downloading", async () => {
     const other = platform.access.user('other@example.org');
     const { promise: download, resolve: arrive } = Promise.withResolvers<void>();
     Object.assign(driver, {
@@ -85,7 +85,7 @@ describe('workspaces on one machine', () => {
     arrive();
   });
 
-  it('start what has its disk, when its image cannot be had any more', async () => {
+  it('restart a sandbox with an existing disk when its image is no longer available', async () => {
     const id = String((await create(platform.owner, '20000')).body['id']);
     await platform.call('POST', `/api/containers/${id}/stop`);
     Object.assign(driver, { prepareImage: () => Promise.reject(new Error('the registry does not answer')) });
@@ -93,7 +93,7 @@ describe('workspaces on one machine', () => {
     expect([status, body['status']]).toEqual([200, 'running']);
   });
 
-  it('copy files while the copies of another one take their time, and are told when too many wait', async () => {
+  it('copy files while copies of another workspace are blocked', async () => {
     const other = platform.access.user('other@example.org');
     const [mine, theirs] = [(await create(platform.owner, '20000')).body, (await create(other, '20000')).body];
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ describe('workspaces on one machine', () => {
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([201, 201, 201]);
   });
 
-  it('make no sandbox, start none and copy none when only the reserve of the disk is left', async () => {
+  it('cannot create, start or copy sandboxes when only the disk reserve is left', async () => {
     const { body } = await create(platform.owner, '20000');
     const id = String(body['id']);
     const stopped = (await create(platform.owner, '20000')).body;
@@ -131,7 +131,7 @@ describe('workspaces on one machine', () => {
     expect((await create(platform.owner, '20000')).body['status']).toBe('running');
   });
 
-  it('copy what fits, running or not, and make no copy that takes more than there is', async () => {
+  it('may copy what fits on the disk and nothing larger, whether running or not', async () => {
     const id = String((await create(platform.owner, '20000')).body['id']);
     await platform.call('POST', `/api/containers/${id}/stop`);
     room.bytes = 100 * MiB; // less than the disk may grow to
@@ -151,7 +151,7 @@ describe('workspaces on one machine', () => {
     ]);
   });
 
-  it('stand still when their disk grows while only the reserve is left, and go on when they are used', async () => {
+  it('have growing sandboxes paused when only the disk reserve is left, until they are used', async () => {
     const id = String((await create(platform.owner, '20000')).body['id']);
     const state = async (): Promise<boolean> => {
       const { body } = await platform.call('GET', `/api/containers/${id}`);

@@ -34,7 +34,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.dispose();
   });
 
-  it('replaces only the file that the tag names, however the content comes', async () => {
+  it('replaces only the version that the ETag names, whatever the content type', async () => {
     const first = await send('/srv/a', 'one');
     const tag = first.headers.get('etag') ?? '';
     expect([first.status, tag]).toEqual([201, ((await first.json()) as { etag: string }).etag]);
@@ -66,7 +66,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect([(await send('/srv/a', 'x', { 'if-match': '*' })).status, await read('/srv/a')]).toEqual([200, 'x']);
   });
 
-  it('makes a file only where there is none, and replaces none that is not there', async () => {
+  it('creates only a missing file with If-None-Match: *, replaces only an existing one with If-Match: *', async () => {
     expect((await send('/srv/new', 'x', { 'if-match': '*' })).status).toBe(412);
     expect((await send('/srv/new', '1', { 'if-none-match': '*' })).status).toBe(201);
     const again = await send('/srv/new', '2', { 'if-none-match': '*' });
@@ -76,13 +76,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   it.each([
     [{ 'if-match': 'nonsense' }, 'If-Match'],
     [{ 'if-none-match': '"tag"' }, 'If-None-Match'],
-  ])('refuses %j with the name of the header', async (headers, field) => {
+  ])('refuses %j and names the header', async (headers, field) => {
     const answer = await send('/srv/refused', 'x', headers);
     expect([answer.status, await answer.json()]).toMatchObject([400, { details: { field } }]);
     expect((await platform.call('GET', `/api/sandboxes/${id}/files?path=/srv/refused`)).status).toBe(404);
   });
 
-  it('lets one of many win that come at once under the same condition', async () => {
+  it('lets exactly one of many concurrent conditional writes succeed', async () => {
     const letters = [...'abcdefgh'];
     const statusesOf = async (path: string, headers: Record<string, string>): Promise<number[]> => {
       const answers = letters.map((letter) => send(path, letter.repeat(PIECE_BYTES), headers));
@@ -96,7 +96,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await run('ls -A /srv | grep svc-write || true')).toBe('');
   });
 
-  it('writes a whole file or none while links and folders are swapped on its way', async () => {
+  it('writes a whole file or nothing while links and folders on its path are swapped', async () => {
     await run('mkdir -p /srv/swap/one /srv/swap/two; ln -s one /srv/swap/way');
     // Both ways to redirect a write: a link with a changed target, and a replaced folder.
     const swaps =

@@ -42,7 +42,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.dispose();
   });
 
-  it('writes JSON in base64, makes the folders on the way, and answers what is on disk', async () => {
+  it('writes base64 JSON, creates parent folders, and returns what is on disk', async () => {
     const written = await call('POST', '', { path: '/srv/a/b/hello.txt', content: base64('hällo\n'), mode: '0600' });
     expect(written).toMatchObject({
       status: 201,
@@ -63,7 +63,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await (await raw('GET', '?path=/srv/a/b/hello.txt')).text()).toBe('zwei\ndrei\n');
   });
 
-  it('lists directories first, with the fields that clients decode, in pages', async () => {
+  it('lists directories first, with all fields, in pages', async () => {
     await run('mkdir -p /srv/l/sub && cd /srv/l && printf 12345 > b.txt && ln -s b.txt a-link && mkfifo pipe');
     const list = await call('GET', '/list?path=/srv/l');
     expect(list.body).toMatchObject({ path: '/srv/l', count: 4, total: 4, next_cursor: null });
@@ -93,7 +93,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await call('GET', '/list')).body['path']).toBe('/');
   });
 
-  it('reads bytes whatever the client says that it accepts, with ranges, tags and HEAD', async () => {
+  it('reads bytes regardless of the Accept header, with ranges, ETags and HEAD', async () => {
     await call('POST', '', { path: '/srv/digits', content: '0123456789', encoding: 'utf-8' });
     const whole = await raw('GET', '?path=/srv/digits', { headers: { accept: 'application/json' } });
     expect(whole.headers.get('content-type')).toBe('application/octet-stream');
@@ -114,7 +114,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(json.body).toMatchObject({ encoding: 'base64', content: base64('0123456789'), size: 10 });
   });
 
-  it('takes a form with the folder or the file in the path', async () => {
+  it('accepts a multipart form with a folder or a file as path', async () => {
     const form = (name: string): FormData => {
       const data = new FormData();
       data.append('file', new Blob(['from a form']), name);
@@ -131,7 +131,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(((await escaping.json()) as { path: string }).path).toBe('/srv/forms/evil');
   });
 
-  it('carries 64 MiB both ways without a byte changed', async () => {
+  it('transfers 64 MiB in both directions unchanged', async () => {
     const bytes = randomBytes(64 * 1024 * 1024);
     const written = await raw('POST', '?path=/srv/large', {
       body: bytes,
@@ -144,7 +144,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await run('sha256sum < /srv/large')).toContain(sha256);
   });
 
-  it('makes directories by body or query, moves, and deletes without following links', async () => {
+  it('creates directories by body or query, moves paths, and deletes without following links', async () => {
     expect(await call('POST', '/mkdir', { path: '/srv/m/one/two' })).toMatchObject({
       status: 201,
       body: { created: true },
@@ -191,7 +191,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
 
   it.each(['?', '?format=json&', '?archive=tar&', '/list?', '/stat?', '/watch?'])(
-    'answers GET %s for the descriptors of the helper without a fault',
+    "returns no server error on GET %s for the helper's descriptors",
     async (query) => {
       for (let number = 0; number < 16; number += 1) {
         const gone = new AbortController();
@@ -212,13 +212,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     [{ path: '/srv/x', content: '', colour: 'red' }, 'colour'],
     [{ path: '/srv/x' }, 'content'],
     [{ content: '' }, 'path'],
-  ])('names the field of the body that is wrong: %j', async (body, field) => {
+  ])('names the invalid field of the body: %j', async (body, field) => {
     const answer = await call('POST', '', body);
     expect(answer).toMatchObject({ status: 400, body: { details: { field } } });
     expect((await call('GET', '?path=/srv/x')).status).toBe(404);
   });
 
-  it('leaves the file that was there when an upload breaks off', async () => {
+  it('keeps the existing file when an upload breaks off', async () => {
     await call('POST', '', { path: '/srv/whole', content: 'whole', encoding: 'utf-8' });
     const abort = new AbortController();
     const body = new ReadableStream<Uint8Array>({
@@ -234,7 +234,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await expect.poll(() => run('ls -A /srv | grep svc-write || true')).toBe('');
   });
 
-  it('answers 507 when the disk of the sandbox is full, and keeps what was there', async () => {
+  it("returns 507 when the sandbox's disk is full, and keeps the existing file", async () => {
     const small = await platform.call('POST', '/api/sandboxes?wait_ms=30000', {
       body: { image: 'busybox', resources: { disk_mb: 64 } },
     });
@@ -248,7 +248,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await platform.call('GET', path)).status).toBe(404);
   });
 
-  it('needs a sandbox that runs', async () => {
+  it('requires a running sandbox', async () => {
     await platform.call('POST', `/api/sandboxes/${id}/stop`);
     expect(await call('GET', '/list')).toMatchObject({ status: 409, body: { code: 'SANDBOX_NOT_RUNNING' } });
     await platform.call('POST', `/api/sandboxes/${id}/start?wait_ms=30000`);

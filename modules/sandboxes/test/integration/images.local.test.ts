@@ -76,7 +76,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   const run = async (id: string, command: string) =>
     (await platform.call('POST', `/api/containers/${id}/exec`, { body: { command } })).body;
 
-  it('shows the layers as one file system, with what upper ones took away', async () => {
+  it('merges the layers into one file system, without files that upper layers removed', async () => {
     const { body } = await create('app');
     expect(body).toMatchObject({ status: 'running', image_progress: null });
     expect((await run(body['id'], 'ls /data /opt; cat /opt/upper')).stdout).toBe('/data:\nkept\n\n/opt:\nupper\nupper');
@@ -89,7 +89,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await run(other, 'cat /opt/upper /data/kept')).stdout).toBe('upperkept');
   });
 
-  it("runs commands in the image's environment and working folder, and lets the caller's win", async () => {
+  it("runs commands with the image's environment and working folder, which the caller can override", async () => {
     const { body } = await create('app', { environment: { LEVEL: 'mine' } });
     expect((await run(body['id'], 'hello')).stdout).toBe('hello mine from /srv\n');
     const plain = (await create('app')).body['id'];
@@ -100,7 +100,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     );
   });
 
-  it('joins many layers', async () => {
+  it('supports images with many layers', async () => {
     const more = Array.from({ length: 40 }, (_, index) => ({
       entries: [
         { name: `etc/layer-${index}`, content: `${index}` },
@@ -114,7 +114,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(stdout).toBe('39\n40\n');
   });
 
-  it('starts a stopped sandbox again from an image that no name stands for any more', async () => {
+  it('restarts a stopped sandbox from an image that no name refers to any more', async () => {
     const { body } = await create('app');
     await platform.call('POST', `/api/containers/${body['id']}/stop`);
     await registry.push('app', '1', { layers: [system(), { entries: [{ name: 'newer', content: 'n' }] }] });
@@ -127,7 +127,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await run((await create('app')).body['id'], 'cat /newer')).stdout).toBe('n');
   });
 
-  it('removes an image with the last sandbox that needs it', async () => {
+  it('removes an image with the last sandbox that uses it', async () => {
     const layers = async () => (await readdir(join(cache.path, 'layers'))).length;
     const before = await layers();
     const listed = await platform.call('GET', '/api/containers?page_size=200');
@@ -138,7 +138,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await readdir(join(cache.path, 'images'))).toHaveLength(2);
   });
 
-  it('shows how far the image is while the sandbox waits for it', async () => {
+  it('reports download progress while a sandbox waits for its image', async () => {
     proxy.hold();
     const { status, body } = await platform.call('POST', '/api/containers?wait_ms=0', { body: { image: 'slow' } });
     expect(status).toBe(202);
@@ -158,7 +158,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(ready.body).toMatchObject({ status: 'running', image_progress: null });
   });
 
-  it('says in the record which source failed and why', async () => {
+  it('records which source failed and why', async () => {
     const { body } = await create('absent');
     expect(body).toMatchObject({ status: 'error', state_reason: 'IMAGE_PULL_FAILED', error: { recoverable: true } });
     expect(body['error'].message).toMatch(/registry 127\.0\.0\.1:\d+\/absent:1: .* has no absent\/manifests\/1/);

@@ -37,7 +37,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
   afterAll(() => subject.dispose());
 
-  it('is root of its own ids only', async () => {
+  it('is root only within its own id range', async () => {
     expect((await shell('one', 'id -u')).stdout).toBe('0\n');
     const [, outside] = /^\s*0\s+(\d+)\s+(\d+)/.exec((await shell('one', 'cat /proc/self/uid_map')).stdout) ?? [];
     const [, other] = /^\s*0\s+(\d+)\s+(\d+)/.exec((await shell('two', 'cat /proc/self/uid_map')).stdout) ?? [];
@@ -45,7 +45,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(outside).not.toBe(other);
   });
 
-  it('sees its own processes and host name only', async () => {
+  it('sees only its own processes and host name', async () => {
     const { stdout } = await shell('one', 'ls /proc | grep -c "^[0-9]"; hostname; tr "\\0" " " </proc/1/cmdline');
     const [processes, hostname, init] = stdout.split('\n');
     expect(Number(processes)).toBeLessThan(10);
@@ -53,13 +53,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(init).toMatch(/^\/\.sandbox\/agent init/);
   });
 
-  it('inherits no descriptor of the host', async () => {
+  it('inherits no file descriptor of the host', async () => {
     const { stdout } = await shell('one', 'ls /proc/self/fd');
     // The last one is from the listing itself.
     expect(stdout.trim().split('\n').toSorted()).toEqual(['0', '1', '2', '3']);
   });
 
-  it('gains no privileges, has few capabilities and a filter of system calls', async () => {
+  it('gains no privileges and has few capabilities and a seccomp filter', async () => {
     const { stdout } = await shell('one', 'grep -E "^(NoNewPrivs|Seccomp|CapEff|CapBnd):" /proc/self/status');
     expect(stdout).toMatch(/NoNewPrivs:\t1/);
     expect(stdout).toMatch(/Seccomp:\t2/);
@@ -85,7 +85,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await shell('one', 'echo alive')).stdout).toBe('alive\n');
   });
 
-  it('keeps a fork bomb to itself', async () => {
+  it('contains a fork bomb', async () => {
     const bomb = shell('two', 'i=0; while [ $i -lt 200 ]; do sleep 20 & i=$((i+1)); done; wait');
     await waitFor(async () => ((await subject.driver.stats('sbx_two')).pids ?? 0) >= 60);
     expect((await subject.driver.stats('sbx_two')).pids).toBeLessThanOrEqual(64);
@@ -95,7 +95,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await start(sampleSpec('two', { network: 'egress' }));
   });
 
-  it('ends what takes too much memory, in that sandbox alone', async () => {
+  it('ends only the sandbox that exceeds its memory', async () => {
     const greedy = await shell('two', 'dd if=/dev/zero of=/dev/null bs=512M count=1');
     expect(greedy.exitCode).not.toBe(0);
     await waitFor(async () => (await subject.driver.inspect('sbx_two')).outOfMemory);
@@ -103,13 +103,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await shell('two', 'echo survived')).stdout).toBe('survived\n');
   });
 
-  it('has the disk that it was given and not more', async () => {
+  it('enforces the disk size', async () => {
     const filled = await shell('two', 'dd if=/dev/zero of=/big bs=1M count=200; echo; rm -f /big');
     expect(filled.stderr).toMatch(/No space left/);
     expect((await shell('one', 'echo text > /file && cat /file')).stdout).toBe('text\n');
   });
 
-  it('keeps its files over a stop, and never shows them to another', async () => {
+  it('keeps its files across a stop, and never exposes them to another sandbox', async () => {
     await shell('one', 'echo kept > /root/mine');
     await subject.driver.stop('sbx_one', 1000);
     await start(sampleSpec('one', { network: 'egress' }));
@@ -117,12 +117,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await shell('two', 'cat /root/mine')).exitCode).not.toBe(0);
   });
 
-  it('has no network but loopback where none was asked for', async () => {
+  it('has only loopback with network none', async () => {
     expect((await shell('quiet', 'ls /sys/class/net')).stdout).toBe('lo\n');
     expect((await shell('quiet', 'nc -w 1 1.1.1.1 53 </dev/null')).exitCode).not.toBe(0);
   });
 
-  it("reaches neither this host's loopback and addresses nor private, metadata and other sandboxes' ones", async () => {
+  it('cannot reach addresses of this host, private networks, metadata services or other sandboxes', async () => {
     const server = createServer((socket) => socket.end('reached')).listen(0, '0.0.0.0');
     await new Promise((resolve) => server.once('listening', resolve));
     const address = server.address();

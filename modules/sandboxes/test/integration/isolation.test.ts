@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
-describe('the isolation of a sandbox', () => {
+describe('sandbox isolation', () => {
   let driver: FakeDriver;
   let platform: TestPlatform;
 
@@ -18,7 +18,7 @@ describe('the isolation of a sandbox', () => {
     await driver.dispose();
   });
 
-  it('starts no stopped sandbox in an isolation that may not be had any more', async () => {
+  it('does not start a stopped sandbox whose isolation is no longer allowed', async () => {
     const { body } = await create();
     await platform.call('POST', `/api/containers/${body['id']}/stop?wait_ms=5000`);
     driver.isolations.delete('namespaces');
@@ -32,7 +32,7 @@ describe('the isolation of a sandbox', () => {
     });
   });
 
-  it('refuses an isolation that this machine has not', async () => {
+  it('refuses an isolation that this machine does not support', async () => {
     expect(await create({ isolation: 'gvisor' })).toMatchObject({
       status: 400,
       body: {

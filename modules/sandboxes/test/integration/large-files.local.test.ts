@@ -66,7 +66,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
 
   it(
-    'goes in and comes back unchanged, in memory that does not grow with it',
+    'round-trips unchanged, with memory use independent of its size',
     async () => {
       const up = await growthOf(async () => {
         const answer = await ask('POST', '?path=/large', pieces());

@@ -7,7 +7,7 @@ import { startPlatform, type TestPlatform, type TestPlatformOptions } from '../s
 import { sampleSpec } from '../support/sample-spec.ts';
 
 /** The fake driver runs nothing, so that tests can reach and hold every state. */
-describe('the life of a sandbox', () => {
+describe('sandbox lifecycle', () => {
   let driver: FakeDriver;
   let clock: FakeClock;
   let platform: TestPlatform;
@@ -42,7 +42,7 @@ describe('the life of a sandbox', () => {
     await driver.dispose();
   });
 
-  it('answers 201 with the whole sandbox, its Location and one id for ever', async () => {
+  it('returns 201 with the whole sandbox, its Location and a permanent id', async () => {
     const created = await create({
       name: 'first',
       environment: { A: '1' },
@@ -82,7 +82,7 @@ describe('the life of a sandbox', () => {
     expect((await platform.call('GET', `/api/sandboxes/${id}`)).body).toEqual(created.body);
   });
 
-  it('answers 202 while it is being made, and a long poll answers when it runs', async () => {
+  it('returns 202 while creating, and a long poll returns once it runs', async () => {
     const release = hold();
     const created = await create({}, '?wait_ms=0');
     expect(created).toMatchObject({ status: 202, body: { status: 'creating', started_at: null } });
@@ -91,7 +91,7 @@ describe('the life of a sandbox', () => {
     expect((await polled).body).toMatchObject({ id: created.body['id'], status: 'running' });
   });
 
-  it('answers a long poll with the state that it is in when the time is over', async () => {
+  it('returns the current state when a long poll times out', async () => {
     hold();
     const { id } = (await create({}, '?wait_ms=0')).body;
     const before = clock.pendingTimers();
@@ -101,18 +101,18 @@ describe('the life of a sandbox', () => {
     expect((await polled).body['status']).toBe('creating');
   });
 
-  it('makes a name when none is given', async () => {
+  it('generates a name if none is given', async () => {
     expect((await create()).body['name']).toMatch(/^[a-z]+-[a-z]+-[a-z2-7]{6}$/);
   });
 
-  it('refuses a name that is taken, and frees it with the delete', async () => {
+  it('refuses a taken name, and frees it on delete', async () => {
     const first = await create({ name: 'one' });
     expect(await create({ name: 'one' })).toMatchObject({ status: 409, body: { code: 'NAME_TAKEN' } });
     await platform.call('DELETE', `/api/containers/${first.body['id']}`);
     expect((await create({ name: 'one' })).status).toBe(201);
   });
 
-  it('refuses more than the caller may have, also when all creates come at once', async () => {
+  it("enforces the caller's limit, even for concurrent creates", async () => {
     await restart({ config: { max_per_caller: 3 } });
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => create()))).map((each) => each.status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(3);
@@ -121,7 +121,7 @@ describe('the life of a sandbox', () => {
     expect((await platform.call('GET', '/api/containers')).body).toMatchObject({ count: 3, limit: 3 });
   });
 
-  it('answers a repeated Idempotency-Key with the first sandbox, and refuses it for another request', async () => {
+  it('returns the first sandbox for a repeated Idempotency-Key, and refuses the key for another request', async () => {
     const headers = { 'idempotency-key': 'k-1' };
     const body = { image: 'busybox', name: 'once' };
     const [first, second] = await Promise.all([
@@ -134,7 +134,7 @@ describe('the life of a sandbox', () => {
     expect(other).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
-  it('refuses an unknown image with those that it knows', async () => {
+  it('refuses an unknown image and lists the known ones', async () => {
     expect(await create({ image: 'ubuntu:latest' })).toMatchObject({
       status: 400,
       body: {
@@ -168,7 +168,7 @@ describe('the life of a sandbox', () => {
     expect((await platform.call('GET', '/api/containers')).body['count']).toBe(0);
   });
 
-  it('ends in error with the cause when a start fails, and a start recovers it', async () => {
+  it('fails with the cause when a start fails, and another start recovers it', async () => {
     driver.beforeCreate = async () => {
       throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: 'busybox', reason: 'no network' } });
     };
@@ -186,7 +186,7 @@ describe('the life of a sandbox', () => {
     });
   });
 
-  it('does not stay in creating for ever', async () => {
+  it('does not stay in creating forever', async () => {
     hold();
     const { id } = (await create({}, '?wait_ms=0')).body;
     await clock.advance(100_000);
@@ -194,7 +194,7 @@ describe('the life of a sandbox', () => {
     expect((await platform.call('GET', `/api/containers/${id}`)).body['error']['code']).toBe('AGENT_TIMEOUT');
   });
 
-  it('says that the image was what was not there in time', async () => {
+  it('names the image as the cause when it is not ready in time', async () => {
     driver.beforeCreate = (_spec, signal) =>
       new Promise((_, reject) => {
         const reason = 'it is still being prepared (downloading)';
@@ -211,14 +211,14 @@ describe('the life of a sandbox', () => {
     });
   });
 
-  it('starts and stops, and takes a repetition of either', async () => {
+  it('starts and stops, idempotently', async () => {
     const { id } = (await create()).body;
     const call = async (verb: string) => (await platform.call('POST', `/api/containers/${id}/${verb}`)).body['status'];
     expect([await call('start'), await call('stop'), await call('stop')]).toEqual(['running', 'stopped', 'stopped']);
     expect([await call('start'), await call('start')]).toEqual(['running', 'running']);
   });
 
-  it('takes an empty body with a JSON content type, as clients send it', async () => {
+  it('accepts an empty body with a JSON content type, as clients send it', async () => {
     const { id } = (await create()).body;
     const headers = { 'content-type': 'application/json' };
     expect((await platform.call('POST', `/api/containers/${id}/stop`, { headers })).status).toBe(200);
@@ -226,7 +226,7 @@ describe('the life of a sandbox', () => {
     expect((await platform.call('POST', '/api/containers', { headers })).status).toBe(400);
   });
 
-  it('stops one that is still being made', async () => {
+  it('stops a sandbox that is still being created', async () => {
     hold();
     const { id } = (await create({}, '?wait_ms=0')).body;
     expect((await platform.call('POST', `/api/containers/${id}/stop`)).body['status']).toBe('stopped');
@@ -234,7 +234,7 @@ describe('the life of a sandbox', () => {
   });
 
   it.each(['creating', 'running', 'stopped', 'error'])(
-    'deletes one that is %s, and then nobody finds it',
+    'deletes a sandbox that is %s and returns 404 from then on',
     async (state) => {
       if (state === 'creating') hold();
       if (state === 'error') {
@@ -264,14 +264,14 @@ describe('the life of a sandbox', () => {
   it.each([
     [false, 'INIT_CRASHED'],
     [true, 'OOM_KILLED'],
-  ])('notices that the first process ended (out of memory: %s) and says %s', async (outOfMemory, code) => {
+  ])('detects the exit of the first process (out of memory: %s) and reports %s', async (outOfMemory, code) => {
     const { id } = (await create()).body;
     await driver.crash(id, outOfMemory);
     await waitFor(async () => (await statusOf(id)) === 'error');
     expect((await platform.call('GET', `/api/containers/${id}`)).body).toMatchObject({ state_reason: code });
   });
 
-  it('stops what is idle and deletes what has lived long enough', async () => {
+  it('stops idle sandboxes and deletes expired ones', async () => {
     const idle = (await create({ idle_timeout_seconds: 30 })).body['id'];
     const mortal = (await create({ max_lifetime_seconds: 60 })).body['id'];
     await clock.advance(29_000);
@@ -283,7 +283,7 @@ describe('the life of a sandbox', () => {
     await waitFor(async () => (await platform.call('GET', `/api/containers/${mortal}`)).status === 404);
   });
 
-  it('lists by status, name and label, newest first, page by page', async () => {
+  it('lists by status, name and label, newest first, in pages', async () => {
     const ids: string[] = [];
     for (const index of [0, 1, 2, 3, 4]) {
       await clock.advance(1000);
@@ -305,7 +305,7 @@ describe('the life of a sandbox', () => {
     expect(await list('?cursor=abc')).toMatchObject({ status: 400, details: { field: 'cursor' } });
   });
 
-  it('answers an empty list as an array', async () => {
+  it('returns an empty list as an array', async () => {
     expect((await platform.call('GET', '/api/containers')).body).toEqual({
       containers: [],
       count: 0,
@@ -314,7 +314,7 @@ describe('the life of a sandbox', () => {
     });
   });
 
-  it('shows the catalog', async () => {
+  it('returns the catalog', async () => {
     const { body } = await platform.call('GET', '/api/images');
     const popular = ['debian', 'node', 'python', 'busybox'];
     expect(body).toMatchObject({
@@ -332,7 +332,7 @@ describe('the life of a sandbox', () => {
     expect((await platform.call('GET', '/api/images?all=true')).body).toMatchObject({ count: 6, popular });
   });
 
-  it('says why sandboxes are off, and how to turn them on', async () => {
+  it('explains why sandboxes are off and how to turn them on', async () => {
     driver.setStatus({ available: false, reason: 'missing programs: crun', install: 'apt-get install -y crun' });
     expect(await create()).toMatchObject({
       status: 503,
@@ -341,7 +341,7 @@ describe('the life of a sandbox', () => {
     expect(platform.module.status()).toMatchObject({ available: false });
   });
 
-  it('adopts what runs after a restart, repairs what does not, and removes what nobody knows', async () => {
+  it('reconciles after a restart: adopts running sandboxes, repairs failed ones, removes unknown ones', async () => {
     const kept = (await create()).body['id'];
     const lost = (await create()).body['id'];
     const stopped = (await create()).body['id'];
@@ -359,7 +359,7 @@ describe('the life of a sandbox', () => {
     expect(driver.sandboxes.has('sbx_orphan')).toBe(false);
   });
 
-  it('goes on with a start that the end of the platform cut off', async () => {
+  it('continues a start interrupted by a shutdown', async () => {
     hold();
     const { id } = (await create({}, '?wait_ms=0')).body;
     await platform.close();
@@ -368,7 +368,7 @@ describe('the life of a sandbox', () => {
     await waitFor(async () => (await statusOf(id)) === 'running');
   });
 
-  it('starts anew what runs without a record of that: it may have waited for somebody with other limits', async () => {
+  it('restarts a running sandbox recorded as creating, which may be a warm one with other limits', async () => {
     hold();
     const { id } = (await create({}, '?wait_ms=0')).body;
     await platform.close();

@@ -26,7 +26,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.dispose();
   });
 
-  it('opens a login shell of the size that was asked for and follows a resize', async () => {
+  it('opens a login shell with the requested size and follows a resize', async () => {
     const terminal = await open('?cols=100&rows=40');
     terminal.type('stty size; echo "$GREETING"; hostname; echo "[$HOME]"\n');
     await terminal.shows(/40 100\r\n/);
@@ -43,13 +43,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     ['exit 1', '{"exit_code":1}'],
     ['exit 7', '{"exit_code":7}'],
     ['kill -9 $$', '{"exit_code":137,"signal":"SIGKILL"}'],
-  ])('closes with the exit status of the shell after: %s', async (line, closeReason) => {
+  ])("closes with the shell's exit status after: %s", async (line, closeReason) => {
     const terminal = await open();
     terminal.type(`${line}\n`);
     expect(await terminal.closed).toEqual({ code: 1000, reason: closeReason });
   });
 
-  it('shows all output before the close, also of a shell that leaves a job behind', async () => {
+  it('sends all output before the close, even if the shell leaves a background job', async () => {
     const terminal = await open();
     terminal.type('(sleep 30 &) ; seq 1 20000; exit 3\n');
     expect(await terminal.closed).toMatchObject({ code: 1000, reason: '{"exit_code":3}' });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
-describe('what sandboxes use', () => {
+describe('sandbox metrics', () => {
   let driver: FakeDriver;
   let clock: FakeClock;
   let platform: TestPlatform;
@@ -38,7 +38,7 @@ describe('what sandboxes use', () => {
   /** Sampling runs asynchronously to the clock. */
   const sampled = (id: string, count: number) => waitFor(async () => (await read(id))['samples'].length === count);
 
-  it('is measured while it runs and kept over a restart', async () => {
+  it('measures a running sandbox and keeps samples across a restart', async () => {
     const id = await create();
     reads(1_000_000, 5_000_000);
     await clock.advance(10_000);
@@ -61,7 +61,7 @@ describe('what sandboxes use', () => {
     expect((await read(id))['samples']).toHaveLength(2);
   });
 
-  it('answers nulls for one that does not run, and keeps samples for their time only', async () => {
+  it('returns nulls for a stopped sandbox, and keeps samples only for their retention', async () => {
     const id = await create();
     reads(1, 2);
     await clock.advance(10_000);
@@ -73,7 +73,7 @@ describe('what sandboxes use', () => {
     expect((await read(id, '?since=2026-01-01T00:00:00.000Z'))['samples']).toEqual([]);
   });
 
-  it('tells that processes were killed for memory while the sandbox goes on', async () => {
+  it('reports out-of-memory kills in a sandbox that keeps running', async () => {
     const id = await create();
     reads(1, 2);
     await clock.advance(10_000);
@@ -88,7 +88,7 @@ describe('what sandboxes use', () => {
     });
   });
 
-  it('adds up for Prometheus, without a label for each sandbox', async () => {
+  it('aggregates for Prometheus without a label per sandbox', async () => {
     const ids = [await create(), await create()];
     reads(1_000_000, 5_000_000);
     await clock.advance(10_000);
@@ -103,7 +103,7 @@ describe('what sandboxes use', () => {
     expect(text).not.toContain(ids[0]);
   });
 
-  it('refuses an instant that is none', async () => {
+  it('refuses an invalid instant', async () => {
     const id = await create();
     expect(await platform.call('GET', `/api/containers/${id}/metrics?since=yesterday`)).toMatchObject({
       status: 400,

@@ -53,18 +53,18 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   const fetchOutside = (address: string, port = 8080) =>
     runInSandbox(connection, ['sh', '-c', `nc -w 2 ${address} ${port} </dev/null`]);
 
-  it("reaches a public address, where it is seen as this host's", async () => {
+  it("reaches a public address, which sees this host's address", async () => {
     expect(await fetchOutside(OUTSIDE)).toMatchObject({ exitCode: 0, stdout: '11.11.11.1' });
   });
 
-  it('does not reach this host by the address that the neighbour sees', async () => {
+  it('cannot reach this host at the address the neighbour sees', async () => {
     const here = (await import('node:net')).createServer((socket) => socket.end('reached')).listen(8081, '11.11.11.1');
     await once(here, 'listening');
     expect((await fetchOutside('11.11.11.1', 8081)).stdout).toBe('');
     await new Promise((resolve) => here.close(resolve));
   });
 
-  it('is not reached by the neighbour', async () => {
+  it('cannot be reached by the neighbour', async () => {
     const found = await runInSandbox(connection, ['ip', '-4', 'addr', 'show', 'eth0']);
     const address = /inet ([0-9.]+)/.exec(found.stdout)?.[1] ?? '';
     const listener = runInSandbox(connection, ['timeout', '3', 'nc', '-l', '-p', '9000']);
@@ -77,7 +77,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await listener;
   });
 
-  it('cannot speak as another address', async () => {
+  it('cannot spoof another address', async () => {
     const spoofed = await runInSandbox(connection, ['ip', 'addr', 'add', '100.96.200.200/32', 'dev', 'eth0']);
     expect(spoofed.exitCode).not.toBe(0);
   });

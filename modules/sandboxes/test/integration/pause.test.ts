@@ -26,7 +26,7 @@ describe('a paused sandbox', () => {
   const get = async (id: string) => (await platform.call('GET', `/api/containers/${id}`)).body;
   const isPaused = (id: string) => driver.sandboxes.get(id)?.paused;
 
-  it('is running with the time of its pause, and takes a repetition', async () => {
+  it('is running with the time of its pause; a repeated pause changes nothing', async () => {
     const id = await create();
     const paused = await post(id, 'pause');
     expect(paused).toMatchObject({ status: 200, body: { status: 'running', paused_at: '2026-01-01T00:00:00.000Z' } });
@@ -46,7 +46,7 @@ describe('a paused sandbox', () => {
     ['a list of terminals', (id: string) => platform.call('GET', `/api/containers/${id}/terminals`)],
     ['a start', (id: string) => post(id, 'start')],
     ['a terminal', (id: string) => TerminalClient.open(platform.url, id, { headers: platform.owner.headers })],
-  ])('goes on when %s wants it', async (_use, use) => {
+  ])('resumes for %s', async (_use, use) => {
     const id = await create();
     await post(id, 'pause');
     await use(id);
@@ -54,7 +54,7 @@ describe('a paused sandbox', () => {
     await waitFor(() => isPaused(id) === false);
   });
 
-  it('is on record as going on before it does, since what then answers may be the last before a crash', async () => {
+  it('is recorded as resumed before it resumes, because a crash may follow its first response', async () => {
     const id = await create();
     await post(id, 'pause');
     const seen: unknown[] = [];
@@ -67,7 +67,7 @@ describe('a paused sandbox', () => {
     expect(seen).toEqual([null]);
   });
 
-  it('stays paused, on record as well, when the machine cannot let it go on', async () => {
+  it('stays paused, on record as well, when the machine cannot resume it', async () => {
     const id = await create();
     const paused = (await post(id, 'pause')).body['paused_at'];
     const resume = driver.resume.bind(driver);
@@ -78,7 +78,7 @@ describe('a paused sandbox', () => {
     expect((await post(id, 'resume')).body['paused_at']).toBeNull();
   });
 
-  it('goes on when somebody types into a terminal that was open before', async () => {
+  it('resumes when a client types into an open terminal', async () => {
     const id = await create();
     const terminal = await TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
     terminal.type('one');
@@ -92,7 +92,7 @@ describe('a paused sandbox', () => {
     await terminal.close();
   });
 
-  it('is not stopped for being idle, but deleted when its life is over', async () => {
+  it('is not stopped for being idle, but is deleted when it expires', async () => {
     const idle = await create({ idle_timeout_seconds: 30 });
     const mortal = await create({ max_lifetime_seconds: 120 });
     for (const id of [idle, mortal]) await post(id, 'pause');
@@ -106,7 +106,7 @@ describe('a paused sandbox', () => {
     await waitFor(async () => (await get(idle))['status'] === 'stopped');
   });
 
-  it('stays paused over a restart of the platform and is still there for a use', async () => {
+  it('stays paused across a platform restart and remains usable', async () => {
     const id = await create();
     await post(id, 'pause');
     await platform.close();
@@ -117,7 +117,7 @@ describe('a paused sandbox', () => {
     expect((await get(id))['paused_at']).toBeNull();
   });
 
-  it('goes on after a restart that came between its standstill and its record', async () => {
+  it('resumes after a restart that came between the freeze and its record', async () => {
     const id = await create();
     await platform.close();
     await driver.pause(id);
@@ -126,14 +126,14 @@ describe('a paused sandbox', () => {
     expect(isPaused(id)).toBe(false);
   });
 
-  it.each(['stop', 'delete'])('takes a %s', async (verb) => {
+  it.each(['stop', 'delete'])('accepts a %s', async (verb) => {
     const id = await create();
     await post(id, 'pause');
     if (verb === 'stop') expect((await post(id, 'stop')).body).toMatchObject({ status: 'stopped', paused_at: null });
     else expect((await platform.call('DELETE', `/api/containers/${id}`)).status).toBe(200);
   });
 
-  it('cannot be made of one that does not run', async () => {
+  it('requires a running sandbox', async () => {
     const id = await create();
     await post(id, 'stop');
     for (const verb of ['pause', 'resume']) {
@@ -141,7 +141,7 @@ describe('a paused sandbox', () => {
     }
   });
 
-  it('says what went wrong when the machine cannot, and runs on', async () => {
+  it('reports the error when the machine cannot pause it, and keeps running', async () => {
     const id = await create();
     driver.pause = async () => {
       throw new Error('no freezer');

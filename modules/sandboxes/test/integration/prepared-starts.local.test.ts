@@ -35,7 +35,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
   afterEach(() => platform.dispose());
 
-  it('have the id of the one that they began with, and make room for the next', async () => {
+  it('take the id of a prepared start and make room for the next', async () => {
     const [id] = waiting();
     const created = await create({ name: 'chosen' });
     expect(created).toMatchObject({ status: 201, body: { id, status: 'running', name: 'chosen' } });
@@ -44,7 +44,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(waiting()).toHaveLength(2);
   });
 
-  it('leave it there when they are refused', async () => {
+  it('leave it in place when they are refused', async () => {
     await create();
     await filled();
     const before = waiting().toSorted();
@@ -53,7 +53,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(waiting().toSorted()).toEqual(before);
   });
 
-  it('go without one where none fits', async () => {
+  it('start normally when none fits', async () => {
     const before = waiting();
     const created = await create({ network: 'none' });
     expect(created).toMatchObject({ status: 201, body: { status: 'running' } });

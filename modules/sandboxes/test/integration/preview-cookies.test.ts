@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
-describe('the cookie of a preview over TLS', () => {
+describe('the preview cookie over TLS', () => {
   const driver = new FakeDriver();
   let platform: TestPlatform;
   let link: URL;
@@ -35,7 +35,7 @@ describe('the cookie of a preview over TLS', () => {
     return answer;
   };
 
-  it('is one that only this host can set, and no other opens the preview', async () => {
+  it('is host-only, and no other cookie opens the preview', async () => {
     const entered = await get(`/${link.search}`, { accept: 'text/html' });
     const token = link.searchParams.get('svc_preview') ?? '';
     expect(entered.statusCode).toBe(302);

@@ -83,7 +83,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.dispose();
   });
 
-  it('gives each port an origin of its own, and turns the link into a cookie of that host', async () => {
+  it('gives each port its own origin, and exchanges the link for a host-only cookie', async () => {
     const { url, token } = await make(8080);
     const { port } = new URL(platform.url);
     expect(url.host).toBe(`8080-${id.slice(4)}.sandboxes.localhost:${port}`);
@@ -99,7 +99,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(JSON.parse(direct.text)).toMatchObject({ url: '/headers' });
   });
 
-  it("passes on what is the program's, and nothing of the platform or of the hop", async () => {
+  it("forwards the program's headers, but no platform or hop-by-hop headers", async () => {
     const { url } = await make(8080);
     const headers = {
       authorization: platform.owner.headers['authorization'] ?? '',
@@ -133,7 +133,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(JSON.parse(own.text)).toMatchObject({ headers: { authorization: 'Bearer of-the-app' } });
   });
 
-  it('streams both ways, as events come and however much it is', async () => {
+  it('streams in both directions, as data arrives and regardless of size', async () => {
     const { url } = await make(8080);
     const bytes = randomBytes(20 << 20);
     const echoed = await open(at(url, '/echo'), { method: 'POST', body: bytes });
@@ -147,7 +147,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await get(at((await make(8081)).url, '/'))).text).toBe('on six');
   });
 
-  it('passes WebSockets on, and refuses those of other pages', async () => {
+  it('forwards WebSockets, and refuses those of other origins', async () => {
     const { url } = await make(8080);
     const socket = webSocket(at(url, '/socket'));
     await once(socket, 'open');
@@ -174,7 +174,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(codeOf(page)).toEqual([403, 'ORIGIN_REFUSED']);
   });
 
-  it('gives the path form an origin of nobody, and keeps cookies away from it', async () => {
+  it('serves the path form with an opaque origin and without cookies', async () => {
     const { token } = await make(8080);
     const url = new URL(`/preview/${token}/headers?x=1`, platform.url);
     const told = await get(url, { headers: { cookie: 'svc_session=secret; app=1', origin: 'null' } });
@@ -191,7 +191,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(codeOf(gadget)).toEqual([403, 'ORIGIN_REFUSED']);
   });
 
-  it('refuses links that are forged, of another port or sandbox, expired or revoked', async () => {
+  it('refuses links that are forged, expired, revoked or for another port or sandbox', async () => {
     const { url, token } = await make(8080);
     const bare = new URL('/', url);
     expect(codeOf(await get(bare))).toEqual([401, 'PREVIEW_REFUSED']);
@@ -215,7 +215,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   });
 
-  it('lists links, and cuts what is open by those that are taken back', async () => {
+  it('lists links, and closes open connections of revoked ones', async () => {
     await platform.call('DELETE', `/api/containers/${id}/ports`);
     const { url } = await make(8080);
     await make(9000);
@@ -235,7 +235,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await platform.call('DELETE', `/api/containers/${id}/ports`)).body).toEqual({ revoked: 1 });
   });
 
-  it('ends with the credential that made the link, which opens nothing any more, and with its time', async () => {
+  it("ends when the link expires or its creator's credential is revoked", async () => {
     const team = platform.access.team(platform.owner.workspaceUuid);
     for (const take of [platform.access.revoke, (caller: FakeCaller) => platform.access.leave(team, caller)]) {
       const member = platform.access.user('member');
@@ -261,7 +261,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(body['expires_at']).toBe('2000-01-01T00:00:00.000Z');
   });
 
-  it('says why nothing came: nobody listens, no HTTP, half an answer, a sandbox that does not run', async () => {
+  it('reports why a port gave no response: no listener, no HTTP, partial data, or a stopped sandbox', async () => {
     const silent = await get(at((await make(7777)).url, '/'));
     expect([...codeOf(silent), silent.text]).toEqual([502, 'PORT_UNREACHABLE', expect.stringContaining('refused')]);
     const { url } = await make(8080);

@@ -25,7 +25,7 @@ class TestLimits implements QuotaLimits {
   readonly shareOf = (workspaceUuid: string): string => workspaceUuid;
 }
 
-describe('quotas of sandboxes', () => {
+describe('sandbox quotas', () => {
   let driver: FakeDriver;
   let platform: TestPlatform;
   let access: FakeAccess;
@@ -56,7 +56,7 @@ describe('quotas of sandboxes', () => {
     await driver.dispose();
   });
 
-  it('count what service accounts make for the owner of their workspace, however many there are', async () => {
+  it("count sandboxes of service accounts for the workspace's owner, however many accounts there are", async () => {
     await start({ max_per_caller: 2 });
     expect((await create()).status).toBe(201);
     const [one, two] = [serviceAccount(), serviceAccount()];
@@ -69,7 +69,7 @@ describe('quotas of sandboxes', () => {
     }
   });
 
-  it('hold the sum over all callers of a workspace, and say who can raise it', async () => {
+  it('limit the sum over all callers of a workspace, and name who can raise the limit', async () => {
     limits.workspace = { sandboxes: 2 };
     const team = access.team(platform.owner.workspaceUuid);
     const member = access.user('member');
@@ -91,7 +91,7 @@ describe('quotas of sandboxes', () => {
     expect(listed.body).toMatchObject({ count: 2, limit: 2 });
   });
 
-  it('hold the sum over all workspaces of an owner, also when all creates come at once', async () => {
+  it('limit the sum over all workspaces of an owner, even for concurrent creates', async () => {
     limits.owner = { sandboxes: 3 };
     const made = await Promise.all(
       Array.from({ length: 8 }, (_, index) => create(index % 2 === 0 ? undefined : second)),
@@ -100,7 +100,7 @@ describe('quotas of sandboxes', () => {
     expect(made.find(({ status }) => status === 403)?.body).toMatchObject({ details: { scope: 'owner', limit: 3 } });
   });
 
-  it('take effect as soon as they are raised', async () => {
+  it('apply as soon as they are raised', async () => {
     limits.workspace = { sandboxes: 1 };
     expect((await create()).status).toBe(201);
     expect((await create()).status).toBe(403);
@@ -110,7 +110,7 @@ describe('quotas of sandboxes', () => {
     expect((await create()).status).toBe(201);
   });
 
-  it('count CPU and memory while sandboxes run: a stopped one starts again only where there is room', async () => {
+  it('count CPU and memory of running sandboxes: a stopped one restarts only if there is room', async () => {
     limits.workspace = { sandbox_cpus: 1.5 };
     const first = await create(undefined, { resources: { cpu: 1 } });
     expect(await create(undefined, { resources: { cpu: 1 } })).toMatchObject({
@@ -149,7 +149,7 @@ describe('quotas of sandboxes', () => {
     });
   });
 
-  it('count open terminals of all sandboxes, and give the place back when one closes', async () => {
+  it('count open terminals of all sandboxes, and free the slot when one closes', async () => {
     limits.workspace = { terminals: 1 };
     const ids = [(await create()).body['id'], (await create()).body['id']].map(String);
     const open = (id = '') => TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
@@ -163,7 +163,7 @@ describe('quotas of sandboxes', () => {
     await (await open(ids[1])).close();
   });
 
-  it('take no place for a terminal whose handshake is refused', async () => {
+  it('use no slot for a terminal whose handshake is refused', async () => {
     limits.workspace = { terminals: 1 };
     const { body } = await create();
     const refused = request(new URL(`/ws/terminal/${body['id']}`, platform.url), {
@@ -181,7 +181,7 @@ describe('quotas of sandboxes', () => {
     await expect.poll(async () => (await platform.module.quotaUsage(limits.workspaces))['terminals'] ?? 0).toBe(0);
   });
 
-  it('say what is used, of one workspace and of several', async () => {
+  it('report usage of one workspace and of several', async () => {
     await create(undefined, { resources: { cpu: 0.5, memory_mb: 64, disk_mb: 100 } });
     await create(second, { resources: { cpu: 1, memory_mb: 32, disk_mb: 64 } });
     const { quotaUsage } = platform.module;

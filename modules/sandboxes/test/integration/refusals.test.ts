@@ -49,7 +49,7 @@ function bodyOf(method: string, path: string): { body?: unknown } {
   return path.endsWith('/move') ? { body: { path: '/a', target: '/b' } } : {};
 }
 
-describe('who may not', () => {
+describe('sandbox routes without access', () => {
   const driver = new FakeDriver();
   let platform: TestPlatform;
   let id: string;
@@ -87,13 +87,13 @@ describe('who may not', () => {
         expect((await call(method, prefix, path, wrong)).status).toBe(401);
       });
 
-      it('hides a foreign workspace and what is in it', async () => {
+      it('hides a foreign workspace and its contents', async () => {
         const query = `?workspace_uuid=${platform.owner.workspaceUuid}`;
         expect((await call(method, prefix, path, stranger, query)).status).toBe(404);
         if (path.includes(':id')) expect((await call(method, prefix, path, stranger)).status).toBe(404);
       });
 
-      it('lets a guest of the team read and nothing more', async () => {
+      it('lets a guest of the team only read', async () => {
         const query = `?workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
         expect((await call(method, prefix, path, guest, query)).status).toBe(kind === 'read' ? 200 : 403);
       });
@@ -104,7 +104,7 @@ describe('who may not', () => {
     expect((await platform.call('GET', '/api/images', { caller: null })).status).toBe(401);
   });
 
-  it('answers the same for an id that is malformed, unknown or foreign', async () => {
+  it('returns the same for a malformed, unknown or foreign id', async () => {
     const foreign = await platform.call('GET', `/api/containers/${id}`, { caller: stranger });
     const unknown = await platform.call('GET', `/api/containers/sbx_${'a'.repeat(26)}`, { caller: stranger });
     const malformed = await platform.call('GET', '/api/containers/..%2f..', { caller: stranger });
@@ -117,7 +117,7 @@ describe('who may not', () => {
     const open = (options: Parameters<typeof TerminalClient.open>[2] = {}) =>
       TerminalClient.open(platform.url, id, options);
 
-    it('refuses without a token, with a wrong one, of a foreign sandbox, and to a guest of the team', async () => {
+    it('refuse a missing or wrong token, a foreign sandbox, and a guest of the team', async () => {
       await expect(open()).rejects.toMatchObject({ status: 401 });
       await expect(open({ headers: { authorization: 'Bearer nobody' } })).rejects.toMatchObject({ status: 401 });
       await expect(open({ headers: stranger.headers })).rejects.toMatchObject({ status: 404 });
@@ -125,14 +125,14 @@ describe('who may not', () => {
       await expect(open({ headers: guest.headers, query })).rejects.toMatchObject({ status: 403 });
     });
 
-    it('takes the token as a subprotocol, as browsers must send it', async () => {
+    it('accept the token as a subprotocol, because browsers cannot send headers', async () => {
       const bearer = `bearer.${Buffer.from(platform.owner.token).toString('base64url')}`;
       const terminal = await open({ protocols: ['sandbox.v1', bearer] });
       expect(terminal.socket.protocol).toBe('sandbox.v1');
       await terminal.close();
     });
 
-    it('takes it as the clients send it that speak this API already, and names no token in its answer', async () => {
+    it('accept the subprotocol form of existing clients, and return no token', async () => {
       const token = `rexec.token.${platform.owner.token}`;
       for (const protocols of [
         ['rexec.v1', token],
@@ -145,7 +145,7 @@ describe('who may not', () => {
       await expect(open({ protocols: ['rexec.v1', 'rexec.token.nobody'] })).rejects.toMatchObject({ status: 401 });
     });
 
-    it('refuses a page of another site', async () => {
+    it('refuse a page of another site', async () => {
       const bearer = `bearer.${Buffer.from(platform.owner.token).toString('base64url')}`;
       const from = (origin: string) => open({ protocols: ['sandbox.v1', bearer], headers: { origin } });
       await expect(from('https://evil.example')).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe('who may not', () => {
       await (await from(platform.url)).close();
     });
 
-    it('takes a ticket once, for its sandbox only', async () => {
+    it('accept a ticket once, and only for its sandbox', async () => {
       const { body, status } = await platform.call('POST', `/api/containers/${id}/terminal/tickets`);
       expect(status).toBe(201);
       const query = `?ticket=${body['ticket']}`;
@@ -166,7 +166,7 @@ describe('who may not', () => {
       await expect(open({ query: `?ticket=${foreign}` })).rejects.toMatchObject({ status: 401 });
     });
 
-    it('writes down who opened one', async () => {
+    it('record in the audit log who opened one', async () => {
       await (await open({ headers: platform.owner.headers })).close();
       expect(platform.audit.entries.at(-1)).toMatchObject({
         action: 'sandbox:exec',

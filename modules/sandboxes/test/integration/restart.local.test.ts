@@ -59,7 +59,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return created.body['id'];
   };
 
-  it('leaves no process, mount, interface, cgroup, loop device or file behind 50 sandboxes', async () => {
+  it('leaves no process, mount, interface, cgroup, loop device or file of 50 sandboxes', async () => {
     const ids = new Set<string>();
     const round = async (): Promise<void> => {
       const id = await create();
@@ -76,7 +76,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
-  it('lets a sandbox run on while the platform is down, and adopts it with its files and processes', async () => {
+  it('keeps a sandbox running while the platform is down, and adopts it with its files and processes', async () => {
     const id = await create();
     const open = () => TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
     const first = await open();
@@ -96,7 +96,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await second.close();
   });
 
-  it('has nothing left running of a platform that was closed after its last sandbox', async () => {
+  it('leaves nothing running of a platform that is closed after its last sandbox', async () => {
     const id = await create();
     await platform.call('DELETE', `/api/containers/${id}`);
     await platform.close();

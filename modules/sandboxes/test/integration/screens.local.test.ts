@@ -91,7 +91,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.dispose();
   });
 
-  it('shows who comes late what one sees who was there from the beginning', async () => {
+  it('shows a late client the same screen as an early one', async () => {
     const early = await open(`?session=frame&cols=${COLS}&rows=${ROWS}`);
     early.type("PS1='> '; echo before the frame\n");
     early.type(frame(2_500_000, 'e'));
@@ -111,7 +111,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await Promise.all([early.client.closed, late.client.closed]);
   });
 
-  it('keeps a screen that nobody looked at, at the size that it had and the one that it was given', async () => {
+  it('keeps the screen of a session without clients, at its original size and at a new one', async () => {
     const first = await open('?session=alone&cols=60&rows=20');
     first.type("echo be''gun; " + frame(6_000_000, 'alone'));
     await waitFor(() => first.text().includes('begun'));
@@ -136,7 +136,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await Promise.all([ring, late, resized].map(({ client }) => client.closed));
   });
 
-  it('sends again byte for byte what the ring still has', async () => {
+  it('resends exactly the bytes that the ring still has', async () => {
     const early = await open('?session=exact&cols=80&rows=24');
     early.type("PS1=; stty -echo; seq 300000 | head -c 1500000; echo en''d\n");
     await waitFor(() => early.text().includes('end\r\n'));
@@ -150,7 +150,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await Promise.all([early.client.closed, late.client.closed]);
   });
 
-  it('goes on for others whatever a program writes', async () => {
+  it('keeps other screens working, whatever a program writes', async () => {
     const good = await open(`?session=good&cols=${COLS}&rows=${ROWS}`);
     good.type(frame(1_500_000, 'good'));
     await waitFor(() => good.text().includes('over good'));
@@ -179,7 +179,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await Promise.all([...viewers, hostile, good].map(({ client }) => client.closed));
   }, 240_000);
 
-  it('loses screens with their thread, says so, and keeps them again', async () => {
+  it('loses screens with their thread, reports it, and keeps them again', async () => {
     const early = await open(`?session=killed&cols=${COLS}&rows=${ROWS}`);
     early.type(frame(1_500_000, 'killed'));
     await waitFor(() => early.text().includes('over killed'));
@@ -204,7 +204,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await Promise.all([early, late, fresh, viewer].map(({ client }) => client.closed));
   });
 
-  it('shows the last lines after a restart of the platform, and ends its thread with the last session', async () => {
+  it('shows the last lines after a platform restart, and ends its thread with the last session', async () => {
     const early = await open(`?session=again&cols=${COLS}&rows=${ROWS}`);
     early.type("PS1=; stty -echo; seq -f 'line %.0f' 150000; echo en''d\n");
     await waitFor(() => early.text().includes('end\r\n'));

@@ -44,7 +44,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.dispose();
   });
 
-  it('goes on without a client, and shows the next one what was missed', async () => {
+  it('continues without a client, and shows the next client what it missed', async () => {
     const first = await open('?session=main&cols=100&rows=30');
     first.type("PS1='> '; stty -echo; A=kept; echo here-$A\n");
     await first.shows(/here-kept/);
@@ -72,7 +72,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(async () => (await sessions()).length === 0);
   });
 
-  it('goes on after the byte that a client had last, and marks what is a replay', async () => {
+  it('continues after the last byte a client received, and marks replayed output', async () => {
     const first = await openV1('?session=offsets');
     first.type("PS1=; stty -echo; echo one; echo tw''o\n");
     await waitFor(() => first.output(1).includes('two\r\n'));
@@ -93,7 +93,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await second.client.closed).toMatchObject({ code: 1000 });
   });
 
-  it('is shared by all who attach: each types, each sees everything', async () => {
+  it('is shared by all attached clients: each can type and sees everything', async () => {
     const [first, second] = [await open('?session=shared'), await open('?session=shared')];
     first.type('PS1=; stty -echo; echo from-first-$((1+1))\n');
     await second.shows(/from-first-2/);
@@ -104,7 +104,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     for (const { closed } of [first, second]) expect(await closed).toEqual({ code: 1000, reason: '{"exit_code":6}' });
   });
 
-  it('sends the others away when one takes it over', async () => {
+  it('disconnects other clients on a takeover', async () => {
     const first = await open('?session=taken');
     first.type("PS1=; stty -echo; B=mine; echo ready'!'\n");
     await first.shows(/ready!/);
@@ -116,7 +116,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await second.closed;
   });
 
-  it('lets a read-only client see and neither type, resize nor signal', async () => {
+  it('shows output to a read-only client that cannot type, resize or signal', async () => {
     const writer = await open('?session=watched&cols=90&rows=20');
     writer.type("PS1=; stty -echo; echo ready'!'\n");
     await writer.shows(/ready!/);
@@ -132,7 +132,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await viewer.client.closed;
   });
 
-  it('makes a slow viewer lose output rather than slow another, and tells it how much', async () => {
+  it('drops output for a slow viewer instead of delaying others, and reports how much', async () => {
     // Also uses `sandbox.v1`: on a busy machine, it can briefly fall behind too, and is then notified instead of
     // disconnected.
     const fast = await openV1('?session=flood');
@@ -165,7 +165,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     plain.socket.terminate();
   }, 240_000);
 
-  it('names a new one itself, and tells who comes back or looks on that there is none', async () => {
+  it('generates a name for a new session; returning or read-only clients get an error if theirs is gone', async () => {
     const fresh = await openV1('?session=new&linger=60');
     const name = String(fresh.controls()[0]?.['session_id']);
     expect(name).toMatch(/^s[0-9a-f]{18}$/);
@@ -177,12 +177,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await end(name)).toMatchObject({ status: 404, body: { code: 'SESSION_NOT_FOUND' } });
   });
 
-  it('ends by itself when nobody comes back in time', async () => {
+  it('ends if no client returns in time', async () => {
     await (await openV1('?session=short&linger=1')).client.close();
     await waitFor(async () => (await sessions()).every(({ session }) => session !== 'short'), { timeoutMs: 20_000 });
   });
 
-  it('survives a restart of the platform', async () => {
+  it('survives a platform restart', async () => {
     const before = await openV1('?session=survivor');
     before.type("PS1=; stty -echo; C=survived; echo ready'!'\n");
     await waitFor(() => before.output(1).includes('ready!'));
@@ -197,7 +197,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await after.client.closed;
   });
 
-  it('keeps no more than 16 in one sandbox', async () => {
+  it('limits a sandbox to 16 sessions', async () => {
     await Promise.all((await sessions()).map(({ session }) => end(String(session))));
     const names = Array.from({ length: 16 }, (_, index) => `many-${index}`);
     const clients = await Promise.all(names.map((name) => openV1(`?session=${name}`)));
@@ -209,7 +209,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await Promise.all(clients.map(({ client }) => client.closed));
   });
 
-  it('refuses parameters that are none, with their name', async () => {
+  it('refuses invalid parameters with their name', async () => {
     for (const [query, field] of [
       ['?session=', 'session'],
       ['?session=a%20b', 'session'],

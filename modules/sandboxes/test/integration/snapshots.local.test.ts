@@ -50,7 +50,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
   afterAll(() => platform.dispose());
 
-  it('copies files that were just written, removed and linked, while they are being written', async () => {
+  it('copies files that were just written, removed and linked, during writes', async () => {
     await shell(
       id,
       'mkdir -p /data && echo one > /data/file && ln -s file /data/link && rm -rf /home && chown 7:8 /data/file',
@@ -77,7 +77,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.call('DELETE', `/api/containers/${made}`);
   });
 
-  it('is a clean file system, and is taken of stopped sandboxes too', async () => {
+  it('is a clean file system, and can be taken of stopped sandboxes', async () => {
     const stopped = (await create({ image: 'busybox', resources: { disk_mb: 64 } }))['id'];
     await shell(stopped, 'echo kept > /kept');
     await platform.call('POST', `/api/containers/${stopped}/stop`);
@@ -94,7 +94,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.call('DELETE', `/api/containers/${made}`);
   });
 
-  it('does not write where a sandbox put links in the place of its files', async () => {
+  it("does not follow a sandbox's symlinks when it writes its files", async () => {
     await shell(
       id,
       'rm /etc/hosts /etc/hostname; ln -s /data/target /etc/hosts; mkdir /etc/hostname; echo mine > /data/target',
@@ -110,7 +110,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(disks('snapshots')).toEqual([]);
   });
 
-  it('pauses what runs to a standstill, over a restart of the platform', async () => {
+  it('freezes running processes, even across a platform restart', async () => {
     const paused = (await create({ image: 'busybox', resources: { disk_mb: 64 } }))['id'];
     await shell(paused, '(while :; do date +%s%N > /tick; done) >/dev/null 2>&1 &');
     const usage = async (): Promise<number> => {

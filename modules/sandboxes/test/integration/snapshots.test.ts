@@ -31,7 +31,7 @@ describe('snapshots and forks', () => {
     platform.call('POST', `/api/containers/${id}/fork`, { body });
   const get = (path: string) => platform.call('GET', path);
 
-  it('is made of a sandbox, found, listed and deleted', async () => {
+  it('creates a snapshot of a sandbox, and finds, lists and deletes it', async () => {
     const id = await source();
     const taken = await take(id, { name: 'before' });
     expect(taken).toMatchObject({
@@ -56,7 +56,7 @@ describe('snapshots and forks', () => {
     expect([...driver.kept]).toEqual([second['id']]);
   });
 
-  it('makes sandboxes, also when its own is gone, and they stay when it is deleted', async () => {
+  it('creates sandboxes from a snapshot, even after its source is deleted; they outlive the snapshot', async () => {
     const id = await source();
     const snapshot = (await take(id)).body;
     await platform.call('DELETE', `/api/containers/${id}`);
@@ -71,7 +71,7 @@ describe('snapshots and forks', () => {
     expect((await platform.call('POST', `/api/containers/${made.body['id']}/start`)).body['status']).toBe('running');
   });
 
-  it('keeps its bytes for a sandbox that waits for them when it is deleted', async () => {
+  it('keeps the files of a deleted snapshot for a sandbox that waits for them', async () => {
     const id = await source();
     const snapshot = (await take(id)).body['id'];
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ describe('snapshots and forks', () => {
     await waitFor(() => driver.kept.size === 0);
   });
 
-  it('lets the bytes of a fork go that failed after it got its copy, which it starts with', async () => {
+  it('releases the files of a fork that failed after its copy; it restarts from the copy', async () => {
     const id = await source();
     driver.beforeStart = async () => {
       throw new Error('the first process was killed');
@@ -99,7 +99,7 @@ describe('snapshots and forks', () => {
     expect(again.body).toMatchObject({ status: 'running', error: null });
   });
 
-  it('keeps them for one that failed before, until that is started or deleted', async () => {
+  it('keeps the files for a fork that failed before its copy, until it starts or is deleted', async () => {
     const id = await source();
     driver.beforeCreate = async () => {
       throw new Error('the disk is full');
@@ -120,11 +120,11 @@ describe('snapshots and forks', () => {
     [{ snapshot_id: 'snp_aaaaaaaaaaaaaaaaaaaaaaaaaa' }, 404, 'SNAPSHOT_NOT_FOUND'],
     [{ snapshot_id: '../../x' }, 404, 'SNAPSHOT_NOT_FOUND'],
     [{}, 400, 'INVALID_FIELD'],
-  ])('refuses to make a sandbox of %j', async (body, status, code) => {
+  ])('refuses to create a sandbox from %j', async (body, status, code) => {
     expect(await create(body)).toMatchObject({ status, body: { code } });
   });
 
-  it('refuses an image beside it, and a disk of another size', async () => {
+  it('refuses snapshot_id with an image or another disk size', async () => {
     const snapshot = (await take(await source())).body['id'];
     const both = await create({ snapshot_id: snapshot, image: 'debian' });
     expect(both).toMatchObject({ status: 400, body: { details: { field: 'image' } } });
@@ -132,7 +132,7 @@ describe('snapshots and forks', () => {
     expect(larger).toMatchObject({ status: 400, body: { details: { field: 'resources.disk_mb' } } });
   });
 
-  it('is limited for each caller, also when they come at once', async () => {
+  it('limits snapshots per caller, even for concurrent requests', async () => {
     const id = await source();
     const statuses = (await Promise.all(Array.from({ length: 5 }, () => take(id)))).map(({ status }) => status);
     expect(statuses.toSorted((one, other) => one - other)).toEqual([201, 201, 201, 403, 403]);
@@ -142,7 +142,7 @@ describe('snapshots and forks', () => {
     });
   });
 
-  it('leaves nothing when it fails, and the sandbox goes on', async () => {
+  it('leaves nothing behind on failure, and the sandbox continues', async () => {
     const id = await source();
     driver.beforeSnapshot = async (sandboxId) => {
       await driver.pause(sandboxId); // the copier died while the processes were frozen
@@ -154,7 +154,7 @@ describe('snapshots and forks', () => {
     expect(driver.sandboxes.get(id)?.paused).toBe(false);
   });
 
-  it('is not made of a sandbox that never ran', async () => {
+  it('requires a sandbox that has run before', async () => {
     driver.beforeStart = async () => {
       throw new Error('never');
     };
@@ -163,7 +163,7 @@ describe('snapshots and forks', () => {
     expect((await fork(id)).status).toBe(409);
   });
 
-  it('removes after a restart what was cut off half-made, and what no record knows', async () => {
+  it('removes incomplete and unknown snapshots after a restart', async () => {
     const id = await source();
     const kept = (await take(id)).body['id'];
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -178,7 +178,7 @@ describe('snapshots and forks', () => {
     expect((await get('/api/snapshots')).body['count']).toBe(1);
   });
 
-  it('forks a sandbox into several and leaves no snapshot behind', async () => {
+  it('forks a sandbox several times and leaves no snapshot behind', async () => {
     const id = await source();
     const forked = await fork(id, { name: 'copy', count: 3 });
     expect(forked.status).toBe(201);
@@ -205,13 +205,13 @@ describe('snapshots and forks', () => {
     expect(await fork(id, { count: 0 })).toMatchObject({ status: 400, body: { details: { field: 'count' } } });
   });
 
-  it('says that a driver cannot', async () => {
+  it('reports that a driver does not support snapshots', async () => {
     const id = await source();
     Object.assign(driver, { snapshots: undefined });
     expect(await take(id)).toMatchObject({ status: 501, body: { code: 'SNAPSHOTS_UNAVAILABLE' } });
   });
 
-  it('is found by its workspace only', async () => {
+  it('hides snapshots from other workspaces', async () => {
     const snapshot = (await take(await source())).body['id'];
     const stranger = platform.access.user('stranger@example.org');
     const team = platform.access.team(platform.owner.workspaceUuid);

@@ -68,7 +68,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   it.each([
     ['a file', 'POST', '/files?path=/srv/up/kept', Buffer.alloc(100_000)],
     ['an archive', 'PUT', '/files/archive?path=/srv/up', Buffer.alloc(512)],
-  ])('cuts an upload of %s that stalls, and leaves nothing of it', async (_what, method, path, first) => {
+  ])('aborts a stalled upload of %s and leaves nothing of it behind', async (_what, method, path, first) => {
     const socket = await send(method, path, {
       'content-type': 'application/octet-stream',
       'content-length': String(LARGE_BYTES),
@@ -82,7 +82,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(Buffer.from(body['content'], 'base64').toString()).toBe('kept\n');
   });
 
-  it('cuts a download that is not read, and goes on for others', async () => {
+  it('aborts a download that is not read, and serves others', async () => {
     const socket = await send('GET', '/files?path=/srv/large', {});
     let receivedBytes = 0;
     socket.on('data', (chunk: Buffer) => (receivedBytes += chunk.length));

@@ -7,7 +7,7 @@ import { TerminalClient } from '../support/terminal-client.ts';
 
 const TAKEN = { code: 4003, reason: 'the right to this terminal was taken' };
 
-describe('a terminal that is open', () => {
+describe('an open terminal', () => {
   const driver = new FakeDriver();
   let platform: TestPlatform;
   let id: string;
@@ -43,7 +43,7 @@ describe('a terminal that is open', () => {
     ['the member was taken out of the team', () => platform.access.leave(team, member)],
     ['the role was lowered', () => platform.access.join(team, member, 'guest')],
     ['the credential was revoked', () => platform.access.revoke(member)],
-  ])('ends when %s, by whatever it was opened, and no other does', async (_what, take) => {
+  ])('closes when %s, however it was opened, and no other does', async (_what, take) => {
     const others = await TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
     const opened = [await byToken(), await byTicket()];
     take();
@@ -55,19 +55,19 @@ describe('a terminal that is open', () => {
   it.each([
     [401, () => platform.access.revoke(member)],
     [403, () => platform.access.leave(team, member)],
-  ])('is not opened by a ticket whose maker may not any more (%i)', async (status, take) => {
+  ])('cannot be opened by a ticket whose creator lost access (%i)', async (status, take) => {
     const { ticket } = await makeTicket();
     take();
     await expect(openTicket(ticket)).rejects.toMatchObject({ status });
   });
 
-  it('is opened by no ticket beyond the life of the token that made it', async () => {
+  it('cannot outlive the token that created its ticket', async () => {
     const expiresAt = new Date(Date.now() + 5_000).toISOString();
     Object.assign(member.principal, { expiresAt });
     expect((await makeTicket())['expires_at']).toBe(expiresAt);
   });
 
-  it('is written down by the name of whoever made the ticket', async () => {
+  it("is audited under the name of the ticket's creator", async () => {
     const terminal = await byTicket();
     expect(platform.audit.entries.at(-1)).toMatchObject({
       action: 'sandbox:exec',
@@ -78,7 +78,7 @@ describe('a terminal that is open', () => {
   });
 });
 
-describe('a stream that is open', () => {
+describe('an open event stream', () => {
   const driver = new FakeDriver();
   let platform: TestPlatform;
   let team: string;
@@ -100,7 +100,7 @@ describe('a stream that is open', () => {
   it.each([
     ['the member was taken out of the team', () => platform.access.leave(team, member)],
     ['the token was revoked', () => platform.access.revoke(member)],
-  ])('ends when %s, and delivers nothing that happens afterwards', async (_what, take) => {
+  ])('ends when %s, and delivers no later events', async (_what, take) => {
     const url = `${platform.url}/api/events?workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
     const events = await EventReader.open(url, member.headers);
     expect(events.status).toBe(200);

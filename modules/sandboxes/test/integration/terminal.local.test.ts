@@ -42,7 +42,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.dispose();
   });
 
-  it('types JSON that is no control, and obeys that which is', async () => {
+  it('types JSON that is not a control, and applies JSON that is', async () => {
     const terminal = await open();
     terminal.send("stty -echo; PS1='>''>'; echo rea''dy; cat\n");
     await terminal.shows(/ready\r\n/);
@@ -58,21 +58,21 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await terminal.closed).toMatchObject({ reason: '{"exit_code":5}' });
   });
 
-  it('holds a split UTF-8 sequence back until it is whole', async () => {
+  it('holds a split UTF-8 sequence back until it is complete', async () => {
     const terminal = await open(`?cmd=${command('sh', '-c', "printf '\\342\\202'; sleep 0.2; printf '\\254 \\377!'")}`);
     expect(await terminal.closed).toMatchObject({ code: 1000 });
     expect(terminal.frames.every((frame) => !frame.binary)).toBe(true);
     expect(terminal.text).toBe('€ \ufffd!');
   });
 
-  it('gives exact bytes with encoding=binary', async () => {
+  it('sends raw bytes with encoding=binary', async () => {
     const terminal = await open(`?encoding=binary&cmd=${command('sh', '-c', "printf '\\000\\377\\342'")}`);
     await terminal.closed;
     expect(Buffer.concat(terminal.frames.map((frame) => frame.data))).toEqual(Buffer.from([0, 255, 0xe2]));
     expect(terminal.frames.every((frame) => frame.binary)).toBe(true);
   });
 
-  it('speaks sandbox.v1: ready, output with offsets, exit, and only then the close', async () => {
+  it('speaks sandbox.v1: ready, output with offsets, exit, then the close', async () => {
     const { client, code, reason: closeReason, stdout, stderr } = await run('echo out; echo err >&2; exit 4');
     expect(client.socket.protocol).toBe('sandbox.v1');
     const controls = client.frames.filter((f) => !f.binary).map((f) => JSON.parse(f.data.toString()));
@@ -83,7 +83,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(client.frames.at(-1)?.binary).toBe(false);
   });
 
-  it('counts the offsets of v1 output without a gap', async () => {
+  it('numbers v1 output without gaps', async () => {
     const { client } = await run('head -c 300000 /dev/zero');
     let next = 0n;
     for (const { data } of client.frames.filter((frame) => frame.binary)) {
@@ -93,19 +93,19 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(next).toBe(300_000n);
   });
 
-  it('says that a command does not exist, with the exit code of a shell', async () => {
+  it("reports a missing command with a shell's exit code", async () => {
     const client = await open(`?cmd=${command('no-such-program')}`, ['sandbox.v1']);
     expect(await client.closed).toEqual({ code: 1000, reason: '{"exit_code":127,"error":"COMMAND_NOT_FOUND"}' });
   });
 
-  it('passes 10 MB through stdin and stdout unharmed', async () => {
+  it('passes 10 MB through stdin and stdout unchanged', async () => {
     const input = randomBytes(10 * 1024 * 1024);
     const { stdout, reason: closeReason } = await run('cat', input);
     expect(closeReason).toBe('{"exit_code":0}');
     expect(createHash('sha256').update(stdout).digest('hex')).toBe(createHash('sha256').update(input).digest('hex'));
   });
 
-  it('takes a paste of 10 MB into a terminal whole', async () => {
+  it('accepts a 10 MB paste completely', async () => {
     const line = `${'x'.repeat(99)}\n`;
     const paste = line.repeat(105_000);
     const terminal = await open();
@@ -116,7 +116,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(terminal.text).toContain(createHash('sha256').update(paste).digest('hex'));
   });
 
-  it('makes a flood wait for a slow reader while another terminal stays usable, and keeps nothing of it here', async () => {
+  it('holds back a flood for a slow reader, without delaying other terminals or buffering it', async () => {
     const flood = await open();
     flood.keep = false;
     flood.type('yes\n');
@@ -139,7 +139,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await other.close();
   });
 
-  it('carries a long flood whole, in memory that does not grow with it', async () => {
+  it('delivers a long flood completely, in constant memory', async () => {
     const flood = await open('?encoding=binary');
     const wait = 'dd bs=1 count=1 2> /dev/null > /dev/null';
     flood.type(`exec sh -c "stty raw -echo; echo rea''dy; ${wait}; yes 0123456789 | head -c ${FLOOD_BYTES}"\n`);
@@ -158,7 +158,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(most).toBeLessThan(192 * 1024 * 1024);
   });
 
-  it('ends what a command started when its client goes away', async () => {
+  it('kills a command when its client disconnects', async () => {
     const client = await open(`?cmd=${command('sh', '-c', 'echo $$; exec sleep 1000')}`, ['sandbox.v1']);
     const pid = await waitFor(
       () =>
@@ -173,7 +173,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(async () => (await run(`kill -0 ${pid}`)).reason !== '{"exit_code":0}');
   });
 
-  it('refuses what is no command, no encoding and no size, with the name of the parameter', async () => {
+  it("refuses an invalid command, encoding or size with the parameter's name", async () => {
     for (const [query, field] of [
       ['?cmd=e30', 'cmd'],
       ['?cmd=W10', 'cmd'],
@@ -190,7 +190,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   });
 
-  it('closes with 4009 when a client breaks the rules of sandbox.v1', async () => {
+  it('closes with 4009 when a client violates sandbox.v1', async () => {
     const client = await open('', ['sandbox.v1']);
     client.send('{"type":"dance"}');
     expect(await client.closed).toMatchObject({ code: 4009 });

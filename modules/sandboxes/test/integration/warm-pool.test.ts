@@ -46,7 +46,7 @@ describe('the warm pool', () => {
     await driver.dispose();
   });
 
-  it('hands one out with the id that it was started with, by any alias of its image', async () => {
+  it('hands out a sandbox with its existing id, by any alias of its image', async () => {
     await open();
     await filled(2);
     const waiting = [...driver.sandboxes.keys()];
@@ -64,7 +64,7 @@ describe('the warm pool', () => {
     expect(events.map(({ type }: { type: string }) => type).toSorted()).toEqual(['created', 'running']);
   });
 
-  it('sets name and limits of one that is asked for with others', async () => {
+  it('adjusts name and limits to the request', async () => {
     await open();
     await filled(2);
     const created = await create({ name: 'Mine', resources: { memory_mb: 128, cpu: 2 } });
@@ -74,7 +74,7 @@ describe('the warm pool', () => {
     ]);
   });
 
-  it('starts one anew, under the same id, when it cannot be adjusted', async () => {
+  it('restarts a sandbox that cannot be adjusted, under the same id', async () => {
     await open();
     await filled(2);
     driver.adjust = () => Promise.reject(new Error('no'));
@@ -83,7 +83,7 @@ describe('the warm pool', () => {
     expect(driver.sandboxes.get(created.body['id'])?.helper).not.toBeNull();
   });
 
-  it('names one that was started anew, whose files have the name that it waited with', async () => {
+  it('renames a restarted sandbox, whose files have its previous host name', async () => {
     await open();
     await filled(2);
     driver.adjust = async () => {
@@ -98,7 +98,7 @@ describe('the warm pool', () => {
     ['another disk', { resources: { disk_mb: 64 } }],
     ['no network', { network: 'none' }],
     ['another image', { image: 'busybox' }],
-  ])('makes one that needs %s', async (_what, body) => {
+  ])('creates a new sandbox for a request that needs %s', async (_what, body) => {
     await open();
     await filled(2);
     const waiting = [...driver.sandboxes.keys()];
@@ -107,7 +107,7 @@ describe('the warm pool', () => {
     expect(waiting).not.toContain(created.body['id']);
   });
 
-  it('makes one where the driver can adjust nothing and something differs', async () => {
+  it('creates a new sandbox if the driver cannot adjust one and something differs', async () => {
     delete driver.adjust;
     await open();
     await filled(2);
@@ -116,7 +116,7 @@ describe('the warm pool', () => {
     expect(waiting).toContain((await create()).body['id']);
   });
 
-  it('keeps those that a refused create would have taken', async () => {
+  it('keeps a sandbox that a refused create would have taken', async () => {
     await open();
     await create({ name: 'mine' });
     await filled(2);
@@ -126,7 +126,7 @@ describe('the warm pool', () => {
     expect([...driver.sandboxes.keys()]).toEqual(waiting);
   });
 
-  it('never hands out one twice, also when all creates come at once', async () => {
+  it('never hands out a sandbox twice, even for concurrent creates', async () => {
     await open();
     await filled(2);
     const created = await Promise.all(Array.from({ length: 5 }, () => create()));
@@ -134,7 +134,7 @@ describe('the warm pool', () => {
     expect(new Set(created.map(({ body }) => body['id'])).size).toBe(5);
   });
 
-  it('replaces one that died while it waited', async () => {
+  it('replaces a sandbox that died while it waited', async () => {
     await open();
     await filled(2);
     const [first = ''] = driver.sandboxes.keys();
@@ -143,7 +143,7 @@ describe('the warm pool', () => {
     await filled(2);
   });
 
-  it('grows with its use, up to its bound, and shrinks again', async () => {
+  it('grows with demand, up to its limit, and shrinks again', async () => {
     await open({ min: 1, max: 3 });
     await filled(1);
     for (let round = 0; round < 5; round += 1) await create();
@@ -157,7 +157,7 @@ describe('the warm pool', () => {
     expect(figures().target).toBeLessThanOrEqual(2);
   });
 
-  it('is emptied at the end, and what a crash leaves is removed at the next start', async () => {
+  it('is emptied on shutdown; leftovers of a crash are removed at the next start', async () => {
     await open();
     await filled(2);
     const used = (await create()).body['id'];
@@ -170,7 +170,7 @@ describe('the warm pool', () => {
     expect((await platform.call('GET', `/api/sandboxes/${used}`)).body['status']).toBe('running');
   });
 
-  it('is off unless it is asked for', async () => {
+  it('is off by default', async () => {
     platform = await startPlatform({ driver });
     expect(platform.module.warmPool()).toEqual([]);
     expect(driver.sandboxes.size).toBe(0);

@@ -55,7 +55,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.dispose();
   });
 
-  it('tells what is made, changed, moved and removed, in the folders below too', async () => {
+  it('reports created, changed, moved and removed files, in subfolders too', async () => {
     const seen = await watch('path=/srv/w&recursive=true');
     expect(seen.answer.headers.get('content-type')).toBe('text/event-stream');
     await seen.until('watching', { path: '/srv/w', recursive: true, folders: 2 });
@@ -76,7 +76,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await seen.over;
   });
 
-  it('tells of a file that was written through the platform once, and never of its half', async () => {
+  it('reports a file written through the platform once, and only when complete', async () => {
     const seen = await watch('path=/srv/w');
     await seen.until('watching', { recursive: false });
     await platform.call('POST', `/api/containers/${id}/files`, {
@@ -88,7 +88,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await seen.over;
   });
 
-  it('ends when what is watched is gone, and when the sandbox stops', async () => {
+  it('ends when the watched folder is removed or the sandbox stops', async () => {
     await run('mkdir /srv/gone');
     const seen = await watch('path=/srv/gone');
     await seen.until('watching', {});
@@ -102,7 +102,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.call('POST', `/api/containers/${id}/start?wait_ms=30000`);
   });
 
-  it('says that changes were lost when nobody takes them, and holds no memory for them', async () => {
+  it('reports lost changes when the client does not read, and uses no memory for them', async () => {
     await run('mkdir -p /srv/flood');
     const answer = await fetch(`${platform.url}/api/containers/${id}/files/watch?path=/srv/flood`, {
       headers: platform.owner.headers,
@@ -122,7 +122,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await reader?.cancel();
   }, 90_000);
 
-  it('refuses what is not there, and too many at once', async () => {
+  it('refuses a missing path and too many watches', async () => {
     const status = async (query: string): Promise<number> => {
       const { answer, close } = await watch(query);
       close();

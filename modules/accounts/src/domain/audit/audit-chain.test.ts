@@ -53,13 +53,13 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     (await verify()).breaks.map(({ sequence, reason }) => [sequence, reason]);
   const at = async (index: number): Promise<number> => (await sequences()).at(index) ?? -1;
 
-  it('holds while it is empty and while it grows', async () => {
+  it('holds while empty and as it grows', async () => {
     expect(await verify()).toMatchObject({ holds: true, rows: 0 });
     await append(5);
     expect(await verify()).toMatchObject({ holds: true, rows: 5, breaks: [] });
   });
 
-  it('is one chain for replicas that write at the same time, and loses no record', async () => {
+  it('stays one chain for replicas that write concurrently, and loses no record', async () => {
     const other = new AuditChain(createAccountDatabase(database()), key);
     await other.begin();
     const writes = Array.from({ length: 300 }, (_, index) =>
@@ -69,7 +69,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect(await verify()).toMatchObject({ holds: true, rows: 300 });
   });
 
-  it('keeps the order of the numbers the order of the links', async () => {
+  it('links rows in the order of their numbers', async () => {
     await Promise.all(Array.from({ length: 50 }, (_, index) => chain.append(record(`bucket:create-${index}`))));
     const listed = await stores.audit.list({}, 100, null);
     expect(listed.map(({ action }) => action).toReversed()).toEqual(
@@ -78,7 +78,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
   });
 
   it.each(['actor_name', 'action', 'resource', 'occurred_at', 'remote_address', 'details', 'outcome'])(
-    'finds a row whose %s was changed, and that row alone',
+    'finds a row whose %s was changed, and only that row',
     async (column) => {
       await append(5);
       const row = await at(2);
@@ -87,14 +87,14 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     },
   );
 
-  it('finds a row that was removed', async () => {
+  it('finds a removed row', async () => {
     await append(5);
     const [removed, next] = [await at(2), await at(3)];
     await run(`delete from account_audit where sequence = ${removed}`);
     expect(await found()).toEqual([[next, 'row_broken']]);
   });
 
-  it('finds rows that were removed at either end', async () => {
+  it('finds rows removed at either end', async () => {
     await append(5);
     const [second, last] = [await at(1), await at(4)];
     await run(`delete from account_audit where sequence < ${second}`);
@@ -103,7 +103,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect((await found()).map(([, reason]) => reason)).toEqual(['row_broken', 'tail_missing']);
   });
 
-  it('finds all rows removed, with both ends of the chain too', async () => {
+  it('detects that all rows were removed, even with both ends of the chain', async () => {
     await append(3);
     await run('delete from account_audit');
     expect((await found()).map(([, reason]) => reason)).toEqual(['tail_missing']);
@@ -111,7 +111,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect((await found()).map(([, reason]) => reason)).toEqual(['checkpoint_broken', 'head_broken']);
   });
 
-  it('finds a row that something else wrote: without a link, with that of another row, and behind the end', async () => {
+  it("finds a row written by something else: without a link, with another row's link, and past the end", async () => {
     await append(3);
     const [first, last] = [await at(0), await at(2)];
     const columns = `occurred_at, actor_kind, actor_id, actor_name, credential, credential_id, action, resource,
@@ -131,7 +131,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect((await found()).some(([sequence]) => sequence === first - 1)).toBe(true);
   });
 
-  it('finds two rows that changed places', async () => {
+  it('finds two swapped rows', async () => {
     await append(5);
     const [left, right] = [await at(1), await at(2)];
     await run(`update account_audit set sequence = -1 where sequence = ${left}`);
@@ -140,14 +140,14 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect((await found()).map(([sequence]) => sequence)).toEqual(expect.arrayContaining([left, right]));
   });
 
-  it('finds ends that were moved, since only the platform can seal them', async () => {
+  it('detects moved ends, because only the platform can sign them', async () => {
     await append(3);
     const row = await at(1);
     await run(`update account_audit_end set sequence = ${row} where name = 'head'`);
     expect((await found()).map(([, reason]) => reason)).toContain('head_broken');
   });
 
-  it('finds a log that was rolled back with its end, by a head that was noted before', async () => {
+  it('detects a log rolled back together with its end, given an earlier head', async () => {
     await append(2);
     const { head: early } = await verify();
     const before = await run('select * from account_audit_end');
@@ -169,7 +169,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     });
   });
 
-  it('cannot be linked again by who has not the key', async () => {
+  it('cannot be relinked without the key', async () => {
     await append(3);
     await run(`update account_audit set action = 'x' where sequence = ${await at(1)}`);
     await run(`update account_audit set mac = null`);
@@ -178,7 +178,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect((await verify()).holds).toBe(false);
   });
 
-  it('still holds after the oldest rows went with their time, and finds what was put there again', async () => {
+  it('still holds after a purge of the oldest rows, and finds rows that are put back', async () => {
     await append(4, 1);
     await append(3, 9);
     const first = await at(0);
@@ -196,7 +196,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect((await found()).map(([, reason]) => reason)).toContain('row_outside');
   });
 
-  it('notes what a purge removed, when and by which rule, and proves the note', async () => {
+  it('records what a purge removed, when and by which rule, and verifies that record', async () => {
     await append(4, 1);
     await append(3, 9);
     expect((await verify()).purged).toBeNull();
@@ -219,7 +219,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect(await found()).toContainEqual([0, 'checkpoint_broken']);
   });
 
-  it('removes only the rows that verify: what was changed stays, and is found after every purge', async () => {
+  it('purges only rows that verify: changed rows stay and are found after every purge', async () => {
     await append(5, 1);
     await append(2, 9);
     const changed = await at(2);
@@ -231,7 +231,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect((await verify()).purged).toMatchObject({ rows: 2 });
   });
 
-  it('removes nothing where rows were taken off or put before the oldest, or the beginning was moved', async () => {
+  it('purges nothing if rows were removed or inserted before the oldest, or if the checkpoint was moved', async () => {
     await append(4, 1);
     const before = '2026-01-05T00:00:00.000Z';
     const [first, second] = [await at(0), await at(1)];
@@ -245,7 +245,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect((await verify()).holds).toBe(false);
   });
 
-  it('covers what was in the log before it began, also when beginning was cut off', async () => {
+  it('covers rows written before it began, even if beginning was interrupted', async () => {
     await Promise.all(Array.from({ length: 1_203 }, (_, index) => chain.append(record(`bucket:create-${index}`))));
     await run('update account_audit set mac = null');
     await run('delete from account_audit_end');
@@ -266,7 +266,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     expect((await verify()).holds).toBe(false);
   });
 
-  it('answers a record that could not be written with the failure, and that record alone', async () => {
+  it('fails only the record that could not be written', async () => {
     const bad = { ...record('x'), action: null as unknown as string }; // rejected by the database
     const together = [
       chain.append(record('first')),

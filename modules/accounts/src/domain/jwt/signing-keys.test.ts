@@ -26,7 +26,7 @@ const open = () => SigningKeys.open(new SigningKeyFiles(keysFolder()), effects, 
 const claims = { userId: 'u1', sessionId: 's1', kind: 'user' } as const;
 
 describe('signing keys', () => {
-  it('are made once, readable by their owner only', async () => {
+  it('are created once, readable only by their owner', async () => {
     const first = await open();
     const second = await open();
     expect(second.signer().kid).toBe(first.signer().kid);
@@ -36,7 +36,7 @@ describe('signing keys', () => {
     expect((await stat(join(keysFolder(), files[0] ?? ''))).mode & 0o777).toBe(0o600);
   });
 
-  it('publish what any library verifies, and never the private half', async () => {
+  it('publish public keys that any library can use, and never the private half', async () => {
     const keys = await open();
     const jwt = new AccessJwt(keys, effects, 'svc');
     const { token } = await jwt.issue(claims, LIFETIME_SECONDS);
@@ -49,7 +49,7 @@ describe('signing keys', () => {
     expect(payload).toMatchObject({ sub: 'u1', sid: 's1' });
   });
 
-  it('rotate: the old one verifies until what it signed has expired, then it is gone', async () => {
+  it('rotate: the old key verifies until its last token has expired, then it is removed', async () => {
     const keys = await open();
     const jwt = new AccessJwt(keys, effects, 'svc');
     const old = keys.signer().kid;
@@ -73,7 +73,7 @@ describe('signing keys', () => {
     expect(await readdir(keysFolder())).toEqual([`${fresh}.json`]);
   });
 
-  it('rotated by another process are found when a token names them', async () => {
+  it('rotated by another process are loaded when a token names them', async () => {
     const here = await open();
     const there = await open();
     await clock.advance(10_000);
@@ -82,7 +82,7 @@ describe('signing keys', () => {
     expect(await new AccessJwt(here, effects, 'svc').verify(token)).toEqual(claims);
   });
 
-  it('that are damaged are named, not skipped', async () => {
+  it('report damaged files instead of skipping them', async () => {
     await mkdir(keysFolder(), { recursive: true });
     await writeFile(join(keysFolder(), 'broken.json'), '{"kid":"broken"}');
     await expect(open()).rejects.toThrow('broken.json is damaged');
@@ -90,7 +90,7 @@ describe('signing keys', () => {
 });
 
 describe('access tokens', () => {
-  it('of another type, issuer, audience, key or algorithm are refused', async () => {
+  it('are refused for another type, issuer, audience, key or algorithm', async () => {
     const keys = await open();
     const jwt = new AccessJwt(keys, effects, 'svc');
     const { kid, key } = keys.signer();

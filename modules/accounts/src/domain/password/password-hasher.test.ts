@@ -7,7 +7,7 @@ import { formatPhc, parsePhc } from './phc-string.ts';
 const cheap = { memoryKib: 8, passes: 1, parallelism: 1 };
 
 describe('the password hasher', () => {
-  it('knows the password again and no other', async () => {
+  it('accepts the password and no other', async () => {
     const hasher = new Argon2PasswordHasher(cheap, randomBytes);
     const stored = await hasher.hash('Grüße an alle');
     expect(stored).toMatch(/^\$argon2id\$v=19\$m=8,t=1,p=1\$[^$]+\$[^$]+$/);
@@ -17,13 +17,13 @@ describe('the password hasher', () => {
     expect(await hasher.hash('Grüße an alle')).not.toBe(stored);
   });
 
-  it('checks with the parameters that are stored, and says when they are old', async () => {
+  it('verifies with the stored parameters and reports outdated ones', async () => {
     const stored = await new Argon2PasswordHasher(cheap, randomBytes).hash('a password');
     const today = new Argon2PasswordHasher({ ...cheap, passes: 2 }, randomBytes);
     expect(await today.check('a password', stored)).toEqual({ matches: true, outdated: true });
   });
 
-  it('does the same work without a readable hash as for a wrong password, and matches nothing', async () => {
+  it('does the same work for an unreadable hash as for a wrong password, and never matches', async () => {
     const work: string[] = [];
     const recording: DeriveKey = (password, salt, cost, sizeBytes) => {
       work.push(JSON.stringify([cost, salt.length, sizeBytes]));
@@ -39,7 +39,7 @@ describe('the password hasher', () => {
     expect(new Set(work).size).toBe(1);
   });
 
-  it('agrees with the reference implementation', async () => {
+  it('matches the reference implementation', async () => {
     // RFC 9106 has no vector without a secret; this one is from the reference tool: argon2 somesalt -id -t 2 -k 65536
     // -p 1
     const stored = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
@@ -47,12 +47,12 @@ describe('the password hasher', () => {
   });
 });
 
-it('PHC strings are read as they were written', () => {
+it('PHC strings round-trip', () => {
   const stored = { parameters: cheap, salt: randomBytes(16), hash: randomBytes(32) };
   expect(parsePhc(formatPhc(stored))).toEqual(stored);
 });
 
-it('the gate runs a few, lets some wait and refuses the rest', async () => {
+it('the gate runs a few, queues some and refuses the rest', async () => {
   const gate = new Gate(1, 1);
   const order: string[] = [];
   const release = Promise.withResolvers<void>();

@@ -13,7 +13,7 @@ function createThrottle(): LoginThrottle {
   return new LoginThrottle(options, () => new Date(0));
 }
 
-it('refuses the attempt that would be the 33rd on one account from one address, and no other account', async () => {
+it('refuses the 33rd concurrent attempt on one account from one address, but not on another account', async () => {
   const throttle = createThrottle();
   const attempt: Attempt = { remoteAddress: '192.0.2.1', account: 'a@example.com', knownDevice: null };
   const gate = Promise.withResolvers<{ matches: boolean }>();

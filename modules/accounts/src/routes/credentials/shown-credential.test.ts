@@ -23,7 +23,7 @@ it.each([
     { upgrade: 'websocket', 'sec-websocket-protocol': 'sandbox.v1', cookie: 'svc_session=s' },
     { kind: 'session', secret: 's' },
   ],
-])('reads %j', (headers, expected) => {
+])('parses %j', (headers, expected) => {
   expect(shownCredential(headers, false)).toEqual(expected);
 });
 
@@ -31,6 +31,6 @@ it.each([
   [{ cookie: 'svc_session=planted' }, { kind: 'none' }],
   [{ cookie: 'svc_session=planted; __Host-svc_session=own' }, { kind: 'session', secret: 'own' }],
   [{ upgrade: 'websocket', cookie: 'svc_session=planted' }, { kind: 'none' }],
-])('reads over TLS only cookies that no other host can plant: %j', (headers, expected) => {
+])('over TLS accepts only cookies that no other host can set: %j', (headers, expected) => {
   expect(shownCredential(headers, true)).toEqual(expected);
 });

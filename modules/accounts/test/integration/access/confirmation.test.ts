@@ -11,7 +11,7 @@ import { useAccounts } from '../../support/use-accounts.ts';
 const AUDIENCE = 'svc-test';
 const TEN_MINUTES_MS = 600_000;
 
-describeDialects<unknown>('confirmed sign-ins', migrations, (database) => {
+describeDialects<unknown>('sign-in confirmation', migrations, (database) => {
   let issuer: LocalIssuer;
   beforeEach(async () => {
     issuer = await startLocalIssuer();
@@ -42,7 +42,7 @@ describeDialects<unknown>('confirmed sign-ins', migrations, (database) => {
     });
   const unconfirmed = { status: 403, body: { code: 'CONFIRMATION_REQUIRED' } };
 
-  it('change tokens and password for ten minutes, and after that once the password was given again', async () => {
+  it('allows token and password changes for ten minutes, and again after the password is entered', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     await accounts().clock.advance(TEN_MINUTES_MS - 1);
     const made = await makeToken(user.token);
@@ -60,7 +60,7 @@ describeDialects<unknown>('confirmed sign-ins', migrations, (database) => {
     expect((await change(user.token, PASSWORD)).status).toBe(200);
   });
 
-  it('are confirmed in the session that asks and in no other one', async () => {
+  it('applies only to the session that asked', async () => {
     const here = await newUser(accounts(), 'ann@example.com');
     await accounts().clock.advance(TEN_MINUTES_MS);
     const cookies = { svc_session: here.sessionCookie };
@@ -77,7 +77,7 @@ describeDialects<unknown>('confirmed sign-ins', migrations, (database) => {
     expect((await byCookie('/api/tokens', { name: 'x' })).status).toBe(201);
   });
 
-  it('are slowed down like sign-ins when the password is wrong, and written down', async () => {
+  it('throttles wrong passwords like sign-ins, and records them in the audit log', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     await accounts().clock.advance(TEN_MINUTES_MS);
     for (let failures = 0; failures < 6; failures += 1) {
@@ -98,7 +98,7 @@ describeDialects<unknown>('confirmed sign-ins', migrations, (database) => {
     ]);
   });
 
-  it('are none of API tokens and service accounts, whatever password they know', async () => {
+  it('is not available to API tokens and service accounts, even with the password', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const { token } = await newApiToken(accounts(), user);
     const refusal = { status: 403, body: { code: 'INTERACTIVE_SESSION_REQUIRED' } };
@@ -108,7 +108,7 @@ describeDialects<unknown>('confirmed sign-ins', migrations, (database) => {
     expect(await confirm(machine.token, PASSWORD)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
   });
 
-  it('are those at an external issuer within the last ten minutes', async () => {
+  it('accepts a sign-in at an external issuer within the last ten minutes', async () => {
     const now = accounts().clock.now();
     const claims = { sub: 'ann', email: 'ann@example.com', email_verified: true };
     const seconds = Math.floor(now.getTime() / 1000);
@@ -125,7 +125,7 @@ describeDialects<unknown>('confirmed sign-ins', migrations, (database) => {
     expect(await makeToken(silent)).toMatchObject(unconfirmed);
   });
 
-  it('stay confirmed at an external issuer while a request is held, and only for as long', async () => {
+  it('lasts at an external issuer while a request is held, but not beyond ten minutes', async () => {
     const now = accounts().clock.now();
     const token = await issuer.sign({ sub: 'ann', email: 'ann@example.com', email_verified: true }, now, 3600);
     const { access } = accounts().module;
@@ -139,7 +139,7 @@ describeDialects<unknown>('confirmed sign-ins', migrations, (database) => {
     });
   });
 
-  it('set no first password, however fresh they are', async () => {
+  it('does not allow a first password, however recent it is', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     await accounts().database.users.update(user.id, { passwordHash: null }, accounts().clock.now().toISOString());
     expect(await change(user.token, '')).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });

@@ -17,7 +17,7 @@ import { useAccounts } from '../../support/use-accounts.ts';
 
 const ACTIONS: readonly Action[] = ['object:read', 'object:write', 'bucket:update', 'workspace:delete'];
 
-describeDialects<unknown>('credentials after the request that showed them', migrations, (database) => {
+describeDialects<unknown>('credential rechecks', migrations, (database) => {
   const accounts = useAccounts(database, () => ({ config: testConfig({ guest: { enabled: true } }) }));
   const authenticate = (token: string): Promise<Principal> =>
     accounts().module.access.authenticate({
@@ -39,7 +39,7 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     return [...(await accounts().module.access.allowedActions({ maker, workspaceUuid, actions: ACTIONS }))];
   };
 
-  it('keeps a JWT that expired while its session stands, and ends it when the session is signed out', async () => {
+  it('accept an expired JWT while its session exists, and refuse it after sign-out', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const ref = await refOf(user.token);
     await accounts().clock.advance(3_600_000);
@@ -49,7 +49,7 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     await expect(recheck(ref)).rejects.toMatchObject(revoked);
   });
 
-  it('uses no session by asking for it: it ends when it was idle for long enough', async () => {
+  it('do not count as session activity: the session still ends when idle', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const ref = await refOf(user.token);
     const day = 86_400_000; // sessions end after seven idle days
@@ -61,7 +61,7 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     await expect(recheck(ref)).rejects.toMatchObject(revoked);
   });
 
-  it('ends an API token when it is deleted, and when it expires', async () => {
+  it('refuse an API token once it is deleted or expired', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const deleted = await newApiToken(accounts(), user);
     const expiring = await newApiToken(accounts(), user, inSeconds(10));
@@ -72,7 +72,7 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     for (const ref of refs) await expect(recheck(ref)).rejects.toMatchObject(revoked);
   });
 
-  it('ends a service account when it is deleted, and answers its present scopes before', async () => {
+  it('refuse a deleted service account, and return its current scopes before that', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const workspace = await newWorkspace(accounts(), user, null);
     const account = await newServiceAccount(accounts(), user, workspace, ['read']);
@@ -82,7 +82,7 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     await expect(recheck(ref)).rejects.toMatchObject(revoked);
   });
 
-  it('ends a guest with its time', async () => {
+  it('refuse an expired guest', async () => {
     const { body } = await call(accounts().app, 'POST', '/api/auth/guest', { body: { username: 'smoke' } });
     const ref = await refOf(String(body['token']));
     const guest = await recheck(ref);
@@ -91,14 +91,14 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     await expect(recheck(ref)).rejects.toMatchObject(revoked);
   });
 
-  it('never mistakes the credential of one user for that of another', async () => {
+  it('never mix up the credentials of two users', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const bob = await newUser(accounts(), 'bob@example.com');
     const ref = { ...(await refOf(ann.token)), principalId: bob.id };
     await expect(recheck(ref)).rejects.toMatchObject(revoked);
   });
 
-  it('answers what a maker may do in a workspace now, whatever it could do before', async () => {
+  it("return the creator's current rights in a workspace, regardless of earlier ones", async () => {
     const owner = await newUser(accounts(), 'owner@example.com');
     const member = await newUser(accounts(), 'member@example.com');
     const outsider = await newUser(accounts(), 'outsider@example.com');
@@ -114,7 +114,7 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     expect(await allowed(member.token, workspace)).toEqual([]);
   });
 
-  it('allows nothing to the maker once the token that it used is gone, unless it was signed in', async () => {
+  it('allow a creator nothing once its token is gone, unless it was signed in', async () => {
     const owner = await newUser(accounts(), 'owner@example.com');
     const workspace = await newWorkspace(accounts(), owner, null);
     const token = await newApiToken(accounts(), owner);
@@ -135,7 +135,7 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     expect(await ask(signedIn)).toEqual(ACTIONS);
   });
 
-  it('takes what the token of a start created for its user: the next start replaces the token', async () => {
+  it("treat the start token's creations as the user's, because the next start replaces the token", async () => {
     const { module } = accounts();
     await module.ensureOwner({ email: 'owner@example.com', password: 'a long enough password' });
     const first = await authenticate((await module.issueStartToken()).token);
@@ -148,7 +148,7 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     expect([...(await module.access.allowedActions(request))]).toEqual(ACTIONS);
   });
 
-  it('allows nothing in a workspace that is being deleted', async () => {
+  it('allow nothing in a workspace that is being deleted', async () => {
     const owner = await newUser(accounts(), 'owner@example.com');
     const workspace = await newWorkspace(accounts(), owner, null);
     const maker = createMaker(await authenticate(owner.token));

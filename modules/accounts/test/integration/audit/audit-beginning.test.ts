@@ -54,7 +54,7 @@ describeDialects<unknown>('an audit log that has begun', migrations, (database) 
     await run('delete from account_audit_end');
   };
 
-  it('is not signed again by the next start, which says so and goes on', async () => {
+  it('is not signed again after a forgery, which the next start reports', async () => {
     await forge();
     const next = await restart();
     await next.registerRoutes(await newApp(next));
@@ -66,7 +66,7 @@ describeDialects<unknown>('an audit log that has begun', migrations, (database) 
     await next.close();
   });
 
-  it('is not signed again by its own verification, not even from a data folder that never saw it begin', async () => {
+  it('is not signed again by its verification, even with a data folder that never saw it begin', async () => {
     await forge();
     await rm(join(accounts().dataFolder, 'keys', 'audit-begun'));
     const verifying = await restart();
@@ -75,14 +75,14 @@ describeDialects<unknown>('an audit log that has begun', migrations, (database) 
     await verifying.close();
   });
 
-  it('does not begin again when all of it is gone, not even while the platform runs', async () => {
+  it('does not begin again when all rows are gone, not even while the platform runs', async () => {
     await forge();
     await run('delete from account_audit');
     await signIn(accounts(), EMAIL);
     expect((await accounts().module.verifyAudit()).holds).toBe(false);
   });
 
-  it('does not begin again behind a checkpoint that was left', async () => {
+  it('does not begin again after a remaining checkpoint', async () => {
     await addUser(accounts(), EMAIL);
     await signIn(accounts(), EMAIL);
     await run(`delete from account_audit_end where name = 'head'`);

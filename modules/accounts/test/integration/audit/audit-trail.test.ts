@@ -29,7 +29,7 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
   const read = (token: string, query = '') => call(accounts().app, 'GET', `/api/v1/audit${query}`, { token });
   const entriesOf = ({ body }: TestResponse) => body['entries'] as Entry[];
 
-  it('holds sign-ins and failed sign-ins, without what was typed for unknown users', async () => {
+  it('records sign-ins and failed ones, but not the input of unknown users', async () => {
     const user = await addUser(accounts(), 'ann@example.com');
     for (const email of ['ann@example.com', 'secret-typed-here@example.com']) {
       const body = { email, password: 'wrong password' };
@@ -55,7 +55,7 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
     expect(JSON.stringify(all.body)).not.toMatch(/secret-typed-here|wrong password/);
   });
 
-  it('names what was made, what was refused and who came with which credential', async () => {
+  it('records what was created or refused, by whom, and with which credential', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const machine = await newServiceAccount(accounts(), ann, ann.workspaceUuid, ['read']);
     await call(accounts().app, 'PATCH', `/api/v1/workspaces/${ann.workspaceUuid}`, {
@@ -77,7 +77,7 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
     expect(all).toMatchObject([{ action: 'workspace:update', outcome: 'refused', status: 403 }]);
   });
 
-  it('shows a workspace to its admins only, and a user only what concerns him', async () => {
+  it('shows a workspace only to its admins, and a user only their own entries', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const [bob, cat] = [await newUser(accounts(), 'bob@example.com'), await newUser(accounts(), 'cat@example.com')];
     const team = await newTeam(accounts(), ann);
@@ -131,7 +131,7 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
     expect(ids.map(Number)).toEqual(ids.map(Number).sort((left, right) => right - left));
   });
 
-  it('does not grow with a flood of strangers', async () => {
+  it('does not grow when strangers flood the platform', async () => {
     const attempted = (remoteAddress: string, outcome: 'refused' | 'success' = 'refused') =>
       accounts().module.audit.record({
         principal: null,
@@ -153,7 +153,7 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
     expect(await count()).toBe(32); // successful actions are always recorded
   });
 
-  it('stores every text as the databases give it back, so that no caller can make the chain look broken', async () => {
+  it('normalizes text to what the databases return, so that no caller can make the chain look broken', async () => {
     const { audit, verifyAudit } = accounts().module;
     const record = (text: string) =>
       audit.record({
@@ -180,7 +180,7 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
     expect(stored[0]).toMatchObject({ remoteAddress: stored[0]?.resource, requestId: stored[0]?.resource });
   });
 
-  it('forgets what is older than the retention', async () => {
+  it('removes entries older than the retention', async () => {
     await newUser(accounts(), 'ann@example.com');
     await accounts().clock.advance(30 * 86_400_000 + 1000);
     await signIn(accounts(), 'ann@example.com');

@@ -99,11 +99,11 @@ const expectOnly = (actions: readonly string[], allowed: readonly string[], othe
   Object.fromEntries(actions.map((action) => [action, allowed.includes(action) ? 200 : otherwise]));
 
 describe('the authorize table', () => {
-  it('knows every action by the level that is expected of it', () => {
+  it('lists every action with its expected level', () => {
     expect([...READS, ...WRITES, ...ADMINS, ...OWNERS].sort()).toEqual([...WORKSPACE_ACTIONS].sort());
   });
 
-  it('lets no unknown action pass', async () => {
+  it('refuses unknown actions', async () => {
     const principal = await accounts.module.access.authenticate({
       headers: { authorization: `Bearer ${world.owner.token}` },
       method: 'GET',
@@ -173,7 +173,7 @@ const callers: Caller[] = [
   ['a guest sign-in that names the team', (w) => ({ request: { token: w.guestToken }, team: w.team }), 404],
 ];
 
-describe('in a workspace of a team', () => {
+describe('in a team workspace', () => {
   it.each(callers)('%s', async (_who, callOf, allowed) => {
     const { request, team } = callOf(world);
     const query = team === undefined ? '' : `?team_uuid=${team}`;
@@ -187,13 +187,13 @@ describe('in a workspace of a team', () => {
     expect(statuses).toEqual(expected);
   });
 
-  it('a guest sign-in in its own workspace has sandboxes and nothing else', async () => {
+  it('a guest in their own workspace may only use sandboxes', async () => {
     const url = (action: Action) => `/probe/${world.guestWorkspace}/${slug(action)}`;
     const statuses = await walk(WORKSPACE_ACTIONS, url, { token: world.guestToken });
     expect(statuses).toEqual(expectOnly(WORKSPACE_ACTIONS, [...SANDBOX_READS, ...SANDBOX_WRITES]));
   });
 
-  it('a workspace that does not exist is refused like a foreign one', async () => {
+  it('an unknown workspace is refused like a foreign one', async () => {
     const url = (action: Action) => `/probe/00000000-0000-4000-8000-000000000000/${slug(action)}`;
     for (const token of [world.owner.token, world.outsider.token, world.serviceAccounts.admin, world.guestToken]) {
       expect(await walk(WORKSPACE_ACTIONS, url, { token })).toEqual(expectAll(WORKSPACE_ACTIONS, 404));
@@ -208,44 +208,44 @@ describe('in a workspace of a team', () => {
 describe('on a team', () => {
   const url = (action: Action) => `/team/${world.team}/${slug(action)}`;
 
-  it('its owner may everything', async () => {
+  it('its owner may perform every action', async () => {
     expect(await walk(TEAM_ACTIONS, url, { token: world.captain.token })).toEqual(expectAll(TEAM_ACTIONS, 200));
   });
 
-  it('its admin may all but delete and transfer it', async () => {
+  it('its admin may do everything except delete and transfer it', async () => {
     const allowed = TEAM_ACTIONS.filter((action) => !TEAM_OWNERS.includes(action));
     expect(await walk(TEAM_ACTIONS, url, { token: world.admin.token })).toEqual(expectOnly(TEAM_ACTIONS, allowed));
   });
 
-  it('its member and its guest may read it and leave', async () => {
+  it('its members and guests may read and leave it', async () => {
     for (const user of [world.member, world.guest]) {
       expect(await walk(TEAM_ACTIONS, url, { token: user.token })).toEqual(expectOnly(TEAM_ACTIONS, TEAM_EVERYBODY));
     }
   });
 
-  it('an outsider learns nothing of it', async () => {
+  it('an outsider learns nothing about it', async () => {
     expect(await walk(TEAM_ACTIONS, url, { token: world.outsider.token })).toEqual(expectAll(TEAM_ACTIONS, 404));
     const missing = (action: Action) => `/team/no-such-team/${slug(action)}`;
     expect(await walk(TEAM_ACTIONS, missing, { token: world.captain.token })).toEqual(expectAll(TEAM_ACTIONS, 404));
   });
 
-  it('service accounts and guest sign-ins are refused whatever they ask', async () => {
+  it('service accounts and guests are always refused', async () => {
     for (const token of [...Object.values(world.serviceAccounts), world.guestToken]) {
       expect(await walk(TEAM_ACTIONS, url, { token })).toEqual(expectAll(TEAM_ACTIONS, 403));
     }
   });
 });
 
-describe('on what is one’s own', () => {
+describe("on the caller's own resources", () => {
   const url = (action: Action) => `/own/${slug(action)}`;
 
-  it('users may everything, whatever their teams say of them', async () => {
+  it('users may do everything, regardless of their team roles', async () => {
     for (const user of [world.owner, world.admin, world.member, world.guest, world.outsider]) {
       expect(await walk(SELF_ACTIONS, url, { token: user.token })).toEqual(expectAll(SELF_ACTIONS, 200));
     }
   });
 
-  it('service accounts may see who they are and where, guest sign-ins nothing', async () => {
+  it('service accounts may read their identity and workspaces, guests nothing', async () => {
     const allowed = ['account:read', 'workspace:list'];
     for (const token of Object.values(world.serviceAccounts)) {
       expect(await walk(SELF_ACTIONS, url, { token })).toEqual(expectOnly(SELF_ACTIONS, allowed));
@@ -262,33 +262,33 @@ describe('without valid credentials', () => {
     return scope === 'team' ? `/team/${world.team}/${slug(action)}` : `/own/${slug(action)}`;
   };
 
-  it('no token: 401 everywhere', async () => {
+  it('no token: always 401', async () => {
     expect(await walk(all, url, {})).toEqual(expectAll(all, 401));
     const answer = await call(accounts.app, 'POST', url('bucket:list'));
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="svc"');
   });
 
-  it('dead tokens: 401 everywhere', async () => {
+  it('revoked and expired tokens: always 401', async () => {
     for (const [why, token] of Object.entries(world.dead)) {
       expect(await walk(all, url, { token }), why).toEqual(expectAll(all, 401));
     }
   });
 
-  it('the cookie of a session that is over: 401 everywhere', async () => {
+  it('the cookie of an ended session: always 401', async () => {
     const cookies = { svc_session: world.deadCookie };
     expect(await walk(all, url, { cookies })).toEqual(expectAll(all, 401));
   });
 
-  it('a living cookie without the CSRF token: 403 for every change', async () => {
+  it('a valid cookie without the CSRF token: 403 for every change', async () => {
     const cookies = { svc_session: world.owner.sessionCookie };
     expect(await walk(all, url, { cookies })).toEqual(expectAll(all, 403));
   });
 });
 
-describe('on the whole installation', () => {
+describe('on the installation', () => {
   const url = (action: Action) => `/own/${slug(action)}`;
 
-  it('everybody but the operator is refused, owners and admins included', async () => {
+  it('every caller except the operator is refused, including owners and admins', async () => {
     const people = [world.owner, world.captain, world.admin, world.member, world.guest, world.outsider];
     const tokens = [...people.map(({ token }) => token), ...Object.values(world.serviceAccounts), world.guestToken];
     for (const token of tokens) {
@@ -296,14 +296,14 @@ describe('on the whole installation', () => {
     }
   });
 
-  it('the operator may everything', async () => {
+  it('the operator may do everything', async () => {
     const { token } = await newUser(accounts, 'operator@example.com', true);
     expect(await walk(INSTALLATION_ACTIONS, url, { token })).toEqual(expectAll(INSTALLATION_ACTIONS, 200));
   });
 });
 
-describe('when time has passed', () => {
-  it('access tokens and guests are over after their hour', async () => {
+describe('after an hour', () => {
+  it('access tokens and guests expire', async () => {
     await accounts.clock.advance(3600_000);
     const url = (action: Action) => `/probe/${world.guestWorkspace}/${slug(action)}`;
     expect(await walk(WORKSPACE_ACTIONS, url, { token: world.guestToken })).toEqual(expectAll(WORKSPACE_ACTIONS, 401));

@@ -6,7 +6,7 @@ import { call } from '../../support/test-client.ts';
 import { newServiceAccount, newUser, newWorkspace } from '../../support/test-people.ts';
 import { useAccounts } from '../../support/use-accounts.ts';
 
-describeDialects<unknown>('a service account that was authenticated before', migrations, (database) => {
+describeDialects<unknown>('an authenticated service account', migrations, (database) => {
   const accounts = useAccounts(database, () => ({}));
   const access = () => accounts().module.access;
 
@@ -19,7 +19,7 @@ describeDialects<unknown>('a service account that was authenticated before', mig
     return { owner, workspaceUuid, account, principal };
   }
 
-  it('may do nothing once it was removed', async () => {
+  it('loses all access once it is removed', async () => {
     const { owner, workspaceUuid, account, principal } = await authenticated(['admin']);
     const asked = { principal, action: 'tunnel:use', workspaceUuid } as const;
     expect(await access().authorize(asked)).toMatchObject({ role: 'service_account' });
@@ -28,7 +28,7 @@ describeDialects<unknown>('a service account that was authenticated before', mig
     await expect(access().authorize(asked)).rejects.toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
 
-  it('may do what its scopes are now, whatever it says of itself', async () => {
+  it('has its current scopes, whatever its principal says', async () => {
     const { workspaceUuid, principal } = await authenticated(['read']);
     const claims: Principal = { ...principal, scopes: ['admin'] };
     const asked = { principal: claims, action: 'bucket:delete', workspaceUuid } as const;

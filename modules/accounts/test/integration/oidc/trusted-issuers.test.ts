@@ -28,7 +28,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     issuer.sign(claims, accounts().clock.now(), lifetime);
   const me = (token: string, on: TestAccounts = accounts()) => call(on.app, 'GET', '/api/auth/me', { token });
 
-  it('let the user in whose verified e-mail they name', async () => {
+  it("sign in the user with the token's verified e-mail", async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const answer = await me(await sign(ann));
     expect(answer).toMatchObject({
@@ -37,7 +37,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     });
   });
 
-  it('bind the subject at first: later the e-mail decides nothing any more', async () => {
+  it('link the subject at the first sign-in; after that, the e-mail has no effect', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     await newUser(accounts(), 'bob@example.com');
     expect((await me(await sign(ann))).status).toBe(200);
@@ -47,7 +47,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     expect((await me(await sign({ ...ann, sub: 'subject-2' }))).status).toBe(401);
   });
 
-  it('let nobody in with an unverified, unknown or missing e-mail', async () => {
+  it('refuse an unverified, unknown or missing e-mail', async () => {
     await newUser(accounts(), 'ann@example.com');
     const claims = [
       { ...ann, email_verified: false },
@@ -59,7 +59,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     for (const each of claims) expect((await me(await sign(each))).status).toBe(401);
   });
 
-  it('are checked: issuer, audience, time, signature, algorithm', async () => {
+  it('have their tokens checked: issuer, audience, time, signature, algorithm', async () => {
     await newUser(accounts(), 'ann@example.com');
     const other = await startLocalIssuer();
     const genuine = await sign(ann);
@@ -76,7 +76,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     await other.close();
   });
 
-  it('are refused without a time of issue or expiry, and when they are from the future', async () => {
+  it('need tokens with times of issue and expiry, and not from the future', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const from = (seconds: number, claims: Record<string, unknown> = ann) =>
       issuer.sign(claims, new Date(accounts().clock.nowMs() + seconds * 1000));
@@ -96,7 +96,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     expect((await me(future)).status).toBe(401);
   });
 
-  it('make a user where the config says so, one for requests side by side', async () => {
+  it('create a user if configured, and only one for concurrent requests', async () => {
     const creating = await startTestAccounts(database(), { config: configFor(true) });
     const token = await issuer.sign({ ...ann, name: 'Ann A' }, new Date(creating.clock.nowMs() - 60_000));
     const answers = await Promise.all(Array.from({ length: 5 }, () => me(token, creating)));
@@ -108,7 +108,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     await creating.close();
   });
 
-  it('are signed out everywhere with the rest', async () => {
+  it('sign out everywhere like any session', async () => {
     await newUser(accounts(), 'ann@example.com');
     const token = await sign(ann);
     await accounts().clock.advance(1000);
@@ -118,7 +118,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     expect((await me(await sign(ann))).status).toBe(200);
   });
 
-  it('have their keys fetched once, again for a new key, and never more than their bound', async () => {
+  it('have their keys fetched once, and again for an unknown key, within a limit', async () => {
     await newUser(accounts(), 'ann@example.com');
     const before = issuer.requests();
     await Promise.all(Array.from({ length: 5 }, async () => me(await sign(ann))));
@@ -133,7 +133,7 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     expect(issuer.requests() - before).toBe(2);
   });
 
-  it('that do not answer, or answer nonsense, serve from their last keys for a day', async () => {
+  it('keep working with cached keys for a day when they fail', async () => {
     await newUser(accounts(), 'ann@example.com');
     expect((await me(await sign(ann))).status).toBe(200);
     const faults: [string, number][] = [

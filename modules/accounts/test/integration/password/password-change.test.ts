@@ -13,7 +13,7 @@ describeDialects<unknown>('password change', migrations, (database) => {
     call(accounts().app, 'POST', '/api/auth/password', { token, body });
   const fresh = 'another long password';
 
-  it('keeps the session that asked and ends the others', async () => {
+  it('keeps the current session and ends the others', async () => {
     const here = await newUser(accounts(), 'ann@example.com');
     const there = await signIn(accounts(), 'ann@example.com');
     expect(await change(here.token, { current_password: PASSWORD, new_password: fresh })).toMatchObject({
@@ -26,7 +26,7 @@ describeDialects<unknown>('password change', migrations, (database) => {
     expect((await signIn(accounts(), 'ann@example.com', fresh)).id).toBe(here.id);
   });
 
-  it('asks for the current password', async () => {
+  it('requires the current password', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const wrong = await change(user.token, { current_password: 'wrong', new_password: fresh });
     expect(wrong).toMatchObject({
@@ -37,7 +37,7 @@ describeDialects<unknown>('password change', migrations, (database) => {
     expect(without).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
   });
 
-  it('refuses passwords that are short, monotonous or the e-mail', async () => {
+  it('refuses short or repetitive passwords and the e-mail address', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     for (const password of ['short', 'a'.repeat(20), 'ann@example.com', 'ANN@example.com']) {
       const answer = await change(user.token, { current_password: PASSWORD, new_password: password });
@@ -45,7 +45,7 @@ describeDialects<unknown>('password change', migrations, (database) => {
     }
   });
 
-  it('hashes again with new parameters at the next sign-in', async () => {
+  it('rehashes with new parameters at the next sign-in', async () => {
     const user = await addUser(accounts(), 'ann@example.com');
     const config = testConfig({ password: { passes: 3 } });
     const stronger = await startTestAccounts(database(), { config });

@@ -20,7 +20,7 @@ describeDialects<unknown>('password links', migrations, (database) => {
   };
   const gone = { status: 404, body: { code: 'PASSWORD_LINK_NOT_FOUND' } };
 
-  it('set a first password once, end every session and leave API tokens', async () => {
+  it('set a first password once, end every session and keep API tokens', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const { token } = await newApiToken(accounts(), user);
     await accounts().database.users.update(user.id, { passwordHash: null }, accounts().clock.now().toISOString());
@@ -41,7 +41,7 @@ describeDialects<unknown>('password links', migrations, (database) => {
     expect(made.body['entries']).toMatchObject([{ resource: `user/${user.id}`, details: { by: 'svc admin' } }]);
   });
 
-  it('end with their day, with the next one, and with a change of the password', async () => {
+  it('expire after a day, with the next link, and on a password change', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const first = await makeLink(user.email);
     const second = await makeLink(user.email);
@@ -55,7 +55,7 @@ describeDialects<unknown>('password links', migrations, (database) => {
     expect((await signIn(accounts(), user.email, fresh)).id).toBe(user.id);
   });
 
-  it('stay open when the password is refused, and work for one of many', async () => {
+  it('stay valid when a password is refused, and work for exactly one of many requests', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const { secret } = await makeLink(user.email);
     expect(await use(secret, 'short')).toMatchObject({ status: 400, body: { code: 'PASSWORD_UNSUITABLE' } });
@@ -63,7 +63,7 @@ describeDialects<unknown>('password links', migrations, (database) => {
     expect(sortedStatuses(answers)).toEqual([200, 404, 404]);
   });
 
-  it('are refused when they are wrong or malformed, and are made for users only', async () => {
+  it('are refused when wrong or malformed, and can be created only for users', async () => {
     expect(await use('svc_pwd_wrong')).toMatchObject(gone);
     const empty = await call(accounts().app, 'POST', '/api/auth/password/link', { body: {} });
     expect(empty).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });

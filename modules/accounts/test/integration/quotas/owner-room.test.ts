@@ -39,7 +39,7 @@ describeDialects<unknown>('what one user may own', migrations, (database) => {
     },
   });
 
-  it('is set by the operator for each user: workspaces and teams', async () => {
+  it('are set by the operator for each user: workspaces and teams', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     await limit(ann, 'workspaces', 1);
     await limit(ann, 'teams', 1);
@@ -57,7 +57,7 @@ describeDialects<unknown>('what one user may own', migrations, (database) => {
     await expect(accounts().module.quotas.set(workspace, 'teams', 1)).rejects.toMatchObject({ code: 'UNKNOWN_QUOTA' });
   });
 
-  it('holds for what others give', async () => {
+  it('apply to transfers from other users', async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     await joinTeam(accounts(), team, bob, 'admin');
@@ -70,7 +70,7 @@ describeDialects<unknown>('what one user may own', migrations, (database) => {
     expect(await give(`teams/${team}`)).toMatchObject(full('teams', 0));
   });
 
-  it('is one quota of accounts for all that invite each other, also at once', async () => {
+  it('share one account quota among users who invited each other, even for concurrent invitations', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     await limit(ann, 'invited_accounts', 3);
     const team = await newTeam(accounts(), ann);
@@ -91,7 +91,7 @@ describeDialects<unknown>('what one user may own', migrations, (database) => {
     expect(joined.status).toBe(200);
   });
 
-  it('is not taken by accounts that the operator invites', async () => {
+  it('do not count accounts that the operator invites', async () => {
     const operator = await newUser(accounts(), 'op@example.com', true);
     await limit(operator, 'invited_accounts', 0);
     const team = await newTeam(accounts(), operator);

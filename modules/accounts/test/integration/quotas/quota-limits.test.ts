@@ -17,7 +17,7 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
   };
   const accounts = useAccounts(database, () => ({ quotas: source }));
 
-  it('are the defaults, and the sum is over all workspaces of the owner', async () => {
+  it('have defaults, and a sum over all workspaces of the owner', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const first = await newWorkspace(accounts(), ann, null);
     const second = await newWorkspace(accounts(), ann, null);
@@ -26,7 +26,7 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     expect(limits.ownerWorkspaces).toEqual(expect.arrayContaining([first, second]));
   });
 
-  it('count a workspace from its first use, however new it is', async () => {
+  it('apply to a new workspace from its first use', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const first = await newWorkspace(accounts(), ann, null);
     const { quotaLimits } = accounts().module;
@@ -36,7 +36,7 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     expect((await quotaLimits.limitsOf(first)).ownerWorkspaces).toContain(second);
   });
 
-  it('tell which owner a workspace takes turns with, once they were read', async () => {
+  it('return the owner that a workspace shares its turns with, once they are loaded', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const workspace = await newWorkspace(accounts(), ann, null);
     const { quotaLimits } = accounts().module;
@@ -59,7 +59,7 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     expect(limits).toMatchObject({ workspace: { boxes: 8 }, owner: { boxes: null } });
   });
 
-  it('follow a change made here at once, and its end', async () => {
+  it('follow a local change and its removal at once', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const workspace = await newWorkspace(accounts(), ann, null);
     const { quotaLimits, quotas: book } = accounts().module;
@@ -72,7 +72,7 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     await expect(book.unset(subject, 'boxes')).rejects.toMatchObject({ code: 'QUOTA_NOT_SET' });
   });
 
-  it('refuse a quota, a workspace and an owner that do not exist', async () => {
+  it('refuse an unknown quota, workspace or owner', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const { quotas: book } = accounts().module;
     const owner = { scope: 'owner', subject: ann.id } as const;

@@ -23,7 +23,7 @@ describeDialects<unknown>('quotas over HTTP', migrations, (database) => {
   const override = (method: 'PUT' | 'DELETE', token: string, path: string, body?: unknown) =>
     call(accounts().app, method, `/api/v1/admin/quotas/${path}`, { token, ...(body === undefined ? {} : { body }) });
 
-  it('shows the owner a workspace and the sums over all workspaces', async () => {
+  it('returns a workspace and the sums over all workspaces to the owner', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     await newWorkspace(accounts(), ann, null);
     const { status, body } = await read(ann.token, ann.workspaceUuid);
@@ -44,7 +44,7 @@ describeDialects<unknown>('quotas over HTTP', migrations, (database) => {
     });
   });
 
-  it('shows members of the team the workspace, and nothing of its owner', async () => {
+  it("returns the workspace to team members, without its owner's sums", async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     await joinTeam(accounts(), team, bob, 'guest');
@@ -53,7 +53,7 @@ describeDialects<unknown>('quotas over HTTP', migrations, (database) => {
     expect(body).toMatchObject({ quotas: [{ name: 'boxes' }, { name: 'moves' }], owner: null });
   });
 
-  it('lets the operator raise, see and unset a limit of a workspace and of an owner, and records it', async () => {
+  it('lets the operator set, read and unset limits of a workspace and an owner, and audits it', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const operator = await newUser(accounts(), 'root@example.com', true);
     const raised = await override('PUT', operator.token, `workspace/${ann.workspaceUuid}/boxes`, { limit: 50 });
@@ -93,7 +93,7 @@ describeDialects<unknown>('quotas over HTTP', migrations, (database) => {
     );
   });
 
-  it('refuses the owner, a team admin and an admin service account who would raise their own', async () => {
+  it('refuses an owner, team admin or admin service account that tries to raise their own limit', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const made = await call(accounts().app, 'POST', `/api/v1/workspaces/${ann.workspaceUuid}/service-accounts`, {
       token: ann.token,
@@ -108,7 +108,7 @@ describeDialects<unknown>('quotas over HTTP', migrations, (database) => {
     expect((await read(ann.token, ann.workspaceUuid)).body).toMatchObject({ quotas: [{ limit: 3 }, {}] });
   });
 
-  it('refuses what is no quota, no limit, no workspace and no owner', async () => {
+  it('refuses an invalid quota, limit, workspace or owner', async () => {
     const { token, workspaceUuid } = await newUser(accounts(), 'root@example.com', true);
     const put = (path: string, body: unknown) => override('PUT', token, path, body);
     expect(await put(`workspace/${workspaceUuid}/bowls`, { limit: 1 })).toMatchObject({
@@ -122,7 +122,7 @@ describeDialects<unknown>('quotas over HTTP', migrations, (database) => {
     expect((await put('owner/nobody@example.com/boxes', { limit: 1 })).body).toMatchObject({ code: 'USER_NOT_FOUND' });
   });
 
-  it('forgets the limits of a workspace that is deleted', async () => {
+  it('removes the limits of a deleted workspace', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const operator = await newUser(accounts(), 'root@example.com', true);
     const workspace = await newWorkspace(accounts(), ann, null);

@@ -23,7 +23,7 @@ describeDialects<unknown>('login throttling', migrations, (database) => {
       ...(device === undefined ? {} : { cookies: { svc_device: device } }),
     });
 
-  it('lets people mistype, then makes each further failure wait longer', async () => {
+  it('tolerates a few typos, then makes each further failure wait longer', async () => {
     await addUser(accounts(), 'ann@example.com');
     const fail = () => login('ann@example.com', 'wrong password');
     for (let count = 0; count < 4; count++) expect((await fail()).status).toBe(401);
@@ -36,7 +36,7 @@ describeDialects<unknown>('login throttling', migrations, (database) => {
     }
   });
 
-  it('does not look at the password during the wait, and does at its end', async () => {
+  it('does not check the password during the wait, and does after it', async () => {
     await addUser(accounts(), 'ann@example.com');
     for (let count = 0; count < 4; count++) await login('ann@example.com', 'wrong password');
     expect((await login('ann@example.com', PASSWORD)).status).toBe(429);
@@ -46,26 +46,26 @@ describeDialects<unknown>('login throttling', migrations, (database) => {
     expect((await login('ann@example.com', 'wrong password')).status).toBe(401);
   });
 
-  it('counts attempts side by side one by one', async () => {
+  it('counts concurrent attempts one by one', async () => {
     await addUser(accounts(), 'ann@example.com');
     const answers = await Promise.all(Array.from({ length: 10 }, () => login('ann@example.com', 'wrong password')));
     const statuses = sortedStatuses(answers);
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429, 429, 429, 429, 429]);
   });
 
-  it('refuses none of many right ones side by side', async () => {
+  it('refuses none of many concurrent correct ones', async () => {
     await addUser(accounts(), 'ann@example.com');
     const answers = await Promise.all(Array.from({ length: 12 }, () => login('ann@example.com', PASSWORD)));
     expect(new Set(sortedStatuses(answers))).toEqual(new Set([200]));
   });
 
-  it('throttles e-mails that nobody has the same way', async () => {
+  it('throttles unknown e-mails in the same way', async () => {
     const statuses = [];
     for (let count = 0; count < 5; count++) statuses.push((await login('nobody@example.com', 'wrong')).status);
     expect(statuses).toEqual([401, 401, 401, 401, 429]);
   });
 
-  it('makes one address pay for failures over many accounts, and no other address', async () => {
+  it('throttles one address for failures across many accounts, but no other address', async () => {
     for (let count = 0; count < 8; count++) expect((await login(`user${count}@example.com`, 'wrong')).status).toBe(401);
     expect((await login('user8@example.com', 'wrong')).status).toBe(429);
     expect((await login('user8@example.com', 'wrong', '198.51.100.2')).status).toBe(401);
@@ -73,18 +73,18 @@ describeDialects<unknown>('login throttling', migrations, (database) => {
     expect((await login('user9@example.com', 'wrong')).status).toBe(401);
   });
 
-  it('takes a whole IPv6 network for one address', async () => {
+  it('treats an IPv6 network as one address', async () => {
     for (let count = 0; count < 8; count++) await login(`user${count}@example.com`, 'wrong', `2001:db8::${count}`);
     expect((await login('user8@example.com', 'wrong', '2001:db8::ffff')).status).toBe(429);
     expect((await login('user8@example.com', 'wrong', '2001:db8:0:1::1')).status).toBe(401);
   });
 
-  it('charges nothing for sign-ins that succeed', async () => {
+  it('does not charge successful sign-ins', async () => {
     await addUser(accounts(), 'ann@example.com');
     for (let count = 0; count < 20; count++) expect((await login('ann@example.com', PASSWORD)).status).toBe(200);
   });
 
-  it('stops many addresses together at one account, but not the user in a browser he signed in from', async () => {
+  it('throttles many addresses at one account, but not the user in a known browser', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const token = await newApiToken(accounts(), user);
     for (let count = 0; count < 12; count++) {
@@ -98,7 +98,7 @@ describeDialects<unknown>('login throttling', migrations, (database) => {
     expect((await call(accounts().app, 'GET', '/api/auth/me', { cookies })).status).toBe(200);
   });
 
-  it('judges a known browser by its own failures, and knows it for its own user only', async () => {
+  it('throttles a known browser by its own failures, and trusts it only for its own user', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const bob = await newUser(accounts(), 'bob@example.com');
     const guess = () => login('ann@example.com', 'wrong', '198.51.100.7', ann.deviceCookie);
@@ -117,7 +117,7 @@ describeDialects<unknown>('login throttling', migrations, (database) => {
     expect((await login('ann@example.com', fresh, '203.0.113.200', ann.deviceCookie)).status).toBe(429);
   });
 
-  it('slows guessing the current password through an open session', async () => {
+  it('throttles guesses of the current password through an open session', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const body = { current_password: 'wrong', new_password: 'another long password' };
     const statuses = [];

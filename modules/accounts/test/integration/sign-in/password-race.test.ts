@@ -15,7 +15,7 @@ const EMAIL = 'ann@example.com';
 const RESET = 'the password of the reset';
 const from = { remoteAddress: '198.51.100.1', userAgent: 'test', deviceSecret: null };
 
-describeDialects<unknown>('a password that is reset while the old one is checked', migrations, (database) => {
+describeDialects<unknown>('a password reset while the old one is being checked', migrations, (database) => {
   const accounts = useAccounts(database);
 
   /** Checks like the real hasher, then resets the password, as if the check had been queued. */
@@ -46,7 +46,7 @@ describeDialects<unknown>('a password that is reset while the old one is checked
     return { effects, throttle };
   };
 
-  it.each([false, true])('signs nobody in with the old one (hash outdated: %s)', async (outdated) => {
+  it.each([false, true])('admits no sign-in with the old one (hash outdated: %s)', async (outdated) => {
     const user = await addUser(accounts(), EMAIL);
     const { effects, throttle } = parts();
     const store = accounts().database;
@@ -61,7 +61,7 @@ describeDialects<unknown>('a password that is reset while the old one is checked
     expect((await signIn(accounts(), EMAIL, RESET)).id).toBe(user.id);
   });
 
-  it('is not replaced by a change that proved the old one', async () => {
+  it('is not overwritten by a change that proved the old one', async () => {
     const user = await newUser(accounts(), EMAIL);
     const { effects, throttle } = parts();
     const hasher = slowHasher();

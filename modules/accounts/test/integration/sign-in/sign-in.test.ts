@@ -13,7 +13,7 @@ describeDialects('sign-in', migrations, (database) => {
   });
   afterEach(() => accounts.close());
 
-  it('answers a token, the user and both cookies', async () => {
+  it('returns a token, the user and both cookies', async () => {
     await addUser(accounts, 'ann@example.com');
     const response = await call(accounts.app, 'POST', '/api/auth/login', {
       body: { email: ' Ann@Example.com ', password: PASSWORD },
@@ -31,7 +31,7 @@ describeDialects('sign-in', migrations, (database) => {
     expect(response.cookies.find(({ name }) => name === 'svc_device')).toMatchObject({ httpOnly: true });
   });
 
-  it('over TLS sets cookies that only this host gets back, only over TLS', async () => {
+  it('sets host-only, secure cookies over TLS', async () => {
     await addUser(accounts, 'ann@example.com');
     const headers = { 'x-forwarded-proto': 'https' };
     const body = { email: 'ann@example.com', password: PASSWORD };
@@ -53,7 +53,7 @@ describeDialects('sign-in', migrations, (database) => {
     expect(out.cookies).toMatchObject([{ name: '__Host-svc_session', value: '', maxAge: 0, secure: true }]);
   });
 
-  it('refuses a wrong password and an unknown e-mail with the same words', async () => {
+  it('returns the same error for a wrong password and an unknown e-mail', async () => {
     await addUser(accounts, 'ann@example.com');
     const wrong = await call(accounts.app, 'POST', '/api/auth/login', {
       body: { email: 'ann@example.com', password: 'not the password' },
@@ -66,7 +66,7 @@ describeDialects('sign-in', migrations, (database) => {
     expect(wrong.cookies).toEqual([]);
   });
 
-  it.each(['cross-site', 'same-site'])('refuses a sign-in that a page of another host started (%s)', async (site) => {
+  it.each(['cross-site', 'same-site'])('refuses a sign-in started by a page of another host (%s)', async (site) => {
     await addUser(accounts, 'ann@example.com');
     const response = await call(accounts.app, 'POST', '/api/auth/login', {
       body: { email: 'ann@example.com', password: PASSWORD },
@@ -75,7 +75,7 @@ describeDialects('sign-in', migrations, (database) => {
     expect(response).toMatchObject({ status: 403, body: { code: 'CROSS_SITE_REQUEST' } });
   });
 
-  it('lets no user in who has no password', async () => {
+  it('refuses a user without a password', async () => {
     const user = await addUser(accounts, 'ann@example.com');
     await accounts.database.users.update(user.id, { passwordHash: null }, user.createdAt);
     const response = await call(accounts.app, 'POST', '/api/auth/login', {
@@ -84,7 +84,7 @@ describeDialects('sign-in', migrations, (database) => {
     expect(response.status).toBe(401);
   });
 
-  it('asks for X-CSRF-Token when a cookie changes something, and for none when it reads', async () => {
+  it('requires X-CSRF-Token for changes with a cookie, but not for reads', async () => {
     const user = await newUser(accounts, 'ann@example.com');
     const cookies = { svc_session: user.sessionCookie };
     const me = await call(accounts.app, 'GET', '/api/auth/me', { cookies });
@@ -108,7 +108,7 @@ describeDialects('sign-in', migrations, (database) => {
     expect(made.status).toBe(201);
   });
 
-  it('shows no CSRF token to a bearer token, which needs none', async () => {
+  it('returns no CSRF token to a bearer token, which needs none', async () => {
     const user = await newUser(accounts, 'ann@example.com');
     const me = await call(accounts.app, 'GET', '/api/auth/me', { token: user.token });
     expect(me.body).toMatchObject({
@@ -118,7 +118,7 @@ describeDialects('sign-in', migrations, (database) => {
     });
   });
 
-  it('never falls back to the cookie when the header shows something else', async () => {
+  it('never falls back to the cookie when there is an Authorization header', async () => {
     const user = await newUser(accounts, 'ann@example.com');
     const cookies = { svc_session: user.sessionCookie };
     for (const authorization of ['Bearer wrong', 'Basic abc', 'Bearer ', 'garbage']) {
@@ -127,7 +127,7 @@ describeDialects('sign-in', migrations, (database) => {
     }
   });
 
-  it('signs out here: this session and its access token end, others go on', async () => {
+  it('signs out one session and its access token, and keeps others', async () => {
     await addUser(accounts, 'ann@example.com');
     const here = await signIn(accounts, 'ann@example.com');
     const there = await signIn(accounts, 'ann@example.com');
@@ -137,7 +137,7 @@ describeDialects('sign-in', migrations, (database) => {
     expect((await call(accounts.app, 'GET', '/api/auth/me', { token: there.token })).status).toBe(200);
   });
 
-  it('signs out everywhere: every session and access token ends, API tokens stay', async () => {
+  it('signs out everywhere: ends every session and access token, and keeps API tokens', async () => {
     await addUser(accounts, 'ann@example.com');
     const one = await signIn(accounts, 'ann@example.com');
     const two = await signIn(accounts, 'ann@example.com');
@@ -156,7 +156,7 @@ describeDialects('sign-in', migrations, (database) => {
     expect((await signIn(accounts, 'ann@example.com')).token).not.toBe('');
   });
 
-  it('ends sessions by age and by idleness', async () => {
+  it('ends sessions by age and inactivity', async () => {
     const user = await newUser(accounts, 'ann@example.com');
     const cookies = { svc_session: user.sessionCookie };
     for (let day = 0; day < 29; day++) {
@@ -173,7 +173,7 @@ describeDialects('sign-in', migrations, (database) => {
     ).toBe(401);
   });
 
-  it('keeps a bounded number of sessions per user, the newest', async () => {
+  it('keeps a limited number of sessions per user, the newest', async () => {
     await accounts.close();
     accounts = await startTestAccounts(database(), {
       config: testConfig({ session: { max_per_user: 2 } }),
@@ -189,7 +189,7 @@ describeDialects('sign-in', migrations, (database) => {
     expect(statuses).toEqual([401, 200, 200]);
   });
 
-  it('stores no secret as it is', async () => {
+  it('stores no secret in plain text', async () => {
     const user = await newUser(accounts, 'ann@example.com');
     const { token } = await newApiToken(accounts, user);
     const kysely = database().kysely;

@@ -34,7 +34,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     return { owner, team: await newTeam(accounts(), owner) };
   }
 
-  it('make a user with the invited e-mail, who can sign in', async () => {
+  it('create a user with the invited e-mail, who can sign in', async () => {
     const { owner, team } = await teamOf('ann@example.com');
     const invited = await invite(team, owner, 'Bob@Example.com');
     expect(invited).toMatchObject({
@@ -72,7 +72,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     expect((await accept(second.body['token'], { token: cat.token })).status).toBe(200);
   });
 
-  it('open once: of many at the same time one gets in', async () => {
+  it('work once: exactly one of many concurrent requests succeeds', async () => {
     const { owner, team } = await teamOf('ann@example.com');
     const bob = await newUser(accounts(), 'bob@example.com');
     const { body } = await invite(team, owner, 'new@example.com');
@@ -87,7 +87,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     expect((await accept(body['token'], { token: bob.token })).body).toMatchObject({ code: 'INVITATION_NOT_FOUND' });
   });
 
-  it('are over when revoked, expired, unknown, or when the team is gone', async () => {
+  it('are refused when revoked, expired, unknown, or when the team is gone', async () => {
     const { owner, team } = await teamOf('ann@example.com');
     const [bob, notFound] = [await newUser(accounts(), 'bob@example.com'), { status: 404 }];
     const revoked = await invite(team, owner, 'a@example.com');
@@ -107,7 +107,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     }
   });
 
-  it('end with the admin who gave them out, when he leaves or is no admin any more', async () => {
+  it('end when the inviting admin leaves or loses the role', async () => {
     const { owner, team } = await teamOf('ann@example.com');
     const admin = await newUser(accounts(), 'bob@example.com');
     await joinTeam(accounts(), team, admin, 'admin');
@@ -117,7 +117,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     expect((await accept(body['token'], { body: newAccount('new@example.com') })).status).toBe(404);
   });
 
-  it('give no account under another e-mail, nor the account of somebody who has one', async () => {
+  it('give no account with another e-mail, and none of an existing user', async () => {
     const { owner, team } = await teamOf('ann@example.com');
     await newUser(accounts(), 'bob@example.com');
     const { body } = await invite(team, owner, 'bob@example.com');
@@ -138,7 +138,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     expect(weak).toMatchObject({ status: 400, body: { code: 'PASSWORD_UNSUITABLE' } });
   });
 
-  it('refuse service accounts, guests and dead tokens, but not a browser whose session is over', async () => {
+  it('refuse service accounts, guests and revoked tokens, but not a browser with an ended session', async () => {
     const { owner, team } = await teamOf('ann@example.com');
     const { body } = await invite(team, owner, 'new@example.com');
     const machine = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['admin']);
@@ -150,7 +150,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     expect((await accept(body['token'], { cookies, body: newAccount('new@example.com') })).status).toBe(200);
   });
 
-  it('do not outlive the API token that makes them', async () => {
+  it('do not outlive the API token that created them', async () => {
     const { owner, team } = await teamOf('ann@example.com');
     const latest = new Date(accounts().clock.nowMs() + 3600_000).toISOString();
     const { token } = await newApiToken(accounts(), owner, latest);
@@ -163,7 +163,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     });
   });
 
-  it('know members, bound themselves and bound the team', async () => {
+  it('are refused for members, and limited in number like the team itself', async () => {
     const { owner, team } = await teamOf('ann@example.com');
     expect((await invite(team, owner, 'ann@example.com')).body).toMatchObject({ code: 'ALREADY_MEMBER' });
     const many = await Promise.all(Array.from({ length: 6 }, (_, n) => invite(team, owner, `u${n}@example.com`)));
@@ -179,7 +179,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     expect(await accounts().database.members.count(team)).toBe(3);
   });
 
-  it('are not made by malformed requests', async () => {
+  it('are refused when malformed', async () => {
     const { owner, team } = await teamOf('ann@example.com');
     const malformed = [{ email: 'nobody' }, { role: 'owner' }, { expires_in: 1 }, { expires_in: 31 * 86_400 }];
     for (const wrong of malformed) {

@@ -17,7 +17,7 @@ describeDialects<unknown>('teams and members', migrations, (database) => {
   const transfer = (team: string, by: TestUser, to: TestUser) =>
     call(accounts().app, 'POST', `/api/v1/teams/${team}/transfer`, { token: by.token, body: { user_id: to.id } });
 
-  it('makes, reads, renames, lists and deletes a team', async () => {
+  it('support create, read, rename, list and delete', async () => {
     const { app } = accounts();
     const ann = await newUser(accounts(), 'ann@example.com');
     const made = await call(app, 'POST', '/api/v1/teams', { token: ann.token, body: { name: 'Crew' } });
@@ -36,7 +36,7 @@ describeDialects<unknown>('teams and members', migrations, (database) => {
     expect((await call(app, 'GET', url, { token: ann.token })).status).toBe(404);
   });
 
-  it('leaves the workspaces of a deleted team with their owners, closed to the others', async () => {
+  it("leave a deleted team's workspaces with their owners, closed to the others", async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     await joinTeam(accounts(), team, bob, 'admin');
@@ -48,14 +48,14 @@ describeDialects<unknown>('teams and members', migrations, (database) => {
     expect((await read(ann.token, `?team_uuid=${team}`)).status).toBe(403);
   });
 
-  it('bounds the teams of one owner, also side by side', async () => {
+  it('are limited per owner, even for concurrent requests', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const make = () => call(accounts().app, 'POST', '/api/v1/teams', { token: ann.token, body: { name: 'Crew' } });
     const made = await Promise.all(Array.from({ length: 6 }, make));
     expect(sortedStatuses(made)).toEqual([201, 201, 201, 403, 403, 403]);
   });
 
-  it('keeps its last admin, and its owner', async () => {
+  it('keep the last admin and the owner', async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     await joinTeam(accounts(), team, bob, 'member');
@@ -71,7 +71,7 @@ describeDialects<unknown>('teams and members', migrations, (database) => {
     expect(await remove(team, bob, bob)).toMatchObject(lastAdmin);
   });
 
-  it('keeps an admin when admins remove each other at the same time', async () => {
+  it('keep one admin when admins remove each other concurrently', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const others = [await newUser(accounts(), 'bob@example.com'), await newUser(accounts(), 'cat@example.com')];
     const team = await newTeam(accounts(), ann);
@@ -82,7 +82,7 @@ describeDialects<unknown>('teams and members', migrations, (database) => {
     expect((await accounts().database.teams.byUuid(team))?.ownerId).toBe(ann.id);
   });
 
-  it('lets one of several transfers at the same time through', async () => {
+  it('accept exactly one of several concurrent transfers', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const heirs = [await newUser(accounts(), 'bob@example.com'), await newUser(accounts(), 'cat@example.com')];
     const team = await newTeam(accounts(), ann);
@@ -93,13 +93,13 @@ describeDialects<unknown>('teams and members', migrations, (database) => {
     expect((await accounts().database.members.get(team, owner))?.role).toBe('admin');
   });
 
-  it('transfers to members only', async () => {
+  it('transfer only to members', async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     expect(await transfer(team, ann, bob)).toMatchObject({ status: 404, body: { code: 'MEMBER_NOT_FOUND' } });
   });
 
-  it('lets everybody leave, and nobody below admin remove others', async () => {
+  it('let everyone leave, and let only admins remove others', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const [bob, cat] = [await newUser(accounts(), 'bob@example.com'), await newUser(accounts(), 'cat@example.com')];
     const team = await newTeam(accounts(), ann);
@@ -111,7 +111,7 @@ describeDialects<unknown>('teams and members', migrations, (database) => {
     expect((await remove(team, bob, bob)).status).toBe(404);
   });
 
-  it('hands the team’s workspaces of who leaves to its owner, and leaves him one', async () => {
+  it("move a leaving member's team workspaces to the owner, and leave them one", async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     await joinTeam(accounts(), team, bob, 'admin');

@@ -12,7 +12,7 @@ describeDialects<unknown>('API tokens', migrations, (database) => {
   const accounts = useAccounts(database, () => ({ config }));
   const inSeconds = (seconds: number) => new Date(accounts().clock.nowMs() + seconds * 1000).toISOString();
 
-  it('shows the secret once and lists it without', async () => {
+  it('show the secret once and list tokens without it', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const body = { name: 'deploy', expires_at: '2027-01-01T02:00:00+02:00' };
     const made = await call(accounts().app, 'POST', '/api/tokens', { token: user.token, body });
@@ -29,7 +29,7 @@ describeDialects<unknown>('API tokens', migrations, (database) => {
     expect(JSON.stringify(listed.body)).not.toContain(String(made.body['token']));
   });
 
-  it('ends a revoked one with the next request, and an expired one with its time', async () => {
+  it('are refused at once when revoked, and when expired', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const revoked = await newApiToken(accounts(), user);
     const expiring = await newApiToken(accounts(), user, inSeconds(10));
@@ -41,7 +41,7 @@ describeDialects<unknown>('API tokens', migrations, (database) => {
     expect([await status(revoked.token), await status(expiring.token)]).toEqual([401, 401]);
   });
 
-  it('revokes no token of somebody else', async () => {
+  it('cannot be revoked by another user', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const bob = await newUser(accounts(), 'bob@example.com');
     const token = await newApiToken(accounts(), ann);
@@ -52,7 +52,7 @@ describeDialects<unknown>('API tokens', migrations, (database) => {
     expect((await call(accounts().app, 'GET', '/api/auth/me', { token: token.token })).status).toBe(200);
   });
 
-  it('writes the last use at most once a minute', async () => {
+  it('record their last use at most once a minute', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const { id, token } = await newApiToken(accounts(), user);
     const used = async () => {
@@ -67,7 +67,7 @@ describeDialects<unknown>('API tokens', migrations, (database) => {
     expect(await used()).toBe(accounts().clock.now().toISOString());
   });
 
-  it('are not made with API tokens, nor revoked by other ones', async () => {
+  it('cannot be created or revoked with other API tokens', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const shown = await newApiToken(accounts(), user);
     const other = await newApiToken(accounts(), user);
@@ -89,7 +89,7 @@ describeDialects<unknown>('API tokens', migrations, (database) => {
     { name: 'x', expires_at: '2027-12-31T23:59:60Z' },
     { name: 'x', scope: 'all' },
   ];
-  it('refuses malformed requests', async () => {
+  it('refuse malformed requests', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     for (const body of malformed) {
       const answer = await call(accounts().app, 'POST', '/api/tokens', { token: user.token, body });
@@ -97,7 +97,7 @@ describeDialects<unknown>('API tokens', migrations, (database) => {
     }
   });
 
-  it('pages through the list and bounds it, also side by side', async () => {
+  it('are listed in pages and limited in number, even for concurrent requests', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const make = () => call(accounts().app, 'POST', '/api/tokens', { token: user.token, body: { name: 'x' } });
     const made = await Promise.all(Array.from({ length: 8 }, make));

@@ -13,7 +13,7 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
   const inSeconds = (seconds: number) => new Date(accounts().clock.nowMs() + seconds * 1000).toISOString();
   const urlOf = (workspace: string) => `/api/v1/workspaces/${workspace}/service-accounts`;
 
-  it('belong to one workspace and say who they are', async () => {
+  it('belong to one workspace and report who they are', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     const { id, token } = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['read', 'write']);
     expect(token).toMatch(/^sat_[A-Za-z0-9_-]{43}$/);
@@ -27,7 +27,7 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     expect(listed.body).toMatchObject({ workspaces: [{ uuid: owner.workspaceUuid, role: 'service_account' }] });
   });
 
-  it('are listed without their secret, revoked at once, and only in their workspace', async () => {
+  it('are listed without their secret, revoked at once, and visible only in their workspace', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     const other = await newUser(accounts(), 'bob@example.com');
     const { id, token } = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['admin']);
@@ -43,7 +43,7 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     expect((await call(accounts().app, 'GET', '/api/auth/me', { token })).status).toBe(401);
   });
 
-  it('end with the API token or the service account that made them, through any number of them', async () => {
+  it('end with the API token or the service account that created them, through any number of levels', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     const url = urlOf(owner.workspaceUuid);
     const make = async (token: string) => {
@@ -65,7 +65,7 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     expect(await alive(ofOwn.token)).toBe(401);
   });
 
-  it('do not end with the token of the start, which is another one each time', async () => {
+  it('outlive the start token, which each start replaces', async () => {
     const password = 'the owner password';
     await accounts().module.ensureOwner({ password });
     const { token: startToken } = await accounts().module.issueStartToken();
@@ -78,7 +78,7 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     expect((await call(accounts().app, 'GET', '/api/auth/me', { token: String(made.body['token']) })).status).toBe(200);
   });
 
-  it('make none that outlives them or may more', async () => {
+  it('cannot create one that outlives them or has more rights', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     const url = urlOf(owner.workspaceUuid);
     const { token } = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['admin'], inSeconds(60));
@@ -94,7 +94,7 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     expect(refused.status).toBe(403);
   });
 
-  it('do not outlive the API token of the user who makes them', async () => {
+  it('do not outlive the API token of the user who creates them', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     const { token } = await newApiToken(accounts(), owner, inSeconds(60));
     const make = (body: Record<string, unknown>) =>
@@ -113,7 +113,7 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     });
   });
 
-  it('are bounded per workspace, also side by side', async () => {
+  it('are limited per workspace, even for concurrent requests', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     const body = { name: 'x', scopes: ['read'] };
     const make = () => call(accounts().app, 'POST', urlOf(owner.workspaceUuid), { token: owner.token, body });
@@ -121,7 +121,7 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     expect(sortedStatuses(made)).toEqual([201, 201, 201, 409, 409, 409]);
   });
 
-  it('are not made by malformed requests', async () => {
+  it('refuse malformed requests', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     for (const scopes of [undefined, [], ['root'], ['read', 'read'], 'read']) {
       const body = { name: 'x', ...(scopes === undefined ? {} : { scopes }) };

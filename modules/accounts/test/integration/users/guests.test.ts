@@ -13,7 +13,7 @@ describeDialects<unknown>('guest sign-in', migrations, (database) => {
   const signIn = (body: Record<string, unknown>, remoteAddress = '198.51.100.1') =>
     call(accounts().app, 'POST', '/api/auth/guest', { body, remoteAddress });
 
-  it('is off unless configured', async () => {
+  it('is off by default', async () => {
     const off = await startTestAccounts(database());
     const answer = await call(off.app, 'POST', '/api/auth/guest', { body: { username: 'smoke' } });
     expect(answer).toMatchObject({
@@ -23,7 +23,7 @@ describeDialects<unknown>('guest sign-in', migrations, (database) => {
     await off.close();
   });
 
-  it('answers what existing clients decode', async () => {
+  it('returns what existing clients decode', async () => {
     const answer = await signIn({ username: 'smoke_test-1', email: 'someone@example.com' });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -38,7 +38,7 @@ describeDialects<unknown>('guest sign-in', migrations, (database) => {
     expect(answer.cookies).toEqual([]);
   });
 
-  it('is bound to no e-mail and no name: the same words make another guest', async () => {
+  it('is tied to no e-mail or name: the same credentials create another guest', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const body = { username: 'ann', email: 'ann@example.com' };
     const [one, two] = [await signIn(body), await signIn(body)];
@@ -55,7 +55,7 @@ describeDialects<unknown>('guest sign-in', migrations, (database) => {
     }
   });
 
-  it('bounds how many there are, and how fast one address makes them', async () => {
+  it('limits the number of guests, and how fast one address creates them', async () => {
     const statuses = [];
     for (let count = 0; count < 4; count++) statuses.push((await signIn({ username: 'smoke' })).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
@@ -68,7 +68,7 @@ describeDialects<unknown>('guest sign-in', migrations, (database) => {
     expect((await signIn({ username: 'smoke' })).status).toBe(200);
   });
 
-  it('ends with its token: the purge takes the guest and his empty workspace', async () => {
+  it('ends with its token: the purge removes the guest and their empty workspace', async () => {
     const guest = await signIn({ username: 'smoke' });
     const { id } = guest.body['user'] as { id: string };
     const workspace = await accounts().database.workspaces.firstOwnedBy(id);

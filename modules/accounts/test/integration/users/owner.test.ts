@@ -9,7 +9,7 @@ import { useAccounts } from '../../support/use-accounts.ts';
 describeDialects<unknown>('the owner of the installation', migrations, (database) => {
   const accounts = useAccounts(database);
 
-  it('is made on the first start with a generated password, and never again', async () => {
+  it('is created on the first start with a generated password, and never again', async () => {
     const first = await accounts().module.ensureOwner({});
     expect(first).toMatchObject({ created: true, email: 'owner@localhost' });
     expect(first.generatedPassword).toMatch(/^[\w-]{24}$/);
@@ -21,13 +21,13 @@ describeDialects<unknown>('the owner of the installation', migrations, (database
     expect(second).toEqual({ ...first, created: false, generatedPassword: null });
   });
 
-  it('takes the e-mail and the password that are given', async () => {
+  it('takes the given e-mail and password', async () => {
     const made = await accounts().module.ensureOwner({ email: 'Boss@Example.com', password: 'a given password' });
     expect(made).toMatchObject({ email: 'boss@example.com', generatedPassword: null, created: true });
     expect((await signIn(accounts(), 'boss@example.com', 'a given password')).id).toBe(made.userId);
   });
 
-  it('is one, also when two replicas start at the same time', async () => {
+  it('is created once, even if two replicas start at the same time', async () => {
     const replica = await startTestAccounts(database());
     const both = await Promise.all([accounts().module.ensureOwner({}), replica.module.ensureOwner({})]);
     expect(both.filter(({ created }) => created).length).toBe(1);
@@ -35,7 +35,7 @@ describeDialects<unknown>('the owner of the installation', migrations, (database
     await replica.close();
   });
 
-  it('is refused with a bad e-mail, a weak password, or the e-mail of somebody else', async () => {
+  it("is refused with an invalid e-mail, a weak password, or another user's e-mail", async () => {
     const { module } = accounts();
     await expect(module.ensureOwner({ email: 'nobody' })).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     await expect(module.ensureOwner({ password: 'short' })).rejects.toMatchObject({ code: 'PASSWORD_UNSUITABLE' });
@@ -44,7 +44,7 @@ describeDialects<unknown>('the owner of the installation', migrations, (database
     await expect(module.issueStartToken()).rejects.toMatchObject({ code: 'USER_NOT_FOUND' });
   });
 
-  it('gets a fresh API token with each start, and the one before is revoked', async () => {
+  it('gets a new API token with each start, which revokes the previous one', async () => {
     const owner = await accounts().module.ensureOwner({});
     const first = await accounts().module.issueStartToken();
     const other = await accounts().module.issueStartToken('replica b');
@@ -54,7 +54,7 @@ describeDialects<unknown>('the owner of the installation', migrations, (database
     expect(await Promise.all([first, other, second].map(({ token }) => status(token)))).toEqual([401, 200, 200]);
   });
 
-  it('resets a password: every sign-in ends, API tokens stay', async () => {
+  it('resets a password: ends every session and keeps API tokens', async () => {
     const owner = await accounts().module.ensureOwner({ password: 'a given password' });
     const session = await signIn(accounts(), 'owner@localhost', 'a given password');
     const { token } = await newApiToken(accounts(), session);

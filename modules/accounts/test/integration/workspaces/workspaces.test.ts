@@ -17,7 +17,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     return body['workspaces'] as { uuid: string; role: string }[];
   };
 
-  it('every user has one, which is meant where none is named', async () => {
+  it('every user has one, the default if none is named', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     expect(await list(ann)).toMatchObject([{ uuid: ann.workspaceUuid, role: 'owner', name: 'Default' }]);
     const principal = await accounts().module.access.authenticate({
@@ -30,7 +30,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect(grant).toEqual({ workspaceUuid: ann.workspaceUuid, role: 'owner', teamUuid: null });
   });
 
-  it('the directory finds them by the e-mail of their owner, and says which exist', async () => {
+  it("the directory finds them by their owner's e-mail, and reports which exist", async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const { directory } = accounts().module;
     expect(await directory.byEmail(' Ann@Example.com ')).toBe(ann.workspaceUuid);
@@ -40,7 +40,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect(await directory.exists('00000000-0000-4000-8000-000000000000')).toBe(false);
   });
 
-  it('a team without a workspace means the first of the team, never the own one', async () => {
+  it("a team without a named workspace means the team's first, never the caller's own", async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     await joinTeam(accounts(), team, bob, 'member');
@@ -56,7 +56,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect(await ask(ann)).toEqual({ workspaceUuid: workspace, role: 'owner', teamUuid: team });
   });
 
-  it('are listed with the role there, and by team for its members only', async () => {
+  it("are listed with the caller's role, and by team only for its members", async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     await joinTeam(accounts(), team, bob, 'guest');
@@ -72,7 +72,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect(rest).toMatchObject([{ uuid: shared }]);
   });
 
-  it('are made in a team by its admins only', async () => {
+  it('are created in a team only by its admins', async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     const make = () =>
@@ -84,14 +84,14 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect(await make()).toMatchObject({ status: 201, body: { team_uuid: team, owner_id: bob.id, role: 'owner' } });
   });
 
-  it('are bounded per owner, also side by side', async () => {
+  it('are limited per owner, even for concurrent requests', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const make = () => call(accounts().app, 'POST', '/api/v1/workspaces', { token: ann.token, body: { name: 'x' } });
     const made = await Promise.all(Array.from({ length: 6 }, make));
     expect(sortedStatuses(made)).toEqual([201, 201, 201, 403, 403, 403]);
   });
 
-  it('are renamed by admins, and moved by their owner alone into a team that he administers', async () => {
+  it('are renamed by admins, and moved only by their owner, into a team they administer', async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);
     await joinTeam(accounts(), team, bob, 'admin');
@@ -107,7 +107,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect((await change(bob, { name: 'x' }, `?team_uuid=${team}`)).status).toBe(404);
   });
 
-  it('pass to another member of the team, once', async () => {
+  it('transfer to another member of the team, once', async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const cat = await newUser(accounts(), 'cat@example.com');
     const team = await newTeam(accounts(), ann);
@@ -125,7 +125,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect((await transfer(ann.workspaceUuid, bob.id)).body).toMatchObject({ code: 'LAST_WORKSPACE' });
   });
 
-  it('are deleted when empty, by their owner, and never the last one', async () => {
+  it('are deleted when empty, only by their owner, and never the last one', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     expect(await remove(ann.workspaceUuid, ann)).toMatchObject({ status: 409, body: { code: 'LAST_WORKSPACE' } });
     const second = await newWorkspace(accounts(), ann, null);
@@ -144,7 +144,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect((await remove(second, ann)).status).toBe(404);
   });
 
-  it('side by side never delete the last one', async () => {
+  it('concurrent deletions never delete the last one', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const second = await newWorkspace(accounts(), ann, null);
     const both = await Promise.all([remove(ann.workspaceUuid, ann), remove(second, ann)]);
@@ -152,7 +152,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect((await list(ann)).length).toBe(1);
   });
 
-  it('let nobody in while a deletion looks inside, and open again when the look fails', async () => {
+  it('refuse access while a deletion checks the contents, and reopen if the check fails', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const second = await newWorkspace(accounts(), ann, null);
     const read = async () => (await call(accounts().app, 'GET', urlOf(second), { token: ann.token })).status;

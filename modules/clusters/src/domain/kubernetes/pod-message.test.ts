@@ -5,8 +5,8 @@ const withStatus = (status: object): object => ({ status });
 const container = (state: object, lastState: object = {}): object =>
   withStatus({ containerStatuses: [{ name: 'web', state, lastState }] });
 
-describe('why a pod does not run', () => {
-  it('is nothing for one that runs, has ended well, or is on its way', () => {
+describe('the message of a pod', () => {
+  it('is absent for a pod that is running, has succeeded or is starting', () => {
     for (const pod of [
       {},
       container({ running: {} }, { terminated: { exitCode: 1 } }),
@@ -17,7 +17,7 @@ describe('why a pod does not run', () => {
     }
   });
 
-  it('is the exit code of a container that crashes, and that it is started again', () => {
+  it('gives the exit code of a crashing container and says that it is restarted', () => {
     const pod = container(
       { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 20s restarting failed container' } },
       { terminated: { exitCode: 137, reason: 'OOMKilled', message: 'the last words of the program' } },
@@ -27,13 +27,13 @@ describe('why a pod does not run', () => {
     );
   });
 
-  it('is what keeps an image from being pulled, within bounds', () => {
+  it('gives the image pull error, truncated', () => {
     const pod = container({ waiting: { reason: 'ErrImagePull', message: `pull ${'x'.repeat(5000)}` } });
     expect(podMessageOf(pod)).toMatch(/^Container web: pull x+$/);
     expect(podMessageOf(pod)).toHaveLength(1000);
   });
 
-  it('is the exit code of an init container that failed', () => {
+  it('gives the exit code of a failed init container', () => {
     const failed = { name: 'prepare', state: { terminated: { exitCode: 2, reason: 'Error' } } };
     const waiting = { name: 'web', state: { waiting: { reason: 'PodInitializing' } } };
     expect(podMessageOf(withStatus({ initContainerStatuses: [failed], containerStatuses: [waiting] }))).toBe(
@@ -41,7 +41,7 @@ describe('why a pod does not run', () => {
     );
   });
 
-  it('is what the scheduler says, and why a pod was evicted', () => {
+  it("gives the scheduler's message and the reason for an eviction", () => {
     const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
     expect(podMessageOf(withStatus({ conditions }))).toBe('0/3 nodes are available');
     expect(podMessageOf(withStatus({ reason: 'Evicted', message: 'The node was low on memory' }))).toBe(

@@ -6,7 +6,7 @@ import { createManifestInspector } from './inspector.ts';
 const OBJECT = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n';
 
 describe('inspectManifest', () => {
-  it('counts the objects and passes over empty documents and comments', () => {
+  it('counts the objects and skips empty documents and comments', () => {
     expect(inspectManifest(`# first\n---\n${OBJECT}---\n---\n${OBJECT}---\n# last\n`)).toEqual({
       ok: true,
       documents: 2,
@@ -32,7 +32,7 @@ describe('inspectManifest', () => {
     expect(inspectManifest(text)).toEqual({ ok: false, code: 'INVALID_REQUEST', reason });
   });
 
-  it('names what is wrong with each document, as many as a reader takes in', () => {
+  it('names the fault of each document, up to a limit', () => {
     const text = `${OBJECT}---\nkind: A\n---\n- a\n---\n{\n`;
     expect(inspectManifest(text)).toMatchObject({
       code: 'INVALID_REQUEST',
@@ -45,13 +45,13 @@ describe('inspectManifest', () => {
     });
   });
 
-  it('leaves lists of one kind to the agent', () => {
+  it('leaves typed lists to the agent', () => {
     const list = 'apiVersion: v1\nkind: ConfigMapList\nitems: [{metadata: {name: a}}]\n';
     expect(inspectManifest(list)).toEqual({ ok: true, documents: 1 });
     expect(inspectManifest('apiVersion: v1\nkind: ConfigMapList\n')).toMatchObject({ ok: false });
   });
 
-  it('refuses a bomb of aliases by its size without building it', () => {
+  it('refuses an alias bomb by its size, without expanding it', () => {
     const lines = Array.from({ length: 9 }, (_, level) => {
       const inner = level === 0 ? 'x' : `*a${level - 1}`;
       return `a${level}: &a${level} [${Array.from({ length: 9 }, () => inner).join(', ')}]`;
@@ -62,7 +62,7 @@ describe('inspectManifest', () => {
     });
   });
 
-  it('refuses deep nesting and a crowd of documents', () => {
+  it('refuses deep nesting and too many documents', () => {
     const deep = `${OBJECT}data: ${'['.repeat(100)}${']'.repeat(100)}\n`;
     expect(inspectManifest(deep)).toMatchObject({
       code: 'MANIFEST_TOO_LARGE',
@@ -84,7 +84,7 @@ describe('createManifestInspector', () => {
   const inspector = createManifestInspector({ ...options, maxWaiting: 1, maxWaitingOfWorkspace: 1 });
   afterAll(() => inspector.close());
 
-  it('judges a large manifest in a thread of its own', async () => {
+  it('inspects a large manifest in its own thread', async () => {
     const object = `---\n${OBJECT}data:\n${Array.from({ length: 500 }, (_, key) => `  key-${key}: value\n`).join('')}`;
     expect(await inspector.inspect('workspace', object.repeat(20))).toBe(20);
   });
@@ -94,11 +94,11 @@ describe('createManifestInspector', () => {
     ['complex keys in one another', '? '.repeat(50_000)],
     ['brackets without end', '['.repeat(100_000)],
     ['anchors without end', '&a '.repeat(30_000)],
-  ])('refuses %s in its own time', async (_name, manifest) => {
+  ])('refuses %s within the time limit', async (_name, manifest) => {
     await expect(inspector.inspect('workspace', manifest)).rejects.toMatchObject({ details: { field: 'manifest' } });
   });
 
-  it('refuses what is larger than the limit and more at once than it may hold', async () => {
+  it('refuses a manifest above the limit, and more at once than it may hold', async () => {
     await expect(inspector.inspect('workspace', '#'.repeat(900 * 1024 + 1))).rejects.toMatchObject({ status: 413 });
     const large = '#'.repeat(20_000);
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => inspector.inspect('workspace', large)));
@@ -108,7 +108,7 @@ describe('createManifestInspector', () => {
     expect(codes).toEqual(['INVALID_REQUEST', 'INVALID_REQUEST', 'RATE_LIMITED']);
   });
 
-  it('ends a thread that takes too long', async () => {
+  it('terminates a thread that takes too long', async () => {
     const impatient = createManifestInspector({ ...options, timeoutMs: 1, maxWaiting: 1, maxWaitingOfWorkspace: 1 });
     await expect(impatient.inspect('workspace', '['.repeat(400_000))).rejects.toMatchObject({
       code: 'MANIFEST_TOO_LARGE',

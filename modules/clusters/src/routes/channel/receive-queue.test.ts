@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ReceiveQueue } from './receive-queue.ts';
 
 describe('ReceiveQueue', () => {
-  it('keeps the order, stops reading when it is full, and drops nothing', async () => {
+  it('keeps the order, stops reading when full, and drops nothing', async () => {
     const clock = fakeClock();
     const handled: string[] = [];
     const reading: string[] = [];

@@ -6,7 +6,7 @@ import { SendQueue } from './send-queue.ts';
 const RATE = { perMinute: 60, burst: 10, controlShare: 0.3 };
 
 describe('MessageBudget', () => {
-  it('leaves a share of the burst to control messages', () => {
+  it('reserves a share of the burst for control messages', () => {
     const budget = new MessageBudget(RATE, () => 0);
     const taken = (control: boolean): number => {
       let count = 0;
@@ -17,7 +17,7 @@ describe('MessageBudget', () => {
     expect(taken(true)).toBe(3);
   });
 
-  it('says how long to wait, and never more than a minute allows', () => {
+  it('returns the wait time and never exceeds the rate per minute', () => {
     let nowMs = 0;
     const budget = new MessageBudget(RATE, () => nowMs);
     let sent = 0;
@@ -30,7 +30,7 @@ describe('MessageBudget', () => {
     expect(sent).toBeLessThanOrEqual(70);
   });
 
-  it('takes nothing away when the clock is set back', () => {
+  it('loses no budget when the clock is set back', () => {
     let nowMs = 100_000;
     const budget = new MessageBudget(RATE, () => nowMs);
     nowMs = 0;
@@ -39,7 +39,7 @@ describe('MessageBudget', () => {
 });
 
 describe('SendQueue', () => {
-  it('lets control messages pass those that wait for the rate', async () => {
+  it('sends control messages ahead of those that wait for the rate', async () => {
     const clock = fakeClock();
     const written: string[] = [];
     const queue = new SendQueue({
@@ -60,7 +60,7 @@ describe('SendQueue', () => {
     expect(clock.pendingTimers()).toBe(0);
   });
 
-  it('lets no amount of control messages end everything else', async () => {
+  it('does not let control messages starve all others', async () => {
     const clock = fakeClock();
     const written: string[] = [];
     const queue = new SendQueue({
@@ -84,7 +84,7 @@ describe('SendQueue', () => {
     await Promise.all([...acks, ...commands]);
   });
 
-  it('rejects what waits when the connection ends, and says when it is full', async () => {
+  it('rejects queued messages when the connection ends, and reports a full queue', async () => {
     const clock = fakeClock();
     let overflows = 0;
     const queue = new SendQueue({

@@ -9,7 +9,7 @@ import { ImageSender } from './image-sender.ts';
 /** More than sockets and buffers hold, so that an unread download stays open. */
 const SIZE_BYTES = 64 * 1024 * 1024;
 
-it('sends to no more callers at once than it may, and to the next when one has gone', async () => {
+it('limits concurrent downloads and starts the next when one ends', async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, 'layer');
   await writeFile(file, Buffer.alloc(SIZE_BYTES));

@@ -13,7 +13,7 @@ describe('the origin of a shell', () => {
     [{ host, origin: 'http://internal.example:4443' }, true, false],
     [{ host, origin: 'https://preview.svc.example' }, true, false],
     [{ host, origin: 'null' }, false, false],
-  ])('%j over TLS (%s) is our own: %s', (headers, isSecure, own) => {
+  ])('%j over TLS (%s) is same-origin: %s', (headers, isSecure, own) => {
     expect(isOwnOrigin(headers, 'https://svc.example', isSecure)).toBe(own);
   });
 });

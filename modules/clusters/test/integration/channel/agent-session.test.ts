@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectAgent, type PlayedAgent } from '../../support/played-agent.ts';
 import { startRig, type Rig } from '../../support/rig.ts';
 
-describe('what an agent may say', () => {
+describe('agent messages', () => {
   let rig: Rig;
   let cluster: { id: string; token: string };
   let agent: PlayedAgent;
@@ -25,7 +25,7 @@ describe('what an agent may say', () => {
     });
   };
 
-  it('answers an unknown type with one error, however often it comes, and goes on', async () => {
+  it('answers an unknown type with one error, however often it is sent, and continues', async () => {
     for (let count = 0; count < 20; count += 1) agent.say('from_the_future', { count });
     await stillWorks();
     expect(agent.of('error')).toHaveLength(1);
@@ -34,7 +34,7 @@ describe('what an agent may say', () => {
     });
   });
 
-  it('answers what is no envelope with one error and goes on', async () => {
+  it('answers an invalid envelope with one error and continues', async () => {
     const frames = ['', '{', '[]', 'null', '{"type":"heartbeat"}', '['.repeat(5000), '{"type":1,"id":2}'];
     for (const frame of frames) agent.socket.send(frame);
     agent.socket.send(Buffer.from([0, 1, 2]));
@@ -44,14 +44,14 @@ describe('what an agent may say', () => {
     expect(agent.of('error')[0]).toMatchObject({ payload: { code: 'INVALID_REQUEST' } });
   });
 
-  it('closes on a frame above 1 MiB with the code of the standard', async () => {
+  it('closes with 1009 on a frame above 1 MiB', async () => {
     agent.socket.send(JSON.stringify({ type: 'event', padding: 'x'.repeat(1024 * 1024) }));
     expect(await agent.closed()).toBe(1009);
     const next = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     await next.close();
   });
 
-  it('slows a flood down, says so once, and still sees heartbeats', async () => {
+  it('throttles a flood, reports it once, and still receives heartbeats', async () => {
     agent.hello('instance-1');
     await agent.next('welcome');
     for (let count = 1; count <= 300; count += 1) {
@@ -66,7 +66,7 @@ describe('what an agent may say', () => {
     expect(stored).toBeLessThan(200);
   });
 
-  it('keeps a cluster from touching the commands of another', async () => {
+  it('keeps a cluster from changing commands of another', async () => {
     const other = await rig.addCluster('other');
     const victim = await connectAgent({ port: rig.port, token: other.token, clusterId: other.id });
     victim.hello('victim-1');
@@ -89,7 +89,7 @@ describe('what an agent may say', () => {
     expect(events.map((note) => note.type)).toEqual(['state', 'state']);
   });
 
-  it('takes the reports of a hostile agent within bounds, and those of one whose clock is hours away', async () => {
+  it('bounds the reports of a hostile agent, and accepts those of a clock that is hours off', async () => {
     agent.hello('hostile-2');
     await agent.next('welcome');
     const metrics = { cpu_usage: 0.5, memory_usage: 0.5, active_pods: 1 };
@@ -112,12 +112,12 @@ describe('what an agent may say', () => {
     await stillWorks();
   });
 
-  it('answers for a command that nobody knows, so that the agent can forget it', async () => {
+  it('acknowledges the result of an unknown command, so that the agent can drop it', async () => {
     agent.result('cmd-unknown00000');
     expect(await agent.next('result_ack')).toMatchObject({ payload: { command_ids: ['cmd-unknown00000'] } });
   });
 
-  it('says which output has arrived, whether anybody reads it or not', async () => {
+  it('acknowledges output, whether or not it is read', async () => {
     agent.hello('instance-1');
     expect(await agent.next('welcome')).toMatchObject({
       payload: { acknowledges_output: true, cluster_id: cluster.id },
@@ -128,7 +128,7 @@ describe('what an agent may say', () => {
     expect(agent.of('output_ack').at(-1)?.payload).toEqual({ outputs: [{ command_id: 'cmd-unknown00000', seq: 3 }] });
   });
 
-  it('stores an event once, however often it is sent, and acknowledges it after that', async () => {
+  it('stores a repeated event once, then acknowledges it', async () => {
     agent.hello('instance-1');
     await agent.next('welcome');
     const event = { event_type: 'pod_created', namespace: 'default', resource: 'pod/a', details: { image: 'nginx' } };
@@ -163,7 +163,7 @@ describe('two connections of one cluster', () => {
   });
   afterEach(() => rig.close());
 
-  it('lets the newer one replace the older, whose late end changes nothing', async () => {
+  it('replaces the older connection, whose late end changes nothing', async () => {
     const older = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     older.hello('instance-1');
     await older.next('welcome');
@@ -189,7 +189,7 @@ describe('two connections of one cluster', () => {
     });
   });
 
-  it('ends with exactly one of many that connect at the same time, and the row names it', async () => {
+  it('keeps exactly one of many concurrent connections, and records it', async () => {
     const agents = await Promise.all(
       Array.from({ length: 8 }, () => connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id })),
     );
@@ -201,7 +201,7 @@ describe('two connections of one cluster', () => {
     expect(row).toMatchObject({ connected: true, connectionEpoch: 8, instanceId: 'kept' });
   });
 
-  it('frees everything of an agent that vanishes in the middle of a handshake', async () => {
+  it('releases everything when an agent disconnects during the handshake', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.cut();
     await waitFor(async () => (await rig.call('GET', `/v1/clusters/${cluster.id}`)).body['connected'] === false);

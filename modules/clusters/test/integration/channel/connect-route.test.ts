@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectAgent, refusedConnect, type PlayedAgent } from '../../support/played-agent.ts';
 import { closeWithClock, startRig, type Rig } from '../../support/rig.ts';
 
-describe('who may connect as an agent', () => {
+describe('the agent handshake', () => {
   let rig: Rig;
   let cluster: { id: string; name: string; token: string };
   beforeEach(async () => {
@@ -15,7 +15,7 @@ describe('who may connect as an agent', () => {
   });
   afterEach(() => rig.close());
 
-  it('answers 401 without a token', async () => {
+  it('returns 401 without a token', async () => {
     const refusal = await refusedConnect({ port: rig.port, clusterId: cluster.id });
     expect(refusal.status).toBe(401);
     expect(refusal.body).toEqual({
@@ -28,14 +28,14 @@ describe('who may connect as an agent', () => {
     expect(refusal.headers['www-authenticate']).toBe('Bearer');
   });
 
-  it('answers 401 to a token that nobody has, and to the token of a person', async () => {
+  it("returns 401 for an unknown token and for a user's token", async () => {
     for (const token of [`svc_agt_${'A'.repeat(43)}`, rig.owner.token, 'svc_agt_']) {
       const refusal = await refusedConnect({ port: rig.port, token, clusterId: cluster.id });
       expect(refusal.status).toBe(401);
     }
   });
 
-  it('answers 403 to the token of another cluster, and 400 without X-Cluster-ID', async () => {
+  it('returns 403 for the token of another cluster, and 400 without X-Cluster-ID', async () => {
     const other = await rig.addCluster('staging');
     const foreign = await refusedConnect({ port: rig.port, token: other.token, clusterId: cluster.id });
     expect(foreign.status).toBe(403);
@@ -45,12 +45,12 @@ describe('who may connect as an agent', () => {
     expect(missing.body).toMatchObject({ error: { code: 'INVALID_REQUEST', details: { field: 'X-Cluster-ID' } } });
   });
 
-  it('takes the name of the cluster for an agent that has no id in its configuration', async () => {
+  it("accepts the cluster's name from an agent without a configured id", async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: 'production' });
     await agent.close();
   });
 
-  it('answers 429 with the headers of the contract when a token connects too often', async () => {
+  it("returns 429 with the contract's headers when a token connects too often", async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
       await agent.close();
@@ -67,7 +67,7 @@ describe('who may connect as an agent', () => {
   it.each([
     ['Sec-WebSocket-Key', 'short', '13'],
     ['Sec-WebSocket-Version', 'dGhlIHNhbXBsZSBub25jZQ==', '99'],
-  ])('refuses a handshake with a wrong %s, and the agent that is there stays', async (field, key, version) => {
+  ])('refuses a handshake with a wrong %s, and keeps the connected agent', async (field, key, version) => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     const wrong = request({
       port: rig.port,
@@ -89,7 +89,7 @@ describe('who may connect as an agent', () => {
     await agent.close();
   });
 
-  it('ends the connection of a rotated token and lets the new one in', async () => {
+  it('closes the connection of a rotated token and admits the new one', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     const { status, body } = await rig.call('POST', '/v1/clusters/production/token', { body: {} });
     expect(status).toBe(200);
@@ -100,7 +100,7 @@ describe('who may connect as an agent', () => {
     await (await connectAgent({ port: rig.port, token, clusterId: cluster.id })).close();
   });
 
-  it('ends the connection of a removed cluster', async () => {
+  it('closes the connection of a removed cluster', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     expect((await rig.call('DELETE', '/v1/clusters/production')).status).toBe(204);
     expect(await agent.closed()).toBe(4403);
@@ -108,7 +108,7 @@ describe('who may connect as an agent', () => {
     expect(refusal.status).toBe(401);
   });
 
-  it('sends agents away at a shutdown and leaves no connection in the row', async () => {
+  it('disconnects agents at shutdown and clears the row', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.hello('instance-1');
     await agent.next('welcome');
@@ -121,7 +121,7 @@ describe('who may connect as an agent', () => {
   });
 });
 
-describe('time on the agent channel', () => {
+describe('timeouts of the agent channel', () => {
   let rig: Rig;
   let clock: FakeClock;
   let cluster: { id: string; token: string };
@@ -132,7 +132,7 @@ describe('time on the agent channel', () => {
   });
   afterEach(() => closeWithClock(rig, clock));
 
-  it('closes a link that answers no ping within 25 s, and keeps one that does', async () => {
+  it('closes a link without a pong within 25 s, and keeps a responsive one', async () => {
     const other = await rig.addCluster('other');
     const silent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id, autoPong: false });
     const alive = await connectAgent({ port: rig.port, token: other.token, clusterId: other.id });
@@ -149,7 +149,7 @@ describe('time on the agent channel', () => {
     expect(alive.closeCode).toBeUndefined();
   });
 
-  it('keeps a link on which no pings get through, as long as messages do', async () => {
+  it('keeps a link on which messages arrive but pings do not', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id, autoPong: false });
     agent.hello('instance-1');
     await agent.next('welcome');
@@ -168,7 +168,7 @@ describe('time on the agent channel', () => {
     await agent.close();
   });
 
-  it('shows a cluster as offline after three missed heartbeats, and not before', async () => {
+  it('reports a cluster as offline after exactly three missed heartbeats', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     await agent.close();
     await waitFor(async () => (await rig.call('GET', `/v1/clusters/${cluster.id}`)).body['connected'] === false);
@@ -178,7 +178,7 @@ describe('time on the agent channel', () => {
     expect((await rig.call('GET', `/v1/clusters/${cluster.id}`)).body['status']).toBe('offline');
   });
 
-  it('takes no agent that announced its hello for one of the contract', async () => {
+  it('waits for the hello of an agent that announced it', async () => {
     const slow = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id, announces: true });
     const body = { pod: 'web-1', namespace: 'default', command: ['date'] };
     await rig.call('POST', `/v1/clusters/${cluster.id}/exec`, { body });
@@ -193,7 +193,7 @@ describe('time on the agent channel', () => {
     });
   });
 
-  it('works with an agent that says no hello: it gets its commands after five seconds', async () => {
+  it('treats an agent without a hello as a contract agent, and sends commands after five seconds', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
     const { status, body } = await rig.call('POST', `/v1/clusters/${cluster.id}/deploy`, {
@@ -207,7 +207,7 @@ describe('time on the agent channel', () => {
     expect((await rig.call('GET', `/v1/clusters/${cluster.id}`)).body['protocol']).toBe('contract');
   });
 
-  it('lets a token that was rotated with an overlap live until the overlap ends', async () => {
+  it('accepts a rotated token until its overlap ends', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     await rig.call('POST', `/v1/clusters/${cluster.id}/token`, { body: { overlap_seconds: 60 } });
     agent.hello('instance-1');
@@ -223,7 +223,7 @@ describe('time on the agent channel', () => {
     expect(agent.closeCode).toBe(4401);
   });
 
-  it('ends a connection whose agent has a newer one at another replica', async () => {
+  it('closes a connection whose agent has a newer one at another replica', async () => {
     const other = await rig.addCluster('other');
     const older = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     const bystander = await connectAgent({ port: rig.port, token: other.token, clusterId: other.id });
@@ -236,7 +236,7 @@ describe('time on the agent channel', () => {
     expect(row).toMatchObject({ connected: true, connectionEpoch: 2 });
   });
 
-  it('tells agents to go elsewhere, and closes only later those that are still there', async () => {
+  it('asks agents to reconnect elsewhere, and closes the remaining ones later', async () => {
     await rig.close();
     rig = await startRig({ clock, config: { drain_seconds: 4 } });
     const agents: PlayedAgent[] = [];
@@ -258,7 +258,7 @@ describe('time on the agent channel', () => {
     await closing;
   });
 
-  it('waits for nobody at its end when all agents have left', async () => {
+  it('shuts down at once when all agents have left', async () => {
     await rig.close();
     rig = await startRig({ clock, config: { drain_seconds: 4 } });
     const { id, token } = await rig.addCluster('one');
@@ -271,7 +271,7 @@ describe('time on the agent channel', () => {
     await closing; // even though the clock stands still
   });
 
-  it('gives an agent of the contract every field of the contract', async () => {
+  it('sends every contract field to a contract agent', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.heartbeat();
     const target = { pod: 'web-1', namespace: 'default' };
@@ -286,7 +286,7 @@ describe('time on the agent channel', () => {
     await read;
   });
 
-  it('leaves no timer behind when everything is closed', async () => {
+  it('leaves no timer running when everything is closed', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.hello('instance-1');
     await agent.next('welcome');
@@ -300,7 +300,7 @@ describe('time on the agent channel', () => {
     clock = fakeClock();
   });
 
-  it('takes any first message but hello as that of an agent of the contract', async () => {
+  it('treats any first message except hello as that of a contract agent', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.heartbeat();
     const protocol = await waitFor(async () => (await rig.call('GET', `/v1/clusters/${cluster.id}`)).body['protocol']);

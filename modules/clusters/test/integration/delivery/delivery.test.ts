@@ -11,7 +11,7 @@ import { CHART_PATH, MANIFEST_PATH } from '../../../src/adapters/delivery/agent-
 const CHART = fileURLToPath(new URL('../../../../../deploy/helm/svc-agent', import.meta.url));
 const IMAGE = 'registry.example:5000/team/svc-agent:1.2';
 
-describe('what installs an agent', () => {
+describe('agent installation', () => {
   let rig: Rig;
   beforeEach(async () => {
     const { install } = testConfig();
@@ -19,7 +19,7 @@ describe('what installs an agent', () => {
   });
   afterEach(() => rig.close());
 
-  it('is named by its address at the platform in the commands, with the image of the configuration', async () => {
+  it("names the chart's address at the platform and the configured image", async () => {
     const { body } = await rig.call('POST', '/v1/clusters', { body: { name: 'production' } });
     const { helm, kubectl } = body['install'] as { helm: string; kubectl: string };
     expect(helm).toContain(`helm upgrade --install svc-agent https://platform.example${CHART_PATH} `);
@@ -27,7 +27,7 @@ describe('what installs an agent', () => {
     expect(kubectl).toContain(`-f https://platform.example${MANIFEST_PATH}`);
   });
 
-  it('is the chart of this version, packed, without a token and the same bytes each time', async () => {
+  it('serves the chart of this version, without a token and reproducible byte for byte', async () => {
     const answer = await fetch(`${rig.url}${CHART_PATH}`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/gzip');
@@ -41,7 +41,7 @@ describe('what installs an agent', () => {
     expect(again.equals(packed)).toBe(true);
   });
 
-  it('is packed once, answered from its ETag, and limited by address', async () => {
+  it('packs the chart once, supports its ETag, and rate-limits by address', async () => {
     const first = await fetch(`${rig.url}${CHART_PATH}`);
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[\w-]{43}"$/);
@@ -53,7 +53,7 @@ describe('what installs an agent', () => {
     for (const { headers } of [first, again, manifest]) expect(headers.get('x-ratelimit-limit')).toBe('120');
   });
 
-  it('is the plain manifest as well, with that image and nothing else changed', async () => {
+  it('serves the plain manifest with only the image replaced', async () => {
     const answer = await fetch(`${rig.url}${MANIFEST_PATH}`);
     expect(answer.headers.get('content-type')).toMatch(/^application\/yaml/);
     const original = await readFile(join(CHART, '../../kubernetes/svc-agent.yaml'), 'utf8');
@@ -64,7 +64,7 @@ describe('what installs an agent', () => {
 });
 
 describe('parseImage', () => {
-  it('takes a reference apart', () => {
+  it('splits a reference', () => {
     const digest = `sha256:${'a'.repeat(64)}`;
     expect(parseImage('localhost/svc-agent')).toEqual({ repository: 'localhost/svc-agent', tag: '', digest: '' });
     expect(parseImage(IMAGE)).toEqual({ repository: 'registry.example:5000/team/svc-agent', tag: '1.2', digest: '' });
@@ -75,7 +75,7 @@ describe('parseImage', () => {
     });
   });
 
-  it('has none in nothing, and in what no registry would take', () => {
+  it('returns nothing for an empty or invalid reference', () => {
     for (const reference of ['', 'UPPER/case', 'a b', 'name:', 'name@sha256:12', 'name"\nkind: Secret', '/name']) {
       expect(parseImage(reference), reference).toBeNull();
     }

@@ -17,7 +17,7 @@ interface Got {
   json: () => unknown;
 }
 
-describe('the agent’s image, as the platform serves it', () => {
+describe('the agent image served by the platform', () => {
   let folder: TemporaryFolder;
   let rig: Rig;
   let amd64: PackedImage;
@@ -50,7 +50,7 @@ describe('the agent’s image, as the platform serves it', () => {
     return [status, errors[0]?.code, errors[0]?.message];
   };
 
-  it('is pulled by its tag: one index for all processors, manifests and blobs by their hashes', async () => {
+  it('is pulled by tag: one multi-platform index, and manifests and blobs by digest', async () => {
     await stock('amd64', amd64.archive);
     await stock('arm64', arm64.archive);
     const version = await get('/v2/');
@@ -80,7 +80,7 @@ describe('the agent’s image, as the platform serves it', () => {
     }
   });
 
-  it('answers HEAD with the length and nothing else, and a part of a blob on request', async () => {
+  it('answers HEAD with the length only, and range requests for blobs', async () => {
     await stock('amd64', amd64.archive);
     const blob = `/v2/svc-agent/blobs/${amd64.layerDigest}`;
     const manifest = await get('/v2/svc-agent/manifests/1.0');
@@ -107,7 +107,7 @@ describe('the agent’s image, as the platform serves it', () => {
     expect([behind.status, behind.headers.get('content-range')]).toEqual([416, 'bytes */300000']);
   });
 
-  it('says in the words of registries what there is not', async () => {
+  it('returns registry error codes for missing content', async () => {
     expect(await refusal('/v2/svc-agent/manifests/1.0')).toEqual([
       404,
       'MANIFEST_UNKNOWN',
@@ -122,7 +122,7 @@ describe('the agent’s image, as the platform serves it', () => {
     expect((await get('/v2/svc-agent/manifests/1.0', { method: 'PUT', body: '{}' })).status).toBe(405);
   });
 
-  it('takes a replaced archive at once, and serves nothing of a damaged one or of another processor’s', async () => {
+  it('picks up a replaced archive at once, and ignores a damaged one or one for another processor', async () => {
     await stock('amd64', amd64.archive);
     expect((await get(`/v2/svc-agent/blobs/${amd64.layerDigest}`)).status).toBe(200);
     const next = await packTestImage('amd64', '1.1', randomBytes(500));
@@ -140,7 +140,7 @@ describe('the agent’s image, as the platform serves it', () => {
     }
   });
 
-  it('is one archive as well, by the name that a node has for its processor', async () => {
+  it("is also served as one archive, by the node's name for its processor", async () => {
     await stock('arm64', arm64.archive);
     const answer = await get('/v1/agent/images/aarch64');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-tar']);
@@ -151,7 +151,7 @@ describe('the agent’s image, as the platform serves it', () => {
     expect((await get('/v1/agent/images/riscv64')).status).toBe(400);
   });
 
-  it('is what the commands name where nodes can pull it', async () => {
+  it('is named in the install commands if nodes can pull it', async () => {
     const before = await rig.call('POST', '/v1/clusters', { body: { name: 'before' } });
     expect(before.body['install']).toMatchObject({ image: { available: false } });
     await stock('amd64', amd64.archive);
@@ -164,7 +164,7 @@ describe('the agent’s image, as the platform serves it', () => {
     );
   });
 
-  it('is brought to the nodes by a command where they could not pull it', async () => {
+  it('is imported on the nodes by a command if they cannot pull it', async () => {
     await using plain = await startedAt('http://10.0.0.5:4000');
     await stock('amd64', amd64.archive);
     const { body } = await plain.rig.call('POST', '/v1/clusters', { body: { name: 'production' } });

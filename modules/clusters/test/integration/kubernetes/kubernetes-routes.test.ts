@@ -79,8 +79,8 @@ function pageOf(objects: readonly object[], url: URL): PlayedAnswer {
 
 const get = (path: string) => rig.call('GET', `/v1/clusters/production${path}`);
 
-describe('the lists of what runs in a cluster', () => {
-  it('show pods with state, restarts, owner and usage, and nothing of what they are given', async () => {
+describe('lists of cluster resources', () => {
+  it('show pods with state, restarts, owner and usage, but without their environment', async () => {
     const played = await play(({ pathname }) =>
       pathname.startsWith('/apis/metrics.k8s.io') ? { body: METRICS } : { body: { items: [podNamed('pod-0')] } },
     );
@@ -121,7 +121,7 @@ describe('the lists of what runs in a cluster', () => {
     });
   });
 
-  it('show workloads kind after kind, over the borders of pages', async () => {
+  it('show workloads kind by kind, across page boundaries', async () => {
     await play((url) => {
       if (url.pathname.endsWith('/deployments')) return pageOf([DEPLOYMENT, DEPLOYMENT, DEPLOYMENT], url);
       return pageOf(url.pathname.endsWith('/jobs') ? [{ metadata: { name: 'once', namespace: 'shop' } }] : [], url);
@@ -154,7 +154,7 @@ describe('the lists of what runs in a cluster', () => {
     expect(JSON.stringify(body)).not.toContain(SECRET);
   });
 
-  it('show nodes, without numbers where nobody serves metrics', async () => {
+  it('show nodes, without usage if there is no metrics API', async () => {
     const node = {
       metadata: { name: 'worker-1', labels: { 'node-role.kubernetes.io/control-plane': '' } },
       spec: { unschedulable: true },
@@ -193,7 +193,7 @@ describe('the lists of what runs in a cluster', () => {
     ]);
   });
 
-  it('find by a part of the name, with a bound on how much one call reads', async () => {
+  it('filter by a part of the name, with a limit on the reads per call', async () => {
     const pods = Array.from({ length: 2500 }, (_, index) => podNamed(`pod-${String(index).padStart(4, '0')}`));
     const played = await play((url) => pageOf(url.pathname.startsWith('/apis/') ? [] : pods, url));
     const first = await get('/pods?name=99&page_size=10');
@@ -218,7 +218,7 @@ describe('the lists of what runs in a cluster', () => {
     expect(played.asked.length - before).toBe(11); // ten pages of pods and one metrics request
   });
 
-  it('say what the cluster refuses', async () => {
+  it("report the cluster's refusal", async () => {
     let status = 403;
     await play(({ pathname }) =>
       pathname.startsWith('/apis/') ? { body: {} } : { status, body: { kind: 'Status', message: 'no list for you' } },
@@ -242,7 +242,7 @@ describe('the lists of what runs in a cluster', () => {
     });
   });
 
-  it('are refused with AGENT_OFFLINE while there is no tunnel', async () => {
+  it('return AGENT_OFFLINE while there is no tunnel', async () => {
     for (const path of ['/pods', '/nodes', '/workloads']) {
       expect(await get(path)).toMatchObject({ status: 503, body: { error: { code: 'AGENT_OFFLINE' } } });
     }

@@ -89,7 +89,7 @@ async function started(client: Client): Promise<WebSocket> {
 const frame = (channel: number, body: string): Buffer => Buffer.concat([Buffer.of(channel), Buffer.from(body)]);
 
 describe('a shell', () => {
-  it('passes input, output and sizes, and tells how it ended', async () => {
+  it('forwards input, output and sizes, and reports the exit', async () => {
     const client = open(`${PATH}&cols=100&rows=30`);
     const process = await started(client);
     expect(client.controls[0]).toEqual({ type: 'ready', container: 'main', tty: true });
@@ -119,7 +119,7 @@ describe('a shell', () => {
     );
   });
 
-  it('drops a control with unusable values, and passes what comes after it', async () => {
+  it('drops a control with invalid values, and continues', async () => {
     const client = open(`${PATH}&cols=100&rows=30`);
     await started(client);
     for (const [cols, rows] of [
@@ -138,7 +138,7 @@ describe('a shell', () => {
     expect(client.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('runs a command without a terminal, with its two outputs apart', async () => {
+  it('runs a command without a terminal, with separate stdout and stderr', async () => {
     const client = open(`${PATH}&tty=false&command=cat&command=-n`);
     await started(client);
     const asked = new URL(kubernetes.asked.at(-1) ?? '', 'http://kubernetes');
@@ -147,14 +147,14 @@ describe('a shell', () => {
     expect(Object.fromEntries(asked.searchParams)).toMatchObject({ tty: 'false', stdin: 'true', stderr: 'true' });
   });
 
-  it('ends the connection to the container when its client goes', async () => {
+  it('closes the connection to the container when its client disconnects', async () => {
     const client = open();
     const process = await started(client);
     client.socket.terminate();
     await waitFor(() => process.readyState === WebSocket.CLOSED);
   });
 
-  it('loses nothing to a client that reads slowly', async () => {
+  it('loses nothing for a slow reader', async () => {
     const client = open();
     const process = await started(client);
     client.socket.pause();
@@ -167,7 +167,7 @@ describe('a shell', () => {
     expect(client.output.reduce((sum, data) => sum + data.length, 0)).toBe(256 * 64 * 1024);
   });
 
-  it('sends a client that acknowledges no more than a window beyond what it has shown', async () => {
+  it('sends an acknowledging client at most one window beyond what it has displayed', async () => {
     const client = open(`${PATH}&ack=true`);
     const process = await started(client);
     const piece = frame(1, 'x'.repeat(64 * 1024 - 1));
@@ -188,7 +188,7 @@ describe('a shell', () => {
     expect(await client.closed).toMatchObject({ code: 1000 });
   });
 
-  it('tells as a frame what the cluster refuses, since browsers see no refused handshake', async () => {
+  it("reports the cluster's refusal in a frame, because browsers cannot see a refused handshake", async () => {
     const gone = open(PATH.replace('web-1', 'gone'));
     expect(await gone.closed).toMatchObject({ code: 4010 });
     expect(gone.controls).toMatchObject([{ type: 'error', status: 404, code: 'KUBERNETES_NOT_FOUND' }]);
@@ -198,7 +198,7 @@ describe('a shell', () => {
     expect(JSON.stringify(two.controls)).toContain('main, side');
   });
 
-  it('tells that nothing ran, and that the connection was lost', async () => {
+  it('reports that nothing ran, or that the connection was lost', async () => {
     const refused = open();
     const first = await started(refused);
     first.send(frame(3, JSON.stringify({ status: 'Failure', message: 'no such file' })));
@@ -211,14 +211,14 @@ describe('a shell', () => {
     expect(await lost.closed).toMatchObject({ code: 1011 });
   });
 
-  it('ends with a client that sends what nobody knows', async () => {
+  it('closes on an unknown message', async () => {
     const client = open();
     await started(client);
     client.socket.send(frame(9, 'x'));
     expect(await client.closed).toMatchObject({ code: 4009 });
   });
 
-  it('takes a token from the subprotocols, as browsers must send it', async () => {
+  it('accepts a token in the subprotocols, because browsers cannot send headers', async () => {
     const token = Buffer.from(rig.owner.token).toString('base64url');
     const client = open(PATH, { origin: 'https://svc.example' }, ['shell.v1', `bearer.${token}`]);
     await started(client);
@@ -226,21 +226,21 @@ describe('a shell', () => {
   });
 });
 
-describe('a shell is refused', () => {
-  it('with 401 without a token and with a wrong one', async () => {
+describe('a refused shell', () => {
+  it('returns 401 without a token and with a wrong one', async () => {
     for (const headers of [{}, { authorization: 'Bearer nonsense' }, { authorization: `Bearer ${cluster.token}` }]) {
       expect(await refusal(PATH, headers)).toEqual({ status: 401, code: 'UNAUTHORIZED' });
     }
   });
 
-  it('with 404 to a stranger, in his workspace and in ours', async () => {
+  it('returns 404 to a stranger, in their own workspace and in ours', async () => {
     const stranger = rig.access.user('stranger');
     expect((await refusal(PATH, stranger.headers)).status).toBe(404);
     const ours = `${PATH}&workspace_uuid=${rig.owner.workspaceUuid}`;
     expect((await refusal(ours, stranger.headers)).status).toBe(404);
   });
 
-  it('with 403 to guests of the team, tokens that may read, and guest sign-ins', async () => {
+  it('returns 403 to team guests, read-only tokens and guest sign-ins', async () => {
     const guest = rig.access.user('guest');
     rig.access.join(teamUuid, guest, 'guest');
     const ours = `${PATH}&workspace_uuid=${rig.owner.workspaceUuid}&team_uuid=${teamUuid}`;
@@ -250,13 +250,13 @@ describe('a shell is refused', () => {
     expect((await refusal(PATH, rig.access.guest().headers)).status).toBe(403);
   });
 
-  it('with 403 to pages of other sites, whatever cookie they bring', async () => {
+  it('returns 403 to pages of other sites, regardless of cookies', async () => {
     for (const origin of ['https://evil.example', 'null']) {
       expect(await refusal(PATH, { origin, cookie: 'svc_session=x' })).toMatchObject({ status: 403 });
     }
   });
 
-  it('with 400 for a handshake that is none, and without a word in the audit log', async () => {
+  it('returns 400 for an invalid handshake, without an audit entry', async () => {
     const before = rig.audit.entries.length;
     const connection = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
     const asked = request({
@@ -271,7 +271,7 @@ describe('a shell is refused', () => {
     expect(rig.audit.entries).toHaveLength(before);
   });
 
-  it('with 503 while there is no tunnel', async () => {
+  it('returns 503 while there is no tunnel', async () => {
     await rig.addCluster('silent');
     const path = PATH.replace('production', 'silent');
     expect(await refusal(path, rig.owner.headers)).toEqual({ status: 503, code: 'AGENT_OFFLINE' });
@@ -285,7 +285,7 @@ describe('a shell is refused', () => {
     ['namespace=shop&pod=web-1&tty=maybe', 'tty'],
     ['namespace=shop&pod=web-1&cols=-1', 'cols'],
     ['namespace=shop&pod=web-1&command=', 'command'],
-  ])('with 400 for %s, naming %s', async (query, field) => {
+  ])('returns 400 for %s, naming %s', async (query, field) => {
     const { socket } = open(`/v1/clusters/production/shell?${query}`);
     const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
     expect(response.statusCode).toBe(400);
@@ -293,8 +293,8 @@ describe('a shell is refused', () => {
   });
 });
 
-describe('a shell when the platform restarts', () => {
-  it('is told so, and its process is left', async () => {
+describe('a shell during a platform restart', () => {
+  it('is notified, and its process keeps running', async () => {
     const other = await startRig();
     const made = await other.addCluster();
     let process: WebSocket | undefined;

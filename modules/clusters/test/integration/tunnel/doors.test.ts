@@ -9,7 +9,7 @@ import { serviceHost } from '../../../src/routes/tunnel/tunnel-address.ts';
  * `tunnel:use` and `command:exec` have several entry points. If one refuses a caller, so must all others of the same
  * action.
  */
-describe('reaching into a cluster', () => {
+describe('access to a cluster', () => {
   let rig: Rig;
   let cluster: { id: string; name: string };
   let team: string;
@@ -92,7 +92,7 @@ describe('reaching into a cluster', () => {
   it.each([
     { action: 'tunnel:use', doors: TUNNEL },
     { action: 'command:exec', doors: EXEC },
-  ])('is answered alike at each door of $action, for each caller', async ({ doors }) => {
+  ])('returns the same status at every entry point of $action, for every caller', async ({ doors }) => {
     const answers: Record<string, unknown> = {};
     for (const [name, caller] of Object.entries(callers)) {
       const statuses = new Set<number>();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PlayedKubernetes } from '../../support/played-kubernetes.ts';
 import { startRig, type Rig } from '../../support/rig.ts';
 
-describe('the cookie of a tunnel over TLS', () => {
+describe('the tunnel cookie over TLS', () => {
   let rig: Rig;
   let played: PlayedKubernetes;
   let link: URL;
@@ -35,7 +35,7 @@ describe('the cookie of a tunnel over TLS', () => {
     return response;
   };
 
-  it('is one that only this host can set, and no other opens the service', async () => {
+  it('is host-only, and no other cookie opens the service', async () => {
     const entered = await get(`${link.pathname}${link.search}`);
     const token = link.searchParams.get('svc_tunnel') ?? '';
     expect(entered.statusCode).toBe(303);

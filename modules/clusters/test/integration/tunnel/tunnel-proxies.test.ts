@@ -9,7 +9,7 @@ const FORWARDED = { 'x-forwarded-for': '192.0.2.66, 203.0.113.9', 'x-forwarded-p
 describe.each([
   { trustedProxies: ['127.0.0.1'], client: '203.0.113.9', cookie: /^__Host-svc_tunnel=/ },
   { trustedProxies: [], client: '127.0.0.1', cookie: /^svc_tunnel=/ },
-])('a tunnel with the trusted proxies $trustedProxies', ({ trustedProxies, client, cookie }) => {
+])('a tunnel with trusted proxies $trustedProxies', ({ trustedProxies, client, cookie }) => {
   let rig: Rig;
   let played: PlayedKubernetes;
 
@@ -32,7 +32,7 @@ describe.each([
     return response;
   };
 
-  it('goes by the address and the scheme that the rule of trusted proxies gives', async () => {
+  it('uses the client address and scheme that those proxies report', async () => {
     const made = await rig.call('POST', '/v1/clusters/production/tunnel-links', { body: { service: 'web' } });
     const link = new URL(String(made.body['url']));
     const entered = await send('GET', `${link.pathname}${link.search}`, { host: link.host });

@@ -79,20 +79,20 @@ async function ask(
 }
 
 describe.each(WAYS)('$name', (way) => {
-  it('answers 401 without a token and with a wrong one', async () => {
+  it('returns 401 without a token and with a wrong one', async () => {
     for (const headers of [{}, { authorization: 'Bearer nonsense' }, { authorization: `Bearer ${cluster.token}` }]) {
       expect(await ask(way, headers)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
     }
   });
 
-  it('answers 404 to a stranger, as for a cluster that is not there', async () => {
+  it('returns 404 to a stranger, as for an unknown cluster', async () => {
     const stranger = rig.access.user('stranger');
     expect(await ask(way, stranger.headers)).toMatchObject({ status: 404, code: 'CLUSTER_NOT_FOUND' });
     const withTeam = { ...stranger.headers, 'x-team-uuid': teamUuid };
     expect([403, 404]).toContain((await ask(way, withTeam)).status);
   });
 
-  it('answers 403 to whoever may only read', async () => {
+  it('returns 403 to a read-only caller', async () => {
     const member: FakeCaller = rig.access.user('guest');
     rig.access.join(teamUuid, member, 'guest');
     expect(await ask(way, { ...member.headers, 'x-team-uuid': teamUuid })).toMatchObject({ status: 403 });
@@ -100,7 +100,7 @@ describe.each(WAYS)('$name', (way) => {
     expect(await ask(way, reader.headers)).toMatchObject({ status: 403 });
   });
 
-  it('answers 503 to a member while there is no tunnel', async () => {
+  it('returns 503 to a member while there is no tunnel', async () => {
     const member = rig.access.user('member');
     rig.access.join(teamUuid, member, 'member');
     const headers = { ...member.headers, 'x-team-uuid': teamUuid };
@@ -109,7 +109,7 @@ describe.each(WAYS)('$name', (way) => {
 });
 
 describe('the tunnel of an agent', () => {
-  it('is refused without its token, with another cluster’s id, and without an upgrade that is known', async () => {
+  it('requires its token, its own cluster id, and a known upgrade', async () => {
     const other = await rig.addCluster('other');
     await expect(connectAgent('svc_agt_nonsense', cluster.id)).rejects.toMatchObject({ status: 401 });
     await expect(connectAgent(rig.owner.token, cluster.id)).rejects.toMatchObject({ status: 401 });
@@ -123,7 +123,7 @@ describe('the tunnel of an agent', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('stands on a raw socket and on a WebSocket, and the newest one stays', async () => {
+  it('accepts a raw socket and a WebSocket, and keeps the newest', async () => {
     const first = await connectAgent(cluster.token, cluster.id);
     expect(first.kind).toBe('raw');
     const second = await connectAgent(cluster.token, cluster.id, 'websocket');
@@ -132,14 +132,14 @@ describe('the tunnel of an agent', () => {
     expect(await ask(WAYS[0], rig.owner.headers)).toEqual({ status: 404, code: 'FORWARD_NOT_FOUND' });
   });
 
-  it('may open no stream itself', async () => {
+  it('lets the agent open no stream', async () => {
     const { session } = await connectAgent(cluster.token, cluster.id);
     const stream = session.open(Buffer.from('{"service":"kubernetes","user":"svc:user:x","role":"owner"}'));
     await expect(once(stream, 'close')).rejects.toMatchObject({ resetCode: MUX_CODES.REFUSED });
     expect(session.acceptsStreams).toBe(true);
   });
 
-  it('ends with its token, and with its cluster', async () => {
+  it('ends when its token is rotated or its cluster is removed', async () => {
     const doomed = await rig.addCluster('doomed');
     const { session } = await connectAgent(doomed.token, doomed.id);
     const { body } = await rig.call('POST', '/v1/clusters/doomed/token', { body: { overlap_seconds: 0 } });
@@ -149,7 +149,7 @@ describe('the tunnel of an agent', () => {
     expect(await next.session.closed).toMatchObject({ resetCode: TUNNEL_CLOSE_CODES.forbidden });
   });
 
-  it('that is at another replica is told of, instead of an agent that is away', async () => {
+  it('is reported if another replica holds it', async () => {
     const far = await rig.addCluster('far');
     const later = new Date(Date.now() + 60_000).toISOString();
     await rig.stores.tunnelStore.open(far.id, 'replica-2', new Date().toISOString(), later);
@@ -162,7 +162,7 @@ describe('the tunnel of an agent', () => {
 });
 
 describe('a hostile agent', () => {
-  it('that sends rubbish loses its own connection and nothing else', async () => {
+  it('loses only its own connection when it sends garbage', async () => {
     const good = await connectAgent(cluster.token, cluster.id);
     const evil = await rig.addCluster('evil');
     const socket = connect(rig.port, '127.0.0.1');
@@ -179,7 +179,7 @@ describe('a hostile agent', () => {
     expect(await ask(WAYS[0], rig.owner.headers)).toMatchObject({ status: 404 });
   });
 
-  it('that answers with no HTTP, or with a head that never ends, is a 502', async () => {
+  it('causes a 502 when it responds with invalid HTTP or an endless head', async () => {
     const { transport } = await dialMux({
       url: new URL(`${rig.url}/v1/agent/tunnel`),
       headers: { authorization: `Bearer ${cluster.token}`, 'x-cluster-id': cluster.id },

@@ -135,14 +135,14 @@ function expectedEnd(channel: string, status: number): RegExp {
 }
 
 describe.each(Object.keys(WAYS))('when %s', (way) => {
-  it.each(Object.keys(CHANNELS))('%s ends', async (name) => {
+  it.each(Object.keys(CHANNELS))('ends %s', async (name) => {
     const channel = await CHANNELS[name]?.();
     const { take, status } = WAYS[way] ?? { take: () => undefined, status: 0 };
     take();
     expect(await channel?.ended).toMatch(expectedEnd(name, status));
   });
 
-  it('a link that was not used opens nothing, nor does its cookie', async () => {
+  it('rejects an unused link and its cookie', async () => {
     const [unused, used] = [await makeLink(), await makeLink()];
     const cookie = await cookieOf(used);
     WAYS[way]?.take();
@@ -153,7 +153,7 @@ describe.each(Object.keys(WAYS))('when %s', (way) => {
 });
 
 describe('the host of a service', () => {
-  it('is an origin of its own for each service, with a cookie for no other host', async () => {
+  it('is a separate origin for each service, with a host-only cookie', async () => {
     const [web, other] = [await makeLink('web'), await makeLink('other')];
     expect(web.hostname).toBe(`tunnel-${cluster.id}-web.localhost`);
     expect(other.hostname).not.toBe(web.hostname);
@@ -164,7 +164,7 @@ describe('the host of a service', () => {
     expect((await send(other.host, '/x', cookie)).statusCode).toBe(401);
   });
 
-  it('takes no cookie to what a page of another service asks of it', async () => {
+  it("rejects its cookie on subresource requests from another service's page", async () => {
     const cookie = await cookieOf(await makeLink());
     const asked = { ...cookie, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' };
     expect((await send(host(), '/x', asked)).statusCode).toBe(403);
@@ -172,7 +172,7 @@ describe('the host of a service', () => {
     expect((await send(host(), '/x', { ...asked, 'sec-fetch-site': 'same-origin' })).statusCode).toBe(200);
   });
 
-  it('is a label of 63 characters at most, whatever the name of the service', async () => {
+  it("has a first label of at most 63 characters, whatever the service's name", async () => {
     const url = await makeLink(LONG_SERVICE);
     expect(url.hostname.split('.', 1)[0]?.length).toBeLessThanOrEqual(63);
     expect(url.hostname).not.toBe(serviceHost(cluster.id, `${LONG_SERVICE}2`, 'localhost'));
@@ -180,7 +180,7 @@ describe('the host of a service', () => {
     expect(played.callers.at(-1)?.service).toBe(LONG_SERVICE);
   });
 
-  it('is where a browser is led from the host of the cluster, which takes no cookie', async () => {
+  it("is where the cluster's host redirects browsers, without accepting a cookie", async () => {
     const shared = `tunnel-${cluster.id}.localhost:4000`;
     const moved = await send(shared, '/web/a?b=1', { 'sec-fetch-mode': 'navigate' });
     expect(moved).toMatchObject({ statusCode: 308, headers: { location: `http://${host()}:4000/a?b=1` } });
@@ -194,7 +194,7 @@ describe('the host of a service', () => {
 });
 
 describe('a tunnel link', () => {
-  it('lives no longer than the token that made it', async () => {
+  it('expires no later than the token that created it', async () => {
     const expiresAt = new Date(Date.now() + 120_000).toISOString();
     Object.assign(member.principal, { expiresAt });
     const path = `/v1/clusters/production/tunnel-links?${scope()}`;

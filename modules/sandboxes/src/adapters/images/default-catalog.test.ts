@@ -5,13 +5,13 @@ const catalog = (changes: object = {}) =>
   createCatalog({ images: [], default_image: 'debian', image_registry: 'docker.io', ...changes });
 
 describe('the built-in catalog', () => {
-  it('knows the aliases that clients use', () => {
+  it('includes the aliases that clients use', () => {
     const names = ['ubuntu', 'ubuntu-24', 'debian', 'alpine', 'busybox', 'node', 'python'];
     expect(names.filter((name) => catalog().find(name) === null)).toEqual([]);
     expect(catalog().find('ubuntu:24.04')).toBeNull();
   });
 
-  it('asks the registry first and falls back to what this machine has', () => {
+  it("tries the registry first and falls back to this machine's packages", () => {
     expect(catalog().find('debian')?.sources).toEqual([
       { kind: 'registry', reference: 'docker.io/library/debian:stable' },
       { kind: 'debootstrap', suite: 'host', packages: [] },
@@ -19,7 +19,7 @@ describe('the built-in catalog', () => {
     expect(catalog().find('busybox')?.sources[0]).toEqual({ kind: 'busybox' });
   });
 
-  it('takes built-in images from a registry of one own, or from none', () => {
+  it('uses another registry for built-in images, or none', () => {
     const mirrored = catalog({ image_registry: 'registry.example:5000' });
     expect(mirrored.find('alpine')?.sources).toEqual([
       { kind: 'registry', reference: 'registry.example:5000/library/alpine:3' },
@@ -28,7 +28,7 @@ describe('the built-in catalog', () => {
     expect(catalog({ image_registry: '' }).find('debian')?.sources).toHaveLength(1);
   });
 
-  it('lets configured images take the place of built-in ones and of their aliases', () => {
+  it('lets configured images replace built-in ones and their aliases', () => {
     const own = { name: 'nodejs', sources: [{ kind: 'registry' as const, reference: 'registry.example/node:24' }] };
     const changed = catalog({ images: [own] });
     expect(changed.find('nodejs')?.sources).toEqual(own.sources);

@@ -4,7 +4,7 @@ import { progressMessage } from '../../domain/images/progress.ts';
 const NOTHING = { source: 'registry docker.io/library/debian', layers: 0, layersDone: 0, bytes: 0, bytesDone: 0 };
 const HINT = 'Only the first sandbox of an image waits for this.';
 
-describe('the message of an image that is being prepared', () => {
+describe('the progress message of an image', () => {
   it.each([
     [{ stage: 'resolving' }, 'Looking up the image from registry docker.io/library/debian.'],
     [
@@ -12,7 +12,7 @@ describe('the message of an image that is being prepared', () => {
       'Downloading the image from registry docker.io/library/debian: 26% of 48.0 MB, 1 of 3 layers done.',
     ],
     [{ stage: 'building', source: 'Debian packages (host)' }, 'Building the image from Debian packages (host).'],
-  ] as const)('says what is done and how far it is: %j', (progress, message) => {
+  ] as const)('describes stage and progress: %j', (progress, message) => {
     expect(progressMessage({ ...NOTHING, ...progress })).toBe(`${message} ${HINT}`);
   });
 });

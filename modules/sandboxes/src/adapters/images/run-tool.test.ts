@@ -17,14 +17,14 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   const run = (script: string, signal = new AbortController().signal): Promise<string> =>
     runTool('/bin/sh', ['-c', script], { signal });
 
-  it('answers what it printed, or fails with the end of what it complained of', async () => {
+  it('returns its output, or fails with the end of its error output', async () => {
     expect(await run('echo one; echo two >&2')).toBe('one\n');
     const failure: unknown = await run('echo wrong; echo no such thing >&2; exit 3').catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ToolFailure);
     expect(String(failure)).toContain('no such thing');
   });
 
-  it('ends with the abort, even when a process outside its group holds the output open', async () => {
+  it('ends on abort, even if a process outside its group keeps the output open', async () => {
     const pidFile = join(folder.path, 'pid');
     const stop = new AbortController();
     const ended = run(`setsid sh -c 'echo $$ > ${pidFile}; exec sleep 600' & wait`, stop.signal).catch(

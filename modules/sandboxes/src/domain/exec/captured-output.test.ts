@@ -5,14 +5,14 @@ import { CapturedOutput } from './captured-output.ts';
 const between = (bytes: number): string => `<${bytes}>`;
 
 describe('captured output', () => {
-  it('is the whole output up to its limit', () => {
+  it('is complete up to the limit', () => {
     const output = new CapturedOutput(6);
     for (const part of ['a', 'bcd', 'ef']) output.push(Buffer.from(part));
     expect(output.bytes(between).toString()).toBe('abcdef');
     expect(output.truncated).toBe(false);
   });
 
-  it('is the beginning and the end beyond it, however the bytes arrive', () => {
+  it('is the beginning and the end above the limit, however the bytes arrive', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 30 }),
@@ -38,7 +38,7 @@ describe('captured output', () => {
     );
   });
 
-  it('does not keep what it will not show', () => {
+  it('does not keep bytes that it omits', () => {
     const output = new CapturedOutput(1024);
     const chunk = Buffer.alloc(64 * 1024, 'x');
     for (let index = 0; index < 1000; index += 1) output.push(chunk);

@@ -16,7 +16,7 @@ const ENTRY = {
 };
 
 describe('parsePrecondition', () => {
-  it('gives back what a tag was made of, weak or not, one of several', () => {
+  it('parses weak and strong entity tags, alone or in a list', () => {
     const tag = entityTag(parseEntry(ENTRY));
     const { inode, size, mod_time } = ENTRY;
     for (const header of [tag, tag.replace('W/', ''), `"other", ${tag}`]) {
@@ -24,13 +24,13 @@ describe('parsePrecondition', () => {
     }
   });
 
-  it('knows the stars, and no header as no condition', () => {
+  it('parses `*`, and treats a missing header as no condition', () => {
     expect(parsePrecondition({})).toBeUndefined();
     expect(parsePrecondition({ 'if-match': '*' })).toEqual({ present: true });
     expect(parsePrecondition({ 'if-none-match': ' * ' })).toEqual({ absent: true });
   });
 
-  it('lets a tag of something else match nothing', () => {
+  it('matches nothing for a foreign tag', () => {
     expect(parsePrecondition({ 'if-match': '"d41d8cd98f00b204e9800998ecf8427e"' })).toEqual({ versions: [] });
   });
 
@@ -41,7 +41,7 @@ describe('parsePrecondition', () => {
     [{ 'if-match': Array.from({ length: 33 }, () => '"a"').join(',') }, 'If-Match'],
     [{ 'if-none-match': '"a"' }, 'If-None-Match'],
     [{ 'if-none-match': '*', 'if-match': '*' }, 'If-None-Match'],
-  ])('refuses %j with the name of the header', (headers, field) => {
+  ])('refuses %j and names the header', (headers, field) => {
     expect(() => parsePrecondition(headers)).toThrow(
       expect.objectContaining({ code: 'INVALID_FIELD', details: expect.objectContaining({ field }) }),
     );

@@ -78,7 +78,7 @@ const uses: readonly (readonly [string, (connection: HelperConnection) => Promis
   ],
 ];
 
-describe('what a hostile helper answers', () => {
+describe('responses of a hostile helper', () => {
   let folder: TemporaryFolder;
   let server: Server;
   let sockets: Socket[];
@@ -101,7 +101,7 @@ describe('what a hostile helper answers', () => {
     await folder.remove();
   });
 
-  it.each(uses)('ends %s with a result or an error, and nothing else', async (_name, use) => {
+  it.each(uses)('end %s with a result or an error, and nothing else', async (_name, use) => {
     await fc.assert(
       fc.asyncProperty(fc.array(frames, { minLength: 1, maxLength: 10 }), async (sent) => {
         const connection = await HelperConnection.open(path, AbortSignal.timeout(10_000));

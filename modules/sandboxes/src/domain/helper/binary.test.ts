@@ -9,7 +9,7 @@ const BUILD_LIMIT_MS = 10 * 60_000;
 const MAX_BINARY_BYTES = 3 * 1024 * 1024;
 
 describe("the helper's binaries", () => {
-  it('are small, and those that SHA256SUMS names', () => {
+  it('are small and match SHA256SUMS', () => {
     const checked = execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], {
       cwd: join(NATIVE, 'bin'),
       encoding: 'utf8',
@@ -23,7 +23,7 @@ describe("the helper's binaries", () => {
 
 describeRequiring(['go'], "the helper's source", () => {
   it(
-    'gives the same binaries again, byte for byte',
+    'builds reproducibly, byte for byte',
     async () => {
       await using folder = await temporaryFolder();
       execFileSync(join(NATIVE, 'build'), [folder.path], { stdio: 'pipe' });
@@ -34,7 +34,7 @@ describeRequiring(['go'], "the helper's source", () => {
   );
 
   it(
-    'passes its own tests and the checks of go vet',
+    'passes its own tests and go vet',
     () => {
       execFileSync('go', ['vet', './...'], { cwd: NATIVE, stdio: 'pipe' });
       execFileSync('go', ['test', './...'], { cwd: NATIVE, stdio: 'pipe' });

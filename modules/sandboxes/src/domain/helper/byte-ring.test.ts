@@ -12,7 +12,7 @@ const steps = fc.array(
 );
 
 describe('ByteRing', () => {
-  it('gives every byte once, in order, and leaves what was taken alone until it is released', () => {
+  it('returns every byte once, in order, and does not change taken bytes until they are released', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const ring = new ByteRing();
@@ -39,7 +39,7 @@ describe('ByteRing', () => {
     );
   });
 
-  it('does not grow while what comes is passed on', () => {
+  it('does not grow while bytes are taken as they arrive', () => {
     const ring = new ByteRing();
     const buffers = new Set<ArrayBufferLike>();
     for (let index = 0; index < 10_000; index += 1) {

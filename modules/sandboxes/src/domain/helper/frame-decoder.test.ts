@@ -67,7 +67,7 @@ function decodeAll(bytes: Buffer, cuts: readonly number[]): Gathered {
 }
 
 describe('FrameDecoder', () => {
-  it('gives back every frame, wherever the bytes were cut', () => {
+  it('returns every frame, however the bytes are split', () => {
     fc.assert(
       fc.property(frames, fc.array(fc.nat(), { maxLength: 30 }), (sent, cuts) => {
         const bytes = Buffer.concat(sent.map((frame) => encodeFrame(frame.type, frame.stream, frame.payload)));
@@ -82,7 +82,7 @@ describe('FrameDecoder', () => {
     );
   });
 
-  it('takes any bytes without throwing anything but a protocol violation, and never holds more than one frame', () => {
+  it('throws only protocol violations on any input, and never holds more than one frame', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 2000 }), { maxLength: 20 }), (chunks) => {
         const found = new Gathered();
@@ -97,7 +97,7 @@ describe('FrameDecoder', () => {
     );
   });
 
-  it('refuses a frame above the limit as soon as its header is there', () => {
+  it('refuses an oversized frame as soon as its header has arrived', () => {
     const header = Buffer.alloc(FRAME_HEADER_BYTES);
     header.writeUInt32BE(MAX_PAYLOAD_BYTES + 1, 0);
     const decoder = new FrameDecoder(new Gathered());
@@ -105,7 +105,7 @@ describe('FrameDecoder', () => {
     expect(() => decoder.push(header.subarray(8))).toThrow(ProtocolViolation);
   });
 
-  it('holds about the size of a frame that comes byte by byte, and little for a header alone', () => {
+  it('holds about the size of a frame that arrives byte by byte, and little for a header alone', () => {
     const found = new Gathered();
     const decoder = new FrameDecoder(found);
     const frame = encodeFrame(FrameType.control, 1, Buffer.alloc(MAX_PAYLOAD_BYTES, 'x'));
@@ -125,7 +125,7 @@ describe('FrameDecoder', () => {
     expect(found.frames.map(({ payload }) => payload.length)).toEqual([MAX_PAYLOAD_BYTES]);
   });
 
-  it('hands on frames without a payload, and refuses data without a channel', () => {
+  it('passes on frames without a payload, and refuses data without a channel', () => {
     const found = new Gathered();
     const decoder = new FrameDecoder(found);
     decoder.push(encodeFrame(FrameType.pong, 0, Buffer.alloc(0)));
@@ -133,7 +133,7 @@ describe('FrameDecoder', () => {
     expect(() => decoder.push(encodeFrame(FrameType.data, 1, Buffer.alloc(0)))).toThrow(ProtocolViolation);
   });
 
-  it('hands on data before the rest of its frame is there', () => {
+  it('passes on data before the rest of its frame has arrived', () => {
     const found = new Gathered();
     const decoder = new FrameDecoder(found);
     decoder.push(encodeDataFrame(7, 2, Buffer.from('oh, more')).subarray(0, -6));

@@ -54,7 +54,7 @@ describe('HelperConnection', () => {
     await folder.remove();
   });
 
-  it('survives whatever a helper sends: streams end, the connection ends, nothing is thrown', async () => {
+  it('survives any input from a helper: streams and connection end, nothing throws', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hostileBytes, { minLength: 1, maxLength: 12 }), async (chunks) => {
         const connection = await open();
@@ -69,7 +69,7 @@ describe('HelperConnection', () => {
     );
   });
 
-  it('refuses one that greets with nonsense, with another protocol, or not at all', async () => {
+  it('refuses a helper with an invalid greeting, another protocol version or no greeting', async () => {
     for (const bytes of [
       Buffer.from('HTTP/1.1 200 OK\r\n\r\n'),
       encodeJsonFrame(FrameType.hello, 0, { protocol: 2 }),
@@ -88,7 +88,7 @@ describe('HelperConnection', () => {
     ['grants more than was sent', [encodeFrame(FrameType.credit, 1, Buffer.from([0, 0, 0, 1]))]],
     ['greets twice', [HELLO]],
     ['pings', [encodeFrame(FrameType.ping, 0, Buffer.alloc(0))]],
-  ])('cuts the connection of one that %s', async (_what, frames) => {
+  ])('cuts the connection to a helper that %s', async (_what, frames) => {
     const connection = await open();
     const stream = connection.start({ op: 'process.start' }, { data: () => undefined });
     for (const frame of frames) (await helper()).write(frame);
@@ -96,7 +96,7 @@ describe('HelperConnection', () => {
     expect(await connection.closed).toBeInstanceOf(ProtocolViolation);
   });
 
-  it('takes no more than the window of a flood that nobody passes on, in large or in the smallest frames', async () => {
+  it('accepts no more than one window of unread output, in large or minimal frames', async () => {
     for (const sizeBytes of [65_535, 1]) {
       const connection = await open();
       let taken = 0;
@@ -114,7 +114,7 @@ describe('HelperConnection', () => {
     }
   });
 
-  it('sends no more than the window until the helper grants more', async () => {
+  it('sends no more than the window until the helper grants more credit', async () => {
     const connection = await open();
     const stream = connection.start({ op: 'process.start' });
     const socket = await helper();
@@ -141,7 +141,7 @@ describe('HelperConnection', () => {
     await connection.close();
   });
 
-  it('ends what still runs as lost when it is closed', async () => {
+  it('ends running streams as lost when it is closed', async () => {
     const connection = await open();
     const stream = connection.start({ op: 'process.start' });
     await connection.close();

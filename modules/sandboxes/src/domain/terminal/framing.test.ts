@@ -19,7 +19,7 @@ describe.each(framings)('the framing %s', (_name, make, headerBytes) => {
     return message;
   };
 
-  it('makes messages that stay as they are when the bytes are overwritten, however many wait', () => {
+  it('returns messages that do not change when the input buffer is overwritten, however many are pending', () => {
     const framing = make(new SendBuffers());
     const lent = Buffer.alloc(LARGE_BYTES);
     const waiting = Array.from({ length: 40 }, (_, index) => {
@@ -31,7 +31,7 @@ describe.each(framings)('the framing %s', (_name, make, headerBytes) => {
     }
   });
 
-  it('uses the buffer of a large message again once it has left', () => {
+  it('reuses the buffer of a large message after it was sent', () => {
     const buffers = new SendBuffers();
     const framing = make(buffers);
     const used = new Set<ArrayBufferLike>();
@@ -43,7 +43,7 @@ describe.each(framings)('the framing %s', (_name, make, headerBytes) => {
     expect(used.size).toBe(1);
   });
 
-  it('takes no large buffer for a small message', () => {
+  it('uses no pooled buffer for a small message', () => {
     const buffers = new SendBuffers();
     const small = messageOf(make(buffers), Buffer.from('x'));
     expect(small.buffer).not.toBe(buffers.take(LARGE_BYTES).buffer);
@@ -78,7 +78,7 @@ describe('text in the default framing', () => {
     expect(input(text)).toEqual({ kind: 'stdin', bytes: Buffer.from(text) });
   });
 
-  it('types the data of an input, and drops one without', () => {
+  it('types the data of an input control, and drops one without data', () => {
     expect(input('{"type":"input","data":"ls\\r"}')).toEqual({ kind: 'stdin', bytes: Buffer.from('ls\r') });
     expect(input('{"type":"input","data":1}')).toEqual({ kind: 'unusable' });
   });

@@ -44,7 +44,7 @@ describeRequiring(['linux', 'root', 'command:xz', 'command:bzip2'], 'images on t
     ['zstd', (content) => zstdCompressSync(content)],
     ['xz', (content) => execFileSync('xz', ['-c'], { input: content })],
     ['bzip2', (content) => execFileSync('bzip2', ['-c'], { input: content })],
-  ])('are made of archives compressed by %s', async (_how, compress) => {
+  ])('are created from archives compressed by %s', async (_how, compress) => {
     await put('one', compress(archive('content')));
     const { layers } = await (await open()).prepare('one', signal());
     expect(await readFile(join(layers[0] ?? '', 'file'), 'utf8')).toBe('content');
@@ -61,13 +61,13 @@ describeRequiring(['linux', 'root', 'command:xz', 'command:bzip2'], 'images on t
       /cannot be decompressed/,
     ],
     ['is none', Buffer.alloc(4000, 'x'), /not a tar archive/],
-  ])('are not made of an archive that %s', async (_what, content, message) => {
+  ])('are not created from an archive that %s', async (_what, content, message) => {
     await put('one', content);
     await expect((await open()).prepare('one', signal())).rejects.toThrow(message);
     expect(await leftovers()).toEqual([]);
   });
 
-  it('are kept as long as a name or a sandbox of any process stands for them', async () => {
+  it('are kept as long as a name or a sandbox of any process refers to them', async () => {
     await put('one', archive('1'));
     const store = await open();
     const { digest } = await store.claim('sbx_a', 'one', signal());
@@ -81,7 +81,7 @@ describeRequiring(['linux', 'root', 'command:xz', 'command:bzip2'], 'images on t
     expect(await readdir(inside('layers'))).toEqual([]);
   });
 
-  it('are let go when the folder of their sandboxes is gone', async () => {
+  it('are released when the folder of their sandboxes is gone', async () => {
     await put('one', archive('1'));
     const platform = await temporaryFolder('svc-platform-');
     const store = await open(['one'], { owner: platform.path });
@@ -93,7 +93,7 @@ describeRequiring(['linux', 'root', 'command:xz', 'command:bzip2'], 'images on t
     expect(await readdir(inside('holds'))).toEqual([]);
   });
 
-  it('are held by those sandboxes that a platform finds at its start, and by no others', async () => {
+  it('are kept only for the sandboxes that a platform finds at its start', async () => {
     await put('one', archive('1'));
     await put('two', archive('2'));
     const store = await open();
@@ -125,7 +125,7 @@ describeRequiring(['linux', 'root', 'command:xz', 'command:bzip2'], 'images on t
     expect(await leftovers()).toEqual([]);
   });
 
-  it('are made again when a part of them is gone', async () => {
+  it('are recreated when a layer is missing', async () => {
     await put('one', archive('1'));
     const store = await open();
     const { layers } = await store.prepare('one', signal());
@@ -134,7 +134,7 @@ describeRequiring(['linux', 'root', 'command:xz', 'command:bzip2'], 'images on t
     expect(await readFile(join(again.layers[0] ?? '', 'file'), 'utf8')).toBe('1');
   });
 
-  it('are taken over from how they were kept before', async () => {
+  it('are migrated from the previous layout', async () => {
     await put('one', archive('1'));
     const { digest, layers } = await (await open()).prepare('one', signal());
     const folder = inside('images', digest);
@@ -146,7 +146,7 @@ describeRequiring(['linux', 'root', 'command:xz', 'command:bzip2'], 'images on t
     expect(await readFile(join(found?.layers[0] ?? '', 'file'), 'utf8')).toBe('1');
   });
 
-  it('are whole or not there after a kill at any moment, and nothing of the killed stays', async () => {
+  it('are complete or absent after a kill at any moment, without leftovers', async () => {
     const entries = Array.from({ length: 800 }, (_, index) => ({
       name: `d${index % 50}/f${index}`,
       content: 'x'.repeat(900),

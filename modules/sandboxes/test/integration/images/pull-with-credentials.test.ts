@@ -50,11 +50,11 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'registries that
     });
     afterAll(() => registry.close());
 
-    it('gives the image to who knows them', async () => {
+    it('pulls the image with valid credentials', async () => {
       expect(await pull(`${registry.host}/team/app`, { host: registry.host, ...USER })).toBe(digest);
     });
 
-    it('says so when there are none, and when they are wrong, without the password', async () => {
+    it('reports missing and wrong credentials without revealing the password', async () => {
       await expect(pull(`${registry.host}/team/app`)).rejects.toThrow(/wants a user name and a password for team\/app/);
       const wrong = { host: registry.host, username: 'user', password: 'not-this-one' };
       const failure = await pull(`${registry.host}/team/app`, wrong).catch(String);
@@ -82,19 +82,19 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'registries that
       await tokens?.close();
     });
 
-    it('gives what is for everybody to who names nobody', async () => {
+    it('pulls public images without credentials', async () => {
       tokens.requests.length = 0;
       expect(await pull(`${registry.host}/public/app`)).toBe(digest);
       // One token for all requests of a pull.
       expect(tokens.requests).toEqual([{ scope: 'repository:public/app:pull', authorization: undefined }]);
     });
 
-    it('gives the rest to who is known', async () => {
+    it('pulls private images with credentials', async () => {
       expect(await pull(`${registry.host}/team/app`, { host: registry.host, ...USER })).toBe(digest);
       await expect(pull(`${registry.host}/team/app`)).rejects.toThrow(/wants a user name and a password for team\/app/);
     });
 
-    it('asks for another token when one is refused, and not without end', async () => {
+    it('renews a refused token, but not endlessly', async () => {
       tokens.requests.length = 0;
       tokens.setLife(-61); // already expired when issued; the registry tolerates a minute
       await expect(pull(`${registry.host}/public/app`)).rejects.toThrow(/wants a user name/);
@@ -104,7 +104,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'registries that
     });
   });
 
-  it('keeps credentials from the host that a redirect leads to', async () => {
+  it('does not send credentials to the target of a redirect', async () => {
     await using registry = await disposable();
     const seen: (string | undefined)[] = [];
     const elsewhere = await listen(
@@ -131,7 +131,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'registries that
   });
 
   describe('over TLS', () => {
-    it('trusts a registry by its own certificate only, and never goes on without TLS', async () => {
+    it('trusts a registry only by its own certificate, and never falls back to plain HTTP', async () => {
       await using folder = await temporaryFolder('svc-ca-');
       await using registry = await disposable();
       const { key, cert } = await selfSignedCertificate();
@@ -162,7 +162,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'registries that
       }
     });
 
-    it('asks a mirror in the place of a registry', async () => {
+    it('pulls from a mirror instead of the registry', async () => {
       await using registry = await disposable();
       const { digest } = await registry.push('library/alpine', '3', { layers });
       expect(await pull('docker.io/library/alpine:3', { host: 'docker.io', mirror: registry.host })).toBe(digest);

@@ -54,8 +54,8 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
   const leftovers = async (): Promise<string[]> =>
     (await Promise.all(['work', 'leases'].map((name) => readdir(join(subject.folder, name))))).flat();
 
-  describe.each(['oci', 'docker'] as const)('an image in the form of %s', (format) => {
-    it.each(['gzip', 'zstd', 'none'] as const)('is unpacked from layers of %s', async (compression) => {
+  describe.each(['oci', 'docker'] as const)('an image in %s format', (format) => {
+    it.each(['gzip', 'zstd', 'none'] as const)('unpacks %s layers', async (compression) => {
       const name = `form-${format}-${compression}`;
       const config = { Env: ['PATH=/opt/bin:/bin', 'LEVEL=1'], WorkingDir: '/srv', User: 'app', Cmd: ['serve'] };
       const { digest } = await pushed(name, {
@@ -77,7 +77,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     });
   });
 
-  it('takes frames after the first of a zstd layer, as zstd:chunked has them', async () => {
+  it('reads all frames of a zstd layer, as zstd:chunked requires', async () => {
     const archive = tarArchive([
       { name: 'first', content: noise(5000) },
       { name: 'last', content: 'here' },
@@ -90,7 +90,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     expect(await readFile(join(layers[0] ?? '', 'last'), 'utf8')).toBe('here');
   });
 
-  it('chooses of an index what this machine runs, and names what there is when it has nothing', async () => {
+  it("selects this machine's platform from an index, and lists the available ones if it is missing", async () => {
     const ours = process.arch === 'x64' ? 'amd64' : process.arch;
     const one = await pushed('many', { layers: [base] });
     const other = await pushed('many', { layers: [upper], architecture: 's390x' });
@@ -104,7 +104,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     await expect(pull(`${registry.host}/many@${other.digest}`)).rejects.toThrow(/it is for linux\/s390x/);
   });
 
-  it('unpacks a layer once for all images that have it, and removes it with the last', async () => {
+  it('unpacks a shared layer once and removes it with its last image', async () => {
     await pushed('shared-one', { layers: [base, upper] });
     await pushed('shared-two', { layers: [base, { entries: [{ name: 'two', content: '2' }] }] });
     const store = await storeOf({ one: `${registry.host}/shared-one`, two: `${registry.host}/shared-two` });
@@ -118,7 +118,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     expect(await store.byDigest(one.digest)).toBeNull();
   });
 
-  it('finds a newer image at the next pull, and keeps the older one as long as a sandbox needs it', async () => {
+  it('finds a newer image at the next pull, and keeps the older one while a sandbox uses it', async () => {
     await pushed('moving', { layers: [base] });
     const store = await storeOf({ it: `${registry.host}/moving` });
     const first = await store.claim('sbx_one', 'it', signal());
@@ -135,7 +135,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     expect(await store.byDigest(second.digest)).not.toBeNull();
   });
 
-  it('tells how far it is, and serves everybody who asks meanwhile with one pull', async () => {
+  it('reports progress, and serves concurrent requests with one pull', async () => {
     await pushed('progress', { layers: [{ entries: [{ name: 'big', content: noise(2_000_000) }] }, upper] });
     const store = await storeOf({ it: `${registry.host}/progress` });
     const seen: ImageProgress[] = [];
@@ -152,7 +152,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     expect(store.progressOf('it')).toBeNull();
   });
 
-  describe('through a network that fails', () => {
+  describe('on a failing network', () => {
     const content = noise(900_000);
     let proxy: FaultyProxy;
     let blob: string;
@@ -178,14 +178,14 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
       expect(then).toBeGreaterThan(from ?? 0);
     });
 
-    it('begins again where a server ignores the range', async () => {
+    it('starts over if a server ignores the range', async () => {
       proxy.breakBlobsAfter([300_000]);
       proxy.ignoreRanges();
       const { layers } = await pullFar();
       expect((await readFile(join(layers[0] ?? '', 'big'))).equals(content)).toBe(true);
     });
 
-    it('gives up after a while, and a later pull continues what is there', async () => {
+    it('gives up eventually, and a later pull continues the partial download', async () => {
       proxy.breakBlobsAfter([400_000, 0, 0, 0, 0, 0, 0]);
       await expect(pullFar()).rejects.toThrow(/registry 127\.0\.0\.1:\d+\/far: the connection was lost/);
       expect(await readdir(join(subject.folder, 'partial'))).toHaveLength(1);
@@ -197,7 +197,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
       expect(await readdir(join(subject.folder, 'partial'))).toEqual([]);
     });
 
-    it('refuses bytes that are not what the digest says, and never continues them', async () => {
+    it('refuses bytes that do not match the digest, and never continues them', async () => {
       proxy.corruptBlobs();
       await expect(pullFar()).rejects.toThrow(/layer sha256:[0-9a-f]{12} is not what its digest says/);
       proxy.behave();
@@ -205,30 +205,30 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
       expect(ranges().at(-1)).toBeUndefined();
     });
 
-    it('refuses more bytes than were announced', async () => {
+    it('refuses more bytes than announced', async () => {
       proxy.appendToBlobs(Buffer.alloc(100_000));
       await expect(pullFar()).rejects.toThrow(/is larger than announced/);
     });
 
-    it('refuses a manifest that is not what its digest says', async () => {
+    it('refuses a manifest that does not match its digest', async () => {
       proxy.corruptManifests();
       await expect(pullFar()).rejects.toThrow(/the manifest latest is not what its digest says/);
     });
 
-    it('names who limits it, who fails and who does not answer as expected', async () => {
+    it("reports rate limits, server errors and unexpected responses with the registry's name", async () => {
       proxy.answerManifests(429);
       await expect(pullFar()).rejects.toThrow(/limits how often it may be asked/);
       proxy.answerManifests(503);
       await expect(pullFar()).rejects.toThrow(/answers 503/);
     });
 
-    it('follows no redirect without end', async () => {
+    it('limits the number of redirects', async () => {
       proxy.redirectBlobs((path) => path);
       await expect(pullFar()).rejects.toThrow(/redirects without end/);
     });
   });
 
-  it('names every source with its reason when none gives the image', async () => {
+  it('names every source with its reason when none provides the image', async () => {
     const store = await subject.open({
       it: [
         { kind: 'registry', reference: '127.0.0.1:1/nothing' },
@@ -282,7 +282,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     expect(await leftovers()).toEqual([]);
   });
 
-  it('refuses an image that is larger than allowed before it fetches it', async () => {
+  it('refuses an oversized image before downloading it', async () => {
     await pushed('large', { layers: [{ entries: [{ name: 'big', content: noise(3_000_000) }] }] });
     await expect(pull(`${registry.host}/large`, { maxImageBytes: 1_000_000 })).rejects.toThrow(/larger than/);
   });

@@ -35,13 +35,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await subject.dispose();
   });
 
-  it('names it, also in the files that tell its name', async () => {
+  it('sets the host name, including in the files that contain it', async () => {
     expect(await shown('hostname; cat /etc/hostname; grep 127.0.1.1 /etc/hosts')).toBe(
       'chosen\nchosen\n127.0.1.1 chosen',
     );
   });
 
-  it('sets its limits, those that grow and those that shrink', async () => {
+  it('raises and lowers the limits', async () => {
     const limits = [];
     for (const resources of [after.resources, { ...after.resources, memoryMb: 64, pids: 200 }]) {
       await subject.driver.adjust({ ...after, resources });
@@ -51,7 +51,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(limits).toEqual([256 * 1024 * 1024, 32, 64 * 1024 * 1024, 200]);
   });
 
-  it('follows no link of the image to write a name', async () => {
+  it('does not follow symlinks of the image when it writes the host name', async () => {
     await shown('mv /etc/hostname /etc/real; ln -s /etc/real /etc/hostname');
     await expect(subject.driver.adjust(after)).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
     expect(await shown('cat /etc/real')).toBe('chosen');

@@ -39,7 +39,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return spec.id;
   };
 
-  it('is done by the next launcher, so that callers learn nothing of a killed one', async () => {
+  it('is retried by the next launcher, invisibly to callers', async () => {
     const id = await start('retried');
     const killed = launcherPid();
     process.kill(killed, 'SIGSTOP'); // it receives the calls but does not handle them
@@ -51,7 +51,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(launcherPid()).not.toBe(killed);
   });
 
-  it('is made whole by the next start where it was a disk that is not yet filled', async () => {
+  it('is completed by the next start if the disk was not yet filled', async () => {
     const { driver, folder } = subject;
     const spec = sampleSpec('unfilled');
     await driver.create(spec, limit());
@@ -62,7 +62,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await (await driver.connect(spec.id, limit())).close();
   });
 
-  it('gives back a slot that was claimed and not written down', async () => {
+  it('releases a slot that was claimed but not recorded', async () => {
     const { driver, runFolder } = subject;
     const id = 'sbx_claimed';
     const folder = join(runFolder, 'sandboxes', id);
@@ -78,7 +78,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   });
 
-  it('leaves no group and no slot once the driver is open again', async () => {
+  it('leaves no cgroup and no slot once the driver is open again', async () => {
     const id = await start('ended');
     await subject.driver.close();
     const pid = firstProcessOf(id);

@@ -28,7 +28,7 @@ function descriptorsOf(pid: string): string[] {
 }
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
-  it('is one at a time: another waits for the end of the first', async () => {
+  it('runs only once: another launcher waits for the first to exit', async () => {
     const subject = await localSubject();
     const { driver, runFolder } = subject;
     await mkdir(runFolder, { recursive: true });

@@ -53,7 +53,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   }
 
-  it('become the sandbox that is asked for: its image, name, limits, network and disk', async () => {
+  it('take on the requested image, name, limits, network and disk', async () => {
     const id = taken();
     const spec = sampleSpec('x', { ...WISH, id, hostname: 'chosen', resources: { ...WISH.resources, pids: 50 } });
     const inode = (await stat(join(subject.folder.path, 'sandboxes/prepared', `${id}.img`))).ino;
@@ -74,7 +74,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await disks()).toHaveLength(2);
   });
 
-  it('keep their files over a stop and a start, as any sandbox', async () => {
+  it('keep their files across a stop and a start, like any sandbox', async () => {
     const id = taken();
     const spec = sampleSpec('x', { ...WISH, id });
     await run(spec);
@@ -90,12 +90,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     ['named hosts only', { egressAllow: ['example.com'] }],
     ['the files of a snapshot', { snapshotId: 'snp_x' }],
     ['another isolation', { isolation: 'gvisor' }],
-  ])('are nothing for a sandbox with %s', (_, change) => {
+  ])('do not match a sandbox with %s', (_, change) => {
     expect(take({ ...WISH, ...change })).toBeNull();
     expect(figures()).toEqual({ ready: 2, target: 2, hits: 0, misses: 1 });
   });
 
-  it('are not seen as sandboxes, and can be given back', async () => {
+  it('are not listed as sandboxes, and can be given back', async () => {
     const [one, other] = [taken(), taken()];
     expect(await subject.driver.list()).toEqual([]);
     subject.driver.preparedStarts?.release(one);
@@ -103,7 +103,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(one).not.toBe(other);
   });
 
-  it('are removed with the sandbox that took one and never started', async () => {
+  it('are removed with a sandbox that took one and never started', async () => {
     const id = taken();
     await subject.driver.remove(id);
     expect(waiting()).not.toContain(id);
@@ -112,7 +112,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await disks()).toHaveLength(2);
   });
 
-  it('are made again when the launcher that held them was killed, and a sandbox that took one starts anyway', async () => {
+  it('are recreated when their launcher is killed; a sandbox that took one starts anyway', async () => {
     const id = taken();
     const pid = launcherPid();
     process.kill(pid, 'SIGKILL');
@@ -130,7 +130,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(async () => waiting().length === 3 && (await disks()).length === 2);
   });
 
-  it('are made again by themselves when the launcher was killed, and those that ended with it leave nothing', async () => {
+  it('are recreated automatically when the launcher is killed, without leftovers', async () => {
     const ended = waiting();
     const pid = launcherPid();
     process.kill(pid, 'SIGKILL');
@@ -141,14 +141,14 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     for (const id of waiting()) process.kill(Number(stateOf(id)['pid']), 0); // throws if there is no such process
   });
 
-  it('are replaced when they end while they wait', async () => {
+  it('are replaced when they exit while waiting', async () => {
     const [ended = ''] = waiting();
     process.kill(Number(stateOf(ended)['pid']), 'SIGKILL');
     await waitFor(() => !waiting().includes(ended) && waiting().length === 2 && figures()?.ready === 2);
     await waitFor(async () => (await disks()).length === 2);
   });
 
-  it('leave nothing when the driver is closed', async () => {
+  it('leave nothing behind when the driver is closed', async () => {
     const ids = waiting();
     expect(ids).toHaveLength(2);
     await subject.driver.close();

@@ -35,13 +35,13 @@ describe('collectGarbage', () => {
     await deps.records.writeName('busybox-key.json', named);
   };
 
-  it('removes what nothing needs', async () => {
+  it('removes unused images and layers', async () => {
     await deps.records.writeImage({ digest: DIGEST, layers: [layer], settings: NO_SETTINGS });
     expect(await collectGarbage(deps)).toEqual({ images: 1, layers: 1, bytes: 7 });
     await expect(stat(deps.layers.treeOf(layer.name))).rejects.toThrow(/ENOENT/);
   });
 
-  it('does not take a layer away for a moment either, whose image was finished after it had looked at all images', async () => {
+  it('never sets aside a layer whose image is completed after the images were listed', async () => {
     const { names } = LayerStore.prototype;
     vi.spyOn(deps.layers, 'names').mockImplementation(async () => {
       const found = await names.call(deps.layers);
@@ -53,7 +53,7 @@ describe('collectGarbage', () => {
     expect(setAside).not.toHaveBeenCalled();
   });
 
-  it('nor an image that got its name after it had looked at all names', async () => {
+  it('keeps an image that gets a name after the names were listed', async () => {
     await deps.records.writeImage({ digest: DIGEST, layers: [layer], settings: NO_SETTINGS });
     vi.spyOn(deps.records, 'imageDigests').mockImplementationOnce(async () => {
       await prepare();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FileSystemSync } from './file-system-sync.ts';
 
 describe('FileSystemSync', () => {
-  it('lets those who ask during a run wait for one after it, together', async () => {
+  it('serves all requests made during a run with one more run', async () => {
     const runs: PromiseWithResolvers<void>[] = [];
     const sync = new FileSystemSync(() => {
       const run = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ describe('FileSystemSync', () => {
     expect([told, runs.length]).toEqual([['first', 'second', 'third'], 2]);
   });
 
-  it('tells a failure to those who waited for that run only', async () => {
+  it('fails only the requests of the failed run', async () => {
     let fails = true;
     const sync = new FileSystemSync(async () => {
       if (fails) throw new Error('no space left');

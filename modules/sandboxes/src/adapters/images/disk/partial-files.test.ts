@@ -23,18 +23,18 @@ describe('partial files', () => {
     await utimes(file, modified / 1000, modified / 1000);
   };
 
-  it('are taken over from a process that was killed, also when another has its number now', async () => {
+  it('are taken over from a killed process, even if its pid was reused', async () => {
     await put(`${process.pid}.1`);
     expect(await readFile(await files.take(DIGEST), 'utf8')).toBe(`of ${process.pid}.1`);
   });
 
-  it('are left to a process that works on them', async () => {
+  it('are left to the process that works on them', async () => {
     await put(ownToken());
     const other = await files.take(DIGEST);
     await expect(readFile(other)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('can be had by one only when they are left', async () => {
+  it('can be taken once after they are released', async () => {
     const first = await files.take(DIGEST);
     await writeFile(first, 'begun');
     await files.leave(first);
@@ -43,7 +43,7 @@ describe('partial files', () => {
     expect(contents).toEqual(['begun', null]);
   });
 
-  it('go after a day, unless somebody works on them', async () => {
+  it('expire after a day unless a process works on them', async () => {
     await put('1.1', NOW_MS - 25 * 3_600_000);
     await put('2.1', NOW_MS - 23 * 3_600_000);
     await put(ownToken(), NOW_MS - 25 * 3_600_000);
@@ -53,7 +53,7 @@ describe('partial files', () => {
 });
 
 describe('process tokens', () => {
-  it('live as long as the process, and no longer', () => {
+  it('are alive exactly as long as the process', () => {
     expect(isTokenAlive(ownToken())).toBe(true);
     expect(['', '0.0', 'x', `${process.pid}`, `${process.pid}.1`, '999999999.5'].filter(isTokenAlive)).toEqual([]);
   });

@@ -15,7 +15,7 @@ async function decompress(content: Buffer, chunkBytes: number): Promise<Buffer> 
 }
 
 describe.each([1, 7, 100, 1_000_000])('in chunks of %i bytes', (chunkBytes) => {
-  it('joins frames and passes over skippable ones', async () => {
+  it('joins frames and skips skippable ones', async () => {
     const parts = [
       skippable,
       zstdCompressSync('one'),
@@ -28,7 +28,7 @@ describe.each([1, 7, 100, 1_000_000])('in chunks of %i bytes', (chunkBytes) => {
     expect(whole.equals(Buffer.concat([Buffer.from('one'), large, Buffer.from('two')]))).toBe(true);
   });
 
-  it('refuses what ends in the middle and what is none', async () => {
+  it('refuses truncated and invalid data', async () => {
     const frames = Buffer.concat([zstdCompressSync('one'), zstdCompressSync(large)]);
     await expect(decompress(frames.subarray(0, -2), chunkBytes)).rejects.toThrow();
     await expect(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseChallenge } from './challenge.ts';
 
 describe('parseChallenge', () => {
-  it('reads the parameters of a Bearer challenge', () => {
+  it('parses the parameters of a Bearer challenge', () => {
     const header = 'Bearer realm="https://auth.example/token",service="registry",scope="repository:a/b:pull,push"';
     expect(parseChallenge(header)).toEqual({
       scheme: 'bearer',
@@ -12,7 +12,7 @@ describe('parseChallenge', () => {
     });
   });
 
-  it('takes bare values, escapes and names of any case', () => {
+  it('accepts unquoted values, escapes and names in any case', () => {
     expect(parseChallenge('bearer Realm=https://a.example/t, SERVICE="with \\"quotes\\""')).toMatchObject({
       realm: 'https://a.example/t',
       service: 'with "quotes"',
@@ -20,13 +20,13 @@ describe('parseChallenge', () => {
     });
   });
 
-  it('prefers Bearer where both are offered, and takes Basic alone', () => {
+  it('prefers Bearer over Basic, and accepts Basic alone', () => {
     expect(parseChallenge('Basic realm="x", Bearer realm="https://a.example/t"')).toMatchObject({ scheme: 'bearer' });
     expect(parseChallenge('Basic realm="Registry Realm"')).toEqual({ scheme: 'basic' });
   });
 
   it.each(['', 'Negotiate', 'Bearer', 'Bearer service="x"', `Basic ${'x'.repeat(9000)}`])(
-    'knows nothing of %j',
+    'returns nothing for %j',
     (text) => {
       expect(parseChallenge(text)).toBeNull();
     },

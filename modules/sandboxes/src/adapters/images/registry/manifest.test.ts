@@ -10,7 +10,7 @@ const parse = (document: unknown, type = OCI) => parseManifest(Buffer.from(JSON.
 const image = (changes: object) => ({ schemaVersion: 2, mediaType: OCI, config, layers: [layer], ...changes });
 
 describe('parseManifest', () => {
-  it('reads images of OCI and of Docker', () => {
+  it('parses OCI and Docker images', () => {
     expect(parse(image({}))).toMatchObject({ layers: [{ digest: DIGEST, sizeBytes: 9, compression: 'gzip' }] });
     const docker = 'application/vnd.docker.distribution.manifest.v2+json';
     const dockerConfig = { ...config, mediaType: 'application/vnd.docker.container.image.v1+json' };
@@ -41,7 +41,7 @@ describe('parseManifest', () => {
     expect(() => parse(document, type)).toThrow(message);
   });
 
-  it('refuses what is not JSON', () => {
+  it('refuses invalid JSON', () => {
     expect(() => parseManifest(Buffer.from('<html>'), OCI)).toThrow(/not JSON/);
   });
 });
@@ -55,28 +55,28 @@ describe('chooseEntry', () => {
     variant,
   });
 
-  it('takes the architecture, and of its variants the usual one', () => {
+  it('selects the architecture and its default variant', () => {
     const entries = [entry('unknown', null, 'unknown'), entry('arm', 'v7'), entry('arm64', 'v9'), entry('arm64', 'v8')];
     expect(chooseEntry(entries, 'arm64')).toBe(entries[3]);
     expect(chooseEntry([...entries, entry('amd64')], 'amd64').architecture).toBe('amd64');
     expect(chooseEntry([entry('amd64', 'v2'), entry('amd64', null, 'windows')], 'amd64').os).toBe('linux');
   });
 
-  it('names what there is when nothing suits', () => {
+  it('lists the available platforms if none matches', () => {
     const entries = [entry('unknown', null, 'unknown'), entry('s390x'), entry('s390x')];
     expect(() => chooseEntry(entries, 'amd64')).toThrow('there is none for linux/amd64, only for linux/s390x');
   });
 });
 
 describe('parseConfiguration', () => {
-  it('needs a digest for each layer', () => {
+  it('requires a digest for each layer', () => {
     const document = (diffIds: unknown) => Buffer.from(JSON.stringify({ rootfs: { diff_ids: diffIds } }));
     expect(() => parseConfiguration(document([DIGEST]), 2)).toThrow(/does not name the layers/);
     expect(() => parseConfiguration(document(['sha256:no']), 1)).toThrow(/does not name the layers/);
     expect(() => parseConfiguration(document(undefined), 1)).toThrow(/does not name the layers/);
   });
 
-  it('takes of the settings what is as specified', () => {
+  it('ignores invalid settings', () => {
     const content = {
       os: 'linux',
       architecture: 'amd64',

@@ -15,7 +15,7 @@ describe('parseReference', () => {
     ['[::1]:5000/app', '[::1]:5000/app:latest'],
     [`registry.example/app@sha256:${HEX}`, `registry.example/app@sha256:${HEX}`],
     [`registry.example/app:1@sha256:${HEX}`, `registry.example/app:1@sha256:${HEX}`],
-  ])('reads %s as %s', (text, whole) => {
+  ])('parses %s as %s', (text, whole) => {
     const reference = parseReference(text);
     expect(reference === null ? null : formatReference(reference)).toBe(whole);
   });

@@ -12,7 +12,7 @@ const LISTED = [
 ].join('\n');
 
 describe('sourceLines', () => {
-  it("takes the machine's Debian sources of the suite, each once, and no vendor's", () => {
+  it("returns the machine's Debian sources for the suite, without duplicates or third-party sources", () => {
     expect(sourceLines(LISTED, 'bookworm')).toEqual([
       'deb http://mirror.example/debian/ bookworm main',
       'deb http://mirror.example/debian/ bookworm-updates main',
@@ -20,13 +20,13 @@ describe('sourceLines', () => {
     ]);
   });
 
-  it('finds nothing for a suite that the machine does not know', () => {
+  it('returns nothing for a suite that the machine has no sources for', () => {
     expect(sourceLines(LISTED, 'sid')).toEqual([]);
   });
 });
 
 describe('networkOptions', () => {
-  it('hands on proxies and certificates and nothing else', () => {
+  it('passes on only proxies and certificates', () => {
     const dumped = 'Acquire "";\nAcquire::http::Proxy "http://proxy.example:3128";\nAcquire::Retries "3";\n';
     expect(networkOptions(dumped)).toEqual(['Acquire::http::Proxy "http://proxy.example:3128"']);
   });

@@ -33,7 +33,7 @@ describeRequiring(['linux', 'root', 'command:getfattr'], 'unpacking a layer', ()
     return found.isCharacterDevice() && found.rdev === 0;
   };
 
-  it('keeps owners, modes, times, links and what a program may do', async () => {
+  it('preserves owners, modes including setuid, times and links', async () => {
     const result = await unpackEntries(
       { name: './', type: 'folder', mode: 0o755, modifiedSeconds: 1_000_000_000 },
       { name: 'home/app/', type: 'folder', mode: 0o700, uid: 1000, gid: 1001, modifiedSeconds: 1_100_000_000 },
@@ -58,7 +58,7 @@ describeRequiring(['linux', 'root', 'command:getfattr'], 'unpacking a layer', ()
     expect((await lstat(at('pipe'))).isFIFO()).toBe(true);
   });
 
-  it('writes whiteouts and opaque directories as overlayfs reads them', async () => {
+  it('writes whiteouts and opaque directories for overlayfs', async () => {
     await unpackEntries(
       { name: 'etc/.wh.gone' },
       { name: 'opt/.wh..wh..opq' },
@@ -75,7 +75,7 @@ describeRequiring(['linux', 'root', 'command:getfattr'], 'unpacking a layer', ()
     expect(await readFile(at('srv/again'), 'utf8')).toBe('s');
   });
 
-  it('lets the last entry of a name win', async () => {
+  it('keeps the last entry of a duplicated name', async () => {
     await unpackEntries(
       { name: 'a', type: 'folder' },
       { name: 'a/b/c', content: 'old' },
@@ -88,7 +88,7 @@ describeRequiring(['linux', 'root', 'command:getfattr'], 'unpacking a layer', ()
     expect(await readFile(at('x/passwd'), 'utf8')).toBe('inside');
   });
 
-  it('makes nobody of owners that no sandbox has, and leaves devices out', async () => {
+  it('maps owners outside the id range to nobody and skips devices', async () => {
     await unpackEntries(
       { name: 'far', content: '', uid: 2_000_000, gid: 65_536 },
       { name: 'dev/null', type: 'character' },
@@ -98,7 +98,7 @@ describeRequiring(['linux', 'root', 'command:getfattr'], 'unpacking a layer', ()
     expect(await readdir(root)).toEqual(['far']);
   });
 
-  it('keeps attributes of users and of capabilities, and none that the kernel would act on', async () => {
+  it('keeps user and capability attributes, and drops those of overlayfs, SELinux and ACLs', async () => {
     const capability = Buffer.alloc(20);
     capability.writeUInt32LE(0x0200_0001);
     await unpackEntries({
@@ -211,20 +211,20 @@ describeRequiring(['linux', 'root', 'command:getfattr'], 'unpacking a layer', ()
     expect(await readdir(folder.path)).toEqual(['outer']);
   });
 
-  it('refuses what is no archive, and one that ends in the middle', async () => {
+  it('refuses data that is not an archive, and a truncated archive', async () => {
     await expect(unpackArchive(Buffer.alloc(2000, 'x'))).rejects.toMatchObject({ code: 'MALFORMED' });
     const whole = tarArchive([{ name: 'file', content: Buffer.alloc(5000) }]);
     await expect(unpackArchive(whole.subarray(0, 2000))).rejects.toThrow(/ends in the middle/);
   });
 
-  it('takes everything of a stream into the digest, also what follows the archive', async () => {
+  it('includes the whole stream in the digest, even bytes after the archive', async () => {
     const archive = tarArchive([{ name: 'file', content: 'x' }]);
     const plain = await unpackArchive(archive);
     const longer = await unpackArchive(Buffer.concat([archive, Buffer.alloc(10_240)]));
     expect(longer.digest).not.toBe(plain.digest);
   });
 
-  it('ends with its caller', async () => {
+  it('stops when its caller aborts', async () => {
     const never = new Readable({ read: () => undefined });
     const signal = AbortSignal.timeout(50);
     await expect(unpack(never, root, { limits: LIMITS, signal })).rejects.toMatchObject({ name: 'TimeoutError' });

@@ -42,9 +42,9 @@ const CASES: Readonly<Record<string, string>> = {
   'only an escape': 'text\u001b',
 };
 
-describe('the screen of a session', () => {
+describe("a session's screen", () => {
   for (const [name, before] of Object.entries(CASES)) {
-    it(`is drawn for one who comes late: ${name}`, () => {
+    it(`is the same for a late viewer: ${name}`, () => {
       const bytes = name === 'half a character' ? Buffer.from([0x41, 0xe4, 0xb8]) : Buffer.from(before);
       const after =
         name === 'half a character'
@@ -55,7 +55,7 @@ describe('the screen of a session', () => {
     });
   }
 
-  it('is the same whatever a program writes', () => {
+  it('is the same for a late viewer after random output', () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const random = generator(seed);
       const [before, after] = [scribble(random, 150, 1049), scribble(random, 20, 1004)];
@@ -64,7 +64,7 @@ describe('the screen of a session', () => {
     }
   });
 
-  it('takes a size between the bytes that were written for it', () => {
+  it('applies a resize between the bytes written before and after it', () => {
     const early = viewerOf(40, 12);
     const screen = new Screen(40, 12);
     const parts: [string, number, number][] = [

@@ -8,7 +8,7 @@ function ask(name: string, type = 1): Buffer {
 }
 
 describe('DNS messages', () => {
-  it('reads the one name that is asked for, and answers with its addresses', () => {
+  it('parses a query for one name and answers with its addresses', () => {
     const question = parseQuestion(ask('WWW.Example.com'));
     expect(question).toMatchObject({ id: 0x1234, recursionDesired: true, name: 'www.example.com', type: 1 });
     if (question === null) throw new Error('unreachable');
@@ -20,7 +20,7 @@ describe('DNS messages', () => {
     );
   });
 
-  it('answers nothing to answers, pointers, other classes, several questions and cut messages', () => {
+  it('ignores responses, pointers, other classes, multiple questions and truncated messages', () => {
     const good = ask('a.example');
     for (let length = 0; length < good.length; length += 1) expect(parseQuestion(good.subarray(0, length))).toBeNull();
     const changed = (at: number, value: number): Buffer => {
@@ -39,7 +39,7 @@ describe('DNS messages', () => {
     }
   });
 
-  it('takes any bytes without throwing', () => {
+  it('parses any bytes without throwing', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => void parseQuestion(Buffer.from(bytes))));
   });
 });

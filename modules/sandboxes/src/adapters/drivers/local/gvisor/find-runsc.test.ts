@@ -22,20 +22,20 @@ describe("gVisor's runtime", () => {
     return path;
   };
 
-  it('is not there when the configuration names no program', async () => {
+  it('is unavailable if the configured path is not a program', async () => {
     const missing = join(folder.path, 'runsc');
     expect(await findRunsc(missing, log)).toEqual({ path: null, fault: 'sandboxes.runsc names no program' });
     await writeFile(missing, '');
     expect(await findRunsc(missing, log)).toEqual({ path: null, fault: 'sandboxes.runsc names no program' });
   });
 
-  it('starts no sandbox when it fails its trial run, and its words are for the log alone', async () => {
+  it('is not used if its trial run fails; its output goes only to the log', async () => {
     const path = await program('echo "cannot create /secret/place: permission denied" >&2; exit 128');
     const found = await findRunsc(path, log);
     expect(found).toEqual({ path, fault: 'runsc fails its trial run; the log of the platform says more' });
   });
 
-  it('starts no sandbox when its trial run does not end in time', async () => {
+  it('is not used if its trial run times out', async () => {
     const path = await program('exec sleep 600');
     const found = await findRunsc(path, log, { trialLimitMs: 100 });
     expect(found).toMatchObject({ path, fault: expect.stringContaining('did not end its trial run within 0.1 s') });
