@@ -105,7 +105,7 @@ async function firstBytes(response: IncomingMessage): Promise<string> {
       if (sizeBytes >= MAX_BODY_BYTES) break;
     }
   } catch {
-    // the status alone says enough
+    // the status is enough
   } finally {
     response.destroy();
   }

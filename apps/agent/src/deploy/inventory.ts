@@ -101,7 +101,7 @@ function parseList(text: unknown): unknown[] {
     const value: unknown = JSON.parse(typeof text === 'string' ? text : '[]');
     if (Array.isArray(value)) return value;
   } catch {
-    // somebody edited it: said below, since guessing here could delete a stranger's objects
+    // the content was edited; reported below, because a guess here could delete unrelated objects
   }
   throw agentErrors.CONFLICT({ details: { field: 'inventory', reason: 'the inventory of the project is damaged' } });
 }

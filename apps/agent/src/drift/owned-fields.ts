@@ -42,7 +42,7 @@ function readable(name: string): string {
         .map(([key, value]) => `${key}=${String(value)}`)
         .join(',')}]`;
   } catch {
-    // a key of a server that is newer than we are
+    // a key from a newer API server
   }
   return `[${rest}]`;
 }

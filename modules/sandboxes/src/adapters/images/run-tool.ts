@@ -44,7 +44,7 @@ export async function runTool(command: string, args: readonly string[], options:
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // it ended by itself in the meantime
+      // it exited in the meantime
     }
   };
   options.signal.addEventListener('abort', kill, { once: true });

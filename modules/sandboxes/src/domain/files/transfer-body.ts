@@ -33,7 +33,7 @@ export class TransferBody extends Readable {
   }
 
   override _read(): void {
-    // what is piped comes by `pipe`
+    // output is delivered by `pipe`
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {

@@ -78,7 +78,7 @@ function parseText(data: Buffer): ClientInput {
     const control = parseControl(JSON.parse(data.toString('utf8')));
     if (control !== null) return control;
   } catch {
-    // answered like a control that nobody knows
+    // answered like an unknown control
   }
   return { kind: 'violation', reason: 'a text frame is a JSON control of a known type' };
 }

@@ -203,7 +203,7 @@ function parseMessage(text: string): string {
     const { message } = asFields(JSON.parse(text));
     if (typeof message === 'string') return message.slice(0, 1000);
   } catch {
-    // not JSON: what it is instead is shown
+    // not JSON: return the raw text
   }
   return text.slice(0, 1000);
 }

@@ -36,7 +36,7 @@ export function findProgram(name: string): string | null {
       accessSync(`${folder}/${name}`, constants.X_OK);
       return `${folder}/${name}`;
     } catch {
-      // not in this one
+      // not in this folder
     }
   }
   return null;
