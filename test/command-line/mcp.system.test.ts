@@ -93,7 +93,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
   it('truncates output and reports how much', async () => {
     const { text, value } = await call('run_command', { sandbox, command: 'seq 1 1000000', max_output_bytes: 2048 });
     expect(value).toMatchObject({ truncated: true, hint: expect.stringContaining('file') });
-    expect(value['stdout']).toMatch(/^1\n2\n.*\n\[\d+ bytes left out\]\n.*\n1000000\n$/s);
+    expect(value['stdout']).toMatch(/^1\n2\n.*\n\[\d+ bytes omitted\]\n.*\n1000000\n$/s);
     expect(text.length).toBeLessThan(5_000);
   });
 

@@ -56,7 +56,7 @@ describeRequiring(['linux', 'command:script'], 'the SDK on a server that impleme
     const bounded = await sandbox.run('seq 1 100000', { maxOutputBytes: 1000 });
     expect(bounded).toMatchObject({
       truncated: true,
-      stdout: expect.stringMatching(/^1\n.*bytes left out.*\n100000\n$/s),
+      stdout: expect.stringMatching(/^1\n.*bytes omitted.*\n100000\n$/s),
     });
   });
 

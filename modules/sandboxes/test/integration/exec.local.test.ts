@@ -84,7 +84,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   it('keeps the beginning and the end of a large output and reports its size', async () => {
     const { body } = await exec({ command: 'echo first; head -c 5000000 /dev/zero | tr "\\0" x; echo; echo last' });
     expect(body).toMatchObject({ truncated: true, stdout_bytes: 5_000_012, exit_code: 0 });
-    expect(body['stdout']).toMatch(/^first\nx+\n\[\d+ bytes left out\]\nx+\nlast\n$/);
+    expect(body['stdout']).toMatch(/^first\nx+\n\[\d+ bytes omitted\]\nx+\nlast\n$/);
     expect(body['stdout'].length).toBeLessThan(1024 * 1024 + 100);
   });
 
