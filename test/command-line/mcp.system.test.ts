@@ -86,7 +86,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     });
     expect((await call('run_command', { sandbox, command: 'sleep 600', timeout_seconds: 1 })).value).toMatchObject({
       timed_out: true,
-      note: expect.stringContaining('ended'),
+      note: expect.stringContaining('killed'),
     });
   });
 
