@@ -43,6 +43,8 @@ export interface WorkspaceTrafficOptions {
 const SLICE_MS = 1;
 /** The same while several workspaces are active. */
 const SHARED_SLICE_MS = 0.1;
+/** Rest after each millisecond of a shared slice: a busy workspace slows down so that others find the process idle. */
+const SHARED_REST = 2;
 /** Event loop time to read and hash 1 MiB. */
 const BODY_TURN_MS = 0.6;
 /** Event loop time to decrypt and write 256 KiB. */
@@ -62,6 +64,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
   const turns = new FairTurns({
     sliceMs: SLICE_MS,
     sharedSliceMs: SHARED_SLICE_MS,
+    sharedRest: SHARED_REST,
     maxWaiting: MAX_WAITING,
     maxWaitingPerKey: MAX_WAITING_PER_WORKSPACE,
     maxWaitingPerGroup: MAX_WAITING_PER_OWNER,

@@ -39,6 +39,22 @@ describe('FairSlots', () => {
     expect(order.map(([key]) => key).join('')).toBe('aaba');
   });
 
+  it('lets a key hold fewer slots while others take some, and all of its own again five seconds later', async () => {
+    let nowMs = 0;
+    const slots = createSlots({ capacity: 4, capacityPerKey: 3, sharedCapacityPerKey: 1, nowMs: () => nowMs });
+    const order: [string, ReleaseSlot][] = [];
+    for (const key of ['a', 'a', 'a', 'b', 'a', 'a', 'a']) void ask(slots, key, order);
+    await settle();
+    expect(order.map(([key]) => key).join('')).toBe('aaab');
+    for (const [, release] of order.slice(0, 3)) release();
+    await settle();
+    expect(order.map(([key]) => key).join('')).toBe('aaaba');
+    nowMs = 5_000;
+    order[4]?.[1]();
+    await settle();
+    expect(order.map(([key]) => key).join('')).toBe('aaabaaa');
+  });
+
   it('keeps a slot free of the long work of one owner, whatever number of keys asks for it', async () => {
     const groupOf = (key: string): string => key.slice(0, 1);
     const slots = createSlots({ capacity: 4, capacityPerKey: 2, capacityPerGroup: 3, groupOf });

@@ -6,6 +6,8 @@ export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey
   capacity: number;
   /** Maximum slots per key. Defaults to `capacity`. A lower value keeps a slot free from one key's long work. */
   capacityPerKey?: number;
+  /** The same while several keys take slots. Defaults to `capacityPerKey`. */
+  sharedCapacityPerKey?: number;
   /** Maximum slots per group. Defaults to `capacity`. */
   capacityPerGroup?: number;
   /** Maximum waiting callers. */
@@ -16,6 +18,9 @@ export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey
   onGranted?: (waitedMs: number) => void;
   nowMs?: () => number;
 }
+
+/** How long slots count as shared after a change of key. */
+const SHARED_MS = 5_000;
 
 /** Releases the slot. Further calls have no effect. */
 export type ReleaseSlot = () => void;
@@ -40,6 +45,9 @@ export class FairSlots {
   readonly #heldByKey = new Map<string, number>();
   readonly #heldByGroup = new Map<string, number>();
   #free: number;
+  #lastKey: string | null = null;
+  /** Until then, slots count as shared. */
+  #sharedUntilMs = -Infinity;
 
   constructor(options: FairSlotsOptions) {
     this.#options = options;
@@ -63,6 +71,7 @@ export class FairSlots {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error); // the caller's own reason
     return new Promise((resolve, reject) => {
       const sinceMs = this.#nowMs();
+      this.#noteKey(key, sinceMs);
       const giveUp = (): void => {
         cancel?.();
         reject(signal?.reason as Error); // as above
@@ -92,6 +101,12 @@ export class FairSlots {
     }
   }
 
+  #noteKey(key: string, nowMs: number): void {
+    if (key === this.#lastKey) return;
+    if (this.#lastKey !== null) this.#sharedUntilMs = nowMs + SHARED_MS;
+    this.#lastKey = key;
+  }
+
   #grantFree(): void {
     while (this.#free > 0) {
       const next = this.#queue.shift((key, group) => this.#hasRoom(key, group));
@@ -106,9 +121,10 @@ export class FairSlots {
   }
 
   #hasRoom(key: string, group: string): boolean {
+    const { sharedCapacityPerKey = this.#capacityPerKey } = this.#options;
+    const capacityPerKey = this.#nowMs() < this.#sharedUntilMs ? sharedCapacityPerKey : this.#capacityPerKey;
     return (
-      (this.#heldByKey.get(key) ?? 0) < this.#capacityPerKey &&
-      (this.#heldByGroup.get(group) ?? 0) < this.#capacityPerGroup
+      (this.#heldByKey.get(key) ?? 0) < capacityPerKey && (this.#heldByGroup.get(group) ?? 0) < this.#capacityPerGroup
     );
   }
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { FairTurns } from './fair-turns.ts';
+import { FairTurns, type FairTurnsOptions } from './fair-turns.ts';
 
 /** Turns on a test-controlled event loop and clock. */
-function createTurns(limits: { maxWaiting?: number; maxWaitingPerKey?: number; sharedSliceMs?: number } = {}) {
+function createTurns(limits: Partial<FairTurnsOptions> = {}) {
   let nowMs = 0;
   let deferred: (() => void)[] = [];
+  let resting: { wake: () => void; milliseconds: number } | null = null;
   const turns = new FairTurns({
     sliceMs: 2,
     maxWaiting: 100,
@@ -14,11 +15,22 @@ function createTurns(limits: { maxWaiting?: number; maxWaitingPerKey?: number; s
     refuse: (key) => new Error(`${key} is refused`),
     nowMs: () => nowMs,
     defer: (callback) => void deferred.push(callback),
+    delay: (wake, milliseconds) => void (resting = { wake, milliseconds }),
   });
   const order: string[] = [];
   return {
     turns,
     order,
+    /** Ends the current rest; returns its length, or 0 if there is none. */
+    endRest: async (): Promise<number> => {
+      if (resting === null) return 0;
+      const { wake, milliseconds } = resting;
+      resting = null;
+      nowMs += milliseconds;
+      wake();
+      await new Promise(setImmediate);
+      return milliseconds;
+    },
     pass: (milliseconds: number): void => void (nowMs += milliseconds),
     /** A request that blocks the loop for one millisecond. */
     request: async (key: string): Promise<void> => {
@@ -69,6 +81,32 @@ describe('FairTurns', () => {
     pass(1_000);
     expect([await grantedByIteration(), await grantedByIteration()]).toEqual([2, 2]);
     await Promise.all(all);
+  });
+
+  it('rests after the slices of a busy key while others take turns, and lets those through at once', async () => {
+    const { turns, request, iterate, endRest, order, pass } = createTurns({ sharedSliceMs: 1, sharedRest: 2 });
+    await request('b');
+    const all = Array.from({ length: 9 }, () => request('a'));
+    await iterate(); // the rest after the slice of `b`
+    await endRest();
+    await iterate(); // the rest after a slice of `a`
+    const before = order.length;
+    await iterate();
+    expect(order).toHaveLength(before);
+    all.push(request('a'));
+    expect(turns.take('b')).toBeUndefined();
+    void turns.take('b'); // only one turn per rest
+    expect(turns.waiting).toBe(10 - before + 2);
+    expect(await endRest()).toBeGreaterThanOrEqual(2);
+    expect(order.length).toBeGreaterThan(before);
+    pass(1_000); // `a` is alone again
+    for (let count = 0; count < 12; count += 1) {
+      await iterate();
+      if (count > 1) expect(await endRest()).toBe(0);
+      else await endRest();
+    }
+    await Promise.all(all);
+    expect(turns.waiting).toBe(0);
   });
 
   it('measures the work of a turn before it gives the next, on the loop of Node.js as well', async () => {

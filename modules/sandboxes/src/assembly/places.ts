@@ -14,7 +14,8 @@ const KEPT_FOR_OTHERS = 2;
 /**
  * Slots for starts and removals. When sandboxes run on this machine, this work keeps its processors busy, so a
  * workspace gets as many slots as there are processors. No workspace or owner can hold the last slot, so slow starts of
- * one tenant never block the others.
+ * one tenant never block the others. While several workspaces start sandboxes, each gets at most half of the processors:
+ * starts that share one are slow.
  */
 export function createPlaces(
   { parallelStarts = Math.max(2, availableParallelism()) }: Pick<SandboxDriver, 'parallelStarts'>,
@@ -25,6 +26,7 @@ export function createPlaces(
   const places = new FairSlots({
     capacity: parallelStarts + KEPT_FOR_OTHERS,
     capacityPerKey: parallelStarts,
+    sharedCapacityPerKey: Math.ceil(parallelStarts / 2),
     capacityPerGroup: parallelStarts + KEPT_FOR_OTHERS - 1,
     groupOf: shareOf,
     maxWaiting: MAX_WAITING,
