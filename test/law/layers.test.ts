@@ -17,7 +17,14 @@ const SQL_LIBRARIES: ReadonlySet<string> = new Set(['kysely', 'pg', 'node:sqlite
 const NOT_HTTP: ReadonlySet<string> = new Set(['RateLimiter']);
 
 /** Files at the root of each module's `src`; `quotas.ts` is optional. */
-const ROOT_FILES: ReadonlySet<string> = new Set(['index.ts', 'module.ts', 'config.ts', 'errors.ts', 'quotas.ts']);
+const ROOT_FILES: ReadonlySet<string> = new Set([
+  'index.ts',
+  'module.ts',
+  'config.ts',
+  'errors.ts',
+  'quotas.ts',
+  'state.ts',
+]);
 /**
  * Allowed imports of each room, types included. Every room may import the error catalog, the configuration and the
  * quotas.

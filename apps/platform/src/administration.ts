@@ -11,10 +11,10 @@ import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
 import { startErrors } from './errors.ts';
 import { Endpoints } from './endpoints.ts';
 import { masterKeySource, openKeys } from './keys.ts';
+import { openMetadata } from './object-store/open-store.ts';
 import { rewrapStoreKeys } from './object-store/store-keys.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
-import { openMetadata } from './services/object-store.ts';
 
 /** Works beside a running platform or without one; does not take the lock. */
 export async function resetPassword(config: PlatformConfig, email: string, password: string): Promise<void> {
@@ -57,7 +57,7 @@ export function verifyAudit(config: PlatformConfig, anchor?: ChainPoint): Promis
 export async function setDomainBlocked(config: PlatformConfig, host: string, blocked: boolean): Promise<string> {
   const hostname = normalizeHostname(host, []);
   await withDatabases(config, async (databases, folder) => {
-    const metadata = await openMetadata({ databases, folder });
+    const metadata = await openMetadata(databases.main, folder);
     try {
       await metadata.setDomainBlocked({ hostname, blocked, nowMs: Date.now() });
     } finally {

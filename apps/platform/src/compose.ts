@@ -15,22 +15,28 @@ import {
   type ClientOfRequest,
   type WorkspaceTraffic,
   type HttpApp,
+  type ReadinessCheck,
 } from '@svc/http';
 import type { Usage } from '@svc/quotas';
-import { createMetrics, type Metrics } from '@svc/telemetry';
+import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { openDatabases, type Databases } from './databases.ts';
 import { openDiskReserve } from './disk-reserve.ts';
 import { Endpoints } from './endpoints.ts';
-import { registerStatusRoutes } from './http/status-routes.ts';
+import { readServiceStates, registerStatusRoutes } from './http/status-routes.ts';
 import { masterKeySource, openKeys } from './keys.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { createServices } from './services/create-services.ts';
-import type { Services } from './services/service.ts';
+import { createServiceModules, type ServiceModules } from './modules.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
 import { VERSION } from './version.ts';
-import type { ComposeOptions } from './services/service-context.ts';
+
+export interface ComposeOptions {
+  config: PlatformConfig;
+  log: Logger;
+  /** Called with the app before its routes are registered. */
+  prepareApp?: (app: HttpApp) => void;
+}
 
 /** Every object of the platform, created and wired, without open listeners or running work. */
 export interface Composition {
@@ -38,7 +44,7 @@ export interface Composition {
   databases: Databases;
   metrics: Metrics;
   accounts: AccountsModule;
-  services: Services;
+  modules: ServiceModules;
   app: HttpApp;
   upgrades: UpgradeRouter;
   clientOf: ClientOfRequest;
@@ -60,7 +66,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
 
 /** Parts that accounts depend on but that are created after it. */
 interface Holders {
-  services?: Services;
+  modules?: ServiceModules;
   traffic?: WorkspaceTraffic;
 }
 
@@ -85,7 +91,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     metrics,
     publicUrl: () => endpoints.url,
     quotas: createQuotaSource(config, thisMachine(folder.path), (uuids) => usageIn(holders, uuids)),
-    workspaceHoldings: async (workspaceUuid) => holdingsOf(holders.services, workspaceUuid),
+    workspaceHoldings: async (workspaceUuid) => describeAllHoldings(holders.modules, workspaceUuid),
   });
   lifecycle.own('accounts', () => accounts.close());
   const { access, audit, quotaLimits, directory } = accounts;
@@ -104,8 +110,8 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const upgrades = new UpgradeRouter(log, rights, clientOf);
 
   const kept = { folder, databases, endpoints, lifecycle };
-  const services = await createServices({
-    ...options,
+  const modules = await createServiceModules({
+    config,
     ...shared,
     ...kept,
     clientOf,
@@ -115,8 +121,8 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     keys,
     disk: await openDiskReserve({ config, folder: folder.path, log, metrics }),
   });
-  holders.services = services;
-  const composition = { ...kept, metrics, accounts, services, app, upgrades, clientOf, startedAtMs };
+  holders.modules = modules;
+  const composition = { ...kept, metrics, accounts, modules, app, upgrades, clientOf, startedAtMs };
   await registerAll(config, composition);
   return composition;
 }
@@ -130,41 +136,34 @@ const errorFamilies = [
 ] as const;
 
 async function registerAll(config: PlatformConfig, composition: Composition): Promise<void> {
-  const { app, upgrades, accounts, services, metrics, startedAtMs } = composition;
-  await accounts.registerRoutes(app);
-  for (const service of Object.values(services)) {
-    await service.registerRoutes(app);
-    service.registerUpgrades(upgrades);
+  const { app, upgrades, accounts, modules, metrics, startedAtMs } = composition;
+  for (const module of [accounts, ...Object.values(modules)]) {
+    await module.registerRoutes(app);
+    module.registerUpgrades(upgrades);
   }
-  registerHealthRoutes(app, { checks: readinessOf(services), now: () => new Date() });
+  registerHealthRoutes(app, { checks: readinessChecks(modules), now: () => new Date() });
   registerMetricsRoute(app, { metrics, access: accounts.access, token: config.metrics.token });
   registerStatusRoutes(app, {
     version: VERSION,
     uptimeSeconds: () => Math.floor((performance.now() - startedAtMs) / 1000),
-    services: async (workspaceUuid) => ({
-      clusters: await services.clusters.state(workspaceUuid),
-      object_store: await services.objectStore.state(workspaceUuid),
-      sandboxes: await services.sandboxes.state(workspaceUuid),
-    }),
+    services: (workspaceUuid) => readServiceStates(modules, workspaceUuid),
   });
   await app.ready();
 }
 
 /** Until the services have started, a workspace counts as non-empty, so that nothing is deleted. */
-async function holdingsOf(services: Services | undefined, workspaceUuid: string): Promise<string[]> {
-  if (services === undefined) return ['services that are still starting'];
-  const all = await Promise.all(Object.values(services).map((service) => service.holdings(workspaceUuid)));
+async function describeAllHoldings(modules: ServiceModules | undefined, workspaceUuid: string): Promise<string[]> {
+  if (modules === undefined) return ['services that are still starting'];
+  const all = await Promise.all(Object.values(modules).map((module) => module.holdings(workspaceUuid)));
   return all.flat();
 }
 
 /** Total usage in these workspaces; each quota is counted by one module. */
-async function usageIn({ services, traffic }: Holders, workspaceUuids: readonly string[]): Promise<Usage> {
-  const all = await Promise.all(Object.values(services ?? {}).map((service) => service.quotaUsage(workspaceUuids)));
+async function usageIn({ modules, traffic }: Holders, workspaceUuids: readonly string[]): Promise<Usage> {
+  const all = await Promise.all(Object.values(modules ?? {}).map((module) => module.quotaUsage(workspaceUuids)));
   return Object.assign({}, traffic?.usage(workspaceUuids), ...all);
 }
 
-function readinessOf(services: Services): Record<string, () => Promise<string> | string> {
-  return Object.fromEntries(
-    Object.values(services).map((service) => [service.name.replace('-', '_'), service.readiness]),
-  );
+function readinessChecks({ clusters, objectStore, sandboxes }: ServiceModules): Record<string, ReadinessCheck> {
+  return { clusters: clusters.readiness, object_store: objectStore.readiness, sandboxes: sandboxes.readiness };
 }

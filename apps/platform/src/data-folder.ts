@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -110,4 +111,18 @@ export function explain(path: string, cause: unknown): Error {
     return startErrors.DATABASE_DAMAGED({ details: { path, reason: message }, cause });
   }
   return startErrors.DATA_FOLDER_NOT_WRITABLE({ details: { path, reason: code === '' ? message : code }, cause });
+}
+
+/** Stable across restarts of this data folder, and unique among replicas. */
+export function replicaIdOf(dataFolder: string, newId: () => string = randomUUID): string {
+  const file = join(dataFolder, 'replica-id');
+  try {
+    const known = readFileSync(file, 'utf8').trim();
+    if (known !== '') return known;
+  } catch {
+    // the first start: there is none yet
+  }
+  const id = newId();
+  writeFileSync(file, `${id}\n`, { mode: 0o600 });
+  return id;
 }

@@ -17,9 +17,9 @@ export async function renderOpenApi(): Promise<string> {
     try {
       return renderOpenApiDocument(composition.app);
     } finally {
-      // The services were never started, so close them here.
-      for (const service of Object.values(composition.services)) {
-        composition.lifecycle.own(service.name, () => service.close());
+      // The modules were never started, so close them here.
+      for (const [name, module] of Object.entries(composition.modules)) {
+        composition.lifecycle.own(name, () => module.close());
       }
       await composition.lifecycle.close();
     }

@@ -4,7 +4,7 @@ import type { Logger } from '@svc/telemetry';
 import { compose, type Composition } from './compose.ts';
 import type { PlatformConfig } from './config.ts';
 import { createConsoleHandler } from './console/console-handler.ts';
-import type { PlatformStatus } from './http/status-routes.ts';
+import { readServiceStates, type PlatformStatus } from './http/status-routes.ts';
 import { createRequestHandler } from './http/request-handler.ts';
 import { hstsSeconds, redirectToTls } from './http/require-tls.ts';
 import { assertPortsFree, listenOn, type ListenAddress, type ListenFlag } from './listen.ts';
@@ -60,17 +60,17 @@ const S3_LIMITS = { maxHeaderSizeBytes: 64 * 1024 };
 
 async function startComposition(options: StartOptions, composition: Composition): Promise<RunningPlatform> {
   const { config } = options;
-  const { accounts, services, lifecycle, endpoints, folder } = composition;
+  const { accounts, modules, lifecycle, endpoints, folder } = composition;
   try {
     await openListeners(options, composition);
   } finally {
     // Closed before the listeners, so that agents and terminals are notified; also if a port is in use.
-    for (const service of Object.values(services)) lifecycle.own(service.name, () => service.close());
+    for (const [name, module] of Object.entries(modules)) lifecycle.own(name, () => module.close());
   }
 
   const stopping = new AbortController();
-  for (const service of Object.values(services)) await service.start(stopping.signal);
-  accounts.start(stopping.signal);
+  for (const module of Object.values(modules)) await module.start(stopping.signal);
+  await accounts.start(stopping.signal);
   lifecycle.own('background work', () => stopping.abort());
 
   const owner = await accounts.ensureOwner({
@@ -97,11 +97,7 @@ async function startComposition(options: StartOptions, composition: Composition)
     status: async () => ({
       version: VERSION,
       uptime_seconds: Math.floor((performance.now() - composition.startedAtMs) / 1000),
-      services: {
-        clusters: await services.clusters.state(workspaceUuid),
-        object_store: await services.objectStore.state(workspaceUuid),
-        sandboxes: await services.sandboxes.state(workspaceUuid),
-      },
+      services: await readServiceStates(modules, workspaceUuid),
     }),
     close: () => lifecycle.close(),
   };
@@ -116,12 +112,11 @@ async function openListeners(options: StartOptions, composition: Composition): P
     apiPrefixes: ['/api', '/v1', '/v2', '/ws', '/healthz', '/readyz', '/metrics', '/.well-known'],
     onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
   });
-  const { tunnels } = composition.services.clusters;
-  const ownHosts = [composition.services.sandboxes.handlePreview, composition.services.objectStore.handlePublicHost];
+  const modules = Object.values(composition.modules);
   const hsts = { seconds: hstsSeconds(config), clientOf };
-  const handler = createRequestHandler(app, console, tunnels, ownHosts, hsts);
+  const handler = createRequestHandler(app, console, modules, hsts);
   const onSlowBody: ListenerOptions['onSlowBody'] = ({ request }) => {
-    if (tunnels?.owns(request) !== true) request.destroy();
+    if (!modules.some(({ allowsSlowBody }) => allowsSlowBody(request))) request.destroy();
   };
   const open = async (listener: Listener, port: number, flag: ListenFlag, host = config.host) => {
     const opened = await listenOn(listener, { port, host, flag });
@@ -135,7 +130,7 @@ async function openListeners(options: StartOptions, composition: Composition): P
   endpoints.certifiedBy(ca);
   const https = await open(createListener({ ...served, tls }), config.https_port, '--https-port');
   await openMetrics(options, composition, open);
-  const { s3, sites } = composition.services.objectStore;
+  const { s3, sites } = composition.modules.objectStore;
   const openS3 = async (port: number | undefined, flag: ListenFlag, more: Pick<ListenerOptions, 'tls'>) =>
     s3 === null || port === undefined
       ? null
@@ -155,9 +150,9 @@ async function openListeners(options: StartOptions, composition: Composition): P
 }
 
 /** Every address that will be listened on. */
-function addressesOf(config: PlatformConfig, { services }: Composition): ListenAddress[] {
+function addressesOf(config: PlatformConfig, { modules }: Composition): ListenAddress[] {
   const { host, metrics } = config;
-  const { s3, sites } = services.objectStore;
+  const { s3, sites } = modules.objectStore;
   const { http_port: siteHttp, https_port: siteHttps } = config.object_store.custom_domains;
   const ports: [ListenFlag, number | undefined][] = [
     ['--port', config.http === 'off' ? undefined : config.port],

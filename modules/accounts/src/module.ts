@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Access, Action, AuditLog, HttpApp } from '@svc/http';
+import type { Access, Action, AuditLog, HttpApp, PlatformModule } from '@svc/http';
 import type { KeyWrapper } from '@svc/keys';
 import type { QuotaLimits } from '@svc/quotas';
 import type { Database } from '@svc/sql';
@@ -49,7 +49,7 @@ export interface AccountsDependencies {
   fetch?: Fetch;
 }
 
-export interface AccountsModule {
+export interface AccountsModule extends PlatformModule {
   readonly access: Access;
   readonly audit: AuditLog;
   readonly directory: WorkspaceDirectory;
@@ -80,9 +80,8 @@ export interface AccountsModule {
   /** Rewraps the audit key under the wrapper's newest key after a change of the master key. */
   rewrapAuditKey(): Promise<void>;
   /** Purges expired data every few minutes until the signal or `close`. */
-  start(signal: AbortSignal): void;
+  start(signal: AbortSignal): Promise<void>;
   status(): { signing_key: string };
-  close(): Promise<void>;
 }
 
 const PURGE_EVERY_MS = 5 * 60_000;
@@ -137,6 +136,8 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
       await services.beginAudit();
       await registerRoutes(app, services);
     },
+    registerUpgrades: () => undefined,
+    readiness: () => 'ok',
     ensureOwner: (wanted) => services.owners.ensure(wanted),
     async resetPassword(email, password) {
       const reset = await services.owners.resetPassword(email, password);
@@ -153,7 +154,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     rotateKeys: () => keys.rotate(),
     verifyAudit: (anchor) => verifyChain(database, services.chainKey, anchor),
     rewrapAuditKey: () => rewrapChainKey(database, deps.keyWrapper),
-    start(signal) {
+    async start(signal) {
       const sleep = deps.sleep ?? ((delayMs, until) => delay(delayMs, undefined, { signal: until, ref: false }));
       running = repeat(purge, sleep, AbortSignal.any([signal, stopped.signal]), deps.log);
     },

@@ -1,5 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { renderNestedError, useErrorRenderer, type HttpApp, type UpgradeRouter } from '@svc/http';
+import {
+  describeHoldings,
+  renderNestedError,
+  useErrorRenderer,
+  type HttpApp,
+  type ServiceModule,
+  type UpgradeRouter,
+} from '@svc/http';
 import {
   createCommandServices,
   createFoundation,
@@ -12,14 +18,13 @@ import {
   type ClustersModuleDependencies,
   type Foundation,
 } from './assembly/assembly.ts';
-import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
+import { sumUsage, zeroUsage } from '@svc/quotas';
 import { createConnectRoute } from './routes/channel/connect-route.ts';
 import type { SessionHandlers } from './routes/channel/agent-session.ts';
 import { AgentDelivery } from './adapters/delivery/agent-delivery.ts';
 import { registerDeliveryRoutes } from './routes/delivery/delivery-routes.ts';
 import { ImageSender } from './routes/delivery/image-sender.ts';
 import { registerRegistryRoutes } from './routes/delivery/registry-routes.ts';
-import type { ClusterCounts } from './domain/cluster.ts';
 import { newId } from './domain/identifiers.ts';
 import { ReportQueue } from './domain/report-queue.ts';
 import { registerClusterRoutes } from './routes/cluster-routes.ts';
@@ -30,28 +35,12 @@ import { registerLogRoutes } from './routes/log-routes.ts';
 import { registerKubernetesRoutes, type KubernetesRouteOptions } from './routes/kubernetes/kubernetes-routes.ts';
 import { ShellRoute } from './routes/kubernetes/shell-route.ts';
 import { clusterQuotas } from './quotas.ts';
+import type { ClustersState } from './state.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createTunnelServices } from './assembly/tunnel.ts';
 import { registerLinkRoutes, type LinkRouteOptions } from './routes/tunnel/link-routes.ts';
 
-export interface ClustersModule {
-  registerRoutes(app: HttpApp): Promise<void>;
-  registerUpgrades(router: UpgradeRouter): void;
-  /** Handles requests to services behind tunnels; a listener calls it before any other handler. */
-  readonly tunnels: {
-    /** Returns true if the request is for a tunnel and has been taken. */
-    handle(request: IncomingMessage, response: ServerResponse): boolean;
-    /** Returns true if it took the request; the body then has no time limit. */
-    owns(request: IncomingMessage): boolean;
-  };
-  /** Starts the background work, which ends with the signal or on `close`. */
-  start(signal: AbortSignal): Promise<void>;
-  /** Disconnects agents in waves, ends streams, and resolves when everything is closed and written. */
-  close(): Promise<void>;
-  readiness(): Promise<string>;
-  status(workspaceUuid: string): Promise<ClusterCounts>;
-  /** Combined usage of these workspaces by quota name. */
-  quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
+export interface ClustersModule extends ServiceModule<ClustersState> {
   /** Deletes a workspace's clusters with their history and closes their connections. */
   removeWorkspace(workspaceUuid: string): Promise<void>;
 }
@@ -92,6 +81,7 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
     await reports.idle();
     await services.inspector.close();
   };
+  const count = (workspaceUuid: string) => clusters.counts(workspaceUuid, clock.now().toISOString());
   let closing: Promise<void> | undefined;
   const closeOnce = (): Promise<void> => (closing ??= close());
 
@@ -107,10 +97,8 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
       router.add(shells);
       addConnectRoute(router, foundation, handlers);
     },
-    tunnels: {
-      handle: (request, response) => tunnel.front.handle(request, response),
-      owns: (request) => tunnel.front.owns(request),
-    },
+    handleHost: (request, response) => tunnel.front.handle(request, response),
+    allowsSlowBody: (request) => tunnel.front.owns(request),
     start: async (signal) => {
       await store.forget(replicaId);
       await stores.connectionStore.forget(replicaId, clock.now().toISOString());
@@ -121,10 +109,11 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
     close: closeOnce,
     readiness: async () => {
       if (connections.draining) return 'shutting_down';
-      await stores.clusters.counts('', clock.now().toISOString());
+      await count('');
       return 'ok';
     },
-    status: (workspaceUuid) => stores.clusters.counts(workspaceUuid, clock.now().toISOString()),
+    state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await count(workspaceUuid)) }),
+    holdings: async (workspaceUuid) => describeHoldings((await count(workspaceUuid)).total, 'cluster', 'clusters'),
     quotaUsage: async (uuids) =>
       sumUsage([zeroUsage(clusterQuotas), ...(await usageByWorkspace(dependencies.kysely, uuids)).values()]),
     removeWorkspace: (workspaceUuid) => registry.removeWorkspace(workspaceUuid),

@@ -10,16 +10,10 @@ export { fsck, type FsckOptions, type FsckReport } from './domain/fsck.ts';
 export { Scrubber, type ScrubFinding, type ScrubReport } from './domain/scrub/scrubber.ts';
 export { openBlobStore, setEngine, type BlobStoreDeps as BlobStoreParts } from './adapters/engines/assembly.ts';
 export { storeErrors } from './errors.ts';
-export { registerDisabledManagement } from './routes/index.ts';
 export { openPostgresMetadataStore, type PostgresMetadataOptions } from './store/postgres/store.ts';
 export { openSqliteSnapshot, snapshotSqlite, type SqliteSnapshot } from './store/sqlite/snapshot.ts';
 export { openSqliteMetadataStore, type SqliteMetadataOptions } from './store/sqlite/store.ts';
-export {
-  createObjectStoreModule,
-  type ObjectStoreDependencies,
-  type ObjectStoreModule,
-  type ObjectStoreStatus,
-} from './module.ts';
+export { createObjectStoreModule, type ObjectStoreDependencies, type ObjectStoreModule } from './module.ts';
 export type { BlobStore } from './domain/ports/blob-store.ts';
 export type { CertificateAuthority, DomainResolver } from './domain/ports/custom-domains.ts';
 export type { MakerRights } from './domain/ports/maker-rights.ts';
@@ -34,3 +28,9 @@ export { KeyRing } from './domain/secrets/key-ring.ts';
 export { loadInstallationKey, rewrapInstallationKey } from './adapters/installation-key.ts';
 export { SecretBox } from './domain/secrets/secret-box.ts';
 export { createWebhookSender, type WebhookSenderOptions } from './adapters/webhooks/webhook-sender.ts';
+export {
+  createDisabledObjectStoreModule,
+  objectStoreStateSchema,
+  type DisabledObjectStoreModule,
+  type ObjectStoreState,
+} from './state.ts';

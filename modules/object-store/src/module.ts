@@ -1,7 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AuditLog, ClientOfRequest, HeldRights, HttpApp, UpgradeRouter, WorkspaceTraffic } from '@svc/http';
-import { type QuotaLimits, sumUsage, type Usage } from '@svc/quotas';
+import {
+  describeHoldings,
+  type AuditLog,
+  type ClientOfRequest,
+  type HeldRights,
+  type ServiceModule,
+  type WorkspaceTraffic,
+} from '@svc/http';
+import { type QuotaLimits, sumUsage } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './adapters/engines/assembly.ts';
@@ -36,6 +43,7 @@ import { S3Audit } from './s3/s3-audit.ts';
 import type { S3Oversight } from './s3/s3-context.ts';
 import { deriveKey } from './domain/secrets/derive-key.ts';
 import type { KeyRing } from './domain/secrets/key-ring.ts';
+import type { ObjectStoreState } from './state.ts';
 import { createSites, type Sites } from './routes/sites/index.ts';
 import { TlsCertificates } from './routes/sites/tls-certificates.ts';
 
@@ -82,20 +90,7 @@ export interface ObjectStoreDependencies {
   baseUrl?: () => string;
 }
 
-export interface ObjectStoreStatus {
-  provisioned: boolean;
-  buckets: number;
-  objects: number;
-  bytes: number;
-  s3_endpoint: string;
-}
-
-export interface ObjectStoreModule {
-  /** Registers the management API of the contract. */
-  registerRoutes(app: HttpApp): Promise<void>;
-  /** Handles requests for the hosts of public objects and returns whether it did. Call it before the API's router. */
-  handlePublicHost(this: void, request: IncomingMessage, response: ServerResponse): boolean;
-  registerUpgrades(router: UpgradeRouter): void;
+export interface ObjectStoreModule extends ServiceModule<ObjectStoreState> {
   /** The S3 plane, for a plain `node:http` server: `createListener({ ...s3 })`. */
   readonly s3: {
     handler(incoming: IncomingMessage, response: ServerResponse): void;
@@ -104,17 +99,10 @@ export interface ObjectStoreModule {
   };
   /** For the two listeners of custom domains. */
   readonly sites: Sites;
-  /** Starts the background loops, which stop when the signal aborts. */
-  start(signal: AbortSignal): void;
   /**
    * Call after the listeners are closed. Waits for the background loops and the last commit, then closes everything.
    */
   close(): Promise<void>;
-  readiness(): Promise<string>;
-  /** What a workspace stores here, for the overview. */
-  status(workspaceUuid: string): Promise<ObjectStoreStatus>;
-  /** The combined usage of these workspaces, by quota name. */
-  quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
   /** Compares blobs with rows. Safe to run at any time. */
   fsck(): Promise<FsckReport>;
   /** Runs one round of every background loop now. */
@@ -155,15 +143,9 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     now,
     log,
   });
-  const janitor = new Janitor(deps, services.credentials);
-  const scrubber = new Scrubber({ metadata, blobs, kernel: deps.hashing.kernels.crc, log, metrics, now });
-  const { notifications, configurations } = services;
-  const holder = dependencies.replicaId;
-  const dispatcher = new NotificationDispatcher({ deps, configurations, notifications, metrics, holder });
-  const rotation = new KeyRotation({ metadata, secrets: deps.secrets, holder, log, now });
-  const usage = new UsageRecorder({ deps, traffic: services.traffic, holder });
+  const background = createBackground(dependencies, services, customDomains);
   const stop = new AbortController();
-  let background: Promise<unknown> = Promise.resolve();
+  let running: Promise<unknown> = Promise.resolve();
 
   return {
     registerRoutes: (app) =>
@@ -177,28 +159,18 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         domains: customDomains,
         customDomains: (bucket) => hostnamesServing(customDomains, bucket),
       }),
-    handlePublicHost: publicHost.handle,
+    handleHost: publicHost.handle,
+    allowsSlowBody: () => false,
     registerUpgrades: (router) => router.addFirst(publicHost.upgrades),
     s3: { handler: s3.handle, configure: s3.configure, onSlowBody: s3.onSlowBody },
     sites,
-    start: (signal) => {
-      const ends = AbortSignal.any([signal, stop.signal]);
-      const { enabled, cycle_days: days, bytes_per_second: bytesPerSecond } = config.scrub;
-      const scrubbing = enabled ? scrubber.run({ cycleMs: days * 86_400_000, bytesPerSecond }, ends) : undefined;
-      background = Promise.all([
-        janitor.run(ends),
-        services.lifecycle.run(ends),
-        customDomains.worker.run(ends),
-        dispatcher.run(ends),
-        usage.run(ends),
-        rotation.run(ends),
-        scrubbing,
-      ]);
+    start: async (signal) => {
+      running = background.run(AbortSignal.any([signal, stop.signal]));
     },
     close: async () => {
       stop.abort();
-      await background;
-      await usage.close();
+      await running;
+      await background.close();
       await thread.close();
       await metadata.close();
       await blobs.close();
@@ -208,19 +180,50 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       await blobs.check();
       return 'ok';
     },
-    status: (workspaceUuid) => statusOf(services, workspaceUuid, s3Endpoint()),
+    state: (workspaceUuid) => readState(services, workspaceUuid, s3Endpoint()),
+    holdings: async (workspaceUuid) =>
+      describeHoldings((await services.buckets.usage(workspaceUuid)).buckets, 'bucket', 'buckets'),
     quotaUsage: async (workspaceUuids) =>
       sumUsage(await Promise.all(workspaceUuids.map((workspaceUuid) => metadata.quotaUsage({ workspaceUuid })))),
     fsck: () => fsck(deps),
-    maintain: async () => {
+    maintain: () => background.round(stop.signal),
+  };
+}
+
+/** The store's background work: `run` repeats it until the signal, `round` does all of it once. */
+interface Background {
+  run(signal: AbortSignal): Promise<unknown>;
+  round(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+function createBackground(
+  { config, replicaId: holder, log, metrics, now }: ObjectStoreDependencies,
+  services: StoreServices,
+  { worker: domains }: CustomDomains,
+): Background {
+  const { deps, notifications, configurations, lifecycle, traffic } = services;
+  const { metadata, blobs, secrets, hashing } = deps;
+  const janitor = new Janitor(deps, services.credentials);
+  const scrubber = new Scrubber({ metadata, blobs, kernel: hashing.kernels.crc, log, metrics, now });
+  const dispatcher = new NotificationDispatcher({ deps, configurations, notifications, metrics, holder });
+  const rotation = new KeyRotation({ metadata, secrets, holder, log, now });
+  const usage = new UsageRecorder({ deps, traffic, holder });
+  const leased = [lifecycle, domains, dispatcher, usage, rotation];
+  const { enabled: scrubs, cycle_days: days, bytes_per_second: bytesPerSecond } = config.scrub;
+  return {
+    run: (signal) =>
+      Promise.all([
+        janitor.run(signal),
+        ...leased.map((work) => work.run(signal)),
+        scrubs ? scrubber.run({ cycleMs: days * 86_400_000, bytesPerSecond }, signal) : undefined,
+      ]),
+    round: async (signal) => {
       await janitor.sweep();
       await janitor.round();
-      await services.lifecycle.round(stop.signal);
-      await customDomains.worker.round(stop.signal);
-      await dispatcher.round(stop.signal);
-      await usage.round(stop.signal);
-      await rotation.round(stop.signal);
+      for (const work of leased) await work.round(signal);
     },
+    close: () => usage.close(),
   };
 }
 
@@ -260,9 +263,11 @@ async function hostnamesServing(
   return found.filter(({ blocked, state }) => !blocked && state.status === 'active').map(({ hostname }) => hostname);
 }
 
-async function statusOf(services: StoreServices, workspaceUuid: string, endpoint: string): Promise<ObjectStoreStatus> {
+async function readState(services: StoreServices, workspaceUuid: string, endpoint: string): Promise<ObjectStoreState> {
   const usage = await services.buckets.usage(workspaceUuid);
   return {
+    enabled: true,
+    reason: null,
     provisioned: await services.deps.metadata.isProvisioned({ workspaceUuid }),
     buckets: usage.buckets,
     objects: usage.objectCount,

@@ -1,7 +1,6 @@
 export { sandboxQuotas } from './quotas.ts';
 export { sandboxesConfigSchema, type SandboxesConfig } from './config.ts';
 export type { SandboxesDependencies } from './assembly/dependencies.ts';
-export type { DriverStatus } from './domain/driver.ts';
 export {
   installCommand,
   missingRequirements,
@@ -13,3 +12,4 @@ export { openImageUpkeep } from './adapters/images/assembly.ts';
 export type { ImageUpkeep } from './adapters/images/image-upkeep.ts';
 export { describeProgress, type ImageProgress } from './domain/images/progress.ts';
 export { createSandboxesModule, type SandboxesModule } from './module.ts';
+export { createDisabledSandboxesModule, sandboxesStateSchema, type SandboxesState } from './state.ts';

@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { HttpApp, UpgradeRouter } from '@svc/http';
-import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
+import { describeHoldings, type ServiceModule } from '@svc/http';
+import { sumUsage, zeroUsage } from '@svc/quotas';
 import { unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
@@ -16,9 +15,7 @@ import { SandboxService } from './domain/sandbox-service.ts';
 import { Sweeper } from './domain/sweeper.ts';
 import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
-import type { ImagePoolFigures } from './domain/image-pool.ts';
 import { createDriver } from './assembly/driver-module.ts';
-import type { DriverStatus, Isolation } from './domain/driver.ts';
 import { createEventPart } from './assembly/event-module.ts';
 import { CommandService } from './domain/exec/command-service.ts';
 import { FileService } from './domain/files/file-service.ts';
@@ -30,6 +27,7 @@ import { observePreparedStarts } from './assembly/prepared-start-metrics.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
 import { sandboxQuotas } from './quotas.ts';
+import { describeMachine, type SandboxesState } from './state.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
@@ -41,40 +39,21 @@ import { systemEffects } from './assembly/system-effects.ts';
 import { createHub, observeTerminals } from './assembly/terminal-module.ts';
 import { observeWarmPool, createWarmPool } from './assembly/warm-pool-assembly.ts';
 
-export interface SandboxesModule {
-  registerRoutes(app: HttpApp): Promise<void>;
-  registerUpgrades(router: UpgradeRouter): void;
-  /** Handles preview requests and returns whether it did. Every listener must call it first. */
-  handlePreview(request: IncomingMessage, response: ServerResponse): boolean;
+export interface SandboxesModule extends ServiceModule<SandboxesState> {
   /** Detects what this machine supports, adopts running sandboxes, and supervises them until `close`. */
   start(signal: AbortSignal): Promise<void>;
   /** Releases all resources except the sandboxes, which keep running and are adopted at the next start. */
   close(): Promise<void>;
-  readiness(): { ready: boolean; reason: string | null };
-  /** Why sandboxes are unavailable, with the command that installs what is missing; or the details of the driver. */
-  status(): DriverStatus;
-  /**
-   * Isolation of sandboxes on this machine: the default and the allowed values. `reason` says why the default shares
-   * the kernel or is unavailable; null with gVisor.
-   */
-  isolation(): { readonly default: Isolation; readonly reason: string | null; readonly allowed: readonly Isolation[] };
-  /** Warm sandboxes on this replica, per image of `sandboxes.warm_pool`. */
-  warmPool(): readonly ImagePoolFigures[];
   /** Prepares the image now instead of on first use. */
   prepareImage(name: string, signal: AbortSignal): Promise<{ digest: string }>;
   /** Checks the image's sources for a newer version. Existing sandboxes keep theirs. */
   pullImage(name: string, signal: AbortSignal): Promise<{ digest: string; changed: boolean }>;
-  /** Number of sandboxes in a workspace; a workspace with sandboxes cannot be deleted. */
-  countInWorkspace(workspaceUuid: string): Promise<number>;
-  /** Number of running and of paused sandboxes. */
-  activeInWorkspace(workspaceUuid: string): Promise<{ running: number; paused: number }>;
-  /** Combined usage of these workspaces, by quota name. */
-  quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
 }
 
 export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
   const services = await assemble(deps);
   const { hub, previews, driver, images, isolation, pool, repository } = services;
+  const { driver: driverName, max_per_caller: limit } = deps.config;
   observe(deps.metrics, services);
   return {
     registerRoutes: (app) => registerRoutes(app, services),
@@ -82,22 +61,27 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       previews.registerUpgrades(router);
       router.add(hub);
     },
-    handlePreview: (request, response) => previews.handle(request, response),
+    handleHost: (request, response) => previews.handle(request, response),
+    allowsSlowBody: () => false,
     start: (signal) => start(services, deps.log, signal),
     close: () => close(services),
-    readiness: () => ({ ready: true, reason: null }),
-    status: () => driver.status(),
-    isolation: () => ({ default: isolation.default, reason: isolation.reason, allowed: isolation.allowed() }),
-    warmPool: () => pool.figures(),
-    prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
-    pullImage: (name, signal) => images.pull(name, signal),
-    countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
-    activeInWorkspace: async (workspaceUuid) => ({
+    // If sandboxes cannot run, the rest of the platform still serves; the overview gives the reason.
+    readiness: () => 'ok',
+    state: async (workspaceUuid) => ({
+      ...describeMachine(driver.status(), isolation),
       running: await repository.ofWorkspace(workspaceUuid, 'running'),
       paused: await repository.ofWorkspace(workspaceUuid, 'paused'),
+      total: await repository.ofWorkspace(workspaceUuid),
+      limit,
+      driver: driverName,
+      warm_pool: [...pool.figures()],
     }),
+    holdings: async (workspaceUuid) =>
+      describeHoldings(await repository.ofWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
     quotaUsage: async (uuids) =>
       sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(services.kysely, uuids)).values()]),
+    prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
+    pullImage: (name, signal) => images.pull(name, signal),
   };
 }
 

@@ -46,6 +46,13 @@ export {
   serializeCookie,
   type PlatformCookie,
 } from './platform-cookies.ts';
+export {
+  createDisabledModule,
+  describeHoldings,
+  serviceStateFields,
+  type PlatformModule,
+  type ServiceModule,
+} from './platform-module.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
 export type { RouteRateLimit } from './rate-limit-routes.ts';
 export {

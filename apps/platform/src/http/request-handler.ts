@@ -1,10 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ClientOfRequest, HttpApp } from '@svc/http';
-import type { ClustersService } from '../services/service.ts';
+import type { ClientOfRequest, HttpApp, ServiceModule } from '@svc/http';
 import type { ConsoleHandler } from '../console/console-handler.ts';
-
-/** Handles requests for its own hosts; returns true if it did. */
-type OwnHosts = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
  * Routes a request: first to the hosts other than console and API (cluster tunnels, sandbox previews, public objects),
@@ -14,12 +10,11 @@ type OwnHosts = (request: IncomingMessage, response: ServerResponse) => boolean;
 export function createRequestHandler(
   app: HttpApp,
   console: ConsoleHandler,
-  tunnels: ClustersService['tunnels'],
-  ownHosts: readonly OwnHosts[],
+  modules: readonly Pick<ServiceModule<never>, 'handleHost'>[],
   hsts: { seconds: number; clientOf: ClientOfRequest },
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    if (tunnels?.handle(request, response) === true || ownHosts.some((handle) => handle(request, response))) return;
+    if (modules.some(({ handleHost }) => handleHost(request, response))) return;
     // RFC 6797, 7.2: never over plain HTTP.
     if (hsts.seconds > 0 && hsts.clientOf(request).isSecure) {
       response.setHeader('strict-transport-security', `max-age=${hsts.seconds}`);

@@ -1,61 +1,31 @@
+import { clustersStateSchema } from '@svc/clusters';
 import { grantOf, type HttpApp } from '@svc/http';
+import { objectStoreStateSchema } from '@svc/object-store';
+import { sandboxesStateSchema } from '@svc/sandboxes';
 import { Type, type Static } from 'typebox';
-
-const serviceState = { enabled: Type.Boolean(), reason: Type.Union([Type.String(), Type.Null()]) };
-const nullableText = Type.Union([Type.String(), Type.Null()]);
-
-const warmImageSchema = Type.Object({
-  image: Type.String(),
-  ready: Type.Integer({ description: 'Sandboxes ready now' }),
-  target: Type.Integer({ description: 'Sandboxes to keep ready' }),
-  hits: Type.Integer({ description: 'Creates served from the pool since the start' }),
-  misses: Type.Integer({ description: 'Creates that found the pool empty' }),
-});
+import type { ServiceModules } from '../modules.ts';
 
 export const platformStatusSchema = Type.Object({
   version: Type.String(),
   uptime_seconds: Type.Integer(),
   services: Type.Object({
-    clusters: Type.Object({
-      ...serviceState,
-      total: Type.Integer(),
-      connected: Type.Integer(),
-      pending: Type.Integer({ description: 'Clusters whose agent has never connected' }),
-    }),
-    object_store: Type.Object({
-      ...serviceState,
-      provisioned: Type.Boolean(),
-      buckets: Type.Integer(),
-      objects: Type.Integer(),
-      bytes: Type.Integer(),
-      s3_endpoint: nullableText,
-    }),
-    sandboxes: Type.Object({
-      ...serviceState,
-      running: Type.Integer({ description: 'Running sandboxes, not counting paused ones' }),
-      paused: Type.Integer(),
-      total: Type.Integer(),
-      limit: Type.Integer(),
-      driver: nullableText,
-      runtime: nullableText,
-      isolations: Type.Array(Type.String(), { description: 'Isolations available here: namespaces, gvisor' }),
-      isolation: Type.Union([Type.String(), Type.Null()], { description: 'Default isolation' }),
-      isolation_reason: Type.Union([Type.String(), Type.Null()], {
-        description:
-          "Why a sandbox with the default isolation shares the host's kernel or cannot be created; null with gVisor",
-      }),
-      shares_kernel: Type.Union([Type.Boolean(), Type.Null()], {
-        description: "Whether programs of such a sandbox run directly on the host's kernel; false with gVisor",
-      }),
-      warm_pool: Type.Array(warmImageSchema, {
-        description: 'Ready sandboxes on the replica that responds, for each image in sandboxes.warm_pool',
-      }),
-    }),
+    clusters: clustersStateSchema,
+    object_store: objectStoreStateSchema,
+    sandboxes: sandboxesStateSchema,
   }),
 });
 
 export type PlatformStatus = Static<typeof platformStatusSchema>;
-export type ServiceStates = PlatformStatus['services'];
+type ServiceStates = PlatformStatus['services'];
+
+/** Reads the state of a workspace in every service. */
+export async function readServiceStates(modules: ServiceModules, workspaceUuid: string): Promise<ServiceStates> {
+  return {
+    clusters: await modules.clusters.state(workspaceUuid),
+    object_store: await modules.objectStore.state(workspaceUuid),
+    sandboxes: await modules.sandboxes.state(workspaceUuid),
+  };
+}
 
 export interface StatusSource {
   version: string;

@@ -10,7 +10,7 @@ import {
   type BlobStore,
   type MetadataStore,
 } from '@svc/object-store';
-import { openDatabase } from '@svc/sql';
+import { openDatabase, type Database } from '@svc/sql';
 import type { PlatformConfig } from '../config.ts';
 import { dataFolderPaths, openDataFolder, type DataFolderPaths } from '../data-folder.ts';
 import { startErrors } from '../errors.ts';
@@ -63,7 +63,7 @@ export async function openStoreMetadata(config: PlatformConfig): Promise<OpenedM
   if (!existsSync(folder.objectsFolder)) throw startErrors.NO_PLATFORM_THERE({ details: { path: folder.path } });
   const release = tryLock(folder.path);
   try {
-    const { metadata, closeDatabase } = await openMetadata(config, folder);
+    const { metadata, closeDatabase } = await openDatabaseAndMetadata(config, folder);
     const close = async (): Promise<void> => {
       await metadata.close();
       await closeDatabase();
@@ -86,16 +86,23 @@ function tryLock(path: string): (() => void) | null {
   }
 }
 
-async function openMetadata(
+async function openDatabaseAndMetadata(
   config: PlatformConfig,
   folder: DataFolderPaths,
 ): Promise<{ metadata: MetadataStore; closeDatabase: () => Promise<void> }> {
   const { url, max_connections: maxConnections } = config.database;
-  if (url === undefined) {
-    const file = join(folder.objectsFolder, OBJECTS_DATABASE);
-    return { metadata: await openSqliteMetadataStore({ file, migrations }), closeDatabase: async () => undefined };
-  }
+  if (url === undefined) return { metadata: await openMetadata(null, folder), closeDatabase: async () => undefined };
   const database = openDatabase<unknown>({ url, maxConnections });
-  const metadata = await openPostgresMetadataStore({ database, migrations });
-  return { metadata, closeDatabase: () => database.close() };
+  return { metadata: await openMetadata(database, folder), closeDatabase: () => database.close() };
+}
+
+/** Opens the store's own file, or its tables in the platform's PostgreSQL database. */
+export function openMetadata(
+  database: Database<unknown> | null,
+  { objectsFolder }: Pick<DataFolderPaths, 'objectsFolder'>,
+  shareOf: (workspaceUuid: string) => string = (workspaceUuid) => workspaceUuid,
+): Promise<MetadataStore> {
+  const common = { migrations, shareOf };
+  if (database?.dialect === 'postgres') return openPostgresMetadataStore({ database, ...common });
+  return openSqliteMetadataStore({ file: join(objectsFolder, OBJECTS_DATABASE), ...common });
 }

@@ -72,10 +72,10 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
       });
     },
   });
-  const { app, lifecycle, services, accounts: module } = composition;
+  const { app, lifecycle, modules, accounts: accountsModule } = composition;
   const listener = createListener({ handler: (request, response) => app.routing(request, response) });
   const port = await listener.listen(0, '127.0.0.1');
-  await module.ensureOwner({ email: 'owner@example.com', password: 'correct horse battery' });
+  await accountsModule.ensureOwner({ email: 'owner@example.com', password: 'correct horse battery' });
   let count = 0;
   return {
     composition,
@@ -101,7 +101,7 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
     },
     close: async () => {
       await listener.close(0);
-      for (const service of Object.values(services)) lifecycle.own(service.name, () => service.close());
+      for (const [name, module] of Object.entries(modules)) lifecycle.own(name, () => module.close());
       await lifecycle.close();
       await folder.remove();
     },

@@ -13,7 +13,7 @@ describeDialects<unknown>('the purge', migrations, (database) => {
   /** Starts the purge on the first call; later calls advance the clock to its next run. */
   async function purgeOnce(): Promise<void> {
     if (accounts().clock.pendingTimers() === 0) {
-      accounts().module.start(new AbortController().signal);
+      await accounts().module.start(new AbortController().signal);
     } else {
       await accounts().clock.advance(300_000);
     }
@@ -67,7 +67,7 @@ describeDialects<unknown>('the purge', migrations, (database) => {
     const stuck = await newWorkspace(accounts(), user, null);
     const long = new Date(accounts().clock.nowMs() - 3600_000).toISOString();
     await accounts().database.workspaces.update(stuck, { deletingSince: long }, long);
-    accounts().module.start(new AbortController().signal);
+    await accounts().module.start(new AbortController().signal);
     await asleep();
     expect(await accounts().database.workspaces.byUuid(stuck)).toMatchObject({ deletingSince: null });
     await accounts().clock.advance(300_000);

@@ -83,7 +83,7 @@ describe('a cluster from registration to a deployment', () => {
       services: 7,
       heartbeat: { status: 'healthy', cpu_usage: 0.5, memory_usage: 0.35, active_pods: 12 },
     });
-    expect(await rig.module.status(rig.owner.workspaceUuid)).toEqual({ total: 1, connected: 1, pending: 0 });
+    expect(await rig.module.state(rig.owner.workspaceUuid)).toMatchObject({ total: 1, connected: 1, pending: 0 });
     const { body: history } = await rig.call('GET', '/v1/clusters/production/status');
     expect(history['heartbeats']).toMatchObject([{ cpu_usage: 0.5, samples: 1 }]);
     await agent.close();

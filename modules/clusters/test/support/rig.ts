@@ -193,7 +193,7 @@ async function run(
   await app.ready();
   const listener: Listener = createListener({
     handler: (request, response) => {
-      if (!module.tunnels.handle(request, response)) app.routing(request, response);
+      if (!module.handleHost(request, response)) app.routing(request, response);
     },
     onUpgrade: upgrades.dispatch,
   });

@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   const found = await fsck({ metadata, blobs, now: () => beganAtMs }, { settleMs: SETTLE_SECONDS * 1_000 });
   const key = await prepare(store, join(folder, 'test-key.json'));
   const management = await serveManagement(store);
-  store.module.start(new AbortController().signal);
+  await store.module.start(new AbortController().signal);
   const line: ServedCampaign = { ...key, endpoint: store.endpoint, pid: process.pid, management, fsck: found };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }

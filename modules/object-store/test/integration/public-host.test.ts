@@ -21,7 +21,7 @@ describe('public object hosts', () => {
     const upgrades = new UpgradeRouter(log, createHeldRights(log));
     module.registerUpgrades(upgrades);
     const handler: Parameters<typeof createListener>[0]['handler'] = (request, response) => {
-      if (!module.handlePublicHost(request, response)) response.writeHead(418).end();
+      if (!module.handleHost(request, response)) response.writeHead(418).end();
     };
     listener = createListener({ handler, onUpgrade: upgrades.dispatch });
     endpoint = `http://127.0.0.1:${await listener.listen(0, '127.0.0.1')}`;

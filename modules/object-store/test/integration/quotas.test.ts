@@ -31,7 +31,7 @@ describe('bucket quotas and limits over S3', () => {
   const settings = (body: object) => management.call('PUT', `/buckets/${Bucket}/settings`, { body });
   const put = (Key: string, bytes: number, more: object = {}) =>
     client.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(bytes), ...more }));
-  const usage = async () => (await management.store.module.status(management.tenantId)).bytes;
+  const usage = async () => (await management.store.module.state(management.tenantId)).bytes;
 
   it('reject what does not fit, name the limit and the remedy, and accept it when there is room again', async () => {
     await settings({ quota: { max_bytes: 1_000 } });

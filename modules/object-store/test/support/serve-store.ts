@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const config = { trash_grace_seconds: 0, sweep_grace_seconds: 0, notifications: LOCAL_WEBHOOKS };
   const store = await startStore(folder, { config });
   const stop = new AbortController();
-  store.module.start(stop.signal);
+  await store.module.start(stop.signal);
   const key = await keyOf(store, join(folder, 'test-key.json'));
   const line: ServedStore = { ...key, endpoint: store.endpoint, pid: process.pid };
   process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -338,7 +338,11 @@ describe('sandbox lifecycle', () => {
       status: 503,
       body: { code: 'SANDBOXES_UNAVAILABLE', details: { install: 'apt-get install -y crun' } },
     });
-    expect(platform.module.status()).toMatchObject({ available: false });
+    expect(await platform.module.state('workspace')).toMatchObject({
+      enabled: false,
+      reason: 'missing programs: crun; install with: apt-get install -y crun',
+      isolations: [],
+    });
   });
 
   it('reconciles after a restart: adopts running sandboxes, repairs failed ones, removes unknown ones', async () => {

@@ -21,15 +21,17 @@ describe('the warm pool', () => {
       effects: { now: clock.now, setTimer: clock.setTimer },
     });
   };
-  const figures = (): ImagePoolFigures => {
-    const [first] = platform.module.warmPool();
+  const figures = async (): Promise<ImagePoolFigures> => {
+    const {
+      warm_pool: [first],
+    } = await platform.module.state('workspace');
     if (first === undefined) throw new Error('there is no pool');
     return first;
   };
   const filled = async (count: number): Promise<void> => {
     await waitFor(async () => {
       await clock.advance(50);
-      return figures().ready === count;
+      return (await figures()).ready === count;
     });
   };
   const create = (body: Record<string, unknown> = {}) =>
@@ -57,7 +59,7 @@ describe('the warm pool', () => {
     });
     expect(waiting).toContain(created.body['id']);
     expect(adjusted).toEqual([]);
-    expect(figures()).toMatchObject({ hits: 1, misses: 0 });
+    expect(await figures()).toMatchObject({ hits: 1, misses: 0 });
     await filled(2);
     expect((await platform.call('GET', `/api/sandboxes/${created.body['id']}`)).body).toEqual(created.body);
     const { events } = (await platform.call('GET', `/api/sandboxes/${created.body['id']}/events?format=json`)).body;
@@ -122,7 +124,7 @@ describe('the warm pool', () => {
     await filled(2);
     const waiting = [...driver.sandboxes.keys()];
     expect((await create({ name: 'mine' })).status).toBe(409);
-    expect(figures().ready).toBe(2);
+    expect((await figures()).ready).toBe(2);
     expect([...driver.sandboxes.keys()]).toEqual(waiting);
   });
 
@@ -149,12 +151,12 @@ describe('the warm pool', () => {
     for (let round = 0; round < 5; round += 1) await create();
     await waitFor(async () => {
       await clock.advance(100);
-      return figures().ready > 1;
+      return (await figures()).ready > 1;
     });
-    expect(figures().target).toBeLessThanOrEqual(3);
+    expect((await figures()).target).toBeLessThanOrEqual(3);
     for (let second = 0; second < 120; second += 1) await clock.advance(1000);
     await filled(2); // the margin for bursts
-    expect(figures().target).toBeLessThanOrEqual(2);
+    expect((await figures()).target).toBeLessThanOrEqual(2);
   });
 
   it('is emptied on shutdown; leftovers of a crash are removed at the next start', async () => {
@@ -172,7 +174,7 @@ describe('the warm pool', () => {
 
   it('is off by default', async () => {
     platform = await startPlatform({ driver });
-    expect(platform.module.warmPool()).toEqual([]);
+    expect((await platform.module.state('workspace')).warm_pool).toEqual([]);
     expect(driver.sandboxes.size).toBe(0);
   });
 });

@@ -167,7 +167,7 @@ async function openOnce(
   module.registerUpgrades(router);
   const listener = createListener({
     handler: (request, response) => {
-      if (!module.handlePreview(request, response)) app.routing(request, response);
+      if (!module.handleHost(request, response)) app.routing(request, response);
     },
     onUpgrade: router.dispatch,
     ...(options.limits === undefined ? {} : { limits: options.limits() }),

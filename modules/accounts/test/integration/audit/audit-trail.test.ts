@@ -185,7 +185,7 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
     await accounts().clock.advance(30 * 86_400_000 + 1000);
     await signIn(accounts(), 'ann@example.com');
     const stop = new AbortController();
-    accounts().module.start(stop.signal);
+    await accounts().module.start(stop.signal);
     stop.abort();
     await accounts().module.close();
     expect((await accounts().database.audit.list({}, 10, null)).length).toBe(1);

@@ -75,7 +75,7 @@ describeDialects<unknown>('guest sign-in', migrations, (database) => {
     accounts().holdings.set(workspace?.uuid ?? '', ['1 sandbox']);
     await accounts().clock.advance(3600_000);
     const stop = new AbortController();
-    accounts().module.start(stop.signal);
+    await accounts().module.start(stop.signal);
     const purged = () => waitFor(() => accounts().clock.pendingTimers() === 1, { description: 'the end of a purge' });
     await purged();
     expect(await accounts().database.users.byId(id)).toBeDefined();

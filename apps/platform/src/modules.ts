@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WorkspaceDirectory } from '@svc/accounts';
+import {
+  createClustersModule,
+  createDisabledClustersModule,
+  type ClustersModule,
+  type ClustersState,
+} from '@svc/clusters';
+import type { Access, AuditLog, ClientOfRequest, HeldRights, ServiceModule, WorkspaceTraffic } from '@svc/http';
+import {
+  createAcmeAuthority,
+  createDisabledObjectStoreModule,
+  createDnsResolver,
+  createObjectStoreModule,
+  createWebhookSender,
+  loadInstallationKey,
+  openBlobStore,
+  type CertificateAuthority,
+  type DisabledObjectStoreModule,
+  type KeyRing,
+  type MetadataStore,
+  type ObjectStoreModule,
+} from '@svc/object-store';
+import type { QuotaLimits } from '@svc/quotas';
+import { systemClock, type DiskSpace } from '@svc/runtime';
+import { createDisabledSandboxesModule, createSandboxesModule, type SandboxesState } from '@svc/sandboxes';
+import type { Logger, Metrics } from '@svc/telemetry';
+import type { PlatformConfig } from './config.ts';
+import { replicaIdOf, type DataFolder } from './data-folder.ts';
+import type { Databases } from './databases.ts';
+import { diskForRows } from './disk-reserve.ts';
+import type { Endpoints } from './endpoints.ts';
+import { createKeyRing, type PlatformKeys } from './keys.ts';
+import { BLOBS_FOLDER, openMetadata } from './object-store/open-store.ts';
+import { DEPLOY_FOLDER, HELPER_FOLDER } from './project-folders.ts';
+import type { ServiceName } from './service-names.ts';
+import { VERSION } from './version.ts';
+
+/** The services, in the order in which they start. */
+export interface ServiceModules {
+  clusters: ServiceModule<ClustersState>;
+  objectStore: ObjectStoreModule | DisabledObjectStoreModule;
+  sandboxes: ServiceModule<SandboxesState>;
+}
+
+export interface ServiceModulesDeps {
+  config: PlatformConfig;
+  log: Logger;
+  metrics: Metrics;
+  folder: DataFolder;
+  databases: Databases;
+  keys: PlatformKeys;
+  access: Access;
+  audit: AuditLog;
+  rights: HeldRights;
+  clientOf: ClientOfRequest;
+  directory: WorkspaceDirectory;
+  quotaLimits: QuotaLimits;
+  workspaceTraffic: WorkspaceTraffic;
+  /** The data folder's disk, without its reserve. */
+  disk: DiskSpace;
+  endpoints: Endpoints;
+}
+
+/** Creates the modules of the configured services; the others are disabled ones. */
+export async function createServiceModules(deps: ServiceModulesDeps): Promise<ServiceModules> {
+  const isEnabled = (name: ServiceName): boolean => deps.config.services.includes(name);
+  const reason = 'switched off in the configuration (services)';
+  return {
+    clusters: isEnabled('clusters') ? await createClusters(deps) : createDisabledClustersModule(reason),
+    objectStore: isEnabled('object-store') ? await createObjectStore(deps) : createDisabledObjectStoreModule(reason),
+    sandboxes: isEnabled('sandboxes') ? await createSandboxes(deps) : createDisabledSandboxesModule(reason),
+  };
+}
+
+function createClusters(deps: ServiceModulesDeps): Promise<ClustersModule> {
+  const { config, log, metrics, folder, databases, access, audit, rights, clientOf, quotaLimits, endpoints } = deps;
+  return createClustersModule({
+    kysely: databases.main.kysely,
+    config: config.clusters,
+    log,
+    metrics,
+    clock: systemClock,
+    randomBytes,
+    replicaId: replicaIdOf(folder.path),
+    version: VERSION,
+    deployFolder: DEPLOY_FOLDER,
+    agentImagesFolder: folder.agentImagesFolder,
+    access,
+    audit,
+    rights,
+    clientOf,
+    quotaLimits,
+    endpoints: {
+      publicUrl: () => endpoints.url,
+      secureUrl: () => endpoints.secureUrl,
+      certificateAuthority: () => endpoints.certificateAuthority,
+    },
+  });
+}
+
+async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreModule> {
+  const { config, folder, keys, endpoints, log, metrics, quotaLimits } = deps;
+  const { shareOf } = quotaLimits;
+  const metadata = await openMetadata(deps.databases.main, folder, shareOf);
+  const keyRing = createKeyRing(config, keys, metadata);
+  const waited = metrics.histogram('svc_blob_write_wait_seconds', 'Queue time of blob writes');
+  const { custom_domains: customDomains, notifications } = config.object_store;
+  return createObjectStoreModule({
+    metadata,
+    blobs: await openBlobStore(config.object_store, {
+      folder: join(folder.objectsFolder, BLOBS_FOLDER),
+      random: randomBytes,
+      now: Date.now,
+      disk: deps.disk,
+      shareOf,
+      onWriteWaited: (waitedMs) => waited.observe(waitedMs / 1_000),
+    }),
+    owners: deps.directory,
+    rights: deps.access,
+    heldRights: deps.rights,
+    audit: deps.audit,
+    clientOf: deps.clientOf,
+    installationKey: await loadInstallationKey(metadata, keys.local, keys.master.current),
+    keyRing,
+    quotaLimits,
+    domainResolver: createDnsResolver({ servers: customDomains.resolvers }),
+    replicaId: replicaIdOf(folder.path),
+    webhooks: createWebhookSender({
+      allowedNetworks: notifications.allowed_networks,
+      timeoutMs: notifications.timeout_seconds * 1_000,
+    }),
+    certificateAuthority: createCertificateAuthority(config, metadata, keyRing),
+    workspaceTraffic: deps.workspaceTraffic,
+    disk: diskForRows(deps),
+    config: config.object_store,
+    log,
+    metrics,
+    now: Date.now,
+    random: randomBytes,
+    s3Endpoint: () => endpoints.s3Endpoint,
+    baseUrl: () => endpoints.url,
+  });
+}
+
+/** Null if no authority is configured: TLS is then terminated in front of the platform. */
+function createCertificateAuthority(
+  config: PlatformConfig,
+  metadata: MetadataStore,
+  secrets: KeyRing,
+): CertificateAuthority | null {
+  const { directory_url: directoryUrl, ca_file: caFile, email } = config.object_store.custom_domains.acme;
+  if (directoryUrl === undefined) return null;
+  const ca = caFile === undefined ? undefined : readFileSync(caFile, 'utf8');
+  return createAcmeAuthority({ directoryUrl, ca, email, metadata, secrets, now: Date.now });
+}
+
+function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<SandboxesState>> {
+  const { config, log, metrics, access, audit, rights, folder, databases, endpoints, clientOf, quotaLimits } = deps;
+  return createSandboxesModule({
+    database: databases.main,
+    access,
+    audit,
+    rights,
+    quotaLimits,
+    log,
+    metrics,
+    config: config.sandboxes,
+    dataFolder: folder.path,
+    helperFolder: HELPER_FOLDER,
+    clientOf,
+    publicUrl: () => endpoints.url,
+    node: replicaIdOf(folder.path),
+    disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
+  });
+}
