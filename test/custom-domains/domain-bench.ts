@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { createHeldRights } from '@svc/access';
 import {
-  createHeldRights,
   createHttpApp,
   createListener,
   createClientOfRequest,

@@ -1,11 +1,10 @@
+import { createHeldRights, observeHeldRights } from '@svc/access';
 import type { AccountsModule } from '@svc/accounts';
 import { createAccountsModule } from '@svc/accounts';
 import {
   createClientOfRequest,
-  createHeldRights,
   createHttpApp,
   createWorkspaceTraffic,
-  observeHeldRights,
   registerHealthRoutes,
   registerMetricsRoute,
   renderEnvelopeError,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Access, AuditLog, HeldRights } from '@svc/access';
 import type { WorkspaceDirectory } from '@svc/accounts';
 import {
   createClustersModule,
@@ -8,7 +9,7 @@ import {
   type ClustersModule,
   type ClustersState,
 } from '@svc/clusters';
-import type { Access, AuditLog, ClientOfRequest, HeldRights, ServiceModule, WorkspaceTraffic } from '@svc/http';
+import type { ClientOfRequest, ServiceModule, WorkspaceTraffic } from '@svc/http';
 import {
   createAcmeAuthority,
   createDisabledObjectStoreModule,

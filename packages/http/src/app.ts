@@ -1,10 +1,9 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type Access, type AuditLog, createHeldRights, type HeldRights } from '@svc/access';
 import type { Logger, Metrics } from '@svc/telemetry';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import type { Access, AuditLog } from './access.ts';
 import { answerError, useErrorRenderer } from './error-answers.ts';
 import { installGuard } from './guard.ts';
-import { createHeldRights, type HeldRights } from './held-rights.ts';
 import type { HttpApp } from './http-app.ts';
 import { registerOpenApi } from './openapi.ts';
 import { RouteRateLimits } from './rate-limit-routes.ts';

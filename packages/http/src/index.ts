@@ -1,19 +1,3 @@
-export {
-  createCredentialRef,
-  createMaker,
-  type Access,
-  type Action,
-  type AuditEntry,
-  type AuditLog,
-  type AuthorizeRequest,
-  type CredentialRef,
-  type CredentialSource,
-  type Grant,
-  type Maker,
-  type MakerRequest,
-  type Principal,
-  type Role,
-} from './access.ts';
 export { addressKey } from './address-key.ts';
 export { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
@@ -22,15 +6,7 @@ export { httpErrors } from './errors.ts';
 export { continueOnFirstRead } from './expect-continue.ts';
 export { readForm, type FormFile, type FormOptions, type FormReader } from './form-reader.ts';
 export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
-export {
-  confirmAccess,
-  createGrantedAccess,
-  createGrantedRight,
-  narrowRight,
-  type GrantedAccess,
-} from './granted-right.ts';
 export { grantedAccessOf, grantOf, principalOf } from './guard.ts';
-export { createHeldRights, HeldRights, observeHeldRights, type HeldRight } from './held-rights.ts';
 export { registerHealthRoutes, type HealthOptions, type ReadinessCheck } from './health.ts';
 export type { HttpApp } from './http-app.ts';
 export { createListener, type Listener, type ListenerOptions } from './listener.ts';

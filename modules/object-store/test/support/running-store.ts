@@ -1,13 +1,11 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createHeldRights, HeldRights, type AuditLog } from '@svc/access';
 import {
-  createHeldRights,
   createListener,
   createClientOfRequest,
-  HeldRights,
   unlimitedTraffic,
-  type AuditLog,
   type Listener,
   type ListenerLimits,
   type WorkspaceTraffic,

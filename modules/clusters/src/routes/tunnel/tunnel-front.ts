@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AuditLog, HeldRights } from '@svc/access';
 import { toAppError } from '@svc/errors';
 import {
   isPlain,
@@ -10,9 +11,7 @@ import {
   requestIdOf,
   serializeCookie,
   whenClosed,
-  type AuditLog,
   type ClientOfRequest,
-  type HeldRights,
   type RelayTarget,
   type UpgradeRoute,
 } from '@svc/http';

@@ -1,13 +1,11 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Access, HeldRight, HeldRights } from '@svc/access';
 import { toAppError } from '@svc/errors';
 import {
   cookieValues,
   PLATFORM_COOKIES,
-  type Access,
   type ClientOfRequest,
-  type HeldRight,
-  type HeldRights,
   type UpgradeRequest,
   type UpgradeRoute,
 } from '@svc/http';
