@@ -4,7 +4,6 @@ import { createAccountsModule } from '@svc/accounts';
 import {
   createClientOfRequest,
   createHttpApp,
-  createWorkspaceTraffic,
   registerHealthRoutes,
   registerMetricsRoute,
   renderEnvelopeError,
@@ -12,11 +11,10 @@ import {
   renderRegistryError,
   UpgradeRouter,
   type ClientOfRequest,
-  type WorkspaceTraffic,
   type HttpApp,
   type ReadinessCheck,
 } from '@svc/http';
-import type { Usage } from '@svc/quotas';
+import { createWorkspaceTraffic, type Usage, type WorkspaceTraffic } from '@svc/quotas';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';

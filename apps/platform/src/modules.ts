@@ -9,7 +9,7 @@ import {
   type ClustersModule,
   type ClustersState,
 } from '@svc/clusters';
-import type { ClientOfRequest, ServiceModule, WorkspaceTraffic } from '@svc/http';
+import type { ClientOfRequest, ServiceModule } from '@svc/http';
 import {
   createAcmeAuthority,
   createDisabledObjectStoreModule,
@@ -24,7 +24,7 @@ import {
   type MetadataStore,
   type ObjectStoreModule,
 } from '@svc/object-store';
-import type { QuotaLimits } from '@svc/quotas';
+import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
 import { systemClock, type DiskSpace } from '@svc/runtime';
 import { createDisabledSandboxesModule, createSandboxesModule, type SandboxesState } from '@svc/sandboxes';
 import type { Logger, Metrics } from '@svc/telemetry';

@@ -40,15 +40,8 @@ export {
 } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
 export { describeIssues, WITHOUT_NUL, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
-export { trafficQuotas } from './traffic-quotas.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export { whenClosed } from './when-closed.ts';
-export {
-  createWorkspaceTraffic,
-  unlimitedTraffic,
-  type TrafficRefusal,
-  type WorkspaceTraffic,
-} from './workspace-traffic.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
 export { MalformedAnswer } from './relay/answer-head.ts';
