@@ -23,3 +23,11 @@ export {
   type GrantedAccess,
 } from './granted-right.ts';
 export { createHeldRights, HeldRights, observeHeldRights, type HeldRight } from './held-rights.ts';
+export {
+  confineSetCookie,
+  cookieValues,
+  foreignCookies,
+  PLATFORM_COOKIES,
+  serializeCookie,
+  type PlatformCookie,
+} from './platform-cookies.ts';

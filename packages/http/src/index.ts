@@ -14,15 +14,6 @@ export { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.
 export { createMetricsHandler, registerMetricsRoute, type MetricsRouteOptions } from './metrics-route.ts';
 export { renderOpenApiDocument } from './openapi.ts';
 export {
-  confineSetCookie,
-  cookieValues,
-  foreignCookies,
-  isPlatformCookie,
-  PLATFORM_COOKIES,
-  serializeCookie,
-  type PlatformCookie,
-} from './platform-cookies.ts';
-export {
   createDisabledModule,
   describeHoldings,
   serviceStateFields,

@@ -1,16 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import {
   confirmAccess,
+  cookieValues,
   createGrantedAccess,
   createGrantedRight,
   narrowRight,
+  PLATFORM_COOKIES,
   type Access,
   type GrantedAccess,
   type HeldRight,
   type Principal,
 } from '@svc/access';
 import { isAppError } from '@svc/errors';
-import { cookieValues, PLATFORM_COOKIES } from '@svc/http';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
 import type { Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';

@@ -1,15 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AuditLog, HeldRights } from '@svc/access';
+import { PLATFORM_COOKIES, serializeCookie, type AuditLog, type HeldRights } from '@svc/access';
 import { toAppError } from '@svc/errors';
 import {
   isPlain,
-  PLATFORM_COOKIES,
   relayPlain,
   relayRequest,
   relayUpgrade,
   renderNestedError,
   requestIdOf,
-  serializeCookie,
   whenClosed,
   type ClientOfRequest,
   type RelayTarget,
