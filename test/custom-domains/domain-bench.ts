@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import {
-  createHeldRights,
-  createHttpApp,
-  createListener,
-  createClientOfRequest,
-  unlimitedTraffic,
-  type HttpApp,
-  type Listener,
-} from '@svc/http';
+import { createHeldRights } from '@svc/access';
+import { createHttpApp, createListener, createClientOfRequest, type HttpApp, type Listener } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import {
   createAcmeAuthority,
@@ -24,6 +17,7 @@ import {
   type ObjectStoreModule,
 } from '@svc/object-store';
 import { openTestKeys } from '@svc/object-store/testing/running-store';
+import { unlimitedQuotas, unlimitedTraffic } from '@svc/quotas';
 import { unlimitedDisk } from '@svc/runtime';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import {
@@ -35,7 +29,6 @@ import {
   type FakeCaller,
   type FakeClock,
 } from '@svc/testing';
-import { unlimitedQuotas } from '@svc/quotas';
 import { Value } from 'typebox/value';
 
 export interface DomainBenchOptions {

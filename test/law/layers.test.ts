@@ -13,8 +13,6 @@ const HTTP_LIBRARIES: ReadonlySet<string> = new Set([
   '@svc/http',
 ]);
 const SQL_LIBRARIES: ReadonlySet<string> = new Set(['kysely', 'pg', 'node:sqlite', '@svc/sql']);
-/** A token bucket is pure arithmetic that happens to live next to the server. */
-const NOT_HTTP: ReadonlySet<string> = new Set(['RateLimiter']);
 
 /** Files at the root of each module's `src`; `quotas.ts` is optional. */
 const ROOT_FILES: ReadonlySet<string> = new Set([
@@ -51,12 +49,10 @@ function inRooms(...rooms: readonly string[]): (typeof sources)[number][] {
   return sources.filter((source) => source.path.includes('/src/') && rooms.includes(roomOf(source.path) ?? ''));
 }
 
-/** The types of `@svc/http` are ports for any layer; those of the libraries are not. */
+/** Types count as well: the words for callers are in `@svc/access`, those for limits in `@svc/quotas`. */
 function isHttp(each: ImportOf): boolean {
   const name = packageNameOf(each.specifier);
-  if (each.typeOnly && (name === '@svc/http' || name.startsWith('node:'))) return false;
-  if (!(HTTP_LIBRARIES.has(name) || name.startsWith('@fastify/'))) return false;
-  return each.typeOnly || each.names.some((imported) => !NOT_HTTP.has(imported));
+  return HTTP_LIBRARIES.has(name) || name.startsWith('@fastify/');
 }
 
 /** Types count as well: a file that names `Kysely` speaks SQL. */

@@ -1,5 +1,5 @@
+import type { Action, Principal } from '@svc/access';
 import { authorizeTable } from '@svc/accounts';
-import type { Action, Principal } from '@svc/http';
 import { fakeAccess, type FakeCaller } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 

@@ -1,11 +1,9 @@
+import { createHeldRights, observeHeldRights } from '@svc/access';
 import type { AccountsModule } from '@svc/accounts';
 import { createAccountsModule } from '@svc/accounts';
 import {
   createClientOfRequest,
-  createHeldRights,
   createHttpApp,
-  createWorkspaceTraffic,
-  observeHeldRights,
   registerHealthRoutes,
   registerMetricsRoute,
   renderEnvelopeError,
@@ -13,11 +11,10 @@ import {
   renderRegistryError,
   UpgradeRouter,
   type ClientOfRequest,
-  type WorkspaceTraffic,
   type HttpApp,
   type ReadinessCheck,
 } from '@svc/http';
-import type { Usage } from '@svc/quotas';
+import { createWorkspaceTraffic, type Usage, type WorkspaceTraffic } from '@svc/quotas';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Access, AuditLog, HeldRights } from '@svc/access';
 import type { WorkspaceDirectory } from '@svc/accounts';
 import {
   createClustersModule,
@@ -8,7 +9,7 @@ import {
   type ClustersModule,
   type ClustersState,
 } from '@svc/clusters';
-import type { Access, AuditLog, ClientOfRequest, HeldRights, ServiceModule, WorkspaceTraffic } from '@svc/http';
+import type { ClientOfRequest, ServiceModule } from '@svc/http';
 import {
   createAcmeAuthority,
   createDisabledObjectStoreModule,
@@ -23,7 +24,7 @@ import {
   type MetadataStore,
   type ObjectStoreModule,
 } from '@svc/object-store';
-import type { QuotaLimits } from '@svc/quotas';
+import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
 import { systemClock, type DiskSpace } from '@svc/runtime';
 import { createDisabledSandboxesModule, createSandboxesModule, type SandboxesState } from '@svc/sandboxes';
 import type { Logger, Metrics } from '@svc/telemetry';

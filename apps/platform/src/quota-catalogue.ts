@@ -1,8 +1,7 @@
 import { accountQuotas } from '@svc/accounts';
 import { clusterQuotas } from '@svc/clusters';
-import { trafficQuotas } from '@svc/http';
 import { storeQuotas } from '@svc/object-store';
-import { createQuotaCatalogue } from '@svc/quotas';
+import { createQuotaCatalogue, trafficQuotas } from '@svc/quotas';
 import { sandboxQuotas } from '@svc/sandboxes';
 
 /** All quotas of the product, declared by each module, in display order. */

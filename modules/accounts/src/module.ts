@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Access, Action, AuditLog, HttpApp, PlatformModule } from '@svc/http';
+import type { Access, Action, AuditLog } from '@svc/access';
+import type { HttpApp, PlatformModule } from '@svc/http';
 import type { KeyWrapper } from '@svc/keys';
 import type { QuotaLimits } from '@svc/quotas';
 import type { Database } from '@svc/sql';

@@ -1,14 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import {
-  describeHoldings,
-  type AuditLog,
-  type ClientOfRequest,
-  type HeldRights,
-  type ServiceModule,
-  type WorkspaceTraffic,
-} from '@svc/http';
-import { type QuotaLimits, sumUsage } from '@svc/quotas';
+import type { AuditLog, HeldRights } from '@svc/access';
+import { describeHoldings, type ClientOfRequest, type ServiceModule } from '@svc/http';
+import { sumUsage, type QuotaLimits, type WorkspaceTraffic } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './adapters/engines/assembly.ts';

@@ -1,10 +1,10 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type Access, type AuditLog, createHeldRights, type HeldRights } from '@svc/access';
+import { unlimitedTraffic, type WorkspaceTraffic } from '@svc/quotas';
 import type { Logger, Metrics } from '@svc/telemetry';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import type { Access, AuditLog } from './access.ts';
 import { answerError, useErrorRenderer } from './error-answers.ts';
 import { installGuard } from './guard.ts';
-import { createHeldRights, type HeldRights } from './held-rights.ts';
 import type { HttpApp } from './http-app.ts';
 import { registerOpenApi } from './openapi.ts';
 import { RouteRateLimits } from './rate-limit-routes.ts';
@@ -15,7 +15,6 @@ import { answerUnknownRoutes, rendererOf, type ErrorFamily } from './unknown-rou
 import { createSerializerCompiler } from './serialization.ts';
 import { createValidatorCompiler } from './validation.ts';
 import { limitWorkspaces } from './workspace-limit.ts';
-import { unlimitedTraffic, type WorkspaceTraffic } from './workspace-traffic.ts';
 
 /** Headers of every API response unless the route sets them. */
 const DEFAULTS: Readonly<Record<string, string>> = {

@@ -3,8 +3,6 @@ import { defineErrors } from '@svc/errors';
 /** Errors that any route can return, regardless of its module. */
 export const httpErrors = defineErrors({
   INVALID_REQUEST: [400, 'Invalid request: {reason}'],
-  UNAUTHORIZED: [401, 'Missing or invalid credentials'],
-  FORBIDDEN: [403, 'Insufficient permissions'],
   NOT_FOUND: [404, 'Not found'],
   METHOD_NOT_ALLOWED: [405, 'Method not allowed'],
   REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
@@ -13,6 +11,5 @@ export const httpErrors = defineErrors({
   UNSUPPORTED_MEDIA_TYPE: [415, 'Unsupported content type {content_type}'],
   TOO_MANY_REQUESTS: [429, 'Rate limit exceeded'],
   HEADERS_TOO_LARGE: [431, 'The head of the request is too large'],
-  RIGHT_UNCONFIRMED: [503, 'The right to this connection could not be confirmed in time'],
   SHUTTING_DOWN: [503, 'The platform is shutting down'],
 });

@@ -1,9 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Access, Action, AuditLog, Grant, Principal } from './access.ts';
-import { httpErrors } from './errors.ts';
-import { createGrantedAccess, type GrantedAccess } from './granted-right.ts';
+import {
+  accessErrors,
+  type Access,
+  type Action,
+  type AuditLog,
+  createGrantedAccess,
+  type Grant,
+  type GrantedAccess,
+  type HeldRights,
+  type Principal,
+} from '@svc/access';
 import { HeldRequests } from './held-requests.ts';
-import type { HeldRights } from './held-rights.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -73,13 +80,13 @@ export function installGuard(app: FastifyInstance, { access, audit, rights }: Gu
 
 /** Returns the principal of a guarded route. Throws UNAUTHORIZED on a public route. */
 export function principalOf(request: FastifyRequest): Principal {
-  if (request.principal === null) throw httpErrors.UNAUTHORIZED();
+  if (request.principal === null) throw accessErrors.UNAUTHORIZED();
   return request.principal;
 }
 
 /** Returns the grant of a guarded, workspace-scoped route. */
 export function grantOf(request: FastifyRequest): Grant {
-  if (request.grant === null) throw httpErrors.FORBIDDEN();
+  if (request.grant === null) throw accessErrors.FORBIDDEN();
   return request.grant;
 }
 
@@ -87,7 +94,7 @@ export function grantOf(request: FastifyRequest): Grant {
 export function grantedAccessOf(request: FastifyRequest): GrantedAccess {
   const { shownAt, grant } = request;
   const { action } = request.routeOptions.config;
-  if (shownAt === null || action === undefined) throw httpErrors.UNAUTHORIZED();
+  if (shownAt === null || action === undefined) throw accessErrors.UNAUTHORIZED();
   return createGrantedAccess(principalOf(request), shownAt, action, grant);
 }
 

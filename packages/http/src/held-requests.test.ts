@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { HeldRights } from '@svc/access';
 import { fakeAccess, fakeAudit, fakeClock, type FakeAccess, type FakeCaller, type FakeClock } from '@svc/testing';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHttpApp } from './app.ts';
-import { HeldRights } from './held-rights.ts';
 import type { HttpApp } from './http-app.ts';
 import { createListener, type Listener } from './listener.ts';
 

@@ -1,8 +1,6 @@
+import { type Access, type Action, createGrantedAccess, createGrantedRight, type HeldRights } from '@svc/access';
 import type { AppError } from '@svc/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Access, Action } from './access.ts';
-import { createGrantedAccess, createGrantedRight } from './granted-right.ts';
-import type { HeldRights } from './held-rights.ts';
 import { whenClosed } from './when-closed.ts';
 
 declare module 'fastify' {

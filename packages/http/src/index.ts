@@ -1,19 +1,3 @@
-export {
-  createCredentialRef,
-  createMaker,
-  type Access,
-  type Action,
-  type AuditEntry,
-  type AuditLog,
-  type AuthorizeRequest,
-  type CredentialRef,
-  type CredentialSource,
-  type Grant,
-  type Maker,
-  type MakerRequest,
-  type Principal,
-  type Role,
-} from './access.ts';
 export { addressKey } from './address-key.ts';
 export { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
@@ -22,30 +6,13 @@ export { httpErrors } from './errors.ts';
 export { continueOnFirstRead } from './expect-continue.ts';
 export { readForm, type FormFile, type FormOptions, type FormReader } from './form-reader.ts';
 export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
-export {
-  confirmAccess,
-  createGrantedAccess,
-  createGrantedRight,
-  narrowRight,
-  type GrantedAccess,
-} from './granted-right.ts';
 export { grantedAccessOf, grantOf, principalOf } from './guard.ts';
-export { createHeldRights, HeldRights, observeHeldRights, type HeldRight } from './held-rights.ts';
 export { registerHealthRoutes, type HealthOptions, type ReadinessCheck } from './health.ts';
 export type { HttpApp } from './http-app.ts';
 export { createListener, type Listener, type ListenerOptions } from './listener.ts';
 export { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
 export { createMetricsHandler, registerMetricsRoute, type MetricsRouteOptions } from './metrics-route.ts';
 export { renderOpenApiDocument } from './openapi.ts';
-export {
-  confineSetCookie,
-  cookieValues,
-  foreignCookies,
-  isPlatformCookie,
-  PLATFORM_COOKIES,
-  serializeCookie,
-  type PlatformCookie,
-} from './platform-cookies.ts';
 export {
   createDisabledModule,
   describeHoldings,
@@ -64,15 +31,8 @@ export {
 } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
 export { describeIssues, WITHOUT_NUL, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
-export { trafficQuotas } from './traffic-quotas.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export { whenClosed } from './when-closed.ts';
-export {
-  createWorkspaceTraffic,
-  unlimitedTraffic,
-  type TrafficRefusal,
-  type WorkspaceTraffic,
-} from './workspace-traffic.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
 export { MalformedAnswer } from './relay/answer-head.ts';

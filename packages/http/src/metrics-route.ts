@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { accessErrors, type Access } from '@svc/access';
 import { toAppError, type AppError } from '@svc/errors';
 import type { Metrics } from '@svc/telemetry';
-import type { Access } from './access.ts';
 import { httpErrors } from './errors.ts';
 import type { HttpApp } from './http-app.ts';
 import { renderFlatError } from './renderers.ts';
@@ -37,7 +37,7 @@ export function registerMetricsRoute(app: HttpApp, { metrics, access, token }: M
         const { headers, method, ip, protocol } = request;
         const isSecure = protocol === 'https';
         const principal = await access.authenticate({ headers, method, remoteAddress: ip, isSecure });
-        if (principal.operator !== true) throw httpErrors.FORBIDDEN();
+        if (principal.operator !== true) throw accessErrors.FORBIDDEN();
       }
       return reply.header('content-type', metrics.registry.contentType).send(await metrics.render());
     },
@@ -52,7 +52,7 @@ export function createMetricsHandler({ metrics, token }: Pick<MetricsRouteOption
       if (request.method !== 'GET') throw httpErrors.METHOD_NOT_ALLOWED({ headers: { allow: 'GET' } });
       if (request.url?.split('?', 1)[0] !== '/metrics') throw httpErrors.NOT_FOUND();
       if (token !== undefined && !showsToken(request, token)) {
-        throw httpErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer' } });
+        throw accessErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer' } });
       }
       const text = await metrics.render();
       response.writeHead(200, { 'content-type': metrics.registry.contentType, 'cache-control': 'no-store' }).end(text);

@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger';
+import { PLATFORM_COOKIES } from '@svc/access';
 import type { HttpApp } from './http-app.ts';
 import { completeDocument, type OpenApiDocument } from './openapi-document.ts';
 import { rendererOf, type ErrorFamily } from './unknown-routes.ts';
@@ -27,7 +28,7 @@ export async function registerOpenApi(app: HttpApp, version: string, families: r
           session: {
             type: 'apiKey',
             in: 'cookie',
-            name: 'svc_session',
+            name: PLATFORM_COOKIES.session.name,
             description:
               'Session cookie of the console. Changes require the `X-CSRF-Token` header. With TLS, the cookie name ' +
               'starts with `__Host-`.',

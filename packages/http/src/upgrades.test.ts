@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { accessErrors, type HeldRight, HeldRights } from '@svc/access';
 import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { createLogger } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { httpErrors } from './errors.ts';
-import { HeldRights, type HeldRight } from './held-rights.ts';
 import { createListener, type Listener } from './listener.ts';
 import { renderNestedError } from './renderers.ts';
 import { UpgradeRouter, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
@@ -141,7 +141,7 @@ describe('UpgradeRouter', () => {
     let release: (() => void) | undefined;
     route('/slow', async () => {
       await new Promise<void>((resolve) => (release = resolve));
-      throw httpErrors.FORBIDDEN();
+      throw accessErrors.FORBIDDEN();
     });
     const socket = await upgrade('/slow');
     await waitFor(() => release !== undefined);
@@ -181,7 +181,7 @@ describe('the right to an upgraded socket', () => {
     confirmedAtMs: clock.nowMs(),
     check,
   });
-  const gone = (): Promise<void> => Promise.reject(httpErrors.FORBIDDEN());
+  const gone = (): Promise<void> => Promise.reject(accessErrors.FORBIDDEN());
 
   it('is declared by each route, or the route is not registered', () => {
     const matches = (): boolean => true;

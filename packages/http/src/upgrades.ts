@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { HeldRight, HeldRights } from '@svc/access';
 import { toAppError, type AppError } from '@svc/errors';
 import { redactText, type Logger } from '@svc/telemetry';
 import { refuseSocket } from './client-errors.ts';
 import { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 import { httpErrors } from './errors.ts';
-import type { HeldRight, HeldRights } from './held-rights.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
 import { requestIdOf } from './request-id.ts';
 

@@ -1,6 +1,6 @@
+import type { TrafficRefusal, WorkspaceTraffic } from '@svc/quotas';
 import type { FastifyInstance } from 'fastify';
 import { httpErrors } from './errors.ts';
-import type { TrafficRefusal, WorkspaceTraffic } from './workspace-traffic.ts';
 
 /** Counts each call of a workspace-scoped route against its workspace, for every principal and credential. */
 export function limitWorkspaces(app: FastifyInstance, traffic: WorkspaceTraffic): void {

@@ -24,3 +24,10 @@ export {
   type Quotas,
   type QuotaUnit,
 } from './quota.ts';
+export { trafficQuotas } from './traffic-quotas.ts';
+export {
+  createWorkspaceTraffic,
+  unlimitedTraffic,
+  type TrafficRefusal,
+  type WorkspaceTraffic,
+} from './workspace-traffic.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Access, Action, AuthorizeRequest, Grant, Principal, Role } from '@svc/access';
 import { defineErrors } from '@svc/errors';
-import type { Access, Action, AuthorizeRequest, Grant, Principal, Role } from '@svc/http';
 import { fakeRoleAllows, fakeScopesAllow } from './fake-role-table.ts';
 
 /** The codes and statuses of the real accounts module, so that tests of refusals match it. */

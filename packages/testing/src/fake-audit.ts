@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditLog } from '@svc/http';
+import type { AuditEntry, AuditLog } from '@svc/access';
 
 export interface FakeAudit extends AuditLog {
   /** In the order of recording. */

@@ -1,4 +1,4 @@
-import type { Action, Role } from '@svc/http';
+import type { Action, Role } from '@svc/access';
 
 /** Actions of team members beyond reading; the accounts module has the authoritative table. */
 const MEMBER_ACTIONS: ReadonlySet<string> = new Set([

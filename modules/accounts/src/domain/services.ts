@@ -1,4 +1,4 @@
-import type { Access, AuditLog } from '@svc/http';
+import type { Access, AuditLog } from '@svc/access';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import type { AccessJwt } from './jwt/access-jwt.ts';
 import type { SigningKeys } from './jwt/signing-keys.ts';

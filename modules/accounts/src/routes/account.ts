@@ -1,4 +1,5 @@
-import { type HttpApp, PLATFORM_COOKIES, type Principal, principalOf } from '@svc/http';
+import { PLATFORM_COOKIES, type Principal } from '@svc/access';
+import { type HttpApp, principalOf } from '@svc/http';
 import { Type } from 'typebox';
 import { assertInteractive } from '../domain/access/confirmed.ts';
 import { accountErrors } from '../errors.ts';

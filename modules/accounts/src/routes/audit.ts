@@ -1,4 +1,5 @@
-import { type HttpApp, type Principal, principalOf } from '@svc/http';
+import type { Principal } from '@svc/access';
+import { type HttpApp, principalOf } from '@svc/http';
 import { type Static, Type } from 'typebox';
 import type { AuditRecord } from '../domain/records.ts';
 import type { AccountServices } from '../domain/services.ts';

@@ -1,4 +1,4 @@
-import { cookieValues, PLATFORM_COOKIES, serializeCookie, type PlatformCookie } from '@svc/http';
+import { cookieValues, PLATFORM_COOKIES, serializeCookie, type PlatformCookie } from '@svc/access';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const DEVICE_LIFETIME_SECONDS = 180 * 86_400;

@@ -1,5 +1,6 @@
+import type { Principal } from '@svc/access';
 import { isAppError } from '@svc/errors';
-import type { HttpApp, Principal } from '@svc/http';
+import type { HttpApp } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { userPrincipal } from '../domain/access/principals.ts';

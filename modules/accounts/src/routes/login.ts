@@ -1,5 +1,6 @@
+import { PLATFORM_COOKIES } from '@svc/access';
 import { isAppError } from '@svc/errors';
-import { type HttpApp, PLATFORM_COOKIES } from '@svc/http';
+import type { HttpApp } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { userPrincipal } from '../domain/access/principals.ts';

@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
 import type { FastifyRequest } from 'fastify';
 
 /** Audit resource of actions on the caller's own account. */

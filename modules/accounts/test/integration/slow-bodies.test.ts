@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { createHttpApp, createListener, HeldRights, type HttpApp, type Listener } from '@svc/http';
+import { HeldRights } from '@svc/access';
+import { createHttpApp, createListener, type HttpApp, type Listener } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { describeDialects } from '@svc/testing';

@@ -1,7 +1,8 @@
+import type { Access, AuditLog, HeldRights } from '@svc/access';
 import { CLOSE_CODES, PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
 import type { QuotaLimits } from '@svc/quotas';
 import type { Logger, Metrics } from '@svc/telemetry';
-import type { Access, AuditLog, ClientOfRequest, HeldRights } from '@svc/http';
+import type { ClientOfRequest } from '@svc/http';
 import type { Kysely } from 'kysely';
 import { AgentConnections } from '../routes/channel/agent-connections.ts';
 import { AgentMessages } from '../routes/channel/agent-messages.ts';

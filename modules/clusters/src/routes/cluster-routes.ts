@@ -1,4 +1,5 @@
-import { grantOf, principalOf, type HttpApp, type Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import type { Cluster } from '../domain/cluster.ts';
 import { pageRequest } from '../domain/paging.ts';

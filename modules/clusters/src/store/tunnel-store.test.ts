@@ -1,4 +1,4 @@
-import type { GrantedAccess } from '@svc/http';
+import type { GrantedAccess } from '@svc/access';
 import { migrations } from '@svc/migrations';
 import { unlimitedQuotas } from '@svc/quotas';
 import { describeDialects } from '@svc/testing';

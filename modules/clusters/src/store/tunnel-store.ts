@@ -1,4 +1,4 @@
-import type { GrantedAccess } from '@svc/http';
+import type { GrantedAccess } from '@svc/access';
 import type { TunnelStore } from '../domain/tunnel.ts';
 import type { ClusterDatabase } from './tables.ts';
 

@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import {
-  createClientOfRequest,
-  createHttpApp,
-  createListener,
-  HeldRights,
-  UpgradeRouter,
-  type Listener,
-} from '@svc/http';
+import { HeldRights } from '@svc/access';
+import { createClientOfRequest, createHttpApp, createListener, UpgradeRouter, type Listener } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { unlimitedQuotas } from '@svc/quotas';
 import type { Database } from '@svc/sql';

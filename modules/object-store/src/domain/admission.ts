@@ -1,4 +1,4 @@
-import type { TrafficRefusal, WorkspaceTraffic } from '@svc/http';
+import type { TrafficRefusal, WorkspaceTraffic } from '@svc/quotas';
 import { slowDown } from '../errors.ts';
 import type { StoreDeps } from './store-deps.ts';
 

@@ -1,5 +1,4 @@
-import type { WorkspaceTraffic } from '@svc/http';
-import type { QuotaLimits } from '@svc/quotas';
+import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { HashingDeps } from './checksums/body-hasher.ts';

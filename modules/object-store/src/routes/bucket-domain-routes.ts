@@ -1,4 +1,5 @@
-import { grantOf, type Grant, type HttpApp } from '@svc/http';
+import type { Grant } from '@svc/access';
+import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { storeErrors } from '../errors.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';

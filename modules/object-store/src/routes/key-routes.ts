@@ -1,4 +1,5 @@
-import { grantOf, principalOf, type Grant, type HttpApp, type Principal } from '@svc/http';
+import type { Grant, Principal } from '@svc/access';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { createKeyMaker } from './key-maker.ts';
 import { effectiveScope } from '../domain/key-service.ts';

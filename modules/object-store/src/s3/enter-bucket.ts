@@ -1,6 +1,6 @@
 import type { BucketRecord } from '../domain/ports/records.ts';
 import { admitRequest } from '../domain/admission.ts';
-import { countTraffic } from '../domain/usage/count-traffic.ts';
+import { countTraffic } from './count-traffic.ts';
 import { denied } from './access/authorize.ts';
 import { isExpectedOwner } from './access/request-conditions.ts';
 import type { S3Context } from './s3-context.ts';

@@ -16,7 +16,7 @@ import { redactText, type Logger, type Metrics } from '@svc/telemetry';
 import { SANDBOX } from '../domain/content/content-headers.ts';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
 import type { StoreServices } from '../domain/services.ts';
-import { countTraffic } from '../domain/usage/count-traffic.ts';
+import { countTraffic } from './count-traffic.ts';
 import { storeErrors } from '../errors.ts';
 import { ConnectionTurns } from './connection-turns.ts';
 import { answerPreflight, applyCors } from './cors.ts';

@@ -1,4 +1,5 @@
-import { RateLimiter, type Action, type AuditEntry, type AuditLog, type Principal } from '@svc/http';
+import type { Action, AuditEntry, AuditLog, Principal } from '@svc/access';
+import { RateLimiter } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { Caller } from '../domain/caller.ts';
 import type { MetadataStore } from '../domain/ports/metadata-store.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { HeldRights } from '@svc/http';
+import type { HeldRights } from '@svc/access';
 import type { SignatureSeed } from '@svc/s3-sign';
 import type { Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';

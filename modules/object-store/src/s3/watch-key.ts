@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { HeldRight, HeldRights } from '@svc/http';
+import type { HeldRight, HeldRights } from '@svc/access';
 import type { Caller } from '../domain/caller.ts';
 import type { CredentialCache } from '../domain/credential-cache.ts';
 import type { StoreAction } from '../domain/ports/maker-rights.ts';

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@svc/http';
+import type { AuditEntry } from '@svc/access';
 import type { FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw-request.ts';

@@ -1,4 +1,5 @@
-import { createHeldRights, createListener, UpgradeRouter, type Listener } from '@svc/http';
+import { createHeldRights } from '@svc/access';
+import { createListener, UpgradeRouter, type Listener } from '@svc/http';
 import { createLogger } from '@svc/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendRaw, type RawAnswer, type RawRequest } from '../support/raw-request.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CreateBucketCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { createWorkspaceTraffic } from '@svc/http';
-import type { QuotaLimits } from '@svc/quotas';
+import { createWorkspaceTraffic, type QuotaLimits } from '@svc/quotas';
 import { createMetrics } from '@svc/telemetry';
 import { fakeClock, temporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,22 +1,13 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  createHeldRights,
-  createListener,
-  createClientOfRequest,
-  HeldRights,
-  unlimitedTraffic,
-  type AuditLog,
-  type Listener,
-  type ListenerLimits,
-  type WorkspaceTraffic,
-} from '@svc/http';
+import { createHeldRights, HeldRights, type AuditLog } from '@svc/access';
+import { createListener, createClientOfRequest, type Listener, type ListenerLimits } from '@svc/http';
 import { createLocalKeyWrapper, loadMasterKeys, type KeyWrapper } from '@svc/keys';
 import { migrations } from '@svc/migrations';
+import { unlimitedQuotas, unlimitedTraffic, type QuotaLimits, type WorkspaceTraffic } from '@svc/quotas';
 import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
-import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { Value } from 'typebox/value';
 import { objectStoreConfigSchema, type ObjectStoreConfig } from '../../src/config.ts';
 import { openBlobStore } from '../../src/adapters/engines/assembly.ts';

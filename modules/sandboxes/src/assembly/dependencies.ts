@@ -1,4 +1,5 @@
-import type { Access, AuditLog, ClientOfRequest, HeldRights } from '@svc/http';
+import type { Access, AuditLog, HeldRights } from '@svc/access';
+import type { ClientOfRequest } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Access, ClientOfRequest, HeldRights, HttpApp, UpgradeRouter } from '@svc/http';
+import type { Access, HeldRights } from '@svc/access';
+import type { ClientOfRequest, HttpApp, UpgradeRouter } from '@svc/http';
 import type { Metrics } from '@svc/telemetry';
 import type { Kysely } from 'kysely';
 import type { SandboxContext } from '../domain/context.ts';

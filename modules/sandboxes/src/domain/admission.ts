@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
 import { breachDetails, type Breach, type Limits } from '@svc/quotas';
 import type { AppError } from '@svc/errors';
 import { sandboxErrors } from '../errors.ts';

@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
 
 export interface CreateRequest {

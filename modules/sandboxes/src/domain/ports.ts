@@ -1,4 +1,4 @@
-import type { GrantedAccess } from '@svc/http';
+import type { GrantedAccess } from '@svc/access';
 import type { Breach, Limits } from '@svc/quotas';
 import type { Admission, QuotaRefusal } from './admission.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { GrantedAccess } from '@svc/http';
+import type { GrantedAccess } from '@svc/access';
 import type { Effects, TicketRepository } from './ports.ts';
 
 const LIFETIME_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { Grant, Principal } from '@svc/http';
+import type { Grant, Principal } from '@svc/access';
 import type { Static } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';

@@ -1,4 +1,4 @@
-import type { GrantedAccess } from '@svc/http';
+import type { GrantedAccess } from '@svc/access';
 import { migrations } from '@svc/migrations';
 import { isAppError } from '@svc/errors';
 import { describeDialects } from '@svc/testing';

@@ -1,4 +1,4 @@
-import type { GrantedAccess } from '@svc/http';
+import type { GrantedAccess } from '@svc/access';
 import type { Kysely } from 'kysely';
 import type { TicketRepository } from '../domain/ports.ts';
 import type { SandboxTables } from './tables.ts';

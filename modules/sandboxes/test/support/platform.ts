@@ -1,12 +1,6 @@
 import { join } from 'node:path';
-import {
-  createClientOfRequest,
-  createHttpApp,
-  createListener,
-  HeldRights,
-  UpgradeRouter,
-  type ListenerLimits,
-} from '@svc/http';
+import { HeldRights } from '@svc/access';
+import { createClientOfRequest, createHttpApp, createListener, UpgradeRouter, type ListenerLimits } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';

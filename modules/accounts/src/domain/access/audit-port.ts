@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditLog } from '@svc/http';
+import type { AuditEntry, AuditLog } from '@svc/access';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 
 /** Adapts the audit trail to the HTTP guard's audit log. */

@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
 import { secondsAfter } from '../effects.ts';
 import { accountErrors } from '../../errors.ts';
 

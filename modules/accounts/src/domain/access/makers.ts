@@ -1,4 +1,4 @@
-import type { Action, MakerRequest } from '@svc/http';
+import type { Action, MakerRequest } from '@svc/access';
 import { workspaceRules } from '../authorize/authorize.ts';
 import type { Caller } from '../authorize/authorize.ts';
 import type { ServiceAccount } from '../records.ts';

@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
 import type { Caller } from '../authorize/authorize.ts';
 import type { ApiToken, ServiceAccount, Session, User } from '../records.ts';
 import { scopesOf } from '../tokens/service-accounts.ts';

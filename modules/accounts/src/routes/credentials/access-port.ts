@@ -1,4 +1,4 @@
-import type { Access } from '@svc/http';
+import type { Access } from '@svc/access';
 import { authorizeWorkspace, needsConfirmation, permit } from '../../domain/authorize/authorize.ts';
 import type { Effects } from '../../domain/effects.ts';
 import type { AccountDatabase } from '../../domain/stores.ts';

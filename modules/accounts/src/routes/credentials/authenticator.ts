@@ -1,4 +1,4 @@
-import type { CredentialRef, CredentialSource, Principal } from '@svc/http';
+import type { CredentialRef, CredentialSource, Principal } from '@svc/access';
 import { decodeJwt } from 'jose';
 import { type Effects, timestamp } from '../../domain/effects.ts';
 import { accountErrors } from '../../errors.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { duplexPair } from 'node:stream';
-import { cookieValues, PLATFORM_COOKIES } from '@svc/http';
+import { cookieValues, PLATFORM_COOKIES } from '@svc/access';
 import { describeFuzz } from '@svc/testing';
 import { expect } from 'vitest';
 import { shownCredential } from './shown-credential.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cookieValues, PLATFORM_COOKIES } from '@svc/http';
+import { cookieValues, PLATFORM_COOKIES } from '@svc/access';
 
 export type ShownCredential =
   | { kind: 'none' }

@@ -1,4 +1,4 @@
-import { createCredentialRef } from '@svc/http';
+import { createCredentialRef } from '@svc/access';
 import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';

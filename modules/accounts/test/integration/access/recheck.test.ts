@@ -1,4 +1,4 @@
-import { createCredentialRef, createMaker, type Action, type CredentialRef, type Principal } from '@svc/http';
+import { createCredentialRef, createMaker, type Action, type CredentialRef, type Principal } from '@svc/access';
 import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-import type { Action, HttpApp } from '@svc/http';
+import type { Action } from '@svc/access';
+import type { HttpApp } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { type DatabaseSource, sqliteSource } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

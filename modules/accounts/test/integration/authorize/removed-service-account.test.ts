@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
 import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';

@@ -1,16 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { isAppError, toAppError, type AppError } from '@svc/errors';
 import {
   createGrantedAccess,
   createGrantedRight,
-  RateLimiter,
-  rateLimitHeaders,
-  renderNestedError,
   type Access,
   type AuthorizeRequest,
   type AuditLog,
   type Principal,
+} from '@svc/access';
+import { isAppError, toAppError, type AppError } from '@svc/errors';
+import {
+  RateLimiter,
+  rateLimitHeaders,
+  renderNestedError,
   type UpgradeHold,
   type UpgradeRequest,
   type UpgradeRoute,

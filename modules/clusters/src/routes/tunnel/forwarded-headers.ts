@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { endToEndHeaders, foreignCookies, type HeaderList } from '@svc/http';
+import { foreignCookies } from '@svc/access';
+import { endToEndHeaders, type HeaderList } from '@svc/http';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
 import { clusterErrors } from '../../errors.ts';
 import type { TunnelCaller } from './tunnel-access.ts';

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import { isAppError } from '@svc/errors';
 import {
   confirmAccess,
+  cookieValues,
   createGrantedAccess,
   createGrantedRight,
-  cookieValues,
-  PLATFORM_COOKIES,
   narrowRight,
+  PLATFORM_COOKIES,
   type Access,
   type GrantedAccess,
   type HeldRight,
   type Principal,
-} from '@svc/http';
+} from '@svc/access';
+import { isAppError } from '@svc/errors';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
 import type { Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';

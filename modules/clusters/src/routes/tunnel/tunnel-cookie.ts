@@ -1,4 +1,4 @@
-import { confineSetCookie } from '@svc/http';
+import { confineSetCookie } from '@svc/access';
 
 /** Query parameter that carries a link's token. */
 export const TUNNEL_PARAMETER = 'svc_tunnel';

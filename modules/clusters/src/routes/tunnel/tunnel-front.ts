@@ -1,18 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PLATFORM_COOKIES, serializeCookie, type AuditLog, type HeldRights } from '@svc/access';
 import { toAppError } from '@svc/errors';
 import {
   isPlain,
-  PLATFORM_COOKIES,
   relayPlain,
   relayRequest,
   relayUpgrade,
   renderNestedError,
   requestIdOf,
-  serializeCookie,
   whenClosed,
-  type AuditLog,
   type ClientOfRequest,
-  type HeldRights,
   type RelayTarget,
   type UpgradeRoute,
 } from '@svc/http';

@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net';
 import { isAppError } from '@svc/errors';
-import { RateLimiter } from '@svc/http';
+import { TokenBucket } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import {
   certificateContext,
@@ -41,13 +41,13 @@ const ORDER_LATER_MS = 60_000;
 /** Advances domains when they are due. A lease keeps other replicas away from a domain in progress. */
 export class DomainWorker {
   readonly #options: DomainWorkerOptions;
-  readonly #orders: RateLimiter;
+  readonly #orders: TokenBucket;
   #wake: () => void = () => undefined;
 
   constructor(options: DomainWorkerOptions) {
     this.#options = options;
     const { ordersPerHour, now } = options;
-    this.#orders = new RateLimiter({ perMinute: ordersPerHour / 60, burst: ordersPerHour }, now, 1);
+    this.#orders = new TokenBucket({ perMinute: ordersPerHour / 60, burst: ordersPerHour }, now());
   }
 
   get needsCertificate(): boolean {
@@ -116,7 +116,7 @@ export class DomainWorker {
     if (checked === null) return;
     if (authority === null || !wantsCertificate(checked.state, this.#factsOf(checked))) {
       await this.#save(checked, checked.state, 0);
-    } else if (this.#orders.take('orders').allowed) {
+    } else if (this.#orders.take(now())) {
       await this.#order(checked, authority, signal);
     } else {
       await this.#save(checked, { ...checked.state, orderAfterMs: now() + ORDER_LATER_MS }, 0);

@@ -7,7 +7,7 @@ import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { parseTags } from '../../domain/read-conditions.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
-import { countTraffic } from '../../domain/usage/count-traffic.ts';
+import { countTraffic } from '../../s3/count-traffic.ts';
 import { writeContent } from '../../domain/write-content.ts';
 import type { WriteConditions } from '../../domain/ports/records.ts';
 import { pumpBody } from '../../s3/body/pump-body.ts';

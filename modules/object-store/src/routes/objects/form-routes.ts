@@ -7,7 +7,7 @@ import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { assertUploadAllowed, maxObjectBytes } from '../../domain/settings/upload-rules.ts';
-import { countTraffic } from '../../domain/usage/count-traffic.ts';
+import { countTraffic } from '../../s3/count-traffic.ts';
 import { UnsizedUpload } from '../../domain/unsized-upload.ts';
 import { storeErrors } from '../../errors.ts';
 import type { EventOrigin } from '../../domain/ports/notifications.ts';

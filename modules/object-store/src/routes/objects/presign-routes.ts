@@ -1,4 +1,5 @@
-import { grantOf, principalOf, type HttpApp, type Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { objectPath, presignUrl, type SigningCredential, type UrlToPresign } from '@svc/s3-sign';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
 import { assertMediaType } from '../../domain/content/media-type.ts';

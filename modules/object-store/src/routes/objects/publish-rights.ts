@@ -1,4 +1,5 @@
-import { createMaker, grantOf, principalOf } from '@svc/http';
+import { createMaker } from '@svc/access';
+import { grantOf, principalOf } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { parseAcl, sharesWithOthers } from '../../domain/access/access-control-list.ts';
 import type { StoreDeps } from '../../domain/store-deps.ts';

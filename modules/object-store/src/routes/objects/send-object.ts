@@ -4,7 +4,7 @@ import { parseByteRange } from '../../domain/byte-range.ts';
 import type { ContentReader, ContentView } from '../../domain/content/content-headers.ts';
 import { evaluateReadConditions, parseTags } from '../../domain/read-conditions.ts';
 import type { StoreServices } from '../../domain/services.ts';
-import { countTraffic } from '../../domain/usage/count-traffic.ts';
+import { countTraffic } from '../../s3/count-traffic.ts';
 import { storeErrors } from '../../errors.ts';
 import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { UploadName } from '../../domain/multipart-service.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
-import { countTraffic } from '../../domain/usage/count-traffic.ts';
+import { countTraffic } from '../../s3/count-traffic.ts';
 import { writeContent } from '../../domain/write-content.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CompletedPart } from '../../domain/ports/upload-commands.ts';

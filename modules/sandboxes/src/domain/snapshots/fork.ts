@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { CreateRequest } from '../create-request.ts';
 import type { Sandbox } from '../sandbox.ts';

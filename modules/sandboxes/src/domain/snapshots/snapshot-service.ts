@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { Principal } from '@svc/access';
 import { FairSlots } from '@svc/runtime';
 import { admissionOf, quotaExceeded } from '../admission.ts';
 import type { SandboxContext } from '../context.ts';

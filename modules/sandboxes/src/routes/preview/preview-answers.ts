@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PLATFORM_COOKIES, serializeCookie } from '@svc/access';
 import { toAppError } from '@svc/errors';
-import { PLATFORM_COOKIES, renderFlatError, requestIdOf, serializeCookie } from '@svc/http';
+import { renderFlatError, requestIdOf } from '@svc/http';
 
 /** Whether a user is navigating to a page, so that the URL is kept in the address bar. */
 export function isNavigation({ headers, method }: IncomingMessage): boolean {

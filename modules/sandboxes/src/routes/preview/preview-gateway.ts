@@ -1,16 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { cookieValues, PLATFORM_COOKIES, type Access, type HeldRight, type HeldRights } from '@svc/access';
 import { toAppError } from '@svc/errors';
-import {
-  cookieValues,
-  PLATFORM_COOKIES,
-  type Access,
-  type ClientOfRequest,
-  type HeldRight,
-  type HeldRights,
-  type UpgradeRequest,
-  type UpgradeRoute,
-} from '@svc/http';
+import type { ClientOfRequest, UpgradeRequest, UpgradeRoute } from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
 import type { Effects } from '../../domain/ports.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { confineSetCookie, foreignCookies } from '@svc/http';
+import { confineSetCookie, foreignCookies } from '@svc/access';
 import type { PreviewPlace } from './preview-place.ts';
 
 /** RFC 9110 section 7.6.1, plus headers between the platform and the client. */

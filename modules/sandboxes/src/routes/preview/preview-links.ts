@@ -6,7 +6,7 @@ import {
   type Access,
   type GrantedAccess,
   type HeldRight,
-} from '@svc/http';
+} from '@svc/access';
 import { isAppError } from '@svc/errors';
 import type { Effects } from '../../domain/ports.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';

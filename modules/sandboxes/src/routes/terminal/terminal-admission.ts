@@ -2,14 +2,11 @@ import {
   confirmAccess,
   createGrantedAccess,
   createGrantedRight,
-  rateLimitHeaders,
   type Access,
   type AuditLog,
   type Principal,
-  type RateLimiter,
-  type UpgradeHold,
-  type UpgradeRequest,
-} from '@svc/http';
+} from '@svc/access';
+import { rateLimitHeaders, type RateLimiter, type UpgradeHold, type UpgradeRequest } from '@svc/http';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
 import type { Tickets } from '../../domain/tickets.ts';

@@ -1,6 +1,6 @@
 import { isAppError, type AppError } from '@svc/errors';
 import type { Logger, Metrics } from '@svc/telemetry';
-import { httpErrors } from './errors.ts';
+import { accessErrors } from './errors.ts';
 
 /** The right behind a response, a connection or a link, and how to recheck it. */
 export interface HeldRight {
@@ -146,7 +146,7 @@ export class HeldRights {
     for (const group of this.#groups.values()) {
       const { dueAtMs, isAsking, unansweredSinceMs } = group;
       if (unansweredSinceMs !== null && nowMs - unansweredSinceMs > GRACE_MS) {
-        this.#end(group, [...group.members], httpErrors.RIGHT_UNCONFIRMED());
+        this.#end(group, [...group.members], accessErrors.RIGHT_UNCONFIRMED());
       } else if (!isAsking && (dueAtMs <= nowMs || dueAtMs > nowMs + CHECK_AFTER_MS)) {
         this.#enqueue(group, nowMs); // due, or confirmed in the future by a clock that was set back
       }

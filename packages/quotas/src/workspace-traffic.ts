@@ -1,6 +1,8 @@
-import { limitIn, type Limits, type Quota, type QuotaLimits, type QuotaScope, type Usage } from '@svc/quotas';
 import { FairTurns, TokenBuckets, type TokenBucket, type TokenRate } from '@svc/runtime';
 import type { Metrics } from '@svc/telemetry';
+import type { Usage } from './breach.ts';
+import { limitIn, type Limits, type QuotaLimits } from './limits.ts';
+import type { Quota, QuotaScope } from './quota.ts';
 import { trafficQuotas } from './traffic-quotas.ts';
 
 /** Why a workspace has to wait, and for how long. */

@@ -1,4 +1,4 @@
-import { defineQuotas } from '@svc/quotas';
+import { defineQuotas } from './quota.ts';
 
 /** Request quotas of a workspace, across all modules. */
 export const trafficQuotas = defineQuotas({

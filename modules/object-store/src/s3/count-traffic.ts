@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BucketRecord } from '../ports/records.ts';
-import type { TrafficCounters } from './traffic-counters.ts';
+import type { BucketRecord } from '../domain/ports/records.ts';
+import type { TrafficCounters } from '../domain/usage/traffic-counters.ts';
 
 /**
  * Counts an exchange about a bucket once it ends. A complete body counts with its declared length; an incomplete or

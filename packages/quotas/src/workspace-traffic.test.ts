@@ -1,8 +1,7 @@
-import { fakeAccess, fakeAudit, fakeClock } from '@svc/testing';
-import type { QuotaLimits } from '@svc/quotas';
-import { createLogger, createMetrics } from '@svc/telemetry';
+import { createMetrics } from '@svc/telemetry';
+import { fakeClock } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import { createHttpApp } from './app.ts';
+import type { QuotaLimits } from './limits.ts';
 import { createWorkspaceTraffic } from './workspace-traffic.ts';
 
 /** Quota limits where `owner` owns every workspace. */
@@ -20,29 +19,6 @@ function createTraffic(limits: QuotaLimits) {
 }
 
 describe('the rate of a workspace', () => {
-  it('is one for all of its principals, and not touched by other workspaces', async () => {
-    const { clock, traffic, metrics } = createTraffic(limitsOf({ requests_per_second: 2 }));
-    const access = fakeAccess();
-    const log = createLogger({ level: 'silent', name: 'test' });
-    const app = await createHttpApp({ log, metrics, access, audit: fakeAudit(), version: 'test', traffic });
-    app.get('/things', { config: { action: 'thing:read' } }, async () => ({}));
-    const owner = access.user('owner');
-    const accounts = [1, 2].map(() => access.serviceAccount(owner.workspaceUuid, ['read', 'write', 'admin']));
-    const get = ({ headers }: { headers: { authorization: string } }) => app.inject({ url: '/things', headers });
-    const answers = [];
-    for (const caller of [owner, ...accounts]) answers.push(await get(caller));
-    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 429]);
-    expect(answers[2]?.headers['retry-after']).toBe('1');
-    expect(answers[2]?.json()).toMatchObject({
-      code: 'TOO_MANY_REQUESTS',
-      details: { quota: 'requests_per_second', scope: 'workspace', limit: 2, retry_after_seconds: 1 },
-    });
-    expect((await get(access.user('other'))).statusCode).toBe(200);
-    await clock.advance(500);
-    expect((await get(owner)).statusCode).toBe(200);
-    await app.close();
-  });
-
   it('is counted for the owner over all workspaces as well', async () => {
     const { traffic } = createTraffic(limitsOf({ requests_per_second: 5 }, { requests_per_second: 6 }));
     const admitted: (string | null)[] = [];

@@ -6,7 +6,7 @@ import {
   type Grant,
   type Principal,
 } from './access.ts';
-import { httpErrors } from './errors.ts';
+import { accessErrors } from './errors.ts';
 import type { HeldRight } from './held-rights.ts';
 
 /**
@@ -40,7 +40,7 @@ export async function confirmAccess(access: Access, { credential, action, grant 
   const { workspaceUuid, teamUuid, role } = grant;
   const now = await access.authorize({ principal, action, workspaceUuid, teamUuid: teamUuid ?? undefined });
   // An open connection depends on the role, such as the impersonated group in a cluster, and cannot change it.
-  if (now.role !== role) throw httpErrors.FORBIDDEN({ details: { reason: 'the role has changed' } });
+  if (now.role !== role) throw accessErrors.FORBIDDEN({ details: { reason: 'the role has changed' } });
   return principal;
 }
 
