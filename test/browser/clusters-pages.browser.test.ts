@@ -124,7 +124,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     agent.say('cluster_status', { ...status, limitations: [{ feature: 'events of nodes', reason }] });
     const warnings = page.getByRole('region', { name: 'Warnings' });
     await warnings.getByText(/The clock of the agent is 3[56]\d\d s ahead/).waitFor();
-    await warnings.getByText(`The agent leaves out events of nodes: ${reason}`).waitFor();
+    await warnings.getByText(`The agent does not report events of nodes: ${reason}`).waitFor();
     await screenshot(page, 'light-cluster-warnings');
     await opened.expectNoFault();
     agent.clockSkewMs = 0;

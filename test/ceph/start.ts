@@ -6,7 +6,7 @@ import { freePort, waitFor } from '@svc/testing';
 import { runCommand } from '../kubernetes/commands.ts';
 import { assertRunning, startDaemon, type Daemon } from '../kubernetes/daemon.ts';
 import { cephConfiguration } from './configuration.ts';
-import { ensureCephPackages } from './packages.ts';
+import { ensurePrograms } from '../kubernetes/system-packages.ts';
 
 export interface Ceph {
   /** `http://127.0.0.1:PORT` of the gateway. */
@@ -22,7 +22,7 @@ export interface Ceph {
 const READY_MS = 120_000;
 
 export async function startCeph(): Promise<Ceph> {
-  await ensureCephPackages();
+  await ensurePrograms('Ceph', ['ceph-mon', 'ceph-osd', 'ceph', 'radosgw']);
   const folder = await mkdtemp(join(tmpdir(), 'svc-ceph-'));
   const daemons = new Map<string, Daemon>();
   const stop = async (): Promise<void> => {

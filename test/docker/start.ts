@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { waitFor } from '@svc/testing';
 import { runCommand } from '../kubernetes/commands.ts';
 import { assertRunning, startDaemon } from '../kubernetes/daemon.ts';
-import { findProgram } from '../kubernetes/system-packages.ts';
+import { ensurePrograms } from '../kubernetes/system-packages.ts';
 
 export interface Docker {
   /** Path of the Engine API's Unix socket. */
@@ -30,7 +30,7 @@ export interface DockerOptions {
 
 /** Starts an engine; one at a time per machine, since the bridge's name is fixed. */
 export async function startDocker({ storage = 'overlay2', runtimes = {} }: DockerOptions = {}): Promise<Docker> {
-  await ensureDockerPackage();
+  await ensurePrograms('Docker Engine', ['dockerd', 'iptables', 'ip', 'mkfs.btrfs']);
   const folder = await mkdtemp(join(tmpdir(), 'svc-docker-'));
   const socket = join(folder, 'docker.sock');
   await mkdir(join(folder, 'state'));
@@ -106,18 +106,5 @@ async function unmountBelow(folder: string): Promise<void> {
   const points = mounts.split('\n').map((line) => line.split(' ')[1] ?? '');
   for (const point of points.filter((each) => each.startsWith(`${folder}/`)).toReversed()) {
     await runCommand('umount', ['-l', point]).catch(() => undefined); // already unmounted with its parent
-  }
-}
-
-async function ensureDockerPackage(): Promise<void> {
-  if ((await findProgram('dockerd')) !== null && (await findProgram('mkfs.btrfs')) !== null) return;
-  const install = ['install', '-y', '--no-install-recommends', 'docker.io', 'iptables', 'iproute2', 'btrfs-progs'];
-  if (process.getuid?.() !== 0) throw new Error(`dockerd is missing; run: apt-get ${install.join(' ')}`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  try {
-    await runCommand('apt-get', install, { env });
-  } catch {
-    await runCommand('apt-get', ['update'], { env });
-    await runCommand('apt-get', install, { env });
   }
 }

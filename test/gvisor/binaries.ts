@@ -1,8 +1,8 @@
 import { access, constants, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findGo } from '@svc/testing';
 import { runCommand } from '../kubernetes/commands.ts';
-import { findProgram } from '../kubernetes/system-packages.ts';
 
 /** A commit of gVisor's branch `go`, which contains its generated sources as a Go module. */
 export const GVISOR_VERSION = 'v0.0.0-20250503011706-39ed1f5ac29c';
@@ -25,7 +25,7 @@ export async function ensureGvisor(env: NodeJS.ProcessEnv = process.env): Promis
   const folder = join(cache, 'svc', `gvisor-${GVISOR_VERSION}`);
   const runtime = join(folder, 'runsc-engine');
   if (await isProgram(runtime)) return { program: join(folder, 'runsc'), runtime };
-  const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
+  const go = findGo();
   if (go === null) throw new Error('gVisor must be built and needs Go; run: apt-get install -y golang-go');
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(tmpdir(), 'svc-gvisor-build-'));

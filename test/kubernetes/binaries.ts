@@ -1,8 +1,8 @@
 import { access, constants, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findGo } from '@svc/testing';
 import { runCommand } from './commands.ts';
-import { findProgram } from './system-packages.ts';
 
 export const KUBERNETES_VERSION = 'v1.34.4';
 
@@ -43,7 +43,7 @@ export async function binariesAreBuilt(folder = binariesFolder()): Promise<boole
 export async function ensureBinaries(say: (line: string) => void = () => undefined): Promise<string> {
   const folder = binariesFolder();
   if (await binariesAreBuilt(folder)) return folder;
-  const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
+  const go = findGo();
   if (go === null) throw new Error('Kubernetes must be built and needs Go; run: apt-get install -y golang-go');
   say(`building Kubernetes ${KUBERNETES_VERSION} from source, once: this takes minutes`);
   await mkdir(folder, { recursive: true });

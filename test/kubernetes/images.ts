@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findCommand } from '@svc/testing';
 import { runCommand } from './commands.ts';
-import { findProgram } from './system-packages.ts';
 
 export interface ImageOptions {
   command: readonly string[];
@@ -58,7 +58,7 @@ export async function packImage(folder: string, name: string, root: string, opti
 
 /** Creates a root folder with a static busybox and a link for each of its applets: shell, sleep, httpd, nc. */
 export async function makeBusyboxRoot(): Promise<string> {
-  const busybox = await findProgram('busybox');
+  const busybox = findCommand('busybox');
   if (busybox === null) throw new Error('busybox is missing; run: apt-get install -y busybox-static');
   const root = await mkdtemp(join(tmpdir(), 'svc-busybox-'));
   for (const name of ['bin', 'etc', 'tmp', 'proc', 'sys', 'dev', 'var', 'root']) await mkdir(join(root, name));

@@ -3,7 +3,7 @@ import { ensureBinaries } from './binaries.ts';
 import { SHARED_CLUSTER_VARIABLE } from './shared-cluster.ts';
 import { startKubernetes } from './start.ts';
 import { type Kubernetes } from './shared-cluster.ts';
-import { ensurePackages } from './system-packages.ts';
+import { clusterPrograms, ensurePrograms } from './system-packages.ts';
 
 const USAGE = `A real Kubernetes on this machine.
   node test/kubernetes/main.ts build                           packages and programs, cached
@@ -29,7 +29,7 @@ const start = () =>
 
 switch (verb) {
   case 'build':
-    await ensurePackages(false);
+    await ensurePrograms('Kubernetes', clusterPrograms(false));
     console.log(await ensureBinaries(say));
     break;
   case 'up':

@@ -1,11 +1,11 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { findGo } from '@svc/testing';
 import { runCommand, untilReady } from './commands.ts';
 import type { Daemon } from './daemon.ts';
 import type { Kubectl } from './kubectl.ts';
 import { NODE_ADDRESS, type NodePlan } from './node.ts';
-import { findProgram } from './system-packages.ts';
 
 const METRICS_SERVER_VERSION = 'v0.9.0';
 const PORT = 10_443;
@@ -24,7 +24,7 @@ export async function ensureMetricsServer(say: (line: string) => void = () => un
     () => false,
   );
   if (built) return program;
-  const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
+  const go = findGo();
   if (go === null) throw new Error('metrics-server must be built and needs Go; run: apt-get install -y golang-go');
   say(`building metrics-server ${METRICS_SERVER_VERSION} from source, once`);
   await mkdir(folder, { recursive: true });

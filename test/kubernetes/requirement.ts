@@ -1,5 +1,6 @@
+import { findGo } from '@svc/testing';
 import { binariesAreBuilt } from './binaries.ts';
-import { findProgram, missingPackages } from './system-packages.ts';
+import { clusterPrograms, missingPackages } from './system-packages.ts';
 
 /**
  * Returns null if Kubernetes can be started here, otherwise one line with the missing requirement. As root,
@@ -10,9 +11,9 @@ export async function kubernetesRequirement(apiOnly = false): Promise<string | n
   if (process.platform !== 'linux') return 'needs Linux';
   const root = process.getuid?.() === 0;
   if (!root && !apiOnly) return 'needs root; run it with sudo';
-  const missing = await missingPackages(apiOnly);
+  const missing = missingPackages(clusterPrograms(apiOnly));
   if (!root && missing.length > 0) return `needs packages; install them with: apt-get install -y ${missing.join(' ')}`;
   if (await binariesAreBuilt()) return null;
-  const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
+  const go = findGo();
   return go === null ? 'needs the command go; install it with: apt-get install -y golang-go' : null;
 }

@@ -23,7 +23,7 @@ import {
   type NodePlan,
 } from './node.ts';
 import { joinCluster, sharedCluster, type Kubernetes } from './shared-cluster.ts';
-import { ensurePackages } from './system-packages.ts';
+import { clusterPrograms, ensurePrograms } from './system-packages.ts';
 
 export interface StartOptions {
   /** Folder for state and logs, created if missing and removed at the end; a temporary one by default. */
@@ -45,7 +45,7 @@ export async function startKubernetes(options: StartOptions = {}): Promise<Kuber
   const apiOnly = options.apiOnly ?? false;
   const shared = apiOnly || options.alone === true || options.dir !== undefined ? null : sharedCluster();
   if (shared !== null) return joinCluster(shared);
-  await ensurePackages(apiOnly);
+  await ensurePrograms('Kubernetes', clusterPrograms(apiOnly));
   const binaries = await ensureBinaries(say);
   const folder = await stateFolder(options.dir);
   if (apiOnly) return startApiOnly(folder, binaries);

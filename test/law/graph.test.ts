@@ -8,7 +8,12 @@ const MICRO_FILE_LINES = 40;
  * Number of small files whose only importer is in the same folder. Merge one before adding one: the number only
  * decreases.
  */
-const MICRO_FILES_ALLOWED = 95;
+const MICRO_FILES_ALLOWED = 82;
+/** Lists of declarations, each in a file of its own however small: adding one is one file and one line. */
+const REGISTRIES: ReadonlySet<string> = new Set([
+  'apps/cli/src/commands/all-commands.ts',
+  'modules/object-store/src/s3/operations/index.ts',
+]);
 
 const sources = typeScriptSources();
 const paths = new Set(sources.map((source) => source.path));
@@ -52,6 +57,7 @@ describe('the file graph', () => {
       if (isTest(path) || !/^(packages|modules|apps|sdks)\/[^/]+\/src\//.test(path)) return false;
       const [only, ...others] = importers.get(path) ?? [];
       if (only === undefined || others.length > 0 || posix.dirname(only) !== posix.dirname(path)) return false;
+      if (REGISTRIES.has(only)) return false;
       return text.trimEnd().split('\n').length < MICRO_FILE_LINES;
     });
     expect(micro.length, micro.map(({ path }) => path).join('\n')).toBeLessThanOrEqual(MICRO_FILES_ALLOWED);

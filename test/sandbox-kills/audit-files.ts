@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { filesBelow } from '../system/process-facts.ts';
 import { namesIn } from './ground.ts';
 
 export interface Folders {
@@ -15,7 +15,7 @@ export function strayFiles(
   halves: ReadonlySet<string>,
 ): string[] {
   const data = join(dataFolder, 'sandboxes');
-  const found = [...filesBelow(data), ...filesBelow(runFolder)];
+  const found = [data, runFolder].flatMap((folder) => filesBelow(folder).map((path) => join(folder, path)));
   const isExpected = (file: string): boolean =>
     [
       own(join(data, 'disks'), ['disk.img', 'sandbox.json'], kept),
@@ -49,14 +49,4 @@ function own(folder: string, names: readonly string[], kept: ReadonlySet<string>
 function isHold(path: string, holds: string, kept: ReadonlySet<string>, snapshots: ReadonlySet<string>): boolean {
   const holder = path.startsWith(holds) ? (path.split('/').at(-1) ?? '') : '';
   return holder === 'owner' || kept.has(holder) || snapshots.has(holder);
-}
-
-function filesBelow(folder: string): string[] {
-  try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => !entry.isDirectory())
-      .map((entry) => join(entry.parentPath, entry.name));
-  } catch {
-    return [`${folder}, which changes while it is read,`]; // the next audit reads it again
-  }
 }

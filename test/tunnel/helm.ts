@@ -1,7 +1,7 @@
 import { access, constants, mkdtemp, mkdir, rename, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCommand } from '@svc/testing';
+import { findGo } from '@svc/testing';
 import { runCommand } from '../kubernetes/commands.ts';
 
 const HELM_VERSION = 'v3.19.0';
@@ -12,13 +12,13 @@ export async function helmRequirement(): Promise<string | null> {
     () => true,
     () => false,
   );
-  return built || goProgram() !== null ? null : 'needs Go to build Helm; install it with: apt-get install -y golang-go';
+  return built || findGo() !== null ? null : 'needs Go to build Helm; install it with: apt-get install -y golang-go';
 }
 
 /** Returns Helm, built once from its Go module and cached. */
 export async function ensureHelm(): Promise<string> {
   const path = helmPath();
-  const go = goProgram();
+  const go = findGo();
   if (
     await access(path, constants.X_OK).then(
       () => true,
@@ -45,8 +45,4 @@ export async function ensureHelm(): Promise<string> {
 function helmPath(): string {
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   return join(cache, 'svc', `helm-${HELM_VERSION}`, 'helm');
-}
-
-function goProgram(): string | null {
-  return findCommand('go') ?? findCommand('go', '/usr/local/go/bin');
 }

@@ -1,8 +1,8 @@
 import { access, chmod, constants, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findGo } from '@svc/testing';
 import { runCommand } from '../kubernetes/commands.ts';
-import { findProgram } from '../kubernetes/system-packages.ts';
 
 /** The last Vault release under the Mozilla Public License. */
 export const VAULT_VERSION = '1.14.1';
@@ -91,7 +91,7 @@ export async function ensureVault(env: NodeJS.ProcessEnv = process.env): Promise
   const folder = join(cache, 'svc', `vault-${VAULT_VERSION}`);
   const program = join(folder, 'vault');
   if (await isExecutable(program)) return program;
-  const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
+  const go = findGo();
   if (go === null) throw new Error('Vault must be built and needs Go; run: apt-get install -y golang-go');
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(tmpdir(), 'svc-vault-build-'));

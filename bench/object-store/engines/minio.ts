@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findCommand, freePort, waitFor } from '@svc/testing';
+import { findGo, freePort, waitFor } from '@svc/testing';
 import { runCommand } from '@svc/test/commands';
 import { runProcess } from './run-process.ts';
 import { ask } from '../load/run-load.ts';
@@ -43,7 +43,7 @@ async function ensureMinio(env: NodeJS.ProcessEnv): Promise<string> {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const program = join(cache, 'svc', `minio-${VERSION}`, 'minio');
   if (existsSync(program)) return program;
-  const go = findCommand('go') ?? findCommand('go', '/usr/local/go/bin');
+  const go = findGo();
   if (go === null) throw new Error('MinIO must be built and needs Go; run: apt-get install -y golang-go');
   await mkdir(dirname(program), { recursive: true });
   const work = await mkdtemp(join(dirname(program), 'build-'));

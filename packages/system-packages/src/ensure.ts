@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** A required program and the Debian package that provides it. */
@@ -34,9 +34,9 @@ export async function ensureSystemPackages(
   wanted: readonly SystemPackage[],
   options: EnsureOptions,
 ): Promise<EnsureResult> {
-  const find = (): SystemPackage[] => wanted.filter((each) => !isPresent(each.provides, options.path));
+  const find = (): SystemPackage[] => wanted.filter((each) => findProgram(each.provides, options.path) === null);
   let missing = find();
-  if (missing.length > 0 && options.isRoot && isPresent('apt-get', options.path)) {
+  if (missing.length > 0 && options.isRoot && findProgram('apt-get', options.path) !== null) {
     const names = [...new Set(missing.map((each) => each.package))];
     options.progress(
       `installing ${names.join(', ')} (needed for ${[...new Set(missing.map((each) => each.neededFor))].join(', ')})`,
@@ -48,17 +48,24 @@ export async function ensureSystemPackages(
   return { missing, command: names.length === 0 ? null : `apt-get install -y ${names.join(' ')}` };
 }
 
-/** Whether a command is on PATH, or an absolute path exists. */
-export function isPresent(name: string, path: string): boolean {
-  if (name.startsWith('/')) return existsSync(name);
-  return [...path.split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'].some((folder) => {
-    try {
-      accessSync(join(folder, name), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+/**
+ * Returns the absolute path of a program on PATH or in the sbin folders, which ordinary users lack on PATH; null if it
+ * is missing. An absolute path only has to exist.
+ */
+export function findProgram(name: string, path: string): string | null {
+  if (name.startsWith('/')) return existsSync(name) ? name : null;
+  const folders = [...path.split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
+  const candidates = folders.filter((folder) => folder !== '').map((folder) => join(folder, name));
+  return candidates.find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 async function aptInstall(names: readonly string[], options: EnsureOptions): Promise<void> {
@@ -77,6 +84,7 @@ function run(command: string, args: readonly string[], signal?: AbortSignal): Pr
       env: {
         PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
         DEBIAN_FRONTEND: 'noninteractive',
+        RUNLEVEL: '1', // packages must not start their daemons: svc starts the ones that it needs
         LANG: 'C.UTF-8',
       },
       ...(signal === undefined ? {} : { signal }),

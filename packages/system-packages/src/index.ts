@@ -1,1 +1,1 @@
-export { ensureSystemPackages, isPresent, type EnsureResult, type SystemPackage } from './ensure.ts';
+export { ensureSystemPackages, findProgram, type EnsureResult, type SystemPackage } from './ensure.ts';

@@ -16,6 +16,7 @@ export {
   describeRequiring,
   findChromium,
   findCommand,
+  findGo,
   PYTHON_VENV,
   PYTHON_WEBSOCKETS,
   requirement,

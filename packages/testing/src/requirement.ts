@@ -1,5 +1,5 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { findProgram } from '@svc/system-packages';
 import { describe } from 'vitest';
 
 /** A requirement of a test that not every machine meets. `command:crun` = the program `crun` on PATH. */
@@ -29,6 +29,8 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   'mkfs.btrfs': 'btrfs-progs',
   docker: 'docker.io',
   etcd: 'etcd-server',
+  nsenter: 'util-linux',
+  '/usr/lib/cni/bridge': 'containernetworking-plugins',
   go: 'golang-go',
   ip: 'iproute2',
   mc: 'minio-client',
@@ -80,14 +82,14 @@ export function debianPackageOf(command: string): string {
   return DEBIAN_PACKAGES[command] ?? command;
 }
 
-/** Returns the absolute path of a program on PATH or in the sbin folders, which ordinary users lack on PATH. */
+/** Returns the absolute path of a program on PATH or in the sbin folders; null if it is missing. */
 export function findCommand(name: string, path = process.env['PATH'] ?? ''): string | null {
-  const folders = [...path.split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
-  for (const folder of folders) {
-    const path = join(folder, name);
-    if (folder !== '' && isExecutable(path)) return path;
-  }
-  return null;
+  return findProgram(name, path);
+}
+
+/** Finds Go on PATH or where its own archive installs it. */
+export function findGo(): string | null {
+  return findCommand('go') ?? findCommand('/usr/local/go/bin/go');
 }
 
 /** Finds the distribution's Chromium under any of its names. */
@@ -137,15 +139,6 @@ function reasonFor(name: RequirementName): string | null {
 function commandReason(command: string): string | null {
   if (findCommand(command) !== null) return null;
   return `needs the command ${command}; install it with: apt-get install -y ${debianPackageOf(command)}`;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false; // absent or not executable: the same to the caller
-  }
 }
 
 function isWritable(path: string): boolean {

@@ -1,8 +1,8 @@
 import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findGo } from '@svc/testing';
 import { runCommand } from '../../kubernetes/commands.ts';
-import { findProgram } from '../../kubernetes/system-packages.ts';
 
 /** The version that `known-failures.txt` refers to; others have different tests. */
 export const VERSITYGW_VERSION = '1.8.0';
@@ -14,7 +14,7 @@ export async function ensureVersitygw(env: NodeJS.ProcessEnv = process.env): Pro
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const program = join(cache, 'svc', `versitygw-${VERSITYGW_VERSION}`, 'versitygw');
   if (await isExecutable(program)) return program;
-  const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
+  const go = findGo();
   if (go === null) throw new Error('VersityGW must be built and needs Go; run: apt-get install -y golang-go');
   await mkdir(dirname(program), { recursive: true });
   const work = await mkdtemp(join(dirname(program), 'build-'));

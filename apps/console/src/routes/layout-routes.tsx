@@ -1,12 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { NotFoundPage } from '../pages/faults/not-found-page.tsx';
 import { requireTeam, requireWorkspace } from './guards.ts';
+import { pathBelow } from './page-route.ts';
+import { paths } from './paths.ts';
 import { shell } from './shell-route.tsx';
 
 /** Layout of all pages of a workspace. */
 export const workspaceLayout = createRoute({
   getParentRoute: () => shell,
-  path: '/w/$workspace',
+  path: paths.workspace,
   loader: ({ context, params }) => requireWorkspace(context, params.workspace),
   notFoundComponent: NotFoundPage,
 });
@@ -14,7 +16,7 @@ export const workspaceLayout = createRoute({
 const importCluster = () => import('../layouts/cluster-layout.tsx');
 export const clusterLayout = createRoute({
   getParentRoute: () => workspaceLayout,
-  path: 'clusters/$cluster',
+  path: pathBelow(paths.workspace, paths.cluster),
   loader: async ({ context, params }) => (await importCluster()).loadCluster(context, params),
   notFoundComponent: lazyRouteComponent(importCluster, 'MissingCluster'),
   component: lazyRouteComponent(importCluster, 'ClusterLayout'),
@@ -23,7 +25,7 @@ export const clusterLayout = createRoute({
 const importSandbox = () => import('../layouts/sandbox-layout.tsx');
 export const sandboxLayout = createRoute({
   getParentRoute: () => workspaceLayout,
-  path: 'sandboxes/$sandbox',
+  path: pathBelow(paths.workspace, paths.sandbox),
   loader: async ({ context, params }) => (await importSandbox()).loadSandbox(context, params),
   notFoundComponent: lazyRouteComponent(importSandbox, 'MissingSandbox'),
   component: lazyRouteComponent(importSandbox, 'SandboxLayout'),
@@ -32,7 +34,7 @@ export const sandboxLayout = createRoute({
 const importBucket = () => import('../layouts/bucket-layout.tsx');
 export const bucketLayout = createRoute({
   getParentRoute: () => workspaceLayout,
-  path: 'buckets/$bucket',
+  path: pathBelow(paths.workspace, paths.bucket),
   loader: async ({ context, params }) => (await importBucket()).loadBucket(context, params),
   notFoundComponent: lazyRouteComponent(importBucket, 'MissingBucket'),
   component: lazyRouteComponent(importBucket, 'BucketLayout'),
@@ -40,7 +42,7 @@ export const bucketLayout = createRoute({
 
 export const teamLayout = createRoute({
   getParentRoute: () => shell,
-  path: '/teams/$team',
+  path: paths.teamMembers,
   loader: ({ context, params }) => requireTeam(context, params.team),
   notFoundComponent: NotFoundPage,
   component: lazyRouteComponent(() => import('../layouts/team-layout.tsx'), 'TeamLayout'),

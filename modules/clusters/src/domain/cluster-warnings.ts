@@ -26,7 +26,7 @@ export function warningsOf({ clockSkewSeconds, reportedStatus, twoAgentsAt }: Cl
     warnings.push({ code: 'CLOCK_SKEW', message });
   }
   for (const { feature, reason } of reportedStatus?.limitations ?? []) {
-    warnings.push({ code: 'LIMITED', message: `The agent leaves out ${feature}: ${reason}` });
+    warnings.push({ code: 'LIMITED', message: `The agent does not report ${feature}: ${reason}` });
   }
   return warnings;
 }

@@ -115,7 +115,7 @@ describe('limitations reported by an agent', () => {
     const limitations = [{ feature: 'events of nodes', reason: 'nodes is forbidden' }];
     agent.say('cluster_status', { ...status, limitations });
     expect((await told(({ warnings }) => warnings.length > 0)).warnings).toEqual([
-      { code: 'LIMITED', message: 'The agent leaves out events of nodes: nodes is forbidden' },
+      { code: 'LIMITED', message: 'The agent does not report events of nodes: nodes is forbidden' },
     ]);
     agent.say('cluster_status', status);
     expect((await told(({ warnings }) => warnings.length === 0)).warnings).toEqual([]);

@@ -1,3 +1,4 @@
+import type { PolicyAction } from '../domain/access/policy/known-actions.ts';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { defaultRetentionOf, isRetentionMode, parseObjectLockDocument } from '../domain/object-lock.ts';
 import { storeErrors } from '../errors.ts';
@@ -42,7 +43,7 @@ export async function readObjectLock(context: ObjectContext): Promise<Locks> {
   };
 }
 
-function assertMayLock(context: ObjectContext, action: string): void {
+function assertMayLock(context: ObjectContext, action: PolicyAction): void {
   if (mayAlso(context.access, action, 'bucket:update', { key: context.key })) return;
   const reason = 'Retention and legal holds need a key with admin permission';
   throw storeErrors.AccessDenied({ details: { reason } });

@@ -1,3 +1,4 @@
+import type { PolicyAction } from '../domain/access/policy/known-actions.ts';
 import type { StoreAction } from '../domain/ports/maker-rights.ts';
 import type { OperationRule } from './access/rules.ts';
 import type { BucketContext, ObjectContext, S3Context } from './s3-context.ts';
@@ -27,7 +28,7 @@ export interface OperationRoute<Name extends string = string> {
 
 export interface ServiceOperation<Name extends string = string> extends OperationRoute<Name> {
   readonly on: 'service';
-  readonly action: string;
+  readonly action: PolicyAction;
   readonly needs: StoreAction;
   /** `form`: the signature is in the body's fields, which the handler reads. */
   readonly authentication?: 'form';

@@ -40,8 +40,8 @@ describe('every operation of the S3 plane', () => {
   const send = (raw: RawRequest, key: TestKey): Promise<RawAnswer> =>
     sendRaw(store.endpoint, signed(raw, { key, host: new URL(store.endpoint).host }));
   const requestOf = (name: ImplementedOperation): RawRequest => {
-    const request = operationRequests[name];
-    if (request === undefined) throw new Error(`${name} has no request in operation-requests.ts`);
+    const request = operationRequests.get(name);
+    if (request === undefined) throw new Error(`${name} has no request`);
     return request;
   };
   /** A HEAD response has no body to carry a code. */

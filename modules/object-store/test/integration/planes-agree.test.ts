@@ -239,8 +239,8 @@ describe('the S3 plane and the management API', () => {
   });
 
   it.each(IMPLEMENTED.filter((name) => name !== 'PostObject'))('agree on %s', async (operation) => {
-    const request = operationRequests[operation];
-    if (request === undefined) throw new Error(`${operation} has no request in operation-requests.ts`);
+    const request = operationRequests.get(operation);
+    if (request === undefined) throw new Error(`${operation} has no request`);
     const expected: Record<string, boolean> = {};
     const actual: Record<string, boolean> = {};
     const restore = () => send({ method: 'PUT', target: '/alpha/object', body: 'x' }, admin);
@@ -255,7 +255,7 @@ describe('the S3 plane and the management API', () => {
 
   it('refuse every operation without credentials', async () => {
     for (const operation of IMPLEMENTED) {
-      const request = operationRequests[operation];
+      const request = operationRequests.get(operation);
       // A form carries its own credentials; a list is refused per object (operation-refusals.test.ts).
       if (request === undefined || operation === 'DeleteObjects') continue;
       expect([operation, (await sendRaw(management.store.endpoint, request)).status]).toEqual([operation, 403]);

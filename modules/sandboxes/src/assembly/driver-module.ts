@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { SandboxesConfig } from '../config.ts';
 import type { SandboxesDependencies } from './dependencies.ts';
 import { newSandboxId } from '../domain/identifiers.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
@@ -8,17 +9,36 @@ import type { ImageCatalog } from '../domain/images/catalog.ts';
 import type { ImageStore } from '../adapters/images/image-store.ts';
 import { defaultsOf } from './warm-pool-assembly.ts';
 
+interface DriverDeps {
+  deps: SandboxesDependencies;
+  folder: string;
+  catalog: ImageCatalog;
+  images: ImageStore;
+  egressRefused: (sandboxId: string, host: string) => void;
+}
+
+type DriverFactory = (driverDeps: DriverDeps) => Promise<SandboxDriver>;
+
+/** A factory for each value of the key `driver`. */
+const FACTORIES: Readonly<Record<SandboxesConfig['driver'], DriverFactory>> = {
+  local: localDriver,
+  docker: dockerDriver,
+};
+
 /** Creates the configured driver. `folder` is the module's own folder inside the data folder. */
-export async function createDriver(
+export function createDriver(
   deps: SandboxesDependencies,
   folder: string,
   catalog: ImageCatalog,
   images: ImageStore,
   egressRefused: (sandboxId: string, host: string) => void,
 ): Promise<SandboxDriver> {
+  return FACTORIES[deps.config.driver]({ deps, folder, catalog, images, egressRefused });
+}
+
+/** Loads the driver on demand: most platforms do not need an engine client in memory. */
+async function dockerDriver({ deps, catalog, images }: DriverDeps): Promise<SandboxDriver> {
   const { docker, registries, nameservers } = deps.config;
-  if (deps.config.driver === 'local') return localDriver(deps, folder, images, egressRefused);
-  // Loaded on demand: most platforms do not need an engine client in memory.
   const { DockerDriver } = await import('../adapters/drivers/docker/docker-driver.ts');
   return new DockerDriver({
     engine: docker,
@@ -34,12 +54,7 @@ export async function createDriver(
   });
 }
 
-function localDriver(
-  deps: SandboxesDependencies,
-  folder: string,
-  images: ImageStore,
-  egressRefused: (sandboxId: string, host: string) => void,
-): SandboxDriver {
+async function localDriver({ deps, folder, images, egressRefused }: DriverDeps): Promise<SandboxDriver> {
   return new LocalDriver({
     dataFolder: folder,
     runFolder: runFolderOf(deps.dataFolder),

@@ -1,4 +1,5 @@
 import { ApiError, NetworkError } from '../errors.ts';
+import { pause } from '../passing-failures.ts';
 import { forEachParallel, partsOfBlob, partsOfStream, type BodyPart } from './body-parts.ts';
 import { bodySizeBytes, type BodySender } from './body-sender.ts';
 import type { StoreTransport } from './envelope.ts';
@@ -162,20 +163,6 @@ async function withRetries<Answer>(signal: AbortSignal, attempt: () => Promise<A
 function isPassing(error: unknown): boolean {
   if (error instanceof NetworkError) return true;
   return error instanceof ApiError && (error.status === 429 || error.status === 500 || error.status === 503);
-}
-
-function pause(timeMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    }, timeMs);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
 }
 
 function attributeHeaders({ contentType, cacheControl, metadata, ifNoneMatch }: UploadOptions): Record<string, string> {

@@ -2,6 +2,7 @@ import { isAppError } from '@svc/errors';
 import { parseAcl } from '../../domain/access/access-control-list.ts';
 import { bucketAccessOf, type BucketAccess } from '../../domain/access/bucket-access.ts';
 import { isAllowed, isDenied, type AccessQuestion } from '../../domain/access/decide.ts';
+import type { PolicyAction } from '../../domain/access/policy/known-actions.ts';
 import { withObjectTags } from '../../domain/access/public-read.ts';
 import { mayDo, type Caller } from '../../domain/caller.ts';
 import type { StoreServices } from '../../domain/services.ts';
@@ -87,7 +88,7 @@ export function mayDoTo(access: RequestAccess, name: NameInBucket): boolean {
 }
 
 /** Whether the caller may also perform an optional action of the operation, such as `s3:BypassGovernanceRetention`. */
-export function mayAlso(access: RequestAccess, action: string, needs: StoreAction, name: NameInBucket): boolean {
+export function mayAlso(access: RequestAccess, action: PolicyAction, needs: StoreAction, name: NameInBucket): boolean {
   return isAllowed(questionAbout({ ...access, operation: { action, asks: 'key', needs } }, questionName(name)));
 }
 
@@ -132,7 +133,7 @@ function questionAbout(
 }
 
 /** Headers of a write that require a further action. */
-const IMPLIED_ACTIONS: readonly (readonly [RegExp, string])[] = [
+const IMPLIED_ACTIONS: readonly (readonly [RegExp, PolicyAction])[] = [
   [/^x-amz-(acl|grant-.+)$/, 's3:PutObjectAcl'],
   [/^x-amz-tagging$/, 's3:PutObjectTagging'],
   [/^x-amz-object-lock-(mode|retain-until-date)$/, 's3:PutObjectRetention'],

@@ -1,12 +1,13 @@
 import type { AclNeed } from '../../domain/access/decide.ts';
+import type { PolicyAction } from '../../domain/access/policy/known-actions.ts';
 import type { StoreAction } from '../../domain/ports/maker-rights.ts';
 
 /** What authorization needs to know about an operation: its action, its ACL permission and the right of the key. */
 export interface OperationRule {
   /** Action in bucket policies. */
-  readonly action: string;
+  readonly action: PolicyAction;
   /** Action if the request names a version. Defaults to `action`. */
-  readonly versionAction?: string;
+  readonly versionAction?: PolicyAction;
   /**
    * What the check is about. `bucket`: the bucket itself. `key`: a name in it, existing or not. `object`: an object
    * that must exist. `each`: the handler checks every object of a list.

@@ -1,5 +1,5 @@
 /** The S3 actions that a policy may name. A pattern that matches none of them is an error. */
-export const KNOWN_ACTIONS: readonly string[] = [
+export const KNOWN_ACTIONS = [
   's3:AbortMultipartUpload',
   's3:BypassGovernanceRetention',
   's3:CreateBucket',
@@ -84,4 +84,7 @@ export const KNOWN_ACTIONS: readonly string[] = [
   's3:ReplicateObject',
   's3:ReplicateTags',
   's3:RestoreObject',
-];
+] as const;
+
+/** An S3 action that a policy may name; every operation declares its own. */
+export type PolicyAction = (typeof KNOWN_ACTIONS)[number];
