@@ -8,7 +8,7 @@ const INTERVAL_MS = 1_000;
 function createLoop(options: Partial<BackgroundLoopOptions> = {}) {
   const clock = fakeClock();
   const run = vi.fn(options.run ?? (async () => undefined));
-  const onError = vi.fn<(error: unknown) => void>();
+  const onError = vi.fn<BackgroundLoopOptions['onError']>();
   const loop = new BackgroundLoop({ intervalMs: INTERVAL_MS, onError, clock, ...options, run });
   return { clock, run, onError, loop };
 }
@@ -88,7 +88,7 @@ describe('BackgroundLoop', () => {
     const { clock, run, onError, loop } = createLoop({ run: fail });
     loop.start();
     await clock.advance(INTERVAL_MS);
-    expect(onError.mock.calls).toEqual([[new Error('no database')]]);
+    expect(onError).toHaveBeenCalledWith(new Error('no database'), expect.objectContaining({ aborted: false }));
     await clock.advance(INTERVAL_MS);
     expect(run).toHaveBeenCalledTimes(2);
     expect(onError).toHaveBeenCalledTimes(2);
@@ -174,7 +174,7 @@ describe('BackgroundLoop', () => {
       expect(await isSettled(ended)).toBe(false);
       work.fail(new Error('cut short'));
       await ended;
-      expect(onError).toHaveBeenCalledTimes(1);
+      expect(onError.mock.calls).toEqual([[new Error('cut short'), seen]]);
       await clock.advance(INTERVAL_MS);
       expect(run).toHaveBeenCalledTimes(1);
     });

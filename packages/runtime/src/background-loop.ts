@@ -8,8 +8,11 @@ export interface BackgroundLoopOptions {
   intervalMs: number | (() => number);
   /** Starts the first run at once. By default it starts after the first interval. */
   runsAtStart?: boolean;
-  /** Receives the error of a failed run; the next one starts after the interval as usual. */
-  onError: (error: unknown) => void;
+  /**
+   * Receives the error of a failed run, and the signal that the run had; the next one starts after the interval as
+   * usual.
+   */
+  onError: (error: unknown, signal: AbortSignal) => void;
   /** Defaults to the clock of the process, with timers that do not keep the process alive. */
   clock?: Pick<Clock, 'setTimer'>;
 }
@@ -69,7 +72,7 @@ export class BackgroundLoop {
       try {
         await run(signal);
       } catch (error) {
-        onError(error);
+        onError(error, signal);
       }
       await this.#wait();
     }
