@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { BackgroundLoop } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { SEALED_KINDS, type RowKey, type SealedKind, type SealedRow } from '../ports/key-ring.ts';
 import type { KeyRingCommands, KeyRingQueries } from '../ports/key-ring.ts';
@@ -64,14 +64,13 @@ export class KeyRotation {
 
   /** Runs until the signal aborts. Logs a failed round and resumes in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.round(signal);
-      } catch (error) {
-        this.#deps.log.error({ err: error }, 'key rotation was interrupted; it resumes automatically');
-      }
-      await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
-    }
+    const loop = new BackgroundLoop({
+      run: () => this.round(signal),
+      intervalMs: POLL_MS,
+      runsAtStart: true,
+      onError: (err) => this.#deps.log.error({ err }, 'key rotation was interrupted; it resumes automatically'),
+    });
+    await loop.runUntil(signal);
   }
 
   /** Does everything that is due now. */

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { isAppError } from '@svc/errors';
+import { BackgroundLoop } from '@svc/runtime';
 import type { AgingVersion } from '../ports/lifecycle-metadata.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
@@ -63,16 +63,18 @@ export class LifecycleExecutor {
 
   /** Runs until the signal aborts. Logs a failed run and resumes in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      let waitMs = this.#everyMs;
-      try {
+    let intervalMs = this.#everyMs;
+    const loop = new BackgroundLoop({
+      run: async () => {
+        intervalMs = this.#everyMs;
         // A killed replica leaves its lease behind; retry soon instead of waiting for hours.
-        if (!(await this.round(signal)).ran) waitMs = Math.min(waitMs, LEASE_MS);
-      } catch (error) {
-        this.#using.deps.log.error({ err: error }, 'lifecycle rules could not be applied');
-      }
-      await delay(waitMs, undefined, { signal }).catch(() => undefined);
-    }
+        if (!(await this.round(signal)).ran) intervalMs = Math.min(intervalMs, LEASE_MS);
+      },
+      intervalMs: () => intervalMs,
+      runsAtStart: true,
+      onError: (err) => this.#using.deps.log.error({ err }, 'lifecycle rules could not be applied'),
+    });
+    await loop.runUntil(signal);
   }
 
   async round(signal: AbortSignal): Promise<LifecycleReport> {

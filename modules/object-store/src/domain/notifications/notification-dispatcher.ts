@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { BackgroundLoop } from '@svc/runtime';
 import type { Metrics } from '@svc/telemetry';
 import type { Destination, DueNotification } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
@@ -63,10 +63,13 @@ export class NotificationDispatcher {
 
   /** Runs until the signal aborts. Logs a failed pass and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#guarded('looking for notifications', () => this.#poll(signal));
-      await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
-    }
+    const loop = new BackgroundLoop({
+      run: () => this.#poll(signal),
+      intervalMs: POLL_MS,
+      runsAtStart: true,
+      onError: (error) => this.#logFailure('looking for notifications', error),
+    });
+    await loop.runUntil(signal);
     await Promise.all(this.#lanes.values());
     const { deps, holder } = this.#options;
     if (this.#leaseUntilMs > 0) {
@@ -217,8 +220,12 @@ export class NotificationDispatcher {
     try {
       await work();
     } catch (error) {
-      this.#options.deps.log.error({ err: error }, `${what} failed`);
+      this.#logFailure(what, error);
     }
+  }
+
+  #logFailure(what: string, error: unknown): void {
+    this.#options.deps.log.error({ err: error }, `${what} failed`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { BackgroundLoop } from '@svc/runtime';
 import type { UsageResolution } from '../ports/usage-history.ts';
 import type { StoreDeps } from '../store-deps.ts';
 import type { TrafficCounters } from './traffic-counters.ts';
@@ -35,10 +35,13 @@ export class UsageRecorder {
 
   /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#guarded(() => this.round(signal));
-      await delay(this.#everyMs, undefined, { signal }).catch(() => undefined);
-    }
+    const loop = new BackgroundLoop({
+      run: () => this.round(signal),
+      intervalMs: this.#everyMs,
+      runsAtStart: true,
+      onError: (error) => this.#logFailure(error),
+    });
+    await loop.runUntil(signal);
   }
 
   async round(signal: AbortSignal): Promise<void> {
@@ -105,7 +108,11 @@ export class UsageRecorder {
     try {
       await work();
     } catch (error) {
-      this.#options.deps.log.error({ err: error }, 'usage could not be recorded');
+      this.#logFailure(error);
     }
+  }
+
+  #logFailure(error: unknown): void {
+    this.#options.deps.log.error({ err: error }, 'usage could not be recorded');
   }
 }
