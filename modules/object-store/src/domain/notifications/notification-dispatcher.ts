@@ -4,6 +4,7 @@ import type { Destination, DueNotification } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
 import type { StoreDeps } from '../store-deps.ts';
+import { WorkLease } from '../work-lease.ts';
 import { eventMessage } from './event-record.ts';
 import { parseNotificationDocument, type NotificationRule } from './notification-document.ts';
 import type { NotificationService } from './notification-service.ts';
@@ -48,11 +49,21 @@ export class NotificationDispatcher {
   readonly #count: (outcome: 'delivered' | 'failed' | 'given_up', count?: number) => void;
   readonly #lanes = new Map<string, Promise<void>>();
   readonly #backoffs = new Map<string, Backoff>();
-  #leaseUntilMs = 0;
+  readonly #lease: WorkLease;
   #purgeAtMs = 0;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    const { holder, deps } = options;
+    const { metadata, now } = deps;
+    this.#lease = new WorkLease({
+      metadata,
+      name: LEASE,
+      holder,
+      durationMs: LEASE_MS,
+      renewAfterMs: RENEW_MS,
+      now,
+    });
     const outcomes = options.metrics.counter(
       'svc_object_store_notifications_total',
       'Delivery attempts by outcome: delivered, failed (retried later), given_up',
@@ -71,10 +82,7 @@ export class NotificationDispatcher {
     });
     await loop.runUntil(signal);
     await Promise.all(this.#lanes.values());
-    const { deps, holder } = this.#options;
-    if (this.#leaseUntilMs > 0) {
-      await this.#guarded('giving the lease back', () => deps.metadata.releaseLease({ name: LEASE, holder }));
-    }
+    await this.#guarded('giving the lease back', () => this.#lease.release());
   }
 
   /** Delivers everything that is due now, once. */
@@ -92,7 +100,7 @@ export class NotificationDispatcher {
         const name = nameOf(destination);
         if (this.#lanes.has(name) || (this.#backoffs.get(name)?.untilMs ?? 0) > now()) continue;
         if (this.#lanes.size >= MOST_LANES || signal.aborted) return;
-        if (!(await this.#holdsLease())) return;
+        if (!(await this.#lease.keep())) return;
         this.#open(destination, signal);
       }
       after = page.at(-1) ?? null;
@@ -119,7 +127,7 @@ export class NotificationDispatcher {
     // After a failure, send a single event first to see whether the receiver is back.
     let width = this.#backoffs.has(nameOf(destination)) ? 1 : KEYS_AT_ONCE;
     while (!signal.aborted) {
-      if (!(await this.#holdsLease())) return;
+      if (!(await this.#lease.keep())) return;
       const limit = width === 1 ? 1 : BATCH;
       const due = await deps.metadata.dueNotifications({ ...destination, nowMs: deps.now(), limit });
       if (due.length === 0) return;
@@ -195,16 +203,6 @@ export class NotificationDispatcher {
   async #forget(destination: Destination): Promise<void> {
     while ((await this.#options.deps.metadata.forgetDestination({ ...destination, limit: 1_000 })) === 1_000);
     this.#backoffs.delete(nameOf(destination));
-  }
-
-  async #holdsLease(): Promise<boolean> {
-    const { deps, holder } = this.#options;
-    const nowMs = deps.now();
-    if (this.#leaseUntilMs - nowMs > LEASE_MS - RENEW_MS) return true;
-    const untilMs = nowMs + LEASE_MS;
-    const held = await deps.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
-    this.#leaseUntilMs = held ? untilMs : 0;
-    return held;
   }
 
   async #purge(): Promise<void> {
