@@ -72,7 +72,7 @@ describe('maintenance of stored bytes', () => {
     const { file } = await put('deleted');
     await client.send(new DeleteObjectCommand({ Bucket, Key: 'deleted' }));
     expect(existsSync(file)).toBe(true);
-    store.module.start(new AbortController().signal);
+    await store.module.start(new AbortController().signal);
     await waitFor(() => !existsSync(file), { description: 'the first round' });
   });
 
