@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Access, Action, AuditLog } from '@svc/access';
 import type { HttpApp, PlatformModule } from '@svc/http';
 import type { KeyWrapper } from '@svc/keys';
 import type { QuotaLimits } from '@svc/quotas';
+import { backgroundClock, BackgroundLoop, type Clock } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { ChainPoint } from './domain/audit/audit-link.ts';
@@ -44,8 +44,8 @@ export interface AccountsDependencies {
   quotas?: QuotaSource;
   /** Clock, random numbers and ids. Default to the real ones. */
   effects?: Partial<Effects>;
-  /** Waits between two purges; rejects when the signal aborts. */
-  sleep?: (delayMs: number, signal: AbortSignal) => Promise<void>;
+  /** Times the purges. Defaults to the clock of the process. */
+  clock?: Pick<Clock, 'setTimer'>;
   /** Fetches the keys of trusted issuers. */
   fetch?: Fetch;
 }
@@ -105,7 +105,16 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     fetch: deps.fetch ?? fetch,
   });
   const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;
-  const purge = () => purgeExpired({ database, effects, sessions, audit, keys, deletion });
+  const purge = new BackgroundLoop({
+    run: async () => {
+      const removed = await purgeExpired({ database, effects, sessions, audit, keys, deletion });
+      if (removed > 0) deps.log.info({ removed }, 'purged expired accounts data');
+    },
+    intervalMs: PURGE_EVERY_MS,
+    runsAtStart: true,
+    onError: (err) => deps.log.error({ err }, 'the purge of expired accounts data failed'),
+    clock: deps.clock ?? backgroundClock,
+  });
   /**
    * Records the operator's command-line changes: there is no request and no caller; access to the data folder is the
    * permission.
@@ -124,8 +133,6 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
       details: { ...details, by: 'svc admin' },
     });
   };
-  const stopped = new AbortController();
-  let running: Promise<void> = Promise.resolve();
   return {
     access: services.access,
     audit: services.audit,
@@ -155,36 +162,8 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     rotateKeys: () => keys.rotate(),
     verifyAudit: (anchor) => verifyChain(database, services.chainKey, anchor),
     rewrapAuditKey: () => rewrapChainKey(database, deps.keyWrapper),
-    async start(signal) {
-      const sleep = deps.sleep ?? ((delayMs, until) => delay(delayMs, undefined, { signal: until, ref: false }));
-      running = repeat(purge, sleep, AbortSignal.any([signal, stopped.signal]), deps.log);
-    },
+    start: async (signal) => purge.start(signal),
     status: () => ({ signing_key: keys.signer().kid }),
-    async close() {
-      stopped.abort();
-      await running;
-    },
+    close: () => purge.close(),
   };
-}
-
-/** Ends with the signal, never with an error: a failed run is logged and retried. */
-async function repeat(
-  purge: () => Promise<number>,
-  sleep: (delayMs: number, signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-  log: Logger,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const removed = await purge();
-      if (removed > 0) log.info({ removed }, 'purged expired accounts data');
-    } catch (error) {
-      log.error({ err: error }, 'the purge of expired accounts data failed');
-    }
-    try {
-      await sleep(PURGE_EVERY_MS, signal);
-    } catch {
-      return; // the signal ended the wait
-    }
-  }
 }

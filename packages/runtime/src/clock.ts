@@ -17,8 +17,17 @@ export const systemClock: Clock = {
   },
 };
 
+/** The clock of the process, with timers that do not keep the process alive. */
+export const backgroundClock: Clock = {
+  ...systemClock,
+  setTimer: (callback, delayMs) => {
+    const timer = setTimeout(callback, delayMs).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
 /** Waits, or returns early without an error when the signal aborts. */
-export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+export function pause(clock: Pick<Clock, 'setTimer'>, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
       resolve();

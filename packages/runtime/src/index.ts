@@ -1,4 +1,5 @@
-export { pause, systemClock, type Clock } from './clock.ts';
+export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.ts';
+export { backgroundClock, pause, systemClock, type Clock } from './clock.ts';
 export { defaultReserveBytes, DiskReserve, unlimitedDisk, type DiskFigures, type DiskSpace } from './disk-reserve.ts';
 export { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 export { FairSlots, type FairSlotsOptions, type ReleaseSlot } from './fair-slots.ts';

@@ -29,16 +29,4 @@ describe('fakeClock', () => {
     await clock.advance(1_000);
     expect(ran).toBe(false);
   });
-
-  it('wakes a sleeper in time, and at once when the signal aborts', async () => {
-    const clock = fakeClock();
-    const ending = new AbortController();
-    const long = clock.sleep(10_000, ending.signal);
-    const short = clock.sleep(10);
-    await clock.advance(10);
-    await expect(short).resolves.toBeUndefined();
-    ending.abort(new Error('enough'));
-    await expect(long).rejects.toThrow('enough');
-    expect(clock.pendingTimers()).toBe(0);
-  });
 });

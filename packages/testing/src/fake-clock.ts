@@ -4,14 +4,13 @@ interface FakeTimer {
   readonly run: () => void;
 }
 
-/** A clock that only a test advances. Pass its members as the `now`, `nowMs` or `sleep` of a constructor. */
+/** A clock that only a test advances. Pass it as a `clock`, or its members as the `now` or `nowMs` of a constructor. */
 export interface FakeClock {
   now(): Date;
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;
   /** Runs the callback once when the clock reaches that time; returns a function that cancels it. */
   setTimer(callback: () => void, delayMs: number): () => void;
-  sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
   /** Advances the clock and runs due timers in order; promises that wait on them settle first. */
   advance(byMs: number): Promise<void>;
   /** Number of pending timers: a test of `close()` expects 0. */
@@ -33,7 +32,6 @@ export function fakeClock(start = '2026-01-01T00:00:00.000Z'): FakeClock {
     now: () => new Date(currentMs),
     nowMs: () => currentMs,
     setTimer,
-    sleep: (delayMs, signal) => sleepOn(setTimer, delayMs, signal),
     advance: async (byMs) => {
       const targetMs = currentMs + byMs;
       for (let next = earliest(timers, targetMs); next !== undefined; next = earliest(timers, targetMs)) {
@@ -53,21 +51,6 @@ function earliest(timers: ReadonlySet<FakeTimer>, untilMs: number): FakeTimer | 
   return [...timers]
     .filter((timer) => timer.dueMs <= untilMs)
     .toSorted((left, right) => left.dueMs - right.dueMs || left.order - right.order)[0];
-}
-
-function sleepOn(setTimer: FakeClock['setTimer'], delayMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      cancel();
-      reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
-    };
-    const cancel = setTimer(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, delayMs);
-    if (signal?.aborted === true) abort();
-    else signal?.addEventListener('abort', abort, { once: true });
-  });
 }
 
 /** Waits one turn of the event loop, after all ready promise jobs. */

@@ -12,7 +12,7 @@ import {
   type CopyReport,
   type MetadataStore,
 } from '@svc/object-store';
-import { replaceFile, syncFolder } from '@svc/runtime';
+import { BackgroundLoop, replaceFile, syncFolder } from '@svc/runtime';
 import type { PlatformConfig } from '../config.ts';
 import { startErrors } from '../errors.ts';
 import { VERSION } from '../version.ts';
@@ -74,11 +74,16 @@ async function holdingTrash<Result>(metadata: MetadataStore, work: () => Promise
   const holder = `backup-${randomUUID()}`;
   const hold = () => metadata.holdTrash({ holder, untilMs: Date.now() + HOLD_MS });
   await hold();
-  const timer = setInterval(() => void hold().catch(() => undefined), HOLD_AGAIN_MS); // the next one may succeed
+  const renewal = new BackgroundLoop({
+    run: hold,
+    intervalMs: HOLD_AGAIN_MS,
+    onError: () => undefined, // the next one may succeed
+  });
+  renewal.start();
   try {
     return await work();
   } finally {
-    clearInterval(timer);
+    await renewal.close();
     await metadata.releaseTrash({ holder });
   }
 }

@@ -57,7 +57,7 @@ export async function startTestAccounts<Tables>(
       return holdings.get(uuid) ?? [];
     },
     effects: { now: () => clock.now(), randomBytes, newId: randomUUID },
-    sleep: (delayMs, signal) => clock.sleep(delayMs, signal),
+    clock,
     ...(options.quotas === undefined ? {} : { quotas: options.quotas }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });

@@ -1,4 +1,4 @@
-import { type Clock } from '@svc/runtime';
+import { BackgroundLoop, type Clock } from '@svc/runtime';
 import { timestampAfter } from '../domain/timestamps.ts';
 import type { ClusterStore, ConnectionStore } from '../domain/cluster.ts';
 import type { CommandDeadlines } from '../domain/command-deadlines.ts';
@@ -29,30 +29,30 @@ export interface MaintenanceOptions {
 
 interface Task {
   name: string;
-  everyMs: number;
+  intervalMs: number;
   run: () => Promise<void>;
 }
 
-/** Background tasks: leases, deadlines, token expiry and retention. A task never overlaps itself. */
+/** Background tasks: leases, deadlines, token expiry and retention. Each has a loop of its own. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
-  readonly #timers = new Map<string, () => void>();
-  readonly #running = new Set<Promise<void>>();
-  #stopped = false;
+  readonly #loops: readonly BackgroundLoop[];
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
+    const { clock, onError } = options;
+    this.#loops = this.#tasks().map(
+      ({ name, run, intervalMs }) =>
+        new BackgroundLoop({ run, intervalMs, onError: (error) => onError(error, { task: name }), clock }),
+    );
   }
 
   start(): void {
-    for (const task of this.#tasks()) this.#schedule(task);
+    for (const loop of this.#loops) loop.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
-    await Promise.all(this.#running);
+    await Promise.all(this.#loops.map((loop) => loop.close()));
   }
 
   #tasks(): Task[] {
@@ -60,15 +60,15 @@ export class Maintenance {
     return [
       {
         name: 'leases',
-        everyMs: leaseMs / 3,
+        intervalMs: leaseMs / 3,
         run: () => this.#renewConnections(),
       },
-      { name: 'tunnel leases', everyMs: leaseMs / 3, run: () => this.#renewTunnels() },
-      { name: 'deadlines', everyMs: 5000, run: () => deadlines.sweep() },
-      { name: 'queues', everyMs: 5000, run: () => dispatcher.sendQueued() },
+      { name: 'tunnel leases', intervalMs: leaseMs / 3, run: () => this.#renewTunnels() },
+      { name: 'deadlines', intervalMs: 5000, run: () => deadlines.sweep() },
+      { name: 'queues', intervalMs: 5000, run: () => dispatcher.sendQueued() },
       {
         name: 'tokens',
-        everyMs: 15_000,
+        intervalMs: 15_000,
         run: async () => {
           const expired = await clusters.expireTokens(clock.now().toISOString());
           if (expired.length === 0) return;
@@ -76,23 +76,8 @@ export class Maintenance {
           tunnels.closeTokens(new Set(expired));
         },
       },
-      { name: 'retention', everyMs: 300_000, run: () => this.#prune() },
+      { name: 'retention', intervalMs: 300_000, run: () => this.#prune() },
     ];
-  }
-
-  #schedule(task: Task): void {
-    const { clock, onError } = this.#options;
-    const cancel = clock.setTimer(() => {
-      const run = task
-        .run()
-        .catch((error: unknown) => onError(error, { task: task.name }))
-        .finally(() => {
-          this.#running.delete(run);
-          if (!this.#stopped) this.#schedule(task);
-        });
-      this.#running.add(run);
-    }, task.everyMs);
-    this.#timers.set(task.name, cancel);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { BackgroundLoop } from '@svc/runtime';
 import type { TrashEntry } from './ports/trash.ts';
 import type { CredentialCache } from './credential-cache.ts';
 import type { StoreDeps } from './store-deps.ts';
@@ -24,14 +24,19 @@ export class Janitor {
   /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
     let nextSweepAtMs = this.#deps.now();
-    while (!signal.aborted) {
-      if (this.#deps.now() >= nextSweepAtMs) {
-        nextSweepAtMs = this.#deps.now() + SWEEP_MS;
-        await this.#guarded('sweep', () => this.sweep(signal));
-      }
-      await this.#guarded('round', () => this.round(signal));
-      await delay(ROUND_MS, undefined, { signal }).catch(() => undefined);
-    }
+    const loop = new BackgroundLoop({
+      run: async () => {
+        if (this.#deps.now() >= nextSweepAtMs) {
+          nextSweepAtMs = this.#deps.now() + SWEEP_MS;
+          await this.#guarded('sweep', () => this.sweep(signal));
+        }
+        await this.round(signal);
+      },
+      intervalMs: ROUND_MS,
+      runsAtStart: true,
+      onError: (error) => this.#logFailure('round', error),
+    });
+    await loop.runUntil(signal);
     await this.#guarded('last uses of keys', () => this.#noteUses());
   }
 
@@ -138,7 +143,11 @@ export class Janitor {
     try {
       await work();
     } catch (error) {
-      this.#deps.log.error({ err: error }, `the object store's ${what} failed`);
+      this.#logFailure(what, error);
     }
+  }
+
+  #logFailure(what: string, error: unknown): void {
+    this.#deps.log.error({ err: error }, `the object store's ${what} failed`);
   }
 }

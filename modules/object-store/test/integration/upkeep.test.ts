@@ -1,9 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { temporaryFolder, type TemporaryFolder, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CrcKernel } from '../../src/domain/checksums/crc-kernel.ts';
 import { Scrubber } from '../../src/domain/scrub/scrubber.ts';
@@ -60,6 +67,14 @@ describe('maintenance of stored bytes', () => {
     bytes[100_000] = (bytes[100_000] ?? 0) ^ 1;
     await writeFile(file, bytes);
   };
+
+  it('removes deleted bytes in the background until it is closed', async () => {
+    const { file } = await put('deleted');
+    await client.send(new DeleteObjectCommand({ Bucket, Key: 'deleted' }));
+    expect(existsSync(file)).toBe(true);
+    await store.module.start(new AbortController().signal);
+    await waitFor(() => !existsSync(file), { description: 'the first round' });
+  });
 
   it('verifies every blob once and finds nothing wrong in an intact store', async () => {
     for (const key of ['a', 'b', 'c']) await put(key);

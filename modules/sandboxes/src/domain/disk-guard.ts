@@ -1,3 +1,4 @@
+import { BackgroundLoop } from '@svc/runtime';
 import type { SandboxContext } from './context.ts';
 import { pause } from './pausing.ts';
 
@@ -16,43 +17,39 @@ const GROWTH_BYTES = MiB;
 export class DiskGuard {
   readonly #context: SandboxContext;
   readonly #sizes = new Map<string, number>();
-  #cancel: () => void = () => undefined;
-  #running: Promise<void> = Promise.resolve();
-  #closed = false;
+  readonly #loop: BackgroundLoop;
+  /** Only the reserve is left. */
+  #isShort = false;
 
   constructor(context: SandboxContext) {
     this.#context = context;
+    this.#loop = new BackgroundLoop({
+      run: () => this.#check(),
+      intervalMs: () => (this.#isShort ? WATCH_EVERY_MS : CHECK_EVERY_MS),
+      onError: (error) => context.log.error({ err: error }, 'sandbox disks could not be checked'),
+      clock: context.effects,
+    });
   }
 
-  start(delayMs = CHECK_EVERY_MS): void {
-    if (this.#closed) return;
-    this.#cancel = this.#context.effects.setTimer(() => {
-      this.#running = this.check()
-        .catch((error: unknown) => {
-          this.#context.log.error({ err: error }, 'sandbox disks could not be checked');
-          return false;
-        })
-        .then((isShort) => this.start(isShort ? WATCH_EVERY_MS : CHECK_EVERY_MS));
-    }, delayMs);
+  start(): void {
+    this.#loop.start();
   }
 
-  /** Returns whether only the reserve is left. */
-  async check(): Promise<boolean> {
+  async close(): Promise<void> {
+    await this.#loop.close();
+  }
+
+  async #check(): Promise<void> {
     const { disk, repository, node } = this.#context;
+    this.#isShort = false; // a failed check does not shorten the interval
     if (await disk.hasRoom(0)) {
       this.#sizes.clear();
-      return false;
+      return;
     }
     for (const sandbox of await repository.ofNode(node, ['running'])) {
       if (sandbox.pausedAt === null && (await this.#grows(sandbox.id))) await this.#pause(sandbox);
     }
-    return true;
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancel();
-    await this.#running;
+    this.#isShort = true;
   }
 
   async #grows(id: string): Promise<boolean> {

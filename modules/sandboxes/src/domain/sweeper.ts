@@ -1,3 +1,4 @@
+import { BackgroundLoop } from '@svc/runtime';
 import type { SandboxContext } from './context.ts';
 import type { TicketRepository } from './ports.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -17,27 +18,30 @@ export class Sweeper {
   readonly #service: SandboxService;
   readonly #tickets: TicketRepository;
   readonly #snapshots: Swept;
-  #cancel: () => void = () => undefined;
-  #running: Promise<void> = Promise.resolve();
-  #closed = false;
+  readonly #loop: BackgroundLoop;
 
   constructor(context: SandboxContext, service: SandboxService, tickets: TicketRepository, snapshots: Swept) {
     this.#context = context;
     this.#service = service;
     this.#tickets = tickets;
     this.#snapshots = snapshots;
+    this.#loop = new BackgroundLoop({
+      run: () => this.#sweep(),
+      intervalMs: SWEEP_EVERY_MS,
+      onError: (error) => context.log.error({ err: error }, 'the sweep of sandboxes failed'),
+      clock: context.effects,
+    });
   }
 
   start(): void {
-    if (this.#closed) return;
-    this.#cancel = this.#context.effects.setTimer(() => {
-      this.#running = this.sweep()
-        .catch((error: unknown) => this.#context.log.error({ err: error }, 'the sweep of sandboxes failed'))
-        .finally(() => this.start());
-    }, SWEEP_EVERY_MS);
+    this.#loop.start();
   }
 
-  async sweep(): Promise<void> {
+  async close(): Promise<void> {
+    await this.#loop.close();
+  }
+
+  async #sweep(): Promise<void> {
     const { repository, node, effects } = this.#context;
     const now = effects.now();
     for (const sandbox of await repository.ofNode(node, ['creating', 'running', 'stopped', 'error'])) {
@@ -53,12 +57,6 @@ export class Sweeper {
     await this.#snapshots.sweep();
     await this.#tickets.purge(now.toISOString());
     await repository.purgeRepeated(new Date(now.getTime() - IDEMPOTENCY_KEPT_MS).toISOString());
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancel();
-    await this.#running;
   }
 
   #isIdle(sandbox: Sandbox, now: Date): boolean {

@@ -1,3 +1,4 @@
+import { BackgroundLoop } from '@svc/runtime';
 import type { SandboxDriver, SandboxSpec } from './driver.ts';
 import type { Logger } from '@svc/telemetry';
 import { hostnameOf, newName, newSandboxId } from './identifiers.ts';
@@ -32,7 +33,7 @@ export class WarmPool {
   readonly #options: WarmPoolOptions;
   readonly #imagePools: ReadonlyMap<string, ImagePool>;
   readonly #stopped = new AbortController();
-  #cancelTick: () => void = () => undefined;
+  readonly #loop: BackgroundLoop;
   #cancelRefill: (() => void) | null = null;
   #filling: Promise<void> | null = null;
   readonly #discards = new Set<Promise<void>>();
@@ -40,16 +41,18 @@ export class WarmPool {
   constructor(options: WarmPoolOptions) {
     this.#options = options;
     this.#imagePools = new Map(options.plans.map((plan) => [plan.image, new ImagePool(plan)]));
+    this.#loop = new BackgroundLoop({
+      run: async () => this.#tick(),
+      intervalMs: TICK_MS,
+      onError: (error) => options.log.error({ err: error }, 'the warm pool could not be adjusted'),
+      clock: options.effects,
+    });
   }
 
   start(): void {
     if (this.#imagePools.size === 0 || this.#stopped.signal.aborted) return;
     this.#refill(0);
-    this.#cancelTick = this.#options.effects.setTimer(() => {
-      const usable = !this.#options.memoryIsShort();
-      for (const imagePool of this.#imagePools.values()) imagePool.tick(usable);
-      this.start();
-    }, TICK_MS);
+    this.#loop.start();
   }
 
   /**
@@ -95,11 +98,17 @@ export class WarmPool {
   /** Removes all waiting sandboxes. */
   async close(): Promise<void> {
     this.#stopped.abort(new Error('the platform is shutting down'));
-    this.#cancelTick();
     this.#cancelRefill?.();
+    await this.#loop.close();
     await this.#filling;
     for (const imagePool of this.#imagePools.values()) this.#empty(imagePool, () => true);
     await Promise.all(this.#discards);
+  }
+
+  #tick(): void {
+    const usable = !this.#options.memoryIsShort();
+    for (const imagePool of this.#imagePools.values()) imagePool.tick(usable);
+    this.#refill(0);
   }
 
   #refill(delayMs: number): void {

@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net';
 import { isAppError } from '@svc/errors';
-import { TokenBucket } from '@svc/runtime';
+import { BackgroundLoop, TokenBucket } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import {
   certificateContext,
@@ -42,12 +42,20 @@ const ORDER_LATER_MS = 60_000;
 export class DomainWorker {
   readonly #options: DomainWorkerOptions;
   readonly #orders: TokenBucket;
-  #wake: () => void = () => undefined;
+  readonly #loop: BackgroundLoop;
 
   constructor(options: DomainWorkerOptions) {
     this.#options = options;
-    const { ordersPerHour, now } = options;
+    const { ordersPerHour, now, log } = options;
     this.#orders = new TokenBucket({ perMinute: ordersPerHour / 60, burst: ordersPerHour }, now());
+    this.#loop = new BackgroundLoop({
+      run: (signal) => this.round(signal),
+      intervalMs: POLL_MS,
+      runsAtStart: true,
+      onError: (error, signal) => {
+        if (!signal.aborted) log.error({ err: error }, 'checking custom domains failed');
+      },
+    });
   }
 
   get needsCertificate(): boolean {
@@ -56,20 +64,12 @@ export class DomainWorker {
 
   /** Starts the next round now. */
   wake(): void {
-    this.#wake();
+    this.#loop.wake();
   }
 
   /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const woken = this.#sleep(signal);
-      try {
-        await this.round(signal);
-      } catch (error) {
-        if (!signal.aborted) this.#options.log.error({ err: error }, 'checking custom domains failed');
-      }
-      await woken;
-    }
+    await this.#loop.runUntil(signal);
   }
 
   /** Processes everything that is due. */
@@ -162,20 +162,6 @@ export class DomainWorker {
 
   #factsOf(record: DomainRecord): ReturnType<typeof factsOf> {
     return factsOf(record, this.#options.now(), this.needsCertificate);
-  }
-
-  #sleep(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', finish);
-        this.#wake = () => undefined;
-        resolve();
-      };
-      const timer = setTimeout(finish, POLL_MS);
-      signal.addEventListener('abort', finish, { once: true });
-      this.#wake = finish;
-    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { BackgroundLoop } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { SEALED_KINDS, type RowKey, type SealedKind, type SealedRow } from '../ports/key-ring.ts';
 import type { KeyRingCommands, KeyRingQueries } from '../ports/key-ring.ts';
@@ -6,6 +6,7 @@ import type { StorePropertyCommands, StorePropertyQueries } from '../ports/store
 import type { WorkLeaseCommands } from '../ports/work-leases.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import { WorkLease } from '../work-lease.ts';
 import { sealedTexts, withSealedTexts } from './sealed-bodies.ts';
 
 const LEASE = 'key-rotation';
@@ -57,42 +58,44 @@ interface Position {
  */
 export class KeyRotation {
   readonly #deps: KeyRotationDeps;
+  readonly #lease: WorkLease;
 
   constructor(deps: KeyRotationDeps) {
     this.#deps = deps;
+    const { metadata, holder, now } = deps;
+    this.#lease = new WorkLease({ metadata, name: LEASE, holder, durationMs: LEASE_MS, now });
   }
 
   /** Runs until the signal aborts. Logs a failed round and resumes in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.round(signal);
-      } catch (error) {
-        this.#deps.log.error({ err: error }, 'key rotation was interrupted; it resumes automatically');
-      }
-      await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
-    }
+    const loop = new BackgroundLoop({
+      run: () => this.round(signal),
+      intervalMs: POLL_MS,
+      runsAtStart: true,
+      onError: (err) => this.#deps.log.error({ err }, 'key rotation was interrupted; it resumes automatically'),
+    });
+    await loop.runUntil(signal);
   }
 
   /** Does everything that is due now. */
   async round(signal: AbortSignal): Promise<RotationReport> {
     const report: RotationReport = { ran: false, resealed: 0, removed: 0 };
-    const { metadata, secrets, holder, log } = this.#deps;
-    if ((await secrets.refresh()).length < 2 || !(await this.#keepLease())) return report;
+    const { secrets, log } = this.#deps;
+    if ((await secrets.refresh()).length < 2 || !(await this.#lease.keep())) return report;
     report.ran = true;
     try {
       let position = await this.#position();
       while (!signal.aborted && position !== null) position = await this.#step(position, report);
       if (report.resealed > 0 || report.removed > 0) log.info({ ...report }, 'keys were rotated');
     } finally {
-      await metadata.releaseLease({ name: LEASE, holder });
+      await this.#lease.release();
     }
     return report;
   }
 
   /** Processes one page of rows. Null if the rotation is complete, or the lease is lost. */
   async #step(position: Position, report: RotationReport): Promise<Position | null> {
-    if (!(await this.#keepLease())) return null;
+    if (!(await this.#lease.keep())) return null;
     const { metadata, secrets } = this.#deps;
     if ((await secrets.refresh()).at(-1)?.id !== position.target) return await this.#position();
     const { kind, after } = position;
@@ -155,11 +158,6 @@ export class KeyRotation {
   async #save(position: Position): Promise<Position> {
     await this.#deps.metadata.setStoreProperty({ name: PROPERTY, value: JSON.stringify(position) });
     return position;
-  }
-
-  async #keepLease(): Promise<boolean> {
-    const { metadata, holder, now } = this.#deps;
-    return await metadata.takeLease({ name: LEASE, holder, nowMs: now(), untilMs: now() + LEASE_MS });
   }
 }
 

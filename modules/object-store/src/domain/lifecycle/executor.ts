@@ -1,11 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { isAppError } from '@svc/errors';
+import { BackgroundLoop } from '@svc/runtime';
 import type { AgingVersion } from '../ports/lifecycle-metadata.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
 import type { MultipartService } from '../multipart-service.ts';
 import type { ObjectService } from '../object-service.ts';
 import type { StoreDeps } from '../store-deps.ts';
+import { WorkLease } from '../work-lease.ts';
 import { decideExpiry, type ExpiryDecision } from './decide-expiry.ts';
 import { parseLifecycleDocument, type LifecycleDocument } from './lifecycle-document.ts';
 import { dueAfter, type LifecycleDay } from './rule-matching.ts';
@@ -49,41 +50,45 @@ interface Position {
  */
 export class LifecycleExecutor {
   readonly #using: LifecycleDeps;
-  readonly #holder: string;
+  readonly #lease: WorkLease;
   readonly #day: LifecycleDay;
   readonly #everyMs: number;
 
   constructor(using: LifecycleDeps) {
     this.#using = using;
-    this.#holder = using.deps.identifiers.versionToken();
-    const { day_seconds: daySeconds, interval_seconds: intervalSeconds } = using.deps.config.lifecycle;
+    const { metadata, identifiers, config, now } = using.deps;
+    const holder = identifiers.versionToken();
+    this.#lease = new WorkLease({ metadata, name: LEASE, holder, durationMs: LEASE_MS, now });
+    const { day_seconds: daySeconds, interval_seconds: intervalSeconds } = config.lifecycle;
     this.#day = { lengthMs: daySeconds * 1_000 };
     this.#everyMs = Math.min(intervalSeconds * 1_000, this.#day.lengthMs / 5);
   }
 
   /** Runs until the signal aborts. Logs a failed run and resumes in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      let waitMs = this.#everyMs;
-      try {
+    let intervalMs = this.#everyMs;
+    const loop = new BackgroundLoop({
+      run: async () => {
+        intervalMs = this.#everyMs;
         // A killed replica leaves its lease behind; retry soon instead of waiting for hours.
-        if (!(await this.round(signal)).ran) waitMs = Math.min(waitMs, LEASE_MS);
-      } catch (error) {
-        this.#using.deps.log.error({ err: error }, 'lifecycle rules could not be applied');
-      }
-      await delay(waitMs, undefined, { signal }).catch(() => undefined);
-    }
+        if (!(await this.round(signal)).ran) intervalMs = Math.min(intervalMs, LEASE_MS);
+      },
+      intervalMs: () => intervalMs,
+      runsAtStart: true,
+      onError: (err) => this.#using.deps.log.error({ err }, 'lifecycle rules could not be applied'),
+    });
+    await loop.runUntil(signal);
   }
 
   async round(signal: AbortSignal): Promise<LifecycleReport> {
     const report: LifecycleReport = { ran: false, expired: 0, aborted: 0 };
-    if (!(await this.#keepLease())) return report;
+    if (!(await this.#lease.keep())) return report;
     report.ran = true;
     try {
       await this.#abortAbandoned(report, signal);
       await this.#allBuckets(report, signal);
     } finally {
-      await this.#using.deps.metadata.releaseLease({ name: LEASE, holder: this.#holder });
+      await this.#lease.release();
     }
     return report;
   }
@@ -110,7 +115,7 @@ export class LifecycleExecutor {
     report: LifecycleReport,
     signal: AbortSignal,
   ): Promise<boolean> {
-    if (signal.aborted || !(await this.#keepLease())) return false;
+    if (signal.aborted || !(await this.#lease.keep())) return false;
     const configuration = await this.#using.configurations.of(bucket);
     const document = configuration.parsed('lifecycle', parseLifecycleDocument);
     if (document === null) return true;
@@ -138,7 +143,7 @@ export class LifecycleExecutor {
     const onPage = async (key: string): Promise<boolean> => {
       await settle();
       await this.#savePosition(JSON.stringify({ bucketId: bucket.id, prefix, key } satisfies Position));
-      goesOn = !signal.aborted && (await this.#keepLease());
+      goesOn = !signal.aborted && (await this.#lease.keep());
       return goesOn;
     };
     const now = { nowMs: deps.now(), day: this.#day };
@@ -218,7 +223,7 @@ export class LifecycleExecutor {
         if (!known) report.aborted += await this.#abort(upload);
         after = upload;
       }
-      if (uploads.length < BATCH || !(await this.#keepLease())) return;
+      if (uploads.length < BATCH || !(await this.#lease.keep())) return;
       ruled.clear();
     }
   }
@@ -241,12 +246,6 @@ export class LifecycleExecutor {
       if (isAppError(error) && error.status < 500) return 0; // completed or aborted in the meantime
       throw error;
     }
-  }
-
-  async #keepLease(): Promise<boolean> {
-    const { metadata, now } = this.#using.deps;
-    const nowMs = now();
-    return await metadata.takeLease({ name: LEASE, holder: this.#holder, nowMs, untilMs: nowMs + LEASE_MS });
   }
 
   async #savePosition(value: string): Promise<void> {

@@ -1,9 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { BackgroundLoop } from '@svc/runtime';
 import type { Metrics } from '@svc/telemetry';
 import type { Destination, DueNotification } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
 import type { StoreDeps } from '../store-deps.ts';
+import { WorkLease } from '../work-lease.ts';
 import { eventMessage } from './event-record.ts';
 import { parseNotificationDocument, type NotificationRule } from './notification-document.ts';
 import type { NotificationService } from './notification-service.ts';
@@ -48,11 +49,21 @@ export class NotificationDispatcher {
   readonly #count: (outcome: 'delivered' | 'failed' | 'given_up', count?: number) => void;
   readonly #lanes = new Map<string, Promise<void>>();
   readonly #backoffs = new Map<string, Backoff>();
-  #leaseUntilMs = 0;
+  readonly #lease: WorkLease;
   #purgeAtMs = 0;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    const { holder, deps } = options;
+    const { metadata, now } = deps;
+    this.#lease = new WorkLease({
+      metadata,
+      name: LEASE,
+      holder,
+      durationMs: LEASE_MS,
+      renewAfterMs: RENEW_MS,
+      now,
+    });
     const outcomes = options.metrics.counter(
       'svc_object_store_notifications_total',
       'Delivery attempts by outcome: delivered, failed (retried later), given_up',
@@ -63,15 +74,15 @@ export class NotificationDispatcher {
 
   /** Runs until the signal aborts. Logs a failed pass and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#guarded('looking for notifications', () => this.#poll(signal));
-      await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
-    }
+    const loop = new BackgroundLoop({
+      run: () => this.#poll(signal),
+      intervalMs: POLL_MS,
+      runsAtStart: true,
+      onError: (error) => this.#logFailure('looking for notifications', error),
+    });
+    await loop.runUntil(signal);
     await Promise.all(this.#lanes.values());
-    const { deps, holder } = this.#options;
-    if (this.#leaseUntilMs > 0) {
-      await this.#guarded('giving the lease back', () => deps.metadata.releaseLease({ name: LEASE, holder }));
-    }
+    await this.#guarded('giving the lease back', () => this.#lease.release());
   }
 
   /** Delivers everything that is due now, once. */
@@ -89,7 +100,7 @@ export class NotificationDispatcher {
         const name = nameOf(destination);
         if (this.#lanes.has(name) || (this.#backoffs.get(name)?.untilMs ?? 0) > now()) continue;
         if (this.#lanes.size >= MOST_LANES || signal.aborted) return;
-        if (!(await this.#holdsLease())) return;
+        if (!(await this.#lease.keep())) return;
         this.#open(destination, signal);
       }
       after = page.at(-1) ?? null;
@@ -116,7 +127,7 @@ export class NotificationDispatcher {
     // After a failure, send a single event first to see whether the receiver is back.
     let width = this.#backoffs.has(nameOf(destination)) ? 1 : KEYS_AT_ONCE;
     while (!signal.aborted) {
-      if (!(await this.#holdsLease())) return;
+      if (!(await this.#lease.keep())) return;
       const limit = width === 1 ? 1 : BATCH;
       const due = await deps.metadata.dueNotifications({ ...destination, nowMs: deps.now(), limit });
       if (due.length === 0) return;
@@ -194,16 +205,6 @@ export class NotificationDispatcher {
     this.#backoffs.delete(nameOf(destination));
   }
 
-  async #holdsLease(): Promise<boolean> {
-    const { deps, holder } = this.#options;
-    const nowMs = deps.now();
-    if (this.#leaseUntilMs - nowMs > LEASE_MS - RENEW_MS) return true;
-    const untilMs = nowMs + LEASE_MS;
-    const held = await deps.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
-    this.#leaseUntilMs = held ? untilMs : 0;
-    return held;
-  }
-
   async #purge(): Promise<void> {
     const { metadata, now, config } = this.#options.deps;
     if (now() < this.#purgeAtMs) return;
@@ -217,8 +218,12 @@ export class NotificationDispatcher {
     try {
       await work();
     } catch (error) {
-      this.#options.deps.log.error({ err: error }, `${what} failed`);
+      this.#logFailure(what, error);
     }
+  }
+
+  #logFailure(what: string, error: unknown): void {
+    this.#options.deps.log.error({ err: error }, `${what} failed`);
   }
 }
 

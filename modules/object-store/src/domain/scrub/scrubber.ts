@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { BackgroundLoop } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { CrcKernel } from '../checksums/crc-kernel.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
@@ -75,16 +75,18 @@ export class Scrubber {
    * requests.
    */
   async run(options: { cycleMs: number; bytesPerSecond: number }, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await delay(ROUND_MS, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      try {
-        const { unreadable } = await this.scrub({ ...options, beforeMs: this.#deps.now() - options.cycleMs, signal });
-        if (unreadable === 0) this.#counted.lastRound.set(this.#deps.now() / 1_000);
-      } catch (error) {
-        if (!signal.aborted) this.#deps.log.error({ err: error }, "the object store's scrub failed");
-      }
-    }
+    const { now, log } = this.#deps;
+    const loop = new BackgroundLoop({
+      run: async () => {
+        const { unreadable } = await this.scrub({ ...options, beforeMs: now() - options.cycleMs, signal });
+        if (unreadable === 0) this.#counted.lastRound.set(now() / 1_000);
+      },
+      intervalMs: ROUND_MS,
+      onError: (error) => {
+        if (!signal.aborted) log.error({ err: error }, "the object store's scrub failed");
+      },
+    });
+    await loop.runUntil(signal);
   }
 
   /** Verifies everything that was not verified since `beforeMs`, once. */

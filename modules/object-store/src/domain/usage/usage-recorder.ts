@@ -1,6 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { BackgroundLoop } from '@svc/runtime';
 import type { UsageResolution } from '../ports/usage-history.ts';
 import type { StoreDeps } from '../store-deps.ts';
+import { WorkLease } from '../work-lease.ts';
 import type { TrafficCounters } from './traffic-counters.ts';
 import { PERIOD_MS, periodsAt } from './usage-periods.ts';
 
@@ -26,24 +27,30 @@ export interface UsageRecorderOptions {
 export class UsageRecorder {
   readonly #options: UsageRecorderOptions;
   readonly #everyMs: number;
-  #holdsLease = false;
+  readonly #lease: WorkLease;
 
   constructor(options: UsageRecorderOptions) {
     this.#options = options;
-    this.#everyMs = options.deps.config.usage.interval_seconds * 1_000;
+    const { deps, holder } = options;
+    const { metadata, config, now } = deps;
+    this.#everyMs = config.usage.interval_seconds * 1_000;
+    this.#lease = new WorkLease({ metadata, name: LEASE, holder, durationMs: 3 * this.#everyMs, now });
   }
 
   /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#guarded(() => this.round(signal));
-      await delay(this.#everyMs, undefined, { signal }).catch(() => undefined);
-    }
+    const loop = new BackgroundLoop({
+      run: () => this.round(signal),
+      intervalMs: this.#everyMs,
+      runsAtStart: true,
+      onError: (error) => this.#logFailure(error),
+    });
+    await loop.runUntil(signal);
   }
 
   async round(signal: AbortSignal): Promise<void> {
     await this.#flush();
-    if (signal.aborted || !(await this.#takeLease())) return;
+    if (signal.aborted || !(await this.#lease.keep())) return;
     await this.#noteStored(signal);
     await this.#forget('hour', signal);
     await this.#forget('day', signal);
@@ -52,9 +59,7 @@ export class UsageRecorder {
   /** Call after the last request: records the traffic so far. */
   async close(): Promise<void> {
     await this.#guarded(() => this.#flush());
-    if (!this.#holdsLease) return;
-    const { deps, holder } = this.#options;
-    await this.#guarded(() => deps.metadata.releaseLease({ name: LEASE, holder }));
+    await this.#guarded(() => this.#lease.release());
   }
 
   async #flush(): Promise<void> {
@@ -71,14 +76,6 @@ export class UsageRecorder {
     }
     const uncounted = traffic.takeUncounted();
     if (uncounted > 0) deps.log.warn({ requests: uncounted }, 'requests to too many buckets at once were not counted');
-  }
-
-  async #takeLease(): Promise<boolean> {
-    const { deps, holder } = this.#options;
-    const nowMs = deps.now();
-    const untilMs = nowMs + 3 * this.#everyMs;
-    this.#holdsLease = await deps.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
-    return this.#holdsLease;
   }
 
   async #noteStored(signal: AbortSignal): Promise<void> {
@@ -105,7 +102,11 @@ export class UsageRecorder {
     try {
       await work();
     } catch (error) {
-      this.#options.deps.log.error({ err: error }, 'usage could not be recorded');
+      this.#logFailure(error);
     }
+  }
+
+  #logFailure(error: unknown): void {
+    this.#options.deps.log.error({ err: error }, 'usage could not be recorded');
   }
 }

@@ -1,3 +1,4 @@
+import { BackgroundLoop } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { Effects } from '../ports.ts';
 import type { EventLog } from './event-log.ts';
@@ -14,32 +15,27 @@ export interface EventUpkeepSettings {
 export class EventUpkeep {
   readonly #events: EventLog;
   readonly #effects: Effects;
-  readonly #log: Logger;
   readonly #settings: EventUpkeepSettings;
-  #cancel: () => void = () => undefined;
-  #pruning: Promise<void> = Promise.resolve();
-  #closed = false;
+  readonly #loop: BackgroundLoop;
 
   constructor(events: EventLog, effects: Effects, log: Logger, settings: EventUpkeepSettings) {
     this.#events = events;
     this.#effects = effects;
-    this.#log = log;
     this.#settings = settings;
+    this.#loop = new BackgroundLoop({
+      run: () => this.#prune(),
+      intervalMs: PRUNE_EVERY_MS,
+      onError: (error) => log.warn({ err: error }, 'old events could not be removed'),
+      clock: effects,
+    });
   }
 
   start(): void {
-    if (this.#closed) return;
-    this.#cancel = this.#effects.setTimer(() => {
-      this.#pruning = this.#prune()
-        .catch((error: unknown) => this.#log.warn({ err: error }, 'old events could not be removed'))
-        .finally(() => this.start());
-    }, PRUNE_EVERY_MS);
+    this.#loop.start();
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancel();
-    await this.#pruning;
+    await this.#loop.close();
   }
 
   #prune(): Promise<void> {

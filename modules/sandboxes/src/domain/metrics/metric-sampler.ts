@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { BackgroundLoop } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { Effects } from '../ports.ts';
 import type { SandboxDriver } from '../driver.ts';
@@ -41,26 +42,25 @@ export interface MetricTotals {
 export class MetricSampler {
   readonly #options: MetricSamplerOptions;
   readonly #last = new Map<string, Reading>();
-  #cancel: () => void = () => undefined;
-  #sampling: Promise<void> = Promise.resolve();
+  readonly #loop: BackgroundLoop;
   #prunedAtMs = 0;
-  #closed = false;
 
   constructor(options: MetricSamplerOptions) {
     this.#options = options;
+    const { effects, everyMs, log } = options;
+    this.#loop = new BackgroundLoop({
+      run: () => this.#sample(),
+      intervalMs: everyMs,
+      onError: (error) => log.warn({ err: error }, 'sandboxes could not be measured'),
+      clock: effects,
+    });
   }
 
   start(): void {
-    if (this.#closed) return;
-    const { effects, everyMs, log } = this.#options;
-    this.#cancel = effects.setTimer(() => {
-      this.#sampling = this.sample()
-        .catch((error: unknown) => log.warn({ err: error }, 'sandboxes could not be measured'))
-        .finally(() => this.start());
-    }, everyMs);
+    this.#loop.start();
   }
 
-  async sample(): Promise<void> {
+  async #sample(): Promise<void> {
     const { running, store, effects, keptMs } = this.#options;
     const ids = running();
     for (const id of this.#last.keys()) if (!ids.includes(id)) this.#last.delete(id);
@@ -96,9 +96,7 @@ export class MetricSampler {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancel();
-    await this.#sampling;
+    await this.#loop.close();
   }
 
   /** Returns null for a sandbox that stopped meanwhile. */

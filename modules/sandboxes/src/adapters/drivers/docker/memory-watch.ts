@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
+import { BackgroundLoop } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { asFields, type EngineClient } from './engine-client.ts';
 import { OWNER_LABEL, SANDBOX_LABEL } from './names.ts';
@@ -14,19 +14,26 @@ const AGAIN_AFTER_MS = 1000;
 export class MemoryWatch {
   readonly #client: EngineClient;
   readonly #owner: string;
-  readonly #log: Logger;
   readonly #kills = new Map<string, number>();
-  readonly #closed = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #loop: BackgroundLoop;
+  /** The second of the last event. */
+  #sinceSeconds = 0;
 
   constructor(client: EngineClient, owner: string, log: Logger) {
     this.#client = client;
     this.#owner = owner;
-    this.#log = log;
+    this.#loop = new BackgroundLoop({
+      run: (signal) => this.#listen(signal),
+      intervalMs: AGAIN_AFTER_MS,
+      runsAtStart: true,
+      onError: (error, signal) => {
+        if (!signal.aborted) log.warn({ err: error }, 'the Docker Engine does not report container events');
+      },
+    });
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#loop.start();
   }
 
   /** Number of out-of-memory kills in the sandbox since its last start. */
@@ -35,32 +42,19 @@ export class MemoryWatch {
   }
 
   async close(): Promise<void> {
-    this.#closed.abort();
-    await this.#running;
+    await this.#loop.close();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closed;
-    let sinceSeconds = 0;
-    while (!signal.aborted) {
-      try {
-        sinceSeconds = await this.#listen(sinceSeconds, signal);
-      } catch (error) {
-        if (!signal.aborted) this.#log.warn({ err: error }, 'the Docker Engine does not report container events');
-      }
-      await delay(AGAIN_AFTER_MS, undefined, { signal }).catch(() => undefined); // closed
-    }
-  }
-
-  /** Listens until the engine ends the stream. Returns the second of the last event. */
-  async #listen(since: number, signal: AbortSignal): Promise<number> {
+  /** Listens until the engine ends the stream. */
+  async #listen(signal: AbortSignal): Promise<void> {
     const filters = {
       type: ['container'],
       event: ['oom', 'start', 'destroy'],
       label: [`${OWNER_LABEL}=${this.#owner}`],
     };
-    const events = await this.#client.stream('GET', '/events', { query: { since, filters }, signal });
-    let last = since;
+    const query = { since: this.#sinceSeconds, filters };
+    const events = await this.#client.stream('GET', '/events', { query, signal });
+    let last = this.#sinceSeconds;
     for await (const line of createInterface({ input: events })) {
       const event = asFields(JSON.parse(line));
       const id = asFields(asFields(event['Actor'])['Attributes'])[SANDBOX_LABEL];
@@ -69,6 +63,6 @@ export class MemoryWatch {
       if (event['Action'] === 'oom') this.#kills.set(id, this.kills(id) + 1);
       else this.#kills.delete(id);
     }
-    return last;
+    this.#sinceSeconds = last; // only now: after a failure, the engine replays what it still has
   }
 }
