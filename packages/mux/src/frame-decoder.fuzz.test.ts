@@ -1,8 +1,8 @@
+import { FRAME_HEADER_BYTES, FrameDecoder } from '@svc/link';
 import { describeFuzz } from '@svc/testing';
 import { expect } from 'vitest';
 import { ProtocolViolation } from './errors.ts';
-import { FrameDecoder } from './frame-decoder.ts';
-import { HEADER_BYTES } from './frames.ts';
+import { MUX_FRAMES } from './frames.ts';
 
 /** Returns the decoded events with joined data, and how decoding ended. */
 function decode(pieces: readonly Buffer[]): string[] {
@@ -12,7 +12,7 @@ function decode(pieces: readonly Buffer[]): string[] {
     if (data !== '') heard.push(data);
     data = '';
   };
-  const decoder = new FrameDecoder({
+  const decoder = new FrameDecoder(MUX_FRAMES, {
     dataBegins: (streamId, lengthBytes) => {
       flush();
       heard.push(`data of ${streamId}: ${lengthBytes}`);
@@ -38,7 +38,7 @@ function decode(pieces: readonly Buffer[]): string[] {
 
 function frame(type: number, streamId: number, payload: Buffer | string): Buffer {
   const bytes = Buffer.from(payload);
-  const header = Buffer.alloc(HEADER_BYTES);
+  const header = Buffer.alloc(FRAME_HEADER_BYTES);
   header.writeUInt8(type, 0);
   header.writeUInt32BE(streamId, 1);
   header.writeUInt32BE(bytes.length, 5);

@@ -1,8 +1,9 @@
+import { FRAME_HEADER_BYTES, type FrameFormat } from '@svc/link';
+import { MUX_CODES, ProtocolViolation } from './errors.ts';
+
 /** The wire format of PROTOCOL.md. */
 export const FRAME = { DATA: 0, OPEN: 1, FIN: 2, RESET: 3, WINDOW: 4, PING: 5, PONG: 6, GOAWAY: 7 } as const;
 
-/** Size of a frame header: type (1 byte), stream id (4), payload length (4). */
-export const HEADER_BYTES = 9;
 /** Maximum payload of a DATA frame. */
 export const MAX_DATA_BYTES = 256 * 1024;
 /** Maximum payload of an OPEN frame, and of frames with an unknown type, which are skipped. */
@@ -18,6 +19,32 @@ export const MAX_CREDIT_BYTES = 2 ** 31 - 1;
 /** Highest stream id. A connection that has used up its ids opens no more streams. */
 export const MAX_STREAM_ID = 2 ** 31 - 1;
 
+/** Minimum and maximum payload of each type, and whether the frame belongs to a stream. */
+const RULES: readonly { least: number; most: number; ofStream: boolean }[] = [
+  { least: 0, most: MAX_DATA_BYTES, ofStream: true },
+  { least: 0, most: MAX_METADATA_BYTES, ofStream: true },
+  { least: 0, most: 0, ofStream: true },
+  { least: 4, most: 4 + MAX_REASON_BYTES, ofStream: true },
+  { least: 4, most: 4, ofStream: true },
+  { least: PING_BYTES, most: PING_BYTES, ofStream: false },
+  { least: PING_BYTES, most: PING_BYTES, ofStream: false },
+  { least: 4, most: 4 + MAX_REASON_BYTES, ofStream: false },
+];
+
+/** Header and limits of frames. Frames of unknown types are accepted up to a size, to be skipped. */
+export const MUX_FRAMES: FrameFormat = {
+  typeAt: 0,
+  streamAt: 1,
+  lengthAt: 5,
+  dataType: FRAME.DATA,
+  check: (type, streamId, lengthBytes) => {
+    const rule = RULES[type];
+    const isRightLength = lengthBytes >= (rule?.least ?? 0) && lengthBytes <= (rule?.most ?? MAX_METADATA_BYTES);
+    if (isRightLength && rule?.ofStream !== (streamId === 0)) return;
+    throw new ProtocolViolation(MUX_CODES.PROTOCOL_ERROR, `type ${type}, ${lengthBytes} bytes, stream ${streamId}`);
+  },
+};
+
 /** Below this, one buffer with header and payload is cheaper than two in a vector. */
 const JOINED_BYTES = 1024;
 
@@ -30,17 +57,17 @@ export function writeHeader(target: Buffer, type: number, streamId: number, leng
 
 /** Encodes one complete frame. */
 export function encodeFrame(type: number, streamId: number, payload?: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + (payload?.length ?? 0));
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + (payload?.length ?? 0));
   writeHeader(frame, type, streamId, payload?.length ?? 0);
-  if (payload !== undefined) frame.set(payload, HEADER_BYTES);
+  if (payload !== undefined) frame.set(payload, FRAME_HEADER_BYTES);
   return frame;
 }
 
 /** Encodes a WINDOW frame, which grants the peer credit. */
 export function encodeWindow(streamId: number, creditBytes: number): Buffer {
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + 4);
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 4);
   writeHeader(frame, FRAME.WINDOW, streamId, 4);
-  frame.writeUInt32BE(creditBytes, HEADER_BYTES);
+  frame.writeUInt32BE(creditBytes, FRAME_HEADER_BYTES);
   return frame;
 }
 
@@ -61,9 +88,9 @@ export function decodeEnd(payload: Buffer): { code: number; reason: string } {
 /** Appends one DATA frame with these slices as its payload; passes them on without copying unless they are small. */
 export function appendData(chunks: Buffer[], streamId: number, slices: readonly Buffer[], lengthBytes: number): void {
   if (lengthBytes <= JOINED_BYTES) {
-    const frame = Buffer.allocUnsafe(HEADER_BYTES + lengthBytes);
+    const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + lengthBytes);
     writeHeader(frame, FRAME.DATA, streamId, lengthBytes);
-    let offset = HEADER_BYTES;
+    let offset = FRAME_HEADER_BYTES;
     for (const slice of slices) {
       frame.set(slice, offset);
       offset += slice.length;
@@ -71,7 +98,7 @@ export function appendData(chunks: Buffer[], streamId: number, slices: readonly 
     chunks.push(frame);
     return;
   }
-  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
   writeHeader(header, FRAME.DATA, streamId, lengthBytes);
   chunks.push(header, ...slices);
 }

@@ -82,6 +82,12 @@ describe('protocol violations', () => {
     expect(session.acceptsStreams).toBe(true);
   });
 
+  it('skips frames of types reserved for later versions', async () => {
+    for (const frame of [encodeFrame(8, 0), encodeFrame(200, 7, Buffer.from('abc')), open(1)]) peer.write(frame);
+    await waitFor(() => accepted.length === 1);
+    expect(session.acceptsStreams).toBe(true);
+  });
+
   it('ends the session before a peer that never reads fills memory with PINGs', async () => {
     session.close();
     const [end, other] = duplexPair();

@@ -1,3 +1,4 @@
+import { ReceiveCredit } from '@svc/link';
 import { MUX_CODES, ProtocolViolation } from './errors.ts';
 import { INITIAL_WINDOW_BYTES } from './frames.ts';
 
@@ -23,13 +24,14 @@ export class GrowthBudget {
 /** Measuring period; a single burst from kernel memory says nothing about the link. */
 const MEASURED_MS = 40;
 
-/** Tracks a stream's credit, and when to grant more. */
+/** Used bytes are granted again in halves of a window. */
+const GRANT_SHARE = 0.5;
+
+/** A stream's credit, with a window that grows with the link. */
 export class ReceiveWindow {
   readonly #budget: GrowthBudget;
   readonly #maxBytes: number;
-  #sizeBytes = INITIAL_WINDOW_BYTES;
-  #creditBytes = INITIAL_WINDOW_BYTES;
-  #takenBytes = 0;
+  readonly #credit = new ReceiveCredit(INITIAL_WINDOW_BYTES, GRANT_SHARE);
   /** Bytes taken in this period, and whether the reader emptied the queue at least once. */
   #measuredBytes = 0;
   #measuredSinceMs: number;
@@ -42,14 +44,13 @@ export class ReceiveWindow {
   }
 
   get sizeBytes(): number {
-    return this.#sizeBytes;
+    return this.#credit.windowBytes;
   }
 
   /** Spends the peer's credit. Throws if there is too little. */
   spend(bytes: number): void {
-    if (bytes > this.#creditBytes)
-      throw new ProtocolViolation(MUX_CODES.FLOW_CONTROL_ERROR, `${bytes} bytes, credit ${this.#creditBytes}`);
-    this.#creditBytes -= bytes;
+    if (this.#credit.spend(bytes)) return;
+    throw new ProtocolViolation(MUX_CODES.FLOW_CONTROL_ERROR, `${bytes} bytes, credit ${this.#credit.leftBytes}`);
   }
 
   /**
@@ -58,23 +59,21 @@ export class ReceiveWindow {
    * and a larger window would only fill memory.
    */
   taken(bytes: number, nowMs: number, roundTripMs: number | null): number {
-    this.#takenBytes += bytes;
-    if (this.#creditBytes + this.#takenBytes === this.#sizeBytes) this.#wasEmpty = true;
-    if (this.#takenBytes * 2 < this.#sizeBytes) return 0;
-    this.#measuredBytes += this.#takenBytes;
-    const grant = this.#takenBytes + this.#growth(nowMs, roundTripMs);
-    this.#creditBytes += grant;
-    this.#takenBytes = 0;
-    return grant;
+    const usedBytes = this.#credit.use(bytes);
+    if (this.#credit.isCaughtUp) this.#wasEmpty = true;
+    if (usedBytes === 0) return 0;
+    this.#measuredBytes += usedBytes;
+    return usedBytes + this.#grow(nowMs, roundTripMs);
   }
 
-  #growth(nowMs: number, roundTripMs: number | null): number {
+  #grow(nowMs: number, roundTripMs: number | null): number {
+    const sizeBytes = this.#credit.windowBytes;
     const elapsedMs = nowMs - this.#measuredSinceMs;
     if (elapsedMs < MEASURED_MS) return 0;
     const isTooSmall =
-      this.#wasEmpty && roundTripMs !== null && this.#measuredBytes * 4 * roundTripMs > this.#sizeBytes * elapsedMs;
-    const growth = isTooSmall ? this.#budget.take(Math.min(this.#sizeBytes, this.#maxBytes - this.#sizeBytes)) : 0;
-    this.#sizeBytes += growth;
+      this.#wasEmpty && roundTripMs !== null && this.#measuredBytes * 4 * roundTripMs > sizeBytes * elapsedMs;
+    const growth = isTooSmall ? this.#budget.take(Math.min(sizeBytes, this.#maxBytes - sizeBytes)) : 0;
+    this.#credit.resize(sizeBytes + growth);
     this.#measuredBytes = 0;
     this.#measuredSinceMs = nowMs;
     this.#wasEmpty = false;
@@ -82,7 +81,7 @@ export class ReceiveWindow {
   }
 
   release(): void {
-    this.#budget.release(this.#sizeBytes - INITIAL_WINDOW_BYTES);
-    this.#sizeBytes = INITIAL_WINDOW_BYTES;
+    this.#budget.release(this.#credit.windowBytes - INITIAL_WINDOW_BYTES);
+    this.#credit.resize(INITIAL_WINDOW_BYTES);
   }
 }

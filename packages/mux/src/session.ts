@@ -1,9 +1,9 @@
 import { BlockMemory } from '@svc/bytes';
+import { FrameDecoder } from '@svc/link';
 import { systemClock, type MuxClock } from './clock.ts';
 import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
-import { FrameDecoder } from './frame-decoder.ts';
 import { FrameWriter } from './frame-writer.ts';
-import { decodeEnd, encodeEnd, encodeFrame, encodeWindow, FRAME, MAX_METADATA_BYTES } from './frames.ts';
+import { decodeEnd, encodeEnd, encodeFrame, encodeWindow, FRAME, MAX_METADATA_BYTES, MUX_FRAMES } from './frames.ts';
 import { DEFAULT_MUX_LIMITS, type MuxLimits } from './limits.ts';
 import { Liveness } from './liveness.ts';
 import { GrowthBudget, ReceiveWindow } from './receive-window.ts';
@@ -144,7 +144,7 @@ export class MuxSession {
   #start(): void {
     // A handler may end the session in the middle of a chunk; the rest is discarded.
     const find = (id: number): SessionStream | undefined => (this.#isOver ? undefined : this.#table.find(id));
-    const decoder = new FrameDecoder({
+    const decoder = new FrameDecoder(MUX_FRAMES, {
       dataBegins: (id, lengthBytes) => find(id)?.dataBegins(lengthBytes),
       data: (id, slice) => find(id)?.receive(slice),
       frame: (type, id, payload) => {

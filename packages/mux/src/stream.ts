@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import type { BlockMemory, LendingStream } from '@svc/bytes';
+import { SendCredit } from '@svc/link';
 import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
 import { appendData, encodeFrame, FRAME, INITIAL_WINDOW_BYTES, MAX_CREDIT_BYTES, MAX_DATA_BYTES } from './frames.ts';
 import { ReceiveQueue } from './receive-queue.ts';
@@ -55,7 +56,7 @@ export class SessionStream extends Duplex implements MuxStream {
   #take: ((bytes: Buffer) => boolean) | null = null;
   #isWanted = false;
   #finReceived = false;
-  #creditBytes = INITIAL_WINDOW_BYTES;
+  readonly #credit = new SendCredit(INITIAL_WINDOW_BYTES, MAX_CREDIT_BYTES);
   #outgoing: Buffer[] = [];
   #outgoingFirst = 0;
   #outgoingBytes = 0;
@@ -104,12 +105,12 @@ export class SessionStream extends Duplex implements MuxStream {
 
   writeCopy(bytes: Uint8Array): boolean {
     if (this.destroyed || this.writableEnded) return false;
-    const directBytes = Math.min(bytes.length, this.#creditBytes, MAX_DATA_BYTES);
+    const directBytes = Math.min(bytes.length, this.#credit.leftBytes, MAX_DATA_BYTES);
     const isDirect =
       directBytes >= BULK_BYTES &&
       this.writableLength === 0 &&
       this.#owner.sendNow(this, Buffer.from(bytes.buffer, bytes.byteOffset, directBytes)); // a view
-    if (isDirect) this.#creditBytes -= directBytes;
+    if (isDirect) this.#credit.spend(directBytes);
     if (isDirect && directBytes === bytes.length) return this.#owner.hasRoom(this);
     const rest = isDirect ? bytes.subarray(directBytes) : bytes;
     if (rest.length < BLOCK_WORTHY_BYTES) return this.write(Buffer.from(rest));
@@ -139,26 +140,25 @@ export class SessionStream extends Duplex implements MuxStream {
   }
 
   receiveCredit(bytes: number): void {
-    if (bytes === 0 || this.#creditBytes + bytes > MAX_CREDIT_BYTES) {
+    if (bytes === 0 || !this.#credit.add(bytes)) {
       throw new ProtocolViolation(MUX_CODES.FLOW_CONTROL_ERROR, `a credit of ${bytes} bytes for stream ${this.id}`);
     }
-    this.#creditBytes += bytes;
     if (this.canSend()) this.#owner.wantsToSend(this);
   }
 
   // Sent to the peer
 
   canSend(): boolean {
-    if (this.#outgoingBytes > 0) return this.#creditBytes > 0;
+    if (this.#outgoingBytes > 0) return this.#credit.leftBytes > 0;
     return this.#onWritten !== null || this.#onFinished !== null;
   }
 
   /** Moves at most `maxBytes` of queued data into frames. Returns the number of bytes. */
   emitFrames(chunks: Buffer[], maxBytes: number): number {
-    const lengthBytes = Math.min(maxBytes, this.#creditBytes, this.#outgoingBytes);
+    const lengthBytes = Math.min(maxBytes, this.#credit.leftBytes, this.#outgoingBytes);
     if (lengthBytes > 0) {
       appendData(chunks, this.id, this.#takeOutgoing(lengthBytes), lengthBytes);
-      this.#creditBytes -= lengthBytes;
+      this.#credit.spend(lengthBytes);
     }
     if (this.#outgoingBytes > 0) return lengthBytes;
     const written = this.#onWritten;

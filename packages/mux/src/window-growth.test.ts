@@ -1,10 +1,10 @@
+import { FrameDecoder } from '@svc/link';
 import { Readable, Transform, duplexPair, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { duplexTransport } from './duplex-transport.ts';
-import { FrameDecoder } from './frame-decoder.ts';
-import { FRAME, INITIAL_WINDOW_BYTES } from './frames.ts';
+import { FRAME, INITIAL_WINDOW_BYTES, MUX_FRAMES } from './frames.ts';
 import { MuxSession, type MuxSessionOptions } from './session.ts';
 
 const MIB = 1024 * 1024;
@@ -29,7 +29,7 @@ async function largestCredit(limits: MuxSessionOptions['limits']): Promise<numbe
   const [left, leftInner] = duplexPair({ highWaterMark: 64 * MIB });
   const [right, rightInner] = duplexPair({ highWaterMark: 64 * MIB });
   let largest = 0;
-  const decoder = new FrameDecoder({
+  const decoder = new FrameDecoder(MUX_FRAMES, {
     dataBegins: () => undefined,
     data: () => undefined,
     frame: (type, _id, payload) => {

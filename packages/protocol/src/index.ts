@@ -9,7 +9,6 @@ export {
 export { decodeEnvelope, encodeEnvelope, type Envelope } from './envelope.ts';
 export { MESSAGE_ERROR_CODES, protocolErrors, type MessageErrorCode } from './errors.ts';
 export { PROTOCOL_HEADER, PROTOCOL_LIMITS, PROTOCOL_TIMES, PROTOCOL_VERSION } from './limits.ts';
-export { Liveness } from './liveness.ts';
 export { CONTRACT_RATE, MessageBudget } from './message-budget.ts';
 export {
   CONTROL_TYPES,

@@ -1,8 +1,8 @@
 import { isAppError, toAppError, type AppError } from '@svc/errors';
+import { Liveness, messageBytes, PeerErrors, SendQueue, sendText } from '@svc/link';
 import {
   CLOSE_CODES,
   CONTROL_TYPES,
-  Liveness,
   PROTOCOL_LIMITS,
   PROTOCOL_TIMES,
   decodeEnvelope,
@@ -11,6 +11,7 @@ import {
   type AgentPayloads,
   type CloseCode,
   type Envelope,
+  type ErrorMessage,
   type Hello,
   type MessageDecoder,
   type PlatformMessage,
@@ -19,9 +20,8 @@ import {
   CONTRACT_RATE,
 } from '@svc/protocol';
 import type { RawData, WebSocket } from 'ws';
+import { agentErrors } from '../errors.ts';
 import type { Clock } from '@svc/runtime';
-import { PeerErrors } from './peer-errors.ts';
-import { SendQueue } from './send-queue.ts';
 
 export interface SessionOptions {
   socket: WebSocket;
@@ -69,7 +69,7 @@ export class Session {
   readonly #sendBudget: MessageBudget;
   readonly #receiveBudget: MessageBudget;
   readonly #liveness: Liveness;
-  readonly #errors: PeerErrors;
+  readonly #errors: PeerErrors<ErrorMessage>;
   readonly #introduced = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<SessionEnd>();
   #cancelWelcomeWait: () => void;
@@ -89,8 +89,12 @@ export class Session {
     this.#queue = new SendQueue({
       budget: this.#sendBudget,
       clock,
-      write: (text) => write(socket, text),
-      overflow: () => this.close(CLOSE_CODES.tryAgainLater, 'the platform does not read'),
+      write: (text) => sendText(socket, text),
+      onOverflow: () => {
+        const reason = 'the platform does not read';
+        this.close(CLOSE_CODES.tryAgainLater, reason);
+        return agentErrors.UNAVAILABLE({ details: { reason } });
+      },
       maxMessages: SEND_QUEUE_MESSAGES,
     });
     this.#errors = new PeerErrors(clock, (error) => this.#sendQuietly('error', error));
@@ -193,9 +197,9 @@ export class Session {
     }
     let envelope: Envelope | undefined;
     try {
-      envelope = decodeEnvelope((data as Buffer).toString()); // one Buffer, with the default binaryType
+      envelope = decodeEnvelope(messageBytes(data).toString());
       const decoded = this.#options.decoder.check(envelope);
-      if (!decoded.known) this.#errors.reportUnknownType(envelope.type, envelope.id);
+      if (!decoded.known) this.#reportUnknownType(envelope.type, envelope.id);
       else this.#dispatch(decoded.message);
     } catch (error) {
       const refusal = toAppError(error);
@@ -203,6 +207,15 @@ export class Session {
       if (envelope === undefined) this.#reportMalformed(refusal.code, refusal.message, refusal.details);
       else this.#refuse(envelope, refusal);
     }
+  }
+
+  #reportUnknownType(type: string, messageId: string): void {
+    this.#errors.report({
+      code: 'UNKNOWN_MESSAGE_TYPE',
+      message: `Messages of type ${type} are ignored`,
+      details: { field: 'type', reason: 'unknown' },
+      message_id: messageId,
+    });
   }
 
   #dispatch(message: PlatformMessage): void {
@@ -276,13 +289,4 @@ export class Session {
     this.#cancelPause?.();
     this.#queue.close(new Error('the connection to the platform ended'));
   }
-}
-
-function write(socket: WebSocket, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.send(text, (error) => {
-      if (error === undefined || error === null) resolve();
-      else reject(error);
-    });
-  });
 }

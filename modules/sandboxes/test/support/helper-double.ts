@@ -1,6 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { FrameDecoder } from '../../src/domain/helper/frame-decoder.ts';
-import { encodeDataFrame, encodeJsonFrame, FrameType, encodeFrame } from '../../src/domain/helper/frames.ts';
+import {
+  createFrameDecoder,
+  encodeDataFrame,
+  encodeJsonFrame,
+  FrameType,
+  encodeFrame,
+} from '../../src/domain/helper/frames.ts';
 
 /**
  * Implements the helper's protocol on a Unix socket without running anything. It supports two commands: `exit N` ends
@@ -47,7 +52,7 @@ export class FakeHelper {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     socket.on('error', () => undefined);
-    const decoder = new FrameDecoder({
+    const decoder = createFrameDecoder({
       frame: (type, stream, payload) => this.#answer(socket, type, stream, payload),
       data: (stream, _channel, bytes, costBytes) => echo(socket, stream, bytes, costBytes),
     });

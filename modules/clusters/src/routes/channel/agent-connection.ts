@@ -1,7 +1,7 @@
+import { Liveness, messageBytes, SendQueue, sendText } from '@svc/link';
 import {
   CLOSE_CODES,
   CONTROL_TYPES,
-  Liveness,
   PROTOCOL_TIMES,
   encodeEnvelope,
   type CloseCode,
@@ -13,7 +13,6 @@ import {
 import type { RawData, WebSocket } from 'ws';
 import type { AgentLink } from '../../domain/agent-link.ts';
 import type { Clock } from '@svc/runtime';
-import { SendQueue } from './send-queue.ts';
 
 export interface AgentConnectionOptions {
   socket: WebSocket;
@@ -65,8 +64,11 @@ export class AgentConnection implements AgentLink {
     this.#queue = new SendQueue({
       budget: new MessageBudget(CONTRACT_RATE, () => clock.nowMs()),
       clock,
-      write: (text) => write(socket, text),
-      onOverflow: () => void this.close(CLOSE_CODES.tryAgainLater, 'you read too slowly'),
+      write: (text) => sendText(socket, text),
+      onOverflow: () => {
+        void this.close(CLOSE_CODES.tryAgainLater, 'you read too slowly');
+        return new Error('the send queue is full');
+      },
       maxMessages: SEND_QUEUE_MESSAGES,
     });
     this.#liveness = new Liveness({
@@ -146,7 +148,7 @@ export class AgentConnection implements AgentLink {
   #receive(data: RawData, isBinary: boolean): void {
     this.#liveness.heard();
     if (this.#closed) return;
-    const frame = data as Buffer; // `ws` delivers this with its default binaryType
+    const frame = messageBytes(data);
     if (isBinary) this.#options.onBinary(frame.length);
     else this.#options.onText(frame.toString());
   }
@@ -157,13 +159,4 @@ export class AgentConnection implements AgentLink {
     this.#queue.close(new Error('the connection of the agent ended'));
     if (this.#options.socket.readyState === this.#options.socket.CLOSED) this.#cancelCut?.();
   }
-}
-
-function write(socket: WebSocket, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.send(text, (error) => {
-      if (error === undefined || error === null) resolve();
-      else reject(error);
-    });
-  });
 }

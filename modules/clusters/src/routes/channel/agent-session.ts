@@ -1,9 +1,11 @@
-import { isAppError } from '@svc/errors';
+import { isAppError, type AppError } from '@svc/errors';
+import { PeerErrors } from '@svc/link';
 import {
   CLOSE_CODES,
   PROTOCOL_TIMES,
   decodeEnvelope,
   type AgentMessage,
+  type ErrorMessage,
   type Hello,
   type MessageDecoder,
   type PlatformPayloads,
@@ -15,7 +17,6 @@ import type { WebSocket } from 'ws';
 import type { Introduction } from '../../domain/cluster.ts';
 import type { Clock } from '@svc/runtime';
 import { AgentConnection } from './agent-connection.ts';
-import { PeerErrors } from './peer-errors.ts';
 import { ReceiveQueue } from './receive-queue.ts';
 
 /** An agent keeps a number of unacknowledged pieces before it pauses; acknowledging at half of that is early enough. */
@@ -86,7 +87,7 @@ export class AgentSession {
   readonly connection: AgentConnection;
   readonly #options: AgentSessionOptions;
   readonly #received: ReceiveQueue<Received>;
-  readonly #errors: PeerErrors;
+  readonly #errors: PeerErrors<ErrorMessage>;
   readonly #outputs: OutputAcks;
   #cancelHelloWait: () => void;
   #introduced: 'no' | 'contract' | 'svc' = 'no';
@@ -152,7 +153,7 @@ export class AgentSession {
       if (decoded.known) return { message: decoded.message };
       return { report: () => this.#reportUnknown(envelope.type, envelope.id) };
     } catch (error) {
-      if (isAppError(error)) return { report: () => this.#errors.reportAppError(error, messageId) };
+      if (isAppError(error)) return { report: () => this.#reportInvalid(error, messageId) };
       throw error; // the decoder throws nothing else
     }
   }
@@ -181,6 +182,16 @@ export class AgentSession {
     this.connection.isFirstConnection = (hello?.epoch ?? 1) === 1;
     this.connection.outboxId = hello?.outbox_id ?? this.connection.instanceId;
     await this.#options.handlers.introduce(this, hello);
+  }
+
+  /** Maps error codes of the protocol's catalogue to the codes used in messages. */
+  #reportInvalid({ message, details }: AppError, messageId: string | undefined): void {
+    this.#errors.report({
+      code: 'INVALID_REQUEST',
+      message: message.slice(0, 1024),
+      details,
+      ...(messageId === undefined ? {} : { message_id: messageId }),
+    });
   }
 
   #reportUnknown(type: string, messageId: string): void {

@@ -17,6 +17,7 @@ import {
   type UpgradeRequest,
   type UpgradeRoute,
 } from '@svc/http';
+import { TERMINAL_CLOSE_CODES } from '@svc/link';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
@@ -27,7 +28,7 @@ import { openExec } from '../../adapters/kubernetes/exec-connection.ts';
 import type { KubernetesApi, KubernetesCaller } from '../../adapters/kubernetes/kubernetes-api.ts';
 import { credentialHeaders, isOwnOrigin } from './shell-credentials.ts';
 import { isShellPath, parseShellRequest, type ShellRequest } from '../../domain/kubernetes/shell-request.ts';
-import { refuseShell, SHELL_CLOSE_CODES, ShellSession } from './shell-session.ts';
+import { refuseShell, ShellSession } from './shell-session.ts';
 import { recordsAt, textAt } from '@svc/kube/values';
 
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
@@ -125,7 +126,7 @@ export class ShellRoute implements UpgradeRoute {
   async drain(): Promise<void> {
     this.#stopping.abort();
     const sessions = [...this.#sessions];
-    for (const session of sessions) session.close(SHELL_CLOSE_CODES.restarting, 'the platform restarts');
+    for (const session of sessions) session.close(TERMINAL_CLOSE_CODES.restarting, 'the platform restarts');
     await Promise.all(sessions.map((session) => session.over));
   }
 

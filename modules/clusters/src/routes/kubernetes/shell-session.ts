@@ -1,6 +1,7 @@
 import type { AppError } from '@svc/errors';
 import { EXEC_CHANNELS, canEndInput, countAt, encodeResize, fieldAt, readExecEnd } from '@svc/kube/values';
-import { WebSocket, type RawData } from 'ws';
+import { Heartbeat, messageBytes, TERMINAL_CLOSE_CODES } from '@svc/link';
+import { WebSocket } from 'ws';
 
 /** Stop reading when the other side has more than this unsent. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -8,18 +9,6 @@ const MAX_STATUS_BYTES = 64 * 1024;
 const CLOSE_GRACE_MS = 2000;
 /** How long a slow client may take to receive the remaining output after the process ends. */
 const LAST_OUTPUT_GRACE_MS = 30_000;
-
-export const SHELL_CLOSE_CODES = {
-  /** The process has ended; `exit` gives the result. */
-  ended: 1000,
-  lost: 1011,
-  restarting: 1012,
-  /** The right was revoked while the shell was open; `error` gives the reason. */
-  taken: 4003,
-  /** Nothing was run; `error` gives the reason. */
-  refused: 4010,
-  violation: 4009,
-} as const;
 
 export interface ShellSessionOptions {
   /** The client acknowledges the output it has rendered: browsers buffer without limit, however slowly they render. */
@@ -42,7 +31,7 @@ export class ShellSession {
   readonly #whyLost: () => Promise<AppError | null>;
   #statusBytes = 0;
   #unshownBytes = 0;
-  #missedPongs = 0;
+  readonly #heartbeat: Heartbeat;
   /** Resolves when both sides are closed. */
   readonly over: Promise<void>;
 
@@ -52,11 +41,9 @@ export class ShellSession {
     this.#whyLost = whyLost;
     this.#client = client;
     this.#process = process;
-    client.on('message', (data, isBinary) => this.#fromClient(bytesOf(data), isBinary));
-    client.on('pong', () => {
-      this.#missedPongs = 0;
-    });
-    process.on('message', (data) => this.#fromProcess(bytesOf(data)));
+    client.on('message', (data, isBinary) => this.#fromClient(messageBytes(data), isBinary));
+    this.#heartbeat = new Heartbeat(client);
+    process.on('message', (data) => this.#fromProcess(messageBytes(data)));
     process.on('error', () => process.terminate()); // `close` follows
     client.once('close', () => this.#leave());
     process.once('close', () => this.#end());
@@ -68,12 +55,7 @@ export class ShellSession {
 
   /** Call every 20 s: terminates a client that misses two pings in a row. */
   heartbeat(): void {
-    if (this.#missedPongs >= 2) {
-      this.#client.terminate();
-      return;
-    }
-    this.#missedPongs += 1;
-    this.#client.ping();
+    this.#heartbeat.beat();
   }
 
   close(code: number, reason: string, graceMs = CLOSE_GRACE_MS): void {
@@ -85,7 +67,7 @@ export class ShellSession {
   /** Revokes the shell: nothing passes from here on, even while the client is still closing. */
   take(refusal: AppError): void {
     this.#sendControl({ type: 'error', ...describe(refusal) });
-    this.close(SHELL_CLOSE_CODES.taken, 'the right to this shell was taken');
+    this.close(TERMINAL_CLOSE_CODES.revoked, 'the right to this shell was taken');
     this.#leave();
   }
 
@@ -131,7 +113,7 @@ export class ShellSession {
         this.#sendControl({ type: 'pong' });
         break;
       default:
-        this.close(SHELL_CLOSE_CODES.violation, 'a frame is neither stdin nor a control that is known');
+        this.close(TERMINAL_CLOSE_CODES.violation, 'a frame is neither stdin nor a control that is known');
     }
   }
 
@@ -166,7 +148,7 @@ export class ShellSession {
   /** The client has left: closing the connection makes the API server end the process's input. */
   #leave(): void {
     this.#process.resume(); // a paused socket never reads the peer's close frame
-    this.#process.close(1000);
+    this.#process.close(TERMINAL_CLOSE_CODES.ended);
     cutLater(this.#process, CLOSE_GRACE_MS);
   }
 
@@ -175,18 +157,18 @@ export class ShellSession {
     if (this.#statusBytes === 0) {
       void this.#whyLost().then((refusal) => {
         if (refusal !== null) this.take(refusal);
-        else this.close(SHELL_CLOSE_CODES.lost, 'the connection to the container was lost');
+        else this.close(TERMINAL_CLOSE_CODES.lost, 'the connection to the container was lost');
       });
       return;
     }
     const end = readExecEnd(Buffer.concat(this.#status).toString('utf8'));
     if ('exitCode' in end) {
       this.#sendControl({ type: 'exit', exit_code: end.exitCode });
-      this.close(SHELL_CLOSE_CODES.ended, JSON.stringify({ exit_code: end.exitCode }), LAST_OUTPUT_GRACE_MS);
+      this.close(TERMINAL_CLOSE_CODES.ended, JSON.stringify({ exit_code: end.exitCode }), LAST_OUTPUT_GRACE_MS);
       return;
     }
     this.#sendControl({ type: 'error', status: 502, code: 'KUBERNETES_ERROR', message: end.reason });
-    this.close(SHELL_CLOSE_CODES.refused, 'nothing was run');
+    this.close(TERMINAL_CLOSE_CODES.refused, 'nothing was run');
   }
 }
 
@@ -194,7 +176,7 @@ export class ShellSession {
 export function refuseShell(client: WebSocket, error: AppError): void {
   client.send(JSON.stringify({ type: 'error', ...describe(error) }));
   client.resume();
-  client.close(SHELL_CLOSE_CODES.refused, 'nothing was run');
+  client.close(TERMINAL_CLOSE_CODES.refused, 'nothing was run');
 }
 
 function describe({ status, code, message, details }: AppError): object {
@@ -221,11 +203,6 @@ function closeOf(socket: WebSocket): Promise<void> {
     if (socket.readyState === WebSocket.CLOSED) resolve();
     else socket.once('close', () => resolve());
   });
-}
-
-function bytesOf(data: RawData): Buffer {
-  if (Buffer.isBuffer(data)) return data;
-  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 }
 
 function parsed(data: Buffer): unknown {

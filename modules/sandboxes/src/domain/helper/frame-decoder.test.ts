@@ -1,11 +1,12 @@
+import { FRAME_HEADER_BYTES } from '@svc/link';
 import { retainedBytes } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameDecoder, type FrameSink } from './frame-decoder.ts';
 import {
+  createFrameDecoder,
+  type FrameSink,
   encodeDataFrame,
   encodeFrame,
-  FRAME_HEADER_BYTES,
   FrameType,
   MAX_PAYLOAD_BYTES,
   ProtocolViolation,
@@ -52,7 +53,7 @@ const frames = fc.array(
 
 function decodeAll(bytes: Buffer, cuts: readonly number[]): Gathered {
   const found = new Gathered();
-  const decoder = new FrameDecoder(found);
+  const decoder = createFrameDecoder(found);
   const lent = Buffer.alloc(bytes.length); // one buffer that is reused, as in the connection
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((left, right) => left - right);
   for (let start = 0, index = 0; start < bytes.length; index += 1) {
@@ -86,7 +87,7 @@ describe('FrameDecoder', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 2000 }), { maxLength: 20 }), (chunks) => {
         const found = new Gathered();
-        const decoder = new FrameDecoder(found);
+        const decoder = createFrameDecoder(found);
         try {
           for (const chunk of chunks) decoder.push(Buffer.from(chunk));
           for (const { payload } of found.frames) expect(payload.length).toBeLessThanOrEqual(MAX_PAYLOAD_BYTES);
@@ -100,14 +101,14 @@ describe('FrameDecoder', () => {
   it('refuses an oversized frame as soon as its header has arrived', () => {
     const header = Buffer.alloc(FRAME_HEADER_BYTES);
     header.writeUInt32BE(MAX_PAYLOAD_BYTES + 1, 0);
-    const decoder = new FrameDecoder(new Gathered());
+    const decoder = createFrameDecoder(new Gathered());
     decoder.push(header.subarray(0, 8));
     expect(() => decoder.push(header.subarray(8))).toThrow(ProtocolViolation);
   });
 
   it('holds about the size of a frame that arrives byte by byte, and little for a header alone', () => {
     const found = new Gathered();
-    const decoder = new FrameDecoder(found);
+    const decoder = createFrameDecoder(found);
     const frame = encodeFrame(FrameType.control, 1, Buffer.alloc(MAX_PAYLOAD_BYTES, 'x'));
     const byte = Buffer.alloc(1);
     const push = (from: number, to: number): void => {
@@ -127,7 +128,7 @@ describe('FrameDecoder', () => {
 
   it('passes on frames without a payload, and refuses data without a channel', () => {
     const found = new Gathered();
-    const decoder = new FrameDecoder(found);
+    const decoder = createFrameDecoder(found);
     decoder.push(encodeFrame(FrameType.pong, 0, Buffer.alloc(0)));
     expect(found.frames).toEqual([{ type: FrameType.pong, stream: 0, payload: [] }]);
     expect(() => decoder.push(encodeFrame(FrameType.data, 1, Buffer.alloc(0)))).toThrow(ProtocolViolation);
@@ -135,7 +136,7 @@ describe('FrameDecoder', () => {
 
   it('passes on data before the rest of its frame has arrived', () => {
     const found = new Gathered();
-    const decoder = new FrameDecoder(found);
+    const decoder = createFrameDecoder(found);
     decoder.push(encodeDataFrame(7, 2, Buffer.from('oh, more')).subarray(0, -6));
     expect(found.frames).toEqual([{ type: FrameType.data, stream: 7, payload: [2, ...Buffer.from('oh')] }]);
   });

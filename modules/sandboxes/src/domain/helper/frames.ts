@@ -1,5 +1,6 @@
+import { FRAME_HEADER_BYTES, FrameDecoder, type FrameFormat } from '@svc/link';
+
 /** The wire format between platform and helper. `native/sandbox-agent/PROTOCOL.md` describes it. */
-export const FRAME_HEADER_BYTES = 9;
 export const MAX_PAYLOAD_BYTES = 1024 * 1024;
 /** Maximum size of a data frame that we send, so that no stream holds the connection for long. */
 export const MAX_DATA_BYTES = 128 * 1024;
@@ -25,6 +26,47 @@ export const FrameType = {
 
 /** The helper violated the protocol; its connection must be closed. */
 export class ProtocolViolation extends Error {}
+
+const HELPER_FRAMES: FrameFormat = {
+  lengthAt: 0,
+  typeAt: 4,
+  streamAt: 5,
+  dataType: FrameType.data,
+  check: (type, _stream, lengthBytes) => {
+    if (lengthBytes > MAX_PAYLOAD_BYTES) throw new ProtocolViolation('a frame is longer than the limit');
+    if (type === FrameType.data && lengthBytes === 0) throw new ProtocolViolation('a data frame names no channel');
+  },
+};
+
+/** Receives frames. Every buffer is a view that is valid only during the call; copy bytes to keep them. */
+export interface FrameSink {
+  /** Receives a whole frame of any type except data. */
+  frame(type: number, stream: number, payload: Buffer): void;
+  /**
+   * Receives a piece of a data frame as it arrives. `costBytes` is its cost in the window: its length, plus the channel
+   * byte for the first piece.
+   */
+  data(stream: number, channel: number, bytes: Buffer, costBytes: number): void;
+}
+
+/** Creates a decoder that also splits the channel byte from each data frame. */
+export function createFrameDecoder(sink: FrameSink): FrameDecoder {
+  let channel: number | null = null;
+  return new FrameDecoder(HELPER_FRAMES, {
+    dataBegins: () => {
+      channel = null;
+    },
+    data: (stream, slice) => {
+      if (channel === null) {
+        channel = slice.readUInt8(0);
+        sink.data(stream, channel, slice.subarray(1), slice.length);
+      } else {
+        sink.data(stream, channel, slice, slice.length);
+      }
+    },
+    frame: (type, stream, payload) => sink.frame(type, stream, payload),
+  });
+}
 
 export function encodeFrame(type: number, stream: number, payload: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length);

@@ -4,8 +4,8 @@ import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HelperConnection } from './helper-connection.ts';
-import { FrameDecoder } from './frame-decoder.ts';
 import {
+  createFrameDecoder,
   encodeDataFrame,
   encodeFrame,
   encodeJsonFrame,
@@ -119,7 +119,7 @@ describe('HelperConnection', () => {
     const stream = connection.start({ op: 'process.start' });
     const socket = await helper();
     let received = 0;
-    const decoder = new FrameDecoder({
+    const decoder = createFrameDecoder({
       frame: () => undefined,
       data: (_stream, _channel, _bytes, costBytes) => (received += costBytes),
     });

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HelperStream, type Outcome, type StreamCarrier, type StreamListener } from './helper-stream.ts';
-import { FrameDecoder } from './frame-decoder.ts';
 import {
+  createFrameDecoder,
   dataFrameHead,
   encodeDataFrame,
   encodeFrame,
@@ -38,7 +38,7 @@ export class HelperConnection implements StreamCarrier {
   /** Resolves when the connection has ended, with the violation if the helper caused one. */
   readonly closed: Promise<ProtocolViolation | null>;
   readonly #socket: Duplex;
-  readonly #decoder = new FrameDecoder({
+  readonly #decoder = createFrameDecoder({
     frame: (type, stream, payload) => this.#dispatch(type, stream, payload),
     data: (stream, channel, bytes, costBytes) => this.#stream(stream).receiveData(channel, bytes, costBytes),
   });

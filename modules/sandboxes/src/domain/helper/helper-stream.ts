@@ -1,7 +1,8 @@
+import { ReceiveCredit, SendCredit } from '@svc/link';
 import { MAX_DATA_BYTES, ProtocolViolation, STREAM_WINDOW_BYTES } from './frames.ts';
 
-/** Credit is granted in batches of this fraction of the window, so that small reads do not each cost a frame. */
-const GRANTS_OF_A_WINDOW = 4;
+/** Used bytes are granted again in quarters of the window. */
+const GRANT_SHARE = 0.25;
 
 export type Channel = 1 | 2;
 
@@ -41,22 +42,18 @@ export class HelperStream {
   readonly outcome: Promise<Outcome>;
   readonly #carrier: StreamCarrier;
   readonly #listener: StreamListener;
-  readonly #windowBytes: number;
-  readonly #inputWindowBytes: number;
+  readonly #output: ReceiveCredit;
+  readonly #input: SendCredit;
   #settle: (outcome: Outcome) => void;
   #ended = false;
   #abandoned = false;
-  #sendCredit = STREAM_WINDOW_BYTES;
-  #creditWaiters: (() => void)[] = [];
-  #unconsumedBytes = 0;
-  #ungrantedBytes = 0;
 
   constructor(id: number, carrier: StreamCarrier, listener: StreamListener) {
     this.id = id;
     this.#carrier = carrier;
     this.#listener = listener;
-    this.#windowBytes = listener.windowBytes ?? STREAM_WINDOW_BYTES;
-    this.#inputWindowBytes = listener.inputWindowBytes ?? STREAM_WINDOW_BYTES;
+    this.#output = new ReceiveCredit(listener.windowBytes ?? STREAM_WINDOW_BYTES, GRANT_SHARE);
+    this.#input = new SendCredit(STREAM_WINDOW_BYTES, listener.inputWindowBytes ?? STREAM_WINDOW_BYTES);
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.outcome = promise;
     this.#settle = resolve;
@@ -74,9 +71,9 @@ export class HelperStream {
     for (let offset = 0; offset < bytes.length;) {
       const piece = bytes.subarray(offset, offset + MAX_DATA_BYTES);
       const costBytes = piece.length + 1;
-      while (this.#sendCredit < costBytes && !this.#closed()) await this.#moreCredit();
+      while (this.#input.leftBytes < costBytes && !this.#closed()) await this.#input.more();
       if (this.#closed()) return false;
-      this.#sendCredit -= costBytes;
+      this.#input.spend(costBytes);
       const room = this.#carrier.sendData(this.id, piece);
       if (room !== null) await room;
       offset += piece.length;
@@ -95,26 +92,22 @@ export class HelperStream {
 
   /** Reports that the receiver has passed on this many bytes of `data`; the helper may send as many again. */
   consumed(bytes: number): void {
-    this.#unconsumedBytes = Math.max(0, this.#unconsumedBytes - bytes);
-    this.#ungrantedBytes += bytes;
-    if (this.#ungrantedBytes < this.#windowBytes / GRANTS_OF_A_WINDOW || this.#closed()) return;
-    this.#carrier.sendCredit(this.id, this.#ungrantedBytes);
-    this.#ungrantedBytes = 0;
+    const creditBytes = this.#output.use(bytes);
+    if (creditBytes > 0 && !this.#closed()) this.#carrier.sendCredit(this.id, creditBytes);
   }
 
   /** Stops listening: the helper ends the operation, and the outcome follows. */
   abandon(): void {
     if (this.#closed()) return;
     this.#abandoned = true;
-    this.#wakeWriters();
+    this.#input.wake();
     this.#carrier.sendReset(this.id);
   }
 
   /** Called by the connection for a piece of a data frame that takes `costBytes` of the window. */
   receiveData(channel: number, bytes: Buffer, costBytes: number): void {
     if (channel !== 1 && channel !== 2) throw new ProtocolViolation('a data frame names no channel');
-    this.#unconsumedBytes += costBytes;
-    if (this.#unconsumedBytes > this.#windowBytes) throw new ProtocolViolation('a stream sent beyond its window');
+    if (!this.#output.spend(costBytes)) throw new ProtocolViolation('a stream sent beyond its window');
     // The channel byte is consumed here; the listener only counts the bytes it receives.
     const overheadBytes = costBytes - bytes.length;
     if (overheadBytes > 0) this.consumed(overheadBytes);
@@ -129,30 +122,18 @@ export class HelperStream {
 
   /** Called by the connection when the helper has consumed this many bytes. */
   receiveCredit(bytes: number): void {
-    this.#sendCredit += bytes;
-    if (this.#sendCredit > this.#inputWindowBytes) throw new ProtocolViolation('the helper granted more than was sent');
-    this.#wakeWriters();
+    if (!this.#input.add(bytes)) throw new ProtocolViolation('the helper granted more than was sent');
   }
 
   /** Called by the connection when the operation has ended. */
   end(outcome: Outcome): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#wakeWriters();
+    this.#input.wake();
     this.#settle(outcome);
   }
 
   #closed(): boolean {
     return this.#ended || this.#abandoned;
-  }
-
-  #moreCredit(): Promise<void> {
-    return new Promise((resolve) => this.#creditWaiters.push(resolve));
-  }
-
-  #wakeWriters(): void {
-    const waiters = this.#creditWaiters;
-    this.#creditWaiters = [];
-    for (const wake of waiters) wake();
   }
 }

@@ -1,3 +1,4 @@
+import { Heartbeat, messageBytes, TERMINAL_CLOSE_CODES } from '@svc/link';
 import type { WebSocket } from 'ws';
 import type { Outcome } from '../../domain/helper/helper-stream.ts';
 import { exitStatusOf, type ExitStatus } from '../../domain/helper/exit-status.ts';
@@ -43,11 +44,11 @@ export class TerminalConnection {
   readonly #options: TerminalConnectionOptions;
   readonly #stream: ProcessStream;
   readonly #credit: OutputCredit;
+  readonly #heartbeat: Heartbeat;
   #screen: Snapshot | null = null;
   #input: Promise<unknown> = Promise.resolve();
   #pendingInputBytes = 0;
   #unacknowledgedBytes = 0;
-  #missedPongs = 0;
 
   constructor(options: TerminalConnectionOptions) {
     this.#options = options;
@@ -58,10 +59,8 @@ export class TerminalConnection {
       event: (event) => this.#handleEvent(event),
       data: (bytes, channel) => this.#send(framing.output(bytes, channel), bytes.length),
     });
-    socket.on('message', (data, isBinary) => this.#receive(toBuffer(data), isBinary));
-    socket.on('pong', () => {
-      this.#missedPongs = 0;
-    });
+    socket.on('message', (data, isBinary) => this.#receive(messageBytes(data), isBinary));
+    this.#heartbeat = new Heartbeat(socket);
     socket.on('error', () => socket.terminate()); // `close` follows
     socket.once('close', () => this.#stream.abandon());
     this.closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
@@ -72,12 +71,7 @@ export class TerminalConnection {
 
   /** Call it every 20 s: a client that answers neither of two pings is disconnected. */
   heartbeat(): void {
-    const { socket } = this.#options;
-    if (this.#missedPongs >= 2) socket.terminate();
-    else if (socket.readyState === socket.OPEN) {
-      this.#missedPongs += 1;
-      socket.ping();
-    }
+    this.#heartbeat.beat();
   }
 
   close(code: number, reason: string): void {
@@ -93,7 +87,7 @@ export class TerminalConnection {
     if (event['type'] === 'started') this.#started(event);
     if (event['type'] !== 'lagged') return;
     const told = framing.lagged(countOf(event['bytes']));
-    if (told === null) socket.close(4002, 'the client is too slow');
+    if (told === null) socket.close(TERMINAL_CLOSE_CODES.tooSlow, 'the client is too slow');
     else this.#send(told, 0);
   }
 
@@ -138,7 +132,7 @@ export class TerminalConnection {
       case 'unusable':
         return;
       case 'violation':
-        socket.close(4009, input.reason);
+        socket.close(TERMINAL_CLOSE_CODES.violation, input.reason);
         return;
       default:
         if (readOnly) this.#send(framing.readOnly(), 0);
@@ -196,12 +190,12 @@ export class TerminalConnection {
       return;
     }
     if (!outcome.ok && outcome.code === 'NO_SUCH_SESSION') {
-      socket.close(4006, 'the session has ended');
+      socket.close(TERMINAL_CLOSE_CODES.sessionEnded, 'the session has ended');
       return;
     }
     const status = exitStatusOf(outcome);
     this.#send(framing.exit(status), 0);
-    socket.close(1000, closeReason(status));
+    socket.close(TERMINAL_CLOSE_CODES.ended, closeReason(status));
   }
 }
 
@@ -212,9 +206,4 @@ function closeReason({ exitCode, signal, error }: ExitStatus): string {
     ...(signal === null ? {} : { signal }),
     ...(error === null ? {} : { error: error.code }),
   });
-}
-
-function toBuffer(data: Buffer | ArrayBuffer | Buffer[]): Buffer {
-  if (Buffer.isBuffer(data)) return data;
-  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 }

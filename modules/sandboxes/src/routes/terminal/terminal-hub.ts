@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { UpgradeRequest, UpgradeRoute } from '@svc/http';
+import { TERMINAL_CLOSE_CODES } from '@svc/link';
 import type { QuotaLimits } from '@svc/quotas';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
@@ -120,7 +121,7 @@ export class TerminalHub implements UpgradeRoute {
     this.#closing = true;
     this.#cancelHeartbeat();
     const terminals = [...this.#open.keys()];
-    for (const terminal of terminals) terminal.close(1012, 'the platform restarts');
+    for (const terminal of terminals) terminal.close(TERMINAL_CLOSE_CODES.restarting, 'the platform restarts');
     const cancel = this.#options.effects.setTimer(() => {
       for (const terminal of terminals) terminal.terminate();
     }, CLOSE_GRACE_MS);
@@ -208,7 +209,7 @@ export class TerminalHub implements UpgradeRoute {
       lostClose: () => this.#closeOf(sandbox.id),
     });
     this.#open.set(terminal, place);
-    held.farewell(() => terminal.close(4003, 'the right to this terminal was taken'));
+    held.farewell(() => terminal.close(TERMINAL_CLOSE_CODES.revoked, 'the right to this terminal was taken'));
     const recordEnd = recordTerminal(this.#options.recorder, sandbox, wanted, session);
     void terminal.closed.finally(release);
     void terminal.over.finally(() => {
@@ -220,17 +221,18 @@ export class TerminalHub implements UpgradeRoute {
 
   #sendAway({ sandboxId, session }: Place): void {
     for (const [terminal, place] of this.#open) {
-      if (place.sandboxId === sandboxId && place.session === session) terminal.close(4001, 'another client took over');
+      if (place.sandboxId === sandboxId && place.session === session)
+        terminal.close(TERMINAL_CLOSE_CODES.replaced, 'another client took over');
     }
   }
 
   /** Close code and reason for a terminal that lost its sandbox. */
   async #closeOf(id: string): Promise<{ code: number; reason: string }> {
-    if (this.#closing) return { code: 1012, reason: 'the platform restarts' };
+    if (this.#closing) return { code: TERMINAL_CLOSE_CODES.restarting, reason: 'the platform restarts' };
     const sandbox = await this.#options.service.byId(id).catch(() => null);
-    if (sandbox === null) return { code: 4005, reason: 'the sandbox was deleted' };
-    if (sandbox.status === 'stopped') return { code: 4004, reason: 'the sandbox was stopped' };
-    return { code: 1011, reason: 'the sandbox went away' };
+    if (sandbox === null) return { code: TERMINAL_CLOSE_CODES.deleted, reason: 'the sandbox was deleted' };
+    if (sandbox.status === 'stopped') return { code: TERMINAL_CLOSE_CODES.stopped, reason: 'the sandbox was stopped' };
+    return { code: TERMINAL_CLOSE_CODES.lost, reason: 'the sandbox went away' };
   }
 }
 

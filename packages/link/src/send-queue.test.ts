@@ -16,13 +16,16 @@ function queueOf(maxMessages = 100) {
       written.push(text);
       return Promise.resolve();
     },
-    overflow: () => (overflows += 1),
+    onOverflow: () => {
+      overflows += 1;
+      return new Error('the peer does not read');
+    },
     maxMessages,
   });
   return { clock, written, queue, overflows: () => overflows };
 }
 
-describe('the send queue', () => {
+describe('SendQueue', () => {
   it('reserves a share of the rate for control messages', async () => {
     const { clock, written, queue } = queueOf();
     for (let index = 0; index < 20; index += 1) void queue.send(`output ${index}`, false);
@@ -59,14 +62,27 @@ describe('the send queue', () => {
     expect(written).toEqual(Array.from({ length: 30 }, (_, index) => String(index)));
   });
 
-  it('refuses frames above its limit', async () => {
+  it('sends control messages ahead of those that wait for the rate', async () => {
+    const { clock, written, queue } = queueOf();
+    const sending = Array.from({ length: 9 }, (_, index) => queue.send(`bulk ${index}`, false));
+    await Promise.all(sending.slice(0, 7));
+    await queue.send('control', true);
+    expect(written.at(-1)).toBe('control');
+    expect(written).toHaveLength(8);
+    await clock.advance(10_000);
+    await Promise.all(sending);
+    expect(written.slice(-2)).toEqual(['bulk 7', 'bulk 8']);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
+  it('refuses messages above its limit, in each lane', async () => {
     const { queue, overflows } = queueOf(12);
     const sent = Array.from({ length: 20 }, () => queue.send('x', false).catch((error: Error) => error.message));
-    await expect(sent.at(-1)).resolves.toBe('the platform does not read');
+    await expect(sent.at(-1)).resolves.toBe('the peer does not read');
     expect(overflows()).toBeGreaterThan(0);
   });
 
-  it('rejects queued frames when it is closed, and leaves no timer', async () => {
+  it('rejects queued messages when it is closed, and leaves no timer', async () => {
     const { clock, queue } = queueOf();
     const sent = Array.from({ length: 15 }, () =>
       queue.send('x', false).then(

@@ -1,14 +1,15 @@
-import type { MessageBudget } from '@svc/protocol';
 import type { Clock } from '@svc/runtime';
-import { agentErrors } from '../errors.ts';
 
+/** Limits and effects of a send queue. */
 export interface SendQueueOptions {
-  budget: MessageBudget;
-  clock: Clock;
-  /** Resolves when the frame has been written to the network. */
+  /** The permitted rate: returns 0 and counts the message, or the milliseconds until there is room for one. */
+  budget: { take(isControl: boolean): number };
+  clock: Pick<Clock, 'setTimer'>;
+  /** Resolves when the message has been written to the network. */
   write: (text: string) => Promise<void>;
-  /** Called when the queue is full: the peer is not reading. */
-  overflow: () => void;
+  /** Called when a lane is full, because the peer does not read. Returns the error for the sender. */
+  onOverflow: () => Error;
+  /** Maximum messages in each lane. */
   maxMessages: number;
 }
 
@@ -19,21 +20,21 @@ interface Waiting {
 }
 
 /**
- * One bulk frame is sent after this many control frames, so that replies to many short commands do not hold up all logs
- * and events.
+ * One bulk message is sent after this many control messages, so that many acknowledgements or replies do not hold up all
+ * commands, logs and events.
  */
 const CONTROL_IN_A_ROW = 3;
 
 /**
- * Outgoing frames in two lanes: control frames first, bulk frames when the budget leaves room or their turn has come.
- * Frames are written one at a time, so callers that await `send` feel a slow network.
+ * Outgoing messages in two lanes, within a rate: control messages first, bulk messages when the budget leaves room or
+ * their turn has come. They are written one at a time, so callers that await `send` feel a slow network.
  */
 export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #control: Waiting[] = [];
   readonly #bulk: Waiting[] = [];
   #cancelTimer: (() => void) | undefined;
-  /** Control frames since the last bulk frame. */
+  /** Control messages since the last bulk message. */
   #controlInARow = 0;
   #writing = false;
   #closedBy: Error | undefined;
@@ -42,23 +43,24 @@ export class SendQueue {
     this.#options = options;
   }
 
+  /** Messages waiting for the rate or the network. */
   get length(): number {
     return this.#control.length + this.#bulk.length;
   }
 
-  send(text: string, control: boolean): Promise<void> {
+  /** Resolves when the message is written. Rejects when its lane is full, and when the queue is closed. */
+  send(text: string, isControl: boolean): Promise<void> {
     if (this.#closedBy !== undefined) return Promise.reject(this.#closedBy);
-    if (this.length >= this.#options.maxMessages) {
-      this.#options.overflow();
-      return Promise.reject(agentErrors.UNAVAILABLE({ details: { reason: 'the platform does not read' } }));
-    }
+    const lane = isControl ? this.#control : this.#bulk;
+    if (lane.length >= this.#options.maxMessages) return Promise.reject(this.#options.onOverflow());
     return new Promise((resolve, reject) => {
-      (control ? this.#control : this.#bulk).push({ text, resolve, reject });
-      if (control) this.#stopWaiting(); // the timer may belong to a bulk frame, which needs more room
+      lane.push({ text, resolve, reject });
+      if (isControl) this.#stopWaiting(); // the timer may belong to a bulk message, which needs more room
       this.#advance();
     });
   }
 
+  /** Rejects everything that waits, and later messages. */
   close(error: Error): void {
     this.#closedBy ??= error;
     this.#stopWaiting();
