@@ -12,7 +12,7 @@ import { paths } from '../routes/paths.ts';
 import { useWorkspace } from '../session/use-session.ts';
 import { Status } from '../ui/badge.tsx';
 import { FactLine } from '../ui/fact-line.tsx';
-import { ErrorState, Skeleton } from '../ui/states.tsx';
+import { ErrorState, LoadingRegion, Skeleton } from '../ui/states.tsx';
 import { MissingPage } from './missing-page.tsx';
 import { TabbedPage, type Tab } from './tabbed-page.tsx';
 
@@ -64,7 +64,7 @@ export function ClusterLayout() {
           <Outlet />
         </ClusterContext>
       ) : error === null ? (
-        <Skeleton width="100%" height="20rem" />
+        <LoadingRegion height="20rem" />
       ) : (
         <ErrorState error={error} onRetry={() => void refetch()} />
       )}

@@ -18,7 +18,7 @@ import { Status } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { FactLine } from '../ui/fact-line.tsx';
 import { formatBytes } from '../ui/format-bytes.ts';
-import { ErrorState, Skeleton } from '../ui/states.tsx';
+import { ErrorState, LoadingRegion, Skeleton } from '../ui/states.tsx';
 import { MissingPage } from './missing-page.tsx';
 import { TabbedPage, type Tab } from './tabbed-page.tsx';
 
@@ -71,7 +71,7 @@ export function SandboxLayout() {
           <Outlet />
         </SandboxContext>
       ) : error === null ? (
-        <Skeleton width="100%" height="20rem" />
+        <LoadingRegion height="20rem" />
       ) : (
         <ErrorState error={error} onRetry={() => void refetch()} />
       )}

@@ -52,7 +52,16 @@ export interface SkeletonProps {
   height?: string;
 }
 
-/** Placeholder for loading content. Hidden from screen readers; its region is marked as busy. */
+/** A loading region that has no element of its own yet. */
+export function LoadingRegion({ height }: Pick<SkeletonProps, 'height'>) {
+  return (
+    <div aria-busy="true">
+      <Skeleton width="100%" {...(height === undefined ? {} : { height })} />
+    </div>
+  );
+}
+
+/** Placeholder for loading content. Hidden from screen readers; the region around it is marked as busy. */
 export function Skeleton({ width, height = '0.75rem' }: SkeletonProps) {
   return <span aria-hidden="true" className={styles['skeleton']} style={{ width, height }} />;
 }

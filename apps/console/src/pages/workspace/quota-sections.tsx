@@ -7,7 +7,7 @@ import { useSession, useWorkspace } from '../../session/use-session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
 import { Meter } from '../../ui/plots.tsx';
-import { ErrorState, Skeleton } from '../../ui/states.tsx';
+import { ErrorState, LoadingRegion } from '../../ui/states.tsx';
 import { ChangeQuotaDialog } from './change-quota-dialog.tsx';
 import { amountText } from './quota-amounts.ts';
 import styles from './quotas.module.css';
@@ -23,7 +23,7 @@ export function QuotaSections() {
     return (
       <Section title="Quotas">
         <Panel>
-          {error === null ? <Skeleton width="100%" /> : <ErrorState error={error} onRetry={() => void refetch()} />}
+          {error === null ? <LoadingRegion /> : <ErrorState error={error} onRetry={() => void refetch()} />}
         </Panel>
       </Section>
     );

@@ -12,7 +12,7 @@ import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { Definitions, Panel, Section } from '../../../ui/page.tsx';
-import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { EmptyState, ErrorState, LoadingRegion } from '../../../ui/states.tsx';
 import { AbsoluteTime } from '../../../ui/time.tsx';
 import { DeploymentReport } from './deployment-report.tsx';
 import styles from './deployments.module.css';
@@ -27,7 +27,7 @@ export function DeploymentPage() {
   if (deployment.data === undefined) {
     if (deployment.error instanceof NotFoundError) return <NoSuchDeployment />;
     if (deployment.isError) return <ErrorState error={deployment.error} onRetry={() => void deployment.refetch()} />;
-    return <Skeleton width="100%" height="16rem" />;
+    return <LoadingRegion height="16rem" />;
   }
   const { data } = deployment;
   return (

@@ -10,7 +10,7 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import { formatCount } from '../../../ui/format-number.ts';
 import { Definitions } from '../../../ui/page.tsx';
-import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { EmptyState, ErrorState, LoadingRegion } from '../../../ui/states.tsx';
 import { AbsoluteTime } from '../../../ui/time.tsx';
 import styles from './browser.module.css';
 import { nameIn, folderOf } from './folder-path.ts';
@@ -44,7 +44,7 @@ function ObjectDetails({ bucket, objectKey }: { bucket: string; objectKey: strin
   const workspace = useWorkspace();
   const details = useQuery(objectQuery(svc, workspace, bucket, objectKey));
   if (details.isError) return <ErrorState error={details.error} onRetry={() => void details.refetch()} />;
-  if (details.data === undefined) return <Skeleton width="100%" height="12rem" />;
+  if (details.data === undefined) return <LoadingRegion height="12rem" />;
   const versions = <ObjectVersions bucket={bucket} objectKey={objectKey} writable={mayWrite(workspace)} />;
   if (details.data === null) {
     return (

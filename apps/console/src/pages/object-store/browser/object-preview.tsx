@@ -5,7 +5,7 @@ import { downloadPath, textPreviewQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { formatBytes } from '../../../ui/format-bytes.ts';
-import { Skeleton } from '../../../ui/states.tsx';
+import { LoadingRegion } from '../../../ui/states.tsx';
 import styles from './browser.module.css';
 import { IMAGE_PREVIEW_BYTES, previewKindOf, TEXT_PREVIEW_BYTES } from './preview-kind.ts';
 
@@ -64,7 +64,7 @@ function TextPreview({ bucket, object }: ObjectPreviewProps) {
   const workspace = useWorkspace();
   const text = useQuery(textPreviewQuery(svc, workspace, bucket, object, TEXT_PREVIEW_BYTES));
   if (text.isError) return <Note>Could not load the text.</Note>;
-  if (text.data === undefined) return <Skeleton width="100%" height="8rem" />;
+  if (text.data === undefined) return <LoadingRegion height="8rem" />;
   return (
     <div className={styles['preview']} tabIndex={0} role="region" aria-label={`Preview of ${object.key}`}>
       <pre>{text.data}</pre>

@@ -12,7 +12,7 @@ import { Button } from '../../../ui/button.tsx';
 import { CopyField } from '../../../ui/copy-field.tsx';
 import { FieldStack } from '../../../ui/field.tsx';
 import { ActionPanel, Panel, Section } from '../../../ui/page.tsx';
-import { ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { ErrorState, LoadingRegion } from '../../../ui/states.tsx';
 import { DeleteBucketDialog } from '../buckets/delete-bucket-dialog.tsx';
 import { AccessSettings } from './access-settings.tsx';
 import { CorsSettings } from './cors-settings.tsx';
@@ -35,7 +35,7 @@ export function BucketSettingsPage() {
       {settings.isError ? (
         <ErrorState error={settings.error} onRetry={() => void settings.refetch()} />
       ) : settings.data === undefined ? (
-        <Skeleton width="100%" height="20rem" />
+        <LoadingRegion height="20rem" />
       ) : (
         <>
           <AccessSettings settings={settings.data} locked={locked} />

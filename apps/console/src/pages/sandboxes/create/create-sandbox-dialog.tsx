@@ -10,7 +10,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
-import { ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { ErrorState, LoadingRegion } from '../../../ui/states.tsx';
 import { ImagePicker } from './image-picker.tsx';
 import { MoreSettings } from './more-settings.tsx';
 import { EMPTY_DRAFT, faultsOf, toNewSandbox, type SandboxDraft } from './sandbox-draft.ts';
@@ -34,7 +34,7 @@ function Loaded({ onDone }: { onDone: () => void }) {
   const workspace = useWorkspace();
   const images = useQuery(imagesQuery(api, workspace));
   if (images.isError) return <ErrorState error={images.error} onRetry={() => void images.refetch()} />;
-  if (images.data === undefined) return <Skeleton width="100%" height="20rem" />;
+  if (images.data === undefined) return <LoadingRegion height="20rem" />;
   return <CreateSandboxForm catalog={images.data} onDone={onDone} />;
 }
 

@@ -9,7 +9,7 @@ import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Panel } from '../../../ui/page.tsx';
-import { EmptyState, Skeleton } from '../../../ui/states.tsx';
+import { EmptyState, LoadingRegion } from '../../../ui/states.tsx';
 import { NotRunning } from '../detail/not-running.tsx';
 import { isAwake } from '../detail/sandbox-labels.ts';
 import { SessionBar } from './session-bar.tsx';
@@ -37,7 +37,7 @@ function RunningTerminal({ sandbox }: { sandbox: Sandbox }) {
   const workspace = useWorkspace();
   const { session } = route.useSearch();
   const terminals = useQuery(terminalsQuery(api, workspace, sandbox.id));
-  if (terminals.data === undefined && !terminals.isError) return <Skeleton width="100%" height="24rem" />;
+  if (terminals.data === undefined && !terminals.isError) return <LoadingRegion height="24rem" />;
   const sessions = terminals.data ?? [];
   return <Terminals sandbox={sandbox} sessions={sessions} first={choose(sessions, session)} />;
 }
