@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { databaseFaultOf } from '@svc/sql/database-fault';
+import { parseDatabaseFault } from '@svc/sql/database-fault';
 import { startErrors } from './errors.ts';
 
 /** Paths below the data folder. */
@@ -85,7 +85,7 @@ function takeLock(folder: string): DatabaseSync {
     return lock;
   } catch (cause) {
     lock?.close();
-    if (databaseFaultOf(cause)?.kind === 'conflict') {
+    if (parseDatabaseFault(cause)?.kind === 'conflict') {
       throw startErrors.DATA_FOLDER_IN_USE({ details: { path: folder, holder: holderOf(pidFile) }, cause });
     }
     throw explain(folder, cause);

@@ -1,5 +1,5 @@
 import { fieldAt, type KubeObject } from '@svc/kube';
-import { conditionOf, hasCondition, recordsAt } from '@svc/kube/values';
+import { findCondition, hasCondition, recordsAt } from '@svc/kube/values';
 import type { ResourceResult } from '@svc/protocol';
 import { whyNotRunning } from '../pods/container-status.ts';
 
@@ -49,7 +49,7 @@ export function healthOf(object: KubeObject): ObjectHealth {
 }
 
 function deploymentHealth(object: KubeObject, number: Numbers): ObjectHealth {
-  const progress = conditionOf(object, 'Progressing');
+  const progress = findCondition(object, 'Progressing');
   if (progress?.['reason'] === 'ProgressDeadlineExceeded') {
     return { health: 'failed', message: textOf(progress['message']) || 'made no progress in time' };
   }
@@ -85,7 +85,7 @@ function daemonSetHealth(number: Numbers): ObjectHealth {
 
 /** A job need not finish within a deploy: a running one is ready. */
 function jobHealth(object: KubeObject, number: Numbers): ObjectHealth {
-  const failure = conditionOf(object, 'Failed');
+  const failure = findCondition(object, 'Failed');
   if (failure?.['status'] === 'True') {
     return { health: 'failed', message: textOf(failure['message']) || 'failed' };
   }
@@ -123,7 +123,7 @@ function serviceHealth(object: KubeObject): ObjectHealth {
 
 /** Other kinds are ready unless the usual conditions say otherwise. */
 function otherHealth(object: KubeObject): ObjectHealth {
-  const condition = conditionOf(object, 'Ready') ?? conditionOf(object, 'Available');
+  const condition = findCondition(object, 'Ready') ?? findCondition(object, 'Available');
   if (condition === undefined || condition['status'] === 'True') return ready();
   return progressing(textOf(condition['message']) || 'is not ready');
 }
@@ -138,13 +138,13 @@ export function waitingReason(pod: KubeObject): string | null {
     if (why === null || STARTING.has(textOf(fieldAt(status, 'state', 'waiting', 'reason')))) continue;
     return `container ${textOf(status['name'])} ${why}`.slice(0, 500);
   }
-  const scheduled = conditionOf(pod, 'PodScheduled');
+  const scheduled = findCondition(pod, 'PodScheduled');
   return scheduled?.['status'] === 'False' ? textOf(scheduled['message']).slice(0, 500) || 'is not scheduled' : null;
 }
 
 /** The reason of a controller that cannot create its pods: quota, admission or a missing service account. */
 export function controllerReason(object: KubeObject): string | null {
-  const failure = conditionOf(object, 'ReplicaFailure');
+  const failure = findCondition(object, 'ReplicaFailure');
   return failure?.['status'] === 'True' ? textOf(failure['message']).slice(0, 500) : null;
 }
 

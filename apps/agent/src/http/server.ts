@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { clientErrorOf, isAboutHttp, refuseSocket } from '@svc/http/client-errors';
+import { toClientError, isAboutHttp, refuseSocket } from '@svc/http/client-errors';
 import type { Logger } from '@svc/telemetry';
 import { agentErrors } from '../errors.ts';
 import type { RouteLimits } from './rate-limits.ts';
@@ -50,7 +50,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   server.maxConnections = MAX_CONNECTIONS;
   server.on('upgrade', (_request, socket) => socket.destroy());
   server.on('clientError', (error: Error, socket: Duplex) => {
-    if (isAboutHttp(error)) refuseSocket(socket, clientErrorOf(error), '', (refusal) => errorAnswer(refusal).body);
+    if (isAboutHttp(error)) refuseSocket(socket, toClientError(error), '', (refusal) => errorAnswer(refusal).body);
     else socket.destroy();
   });
   await listen(server, options);

@@ -42,7 +42,7 @@ export class ClusterRegistry {
 
   async #limitsOf(workspaceUuid: string): Promise<Limits> {
     const { quotaLimits, maxClustersPerWorkspace } = this.#options;
-    const limits = await quotaLimits.limitsOf(workspaceUuid);
+    const limits = await quotaLimits.readLimits(workspaceUuid);
     return { ...limits, workspace: { [clusterQuotas.clusters.name]: maxClustersPerWorkspace, ...limits.workspace } };
   }
 

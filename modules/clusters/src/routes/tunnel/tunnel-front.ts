@@ -7,7 +7,7 @@ import {
   relayRequest,
   relayUpgrade,
   renderNestedError,
-  requestIdOf,
+  resolveRequestId,
   whenClosed,
   type ClientOfRequest,
   type RelayTarget,
@@ -224,7 +224,7 @@ export class TunnelFront {
         outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
         status,
         remoteAddress: this.#options.clientOf(request).remoteAddress,
-        requestId: requestIdOf(request.headers),
+        requestId: resolveRequestId(request.headers),
         details: { method: request.method ?? '', path },
       })
       .catch((error: unknown) => onError(error, { cluster: caller.cluster.id }));
@@ -241,7 +241,7 @@ export class TunnelFront {
       response.destroy();
       return;
     }
-    const requestId = requestIdOf(request.headers);
+    const requestId = resolveRequestId(request.headers);
     const body = JSON.stringify(renderNestedError(error, requestId));
     response.writeHead(error.status, {
       ...error.headers,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLATFORM_COOKIES, serializeCookie } from '@svc/access';
 import { toAppError } from '@svc/errors';
-import { renderFlatError, requestIdOf } from '@svc/http';
+import { renderFlatError, resolveRequestId } from '@svc/http';
 
 /** Whether a user is navigating to a page, so that the URL is kept in the address bar. */
 export function isNavigation({ headers, method }: IncomingMessage): boolean {
@@ -23,7 +23,7 @@ export function answerError(raw: unknown, request: IncomingMessage, response: Se
     return;
   }
   const error = toAppError(raw);
-  const requestId = requestIdOf(request.headers);
+  const requestId = resolveRequestId(request.headers);
   const html = isNavigation(request);
   const body = html ? pageOf(error.status, error.message) : JSON.stringify(renderFlatError(error, requestId));
   response.writeHead(error.status, {

@@ -164,7 +164,7 @@ export class TerminalHub implements UpgradeRoute {
   async #takePlace(workspaceUuid: string): Promise<() => void> {
     const { places, quotaLimits, effects, failed } = this.#options;
     const id = effects.randomBytes(PLACE_ID_BYTES).toString('hex');
-    const breach = await places.take(id, await quotaLimits.limitsOf(workspaceUuid));
+    const breach = await places.take(id, await quotaLimits.readLimits(workspaceUuid));
     if (breach !== null) throw quotaExceeded(breach);
     return () => {
       const released: Promise<void> = places
