@@ -72,7 +72,7 @@ async function respond(options: AgentServerOptions, request: IncomingMessage, re
   let answer: Answer;
   let headers: Record<string, string> = {};
   try {
-    const { path, route } = routeOf(options, request);
+    const { path, route } = findRoute(options, request);
     // First, so that every response of a limited route has the rate limit headers.
     headers = options.limits.take(options.limitedAs?.(path) ?? path, request.socket.remoteAddress ?? '');
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -100,7 +100,7 @@ async function respond(options: AgentServerOptions, request: IncomingMessage, re
 }
 
 /** The target may also be an absolute URL, as sent by clients behind a proxy (RFC 9112, 3.2.2). */
-function routeOf(options: AgentServerOptions, request: IncomingMessage): { path: string; route: Route } {
+function findRoute(options: AgentServerOptions, request: IncomingMessage): { path: string; route: Route } {
   const target = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
   const path = target.split('?', 1)[0] ?? '';
   const route = options.find(path);

@@ -38,7 +38,7 @@ export async function lockStateFolder({ folder, clock, log }: StateLockOptions):
   for (let told = false; ; told = true) {
     const lock = tryLock(folder, log);
     if (lock !== null) return lock;
-    const holder = holderOf(folder);
+    const holder = readHolder(folder);
     if (clock.nowMs() >= deadlineMs) {
       throw agentErrors.STATE_DIR_IN_USE({ details: { path: folder, holder, key: 'agent.state_dir' } });
     }
@@ -71,7 +71,7 @@ function tryLock(folder: string, log: Logger): StateLock | null {
 }
 
 /** For messages only: the number may be from another machine or container, or not written yet. */
-function holderOf(folder: string): string {
+function readHolder(folder: string): string {
   try {
     return `process ${readFileSync(join(folder, HOLDER_FILE), 'utf8').trim()}`;
   } catch {
