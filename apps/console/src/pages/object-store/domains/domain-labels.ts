@@ -13,7 +13,7 @@ export interface DomainLabel {
 /** The state of a domain, and its next step. */
 export function domainLabel(domain: CustomDomain): DomainLabel {
   const { status, cname_target: target, error } = domain;
-  const dns = describeDns(domain);
+  const dns = parseDns(domain);
   switch (status) {
     case 'active':
       return { tone: 'ok', label: 'Active', live: true, next: null };
@@ -47,7 +47,7 @@ function describeDns(status: string, observed: string | null, target: string): s
 }
 
 /** The last observed DNS record of the host name. */
-export function describeDns({ dns }: CustomDomain): { status: string; observed: string | null } {
+export function parseDns({ dns }: CustomDomain): { status: string; observed: string | null } {
   const observed = dns?.observed;
   const text = Array.isArray(observed) ? observed.join(', ') : typeof observed === 'string' ? observed : null;
   return { status: dns?.status ?? 'missing', observed: text === '' ? null : text };
