@@ -15,7 +15,7 @@ import {
 import { openBlobStore } from '@svc/object-store';
 import { describeBlobStore } from '@svc/object-store/testing/blob-store-contract';
 import { startStore, testConfig, type RunningStore } from '@svc/object-store/testing/running-store';
-import { refusalOf, sdkClient } from '@svc/object-store/testing/s3-client';
+import { catchRefusal, sdkClient } from '@svc/object-store/testing/s3-client';
 import { describeRequiring, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCeph, type Ceph } from './start.ts';
@@ -123,7 +123,7 @@ describeRequiring(
         const writers = Array.from({ length: 4 }, async (_, writer) => {
           for (let index = 0; !stop.signal.aborted; index += 1) {
             const Key = `load/${writer}/${index}`;
-            const { code, status } = await refusalOf(client.send(new PutObjectCommand({ Bucket, Key, Body: body })));
+            const { code, status } = await catchRefusal(client.send(new PutObjectCommand({ Bucket, Key, Body: body })));
             if (code === 'none') answered.push(Key);
             else {
               expect({ code, status }).toEqual({ code: 'ProviderUnavailable', status: 503 });

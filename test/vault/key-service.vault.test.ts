@@ -5,7 +5,7 @@ import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { combineKeyWrappers, createVaultTransitKeyWrapper, tokenFromFile, type KeyWrapper } from '@svc/keys';
 import { describeKeyWrapper } from '@svc/keys/testing/key-wrapper-contract';
 import { startClientStore } from '@svc/object-store/testing/client-store';
-import { refusalOf } from '@svc/object-store/testing/s3-client';
+import { catchRefusal } from '@svc/object-store/testing/s3-client';
 import { describeRequiring } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startVault, type VaultServer } from './server.ts';
@@ -85,15 +85,15 @@ describeRequiring(['linux', 'go'], 'the transit engine of a real Vault', () => {
       await put('during');
       nowMs += 200_000; // it has expired
       const away = { code: 'KeyServiceUnavailable', status: 503 };
-      expect(await refusalOf(get('before'))).toEqual(away);
-      expect(await refusalOf(put('refused'))).toEqual(away);
+      expect(await catchRefusal(get('before'))).toEqual(away);
+      expect(await catchRefusal(put('refused'))).toEqual(away);
       const raw = await client.send(new GetObjectCommand({ Bucket, Key: 'before' })).catch((error: unknown) => error);
       expect(raw).toMatchObject({ $retryable: undefined, $metadata: { httpStatusCode: 503 } });
 
       await vault.unseal();
       expect(await get('before')).toBe('body of before');
       expect(await get('during')).toBe('body of during');
-      expect((await refusalOf(get('refused'))).code).toBe('NoSuchKey');
+      expect((await catchRefusal(get('refused'))).code).toBe('NoSuchKey');
       await store.keyRing.addKey();
       await put('after');
       await store.module.maintain();

@@ -34,7 +34,7 @@ export async function bundleAgent(root: string, build: BuildInfo): Promise<Agent
     const { output } = await bundle.generate({ format: 'cjs', minify: true, codeSplitting: false });
     const [chunk, ...more] = output;
     if (more.length > 0) throw new Error('the bundle of the agent has more than one file');
-    return { code: asciiOnly(chunk.code), notices: await noticesOf(Object.keys(chunk.modules)) };
+    return { code: asciiOnly(chunk.code), notices: await readNotices(Object.keys(chunk.modules)) };
   } finally {
     await bundle.close();
   }
@@ -50,7 +50,7 @@ function asciiOnly(code: string): string {
   );
 }
 
-async function noticesOf(modules: readonly string[]): Promise<string> {
+async function readNotices(modules: readonly string[]): Promise<string> {
   const folders = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []);
   const texts = await Promise.all([...new Set(folders)].toSorted().map(readNotice));
   return texts.toSorted().join('\n');

@@ -48,7 +48,7 @@ export async function debianLibraries(options: LibrariesOptions): Promise<TarEnt
     const control = await runTool('dpkg-deb', ['-f', file], { signal });
     const name = /^Package: (\S+)$/m.exec(control)?.[1] ?? '';
     entries.push({ type: 'file', path: `var/lib/dpkg/status.d/${name}`, content: control });
-    entries.push({ type: 'file', path: `usr/share/doc/${name}/copyright`, content: await copyrightOf(root, name) });
+    entries.push({ type: 'file', path: `usr/share/doc/${name}/copyright`, content: await readCopyright(root, name) });
   }
   const loaderName = posix.basename(loader);
   for (const name of [...LIBRARIES, loaderName]) {
@@ -107,7 +107,7 @@ async function packageFiles(folder: string, debian: string): Promise<string[]> {
   return names.map((name) => join(folder, name));
 }
 
-async function copyrightOf(root: string, name: string): Promise<Buffer> {
+async function readCopyright(root: string, name: string): Promise<Buffer> {
   try {
     return await readFile(join(root, 'usr/share/doc', name, 'copyright'));
   } catch (cause) {

@@ -17,7 +17,7 @@ export function addElfNote(program: Buffer, name: string, content: Buffer): Buff
   const address = offset + distance;
 
   const tableSize = (header.segments.length + 2) * SEGMENT_BYTES;
-  const note = noteOf(name, content);
+  const note = encodeNote(name, content);
   const noteOffset = roundUp(tableSize, NOTE_ALIGNMENT);
   const size = noteOffset + note.length;
   const place = (from: number, length: number) => ({
@@ -100,7 +100,7 @@ function writeSegment(program: Buffer, at: number, segment: Segment): void {
   );
 }
 
-function noteOf(name: string, content: Buffer): Buffer {
+function encodeNote(name: string, content: Buffer): Buffer {
   const nameSize = Buffer.byteLength(name) + 1;
   const contentAt = 12 + roundUp(nameSize, NOTE_ALIGNMENT);
   const note = Buffer.alloc(contentAt + roundUp(content.length, NOTE_ALIGNMENT));

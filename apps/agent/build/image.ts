@@ -61,7 +61,7 @@ export async function buildImage(options: ImageOptions): Promise<BuiltImage> {
     const name = options.name ?? `localhost/svc-agent:${stamp.version}`;
     const config = await putJson(folder, imageConfig(options.architecture, stamp, node, layers));
     const manifest = await putJson(folder, imageManifest(config, layers));
-    const archive = writeTar(archiveOf(name, manifest, config, layers));
+    const archive = writeTar(createArchive(name, manifest, config, layers));
     await pipeline(
       Readable.from(archive),
       createWriteStream(`${output}.part`),
@@ -140,7 +140,7 @@ function imageManifest(config: Blob, layers: readonly Layer[]): object {
   };
 }
 
-function archiveOf(name: string, manifest: Blob, config: Blob, layers: readonly Layer[]): TarEntry[] {
+function createArchive(name: string, manifest: Blob, config: Blob, layers: readonly Layer[]): TarEntry[] {
   const pathOf = ({ digest }: Blob): string => `blobs/${digest.replace(':', '/')}`;
   const annotations = {
     'io.containerd.image.name': name,

@@ -15,7 +15,7 @@ export interface BuildInfo {
 export function readBuildInfo(folder: string): BuildInfo {
   const root = join(folder, '..', '..', '..');
   return {
-    version: textOf(readJson(join(folder, '..', 'package.json')) ?? {}, 'version', '0.0.0'),
+    version: parseText(readJson(join(folder, '..', 'package.json')) ?? {}, 'version', '0.0.0'),
     gitCommit: checkedOutCommit(join(root, '.git')),
     buildDate:
       statSync(join(folder, 'main.ts'), { throwIfNoEntry: false })?.mtime.toISOString() ?? new Date(0).toISOString(),
@@ -50,7 +50,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-function textOf(fields: Record<string, unknown>, name: string, otherwise: string): string {
+function parseText(fields: Record<string, unknown>, name: string, otherwise: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : otherwise;
 }

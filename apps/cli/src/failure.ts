@@ -43,8 +43,8 @@ export function describeFailure(error: unknown): string {
 export function describeExpected(error: unknown): string | null {
   if (error instanceof CommandFailure) return printable(error.message);
   if (error instanceof ApiError || error instanceof S3Error) {
-    const hint = hintOf(error);
-    const issues = error instanceof ApiError ? issuesOf(error) : '';
+    const hint = findHint(error);
+    const issues = error instanceof ApiError ? describeIssues(error) : '';
     const request = error.status >= 500 && error.requestId !== null ? ` [request ${error.requestId}]` : '';
     return printable(`${error.message.replace(/\.$/, '')}${issues}${hint === undefined ? '' : ` (${hint})`}${request}`);
   }
@@ -55,7 +55,7 @@ export function describeExpected(error: unknown): string | null {
   return null;
 }
 
-function hintOf(error: ApiError | S3Error): string | undefined {
+function findHint(error: ApiError | S3Error): string | undefined {
   const known = HINTS.get(error.code);
   if (known !== undefined) return known;
   if (error.code === 'AGENT_OFFLINE')
@@ -64,7 +64,7 @@ function hintOf(error: ApiError | S3Error): string | undefined {
   return undefined;
 }
 
-function issuesOf({ details, message }: ApiError): string {
+function describeIssues({ details, message }: ApiError): string {
   const { issues } = details;
   if (!Array.isArray(issues) || issues.length === 0) return '';
   const texts = issues.slice(0, 3).flatMap((each) => {
@@ -76,12 +76,12 @@ function issuesOf({ details, message }: ApiError): string {
 }
 
 function describeNetwork(error: NetworkError): string {
-  const cause = causeOf(error);
+  const cause = describeCause(error);
   return cause === error.message ? cause : `${error.message}: ${cause}`;
 }
 
 /** Returns the innermost cause, such as `connect ECONNREFUSED 127.0.0.1:4000`. */
-function causeOf(error: Error): string {
+function describeCause(error: Error): string {
   let inner: Error = error;
   while (inner.cause instanceof Error) inner = inner.cause;
   if (inner.message !== '') return inner.message;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { databaseFaultOf } from '@svc/sql/database-fault';
+import { parseDatabaseFault } from '@svc/sql/database-fault';
 import { startErrors } from './errors.ts';
 
 /** Paths below the data folder. */
@@ -85,14 +85,14 @@ function takeLock(folder: string): DatabaseSync {
     return lock;
   } catch (cause) {
     lock?.close();
-    if (databaseFaultOf(cause)?.kind === 'conflict') {
-      throw startErrors.DATA_FOLDER_IN_USE({ details: { path: folder, holder: holderOf(pidFile) }, cause });
+    if (parseDatabaseFault(cause)?.kind === 'conflict') {
+      throw startErrors.DATA_FOLDER_IN_USE({ details: { path: folder, holder: readHolder(pidFile) }, cause });
     }
     throw explain(folder, cause);
   }
 }
 
-function holderOf(pidFile: string): string {
+function readHolder(pidFile: string): string {
   try {
     return ` (pid ${readFileSync(pidFile, 'utf8').trim()})`;
   } catch {
@@ -114,7 +114,7 @@ export function explain(path: string, cause: unknown): Error {
 }
 
 /** Stable across restarts of this data folder, and unique among replicas. */
-export function replicaIdOf(dataFolder: string, newId: () => string = randomUUID): string {
+export function loadOrCreateReplicaId(dataFolder: string, newId: () => string = randomUUID): string {
   const file = join(dataFolder, 'replica-id');
   try {
     const known = readFileSync(file, 'utf8').trim();

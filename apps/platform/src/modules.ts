@@ -29,7 +29,7 @@ import { systemClock, type DiskSpace } from '@svc/runtime';
 import { createDisabledSandboxesModule, createSandboxesModule, type SandboxesState } from '@svc/sandboxes';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
-import { replicaIdOf, type DataFolder } from './data-folder.ts';
+import { loadOrCreateReplicaId, type DataFolder } from './data-folder.ts';
 import type { Databases } from './databases.ts';
 import { diskForRows } from './disk-reserve.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -85,7 +85,7 @@ function createClusters(deps: ServiceModulesDeps): Promise<ClustersModule> {
     metrics,
     clock: systemClock,
     randomBytes,
-    replicaId: replicaIdOf(folder.path),
+    replicaId: loadOrCreateReplicaId(folder.path),
     version: VERSION,
     deployFolder: DEPLOY_FOLDER,
     agentImagesFolder: folder.agentImagesFolder,
@@ -128,7 +128,7 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
     keyRing,
     quotaLimits,
     domainResolver: createDnsResolver({ servers: customDomains.resolvers }),
-    replicaId: replicaIdOf(folder.path),
+    replicaId: loadOrCreateReplicaId(folder.path),
     webhooks: createWebhookSender({
       allowedNetworks: notifications.allowed_networks,
       timeoutMs: notifications.timeout_seconds * 1_000,
@@ -173,7 +173,7 @@ function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<Sandbo
     helperFolder: HELPER_FOLDER,
     clientOf,
     publicUrl: () => endpoints.url,
-    node: replicaIdOf(folder.path),
+    node: loadOrCreateReplicaId(folder.path),
     disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
   });
 }

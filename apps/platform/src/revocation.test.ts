@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   bearer,
-  cookieOf,
+  fetchCookie,
   done,
   newMember,
   newServiceAccount,
@@ -88,7 +88,7 @@ const SCENARIOS: readonly Scenario[] = [
     ends: 'credential',
     prepare: async () => {
       const { email, headers, workspace } = await person();
-      const caller = { headers: await cookieOf(platform, email), workspace, team: null };
+      const caller = { headers: await fetchCookie(platform, email), workspace, team: null };
       return { caller, take: () => everywhere(headers) };
     },
   },

@@ -108,7 +108,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   await claimEngine(metadata, config);
   await dependencies.keyRing.check();
   const thread = new DigestThread(dependencies.quotaLimits.shareOf);
-  const deps = partsOf(dependencies, { kernels: new HashKernels(), thread });
+  const deps = createStoreDeps(dependencies, { kernels: new HashKernels(), thread });
   const services = createServices(deps);
   const customDomains = createCustomDomains({
     config: config.custom_domains,
@@ -226,7 +226,7 @@ function createOversight(dependencies: ObjectStoreDependencies): S3Oversight {
   return { audit: new S3Audit({ audit, metadata, log, metrics, now }), rights };
 }
 
-function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingDeps): StoreDeps {
+function createStoreDeps(dependencies: ObjectStoreDependencies, hashing: HashingDeps): StoreDeps {
   const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, now, random } = dependencies;
   const { quotaLimits, workspaceTraffic, disk } = dependencies;
   return {

@@ -30,7 +30,7 @@ const MAX_VALUES = 8;
  * unencrypted responses, can plant the plain name. Without TLS, browsers refuse the prefix.
  */
 export function cookieValues(header: string | undefined, { name }: PlatformCookie, isSecure: boolean): string[] {
-  const pairs = pairsOf(header);
+  const pairs = parsePairs(header);
   const secureName = `${SECURE_PREFIX}${name}`;
   return (isSecure ? [secureName] : [secureName, name])
     .flatMap((each) => pairs.filter((pair) => pair.startsWith(`${each}=`)).map((pair) => pair.slice(each.length + 1)))
@@ -55,7 +55,7 @@ export function isPlatformCookie(name: string): boolean {
 
 /** Returns the `Cookie` header without the platform's cookies, for programs behind it; null if empty. */
 export function foreignCookies(header: string | undefined): string | null {
-  const kept = pairsOf(header).filter((pair) => !isPlatformCookie(pair));
+  const kept = parsePairs(header).filter((pair) => !isPlatformCookie(pair));
   return kept.length === 0 ? null : kept.join('; ');
 }
 
@@ -66,7 +66,7 @@ export function confineSetCookie(value: string): string | null {
   return [pair, ...attributes.filter((each) => !/^\s*domain\s*(=|$)/i.test(each))].join(';');
 }
 
-function pairsOf(header: string | undefined): string[] {
+function parsePairs(header: string | undefined): string[] {
   return (header ?? '')
     .split(';')
     .map((pair) => pair.trim())

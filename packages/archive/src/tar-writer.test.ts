@@ -5,7 +5,7 @@ import { temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { writeTar, type TarEntry } from './tar-writer.ts';
 
-async function archiveOf(entries: readonly TarEntry[]): Promise<Buffer> {
+async function createArchive(entries: readonly TarEntry[]): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of writeTar(entries)) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -19,7 +19,7 @@ describe('writeTar', () => {
     const archive = join(folder.path, 'archive.tar');
     await writeFile(
       archive,
-      await archiveOf([
+      await createArchive([
         { type: 'folder', path: 'a', mode: 0o700, owner: 65_532 },
         { type: 'file', path: 'a/text', content: 'grüße' },
         { type: 'stored', path: 'a/stored', mode: 0o755, file: stored, sizeBytes: 100_000 },
@@ -40,7 +40,7 @@ describe('writeTar', () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'file');
     await writeFile(file, 'four');
-    await expect(archiveOf([{ type: 'stored', path: 'file', file, sizeBytes: 5 }])).rejects.toThrow(/changed/);
-    await expect(archiveOf([{ type: 'file', path: 'n'.repeat(101), content: '' }])).rejects.toThrow(/too long/);
+    await expect(createArchive([{ type: 'stored', path: 'file', file, sizeBytes: 5 }])).rejects.toThrow(/changed/);
+    await expect(createArchive([{ type: 'file', path: 'n'.repeat(101), content: '' }])).rejects.toThrow(/too long/);
   });
 });

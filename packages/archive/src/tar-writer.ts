@@ -27,7 +27,7 @@ const TYPE_FLAGS: Readonly<Record<TarEntry['type'], string>> = { file: '0', stor
 export async function* writeTar(entries: Iterable<TarEntry>): AsyncGenerator<Buffer> {
   for (const entry of entries) {
     const size = sizeOf(entry);
-    yield headerOf(entry, size);
+    yield encodeHeader(entry, size);
     if (entry.type === 'file') yield Buffer.from(entry.content);
     if (entry.type === 'stored') yield* storedBytes(entry.file, size);
     const rest = size % BLOCK_BYTES;
@@ -51,7 +51,7 @@ function sizeOf(entry: TarEntry): number {
   return entry.type === 'file' ? Buffer.byteLength(entry.content) : 0;
 }
 
-function headerOf(entry: TarEntry, size: number): Buffer {
+function encodeHeader(entry: TarEntry, size: number): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES);
   const path = entry.type === 'folder' ? `${entry.path}/` : entry.path;
   const target = entry.type === 'link' ? entry.target : '';

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
  * The internal symbols that `onread` of a new `net.Socket` sets. Node.js has no public API for an existing socket, such
  * as that of an upgrade request, and none at all for a server's `TLSSocket`.
  */
-const [BUFFER, CALLBACK, GENERATOR] = symbolsOf('kBuffer', 'kBufferCb', 'kBufferGen');
+const [BUFFER, CALLBACK, GENERATOR] = findSymbols('kBuffer', 'kBufferCb', 'kBufferGen');
 
 interface ReadHandle {
   useUserBuffer(bytes: Uint8Array): void;
@@ -37,7 +37,7 @@ function isReadHandle(handle: unknown): handle is ReadHandle {
   return typeof handle === 'object' && handle !== null && 'useUserBuffer' in handle;
 }
 
-function symbolsOf(...names: string[]): (symbol | undefined)[] {
+function findSymbols(...names: string[]): (symbol | undefined)[] {
   const own = Object.getOwnPropertySymbols(new Socket());
   return names.map((name) => own.find(({ description }) => description === name));
 }

@@ -27,7 +27,7 @@ function load(options: Partial<LoadConfigOptions<typeof schema>> & { yaml?: stri
   return loadConfig({ schema, environmentPrefix: 'SVC', files, readTextFile, ...rest });
 }
 
-function faultsOf(run: () => unknown): readonly ConfigFault[] {
+function catchFaults(run: () => unknown): readonly ConfigFault[] {
   try {
     run();
   } catch (error) {
@@ -72,7 +72,7 @@ describe('loadConfig', () => {
     const yaml = 'htpp:\n  port: 1\nhttp:\n  prot: 2\n  host: 7\nservices: [clusters, ovens]';
     const environment = { SVC_HTTP_PORT: 'many' };
     const flags = [{ flag: '--limit', path: 'sandboxes.max_per_caller', value: 1.5 }];
-    expect(faultsOf(() => load({ yaml, environment, flags }))).toEqual([
+    expect(catchFaults(() => load({ yaml, environment, flags }))).toEqual([
       {
         path: 'htpp',
         message: 'is not a known key; did you mean http?',
@@ -109,13 +109,13 @@ describe('loadConfig', () => {
   });
 
   it('suggests the section to which a misplaced key belongs', () => {
-    expect(faultsOf(() => load({ yaml: 'max_per_caller: 4' }))[0]?.message).toBe(
+    expect(catchFaults(() => load({ yaml: 'max_per_caller: 4' }))[0]?.message).toBe(
       'is not a known key; did you mean sandboxes.max_per_caller?',
     );
   });
 
   it('never includes the value of an invalid secret', () => {
-    const faults = faultsOf(() => load({ environment: { SVC_OWNER_PASSWORD: 'short' } }));
+    const faults = catchFaults(() => load({ environment: { SVC_OWNER_PASSWORD: 'short' } }));
     expect(faults).toHaveLength(1);
     expect(JSON.stringify(faults)).not.toContain('short');
   });
@@ -128,10 +128,12 @@ describe('loadConfig', () => {
 
   it('rejects a secret that is set both directly and by file, and one whose file is missing', () => {
     const both = { SVC_OWNER_PASSWORD: 'correct horse', SVC_OWNER_PASSWORD_FILE: '/run/secrets/password' };
-    expect(faultsOf(() => load({ environment: both }))[0]?.message).toBe(
+    expect(catchFaults(() => load({ environment: both }))[0]?.message).toBe(
       'is given twice, by SVC_OWNER_PASSWORD and SVC_OWNER_PASSWORD_FILE',
     );
-    expect(faultsOf(() => load({ environment: { SVC_OWNER_PASSWORD_FILE: '/absent' } }))[0]?.message).toMatch(/ENOENT/);
+    expect(catchFaults(() => load({ environment: { SVC_OWNER_PASSWORD_FILE: '/absent' } }))[0]?.message).toMatch(
+      /ENOENT/,
+    );
   });
 
   it('does not read files for keys that are not secret', () => {
@@ -146,7 +148,7 @@ describe('loadConfig', () => {
   it('creates an optional section only if a source sets one of its keys', () => {
     expect(load().value.tls).toBeUndefined();
     expect(load({ yaml: 'tls: {certificate: a.pem}' }).value.tls).toEqual({ certificate: 'a.pem', versions: 3 });
-    expect(faultsOf(() => load({ environment: { SVC_TLS_VERSIONS: '2' } }))).toEqual([
+    expect(catchFaults(() => load({ environment: { SVC_TLS_VERSIONS: '2' } }))).toEqual([
       {
         path: 'tls.certificate',
         message: 'is required; set it in the file or by SVC_TLS_CERTIFICATE',
@@ -169,27 +171,27 @@ describe('loadConfig', () => {
 
   it('rejects unknown and missing keys inside list items', () => {
     expect(
-      faultsOf(() => load({ yaml: 'forwards: [{nmae: a}]' })).map(({ path, message }) => `${path} ${message}`),
+      catchFaults(() => load({ yaml: 'forwards: [{nmae: a}]' })).map(({ path, message }) => `${path} ${message}`),
     ).toEqual(['forwards.0.name is required', 'forwards.0.nmae is not a known key; did you mean forwards.0.name?']);
   });
 
   it('rejects a scalar in place of a section, and invalid YAML, with the line', () => {
-    expect(faultsOf(() => load({ yaml: 'http: 4000' }))[0]).toMatchObject({
+    expect(catchFaults(() => load({ yaml: 'http: 4000' }))[0]).toMatchObject({
       path: 'http',
       message: 'must be a section with keys',
     });
-    expect(faultsOf(() => load({ yaml: 'http:\n  port: 1\n  port: 2' }))[0]?.origin?.where).toBe('svc.yaml:3:3');
-    expect(faultsOf(() => load({ yaml: 'labels: &a {x: y}\nforwards: *a' }))[0]?.message).toMatch(/aliases/);
+    expect(catchFaults(() => load({ yaml: 'http:\n  port: 1\n  port: 2' }))[0]?.origin?.where).toBe('svc.yaml:3:3');
+    expect(catchFaults(() => load({ yaml: 'labels: &a {x: y}\nforwards: *a' }))[0]?.message).toMatch(/aliases/);
   });
 
   it('names a file that it cannot read', () => {
-    expect(faultsOf(() => load({ files: ['/absent.yaml'] }))[0]?.message).toMatch(/cannot be read: ENOENT/);
+    expect(catchFaults(() => load({ files: ['/absent.yaml'] }))[0]?.message).toMatch(/cannot be read: ENOENT/);
   });
 
   it('checks rules across keys only if each key is valid, and reports their origin', () => {
     const check = (config: { http: { port: number } }) =>
       config.http.port === 9 ? [{ path: 'http.port', message: 'must differ from the S3 port' }] : [];
-    expect(faultsOf(() => load({ check, environment: { SVC_HTTP_PORT: '9' } }))).toEqual([
+    expect(catchFaults(() => load({ check, environment: { SVC_HTTP_PORT: '9' } }))).toEqual([
       {
         path: 'http.port',
         message: 'must differ from the S3 port',
@@ -212,7 +214,7 @@ describe('loadConfig', () => {
 
   it('does not touch object prototypes through YAML keys', () => {
     expect(
-      faultsOf(() => load({ yaml: '__proto__: {polluted: 1}\nconstructor: 1' })).map((fault) => fault.path),
+      catchFaults(() => load({ yaml: '__proto__: {polluted: 1}\nconstructor: 1' })).map((fault) => fault.path),
     ).toEqual(['__proto__', 'constructor']);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });

@@ -9,9 +9,9 @@ import type { HttpApp } from './http-app.ts';
 import { registerOpenApi } from './openapi.ts';
 import { RouteRateLimits } from './rate-limit-routes.ts';
 import { renderFlatError } from './renderers.ts';
-import { requestIdOf } from './request-id.ts';
+import { resolveRequestId } from './request-id.ts';
 import { observeRequests } from './request-log.ts';
-import { answerUnknownRoutes, rendererOf, type ErrorFamily } from './unknown-routes.ts';
+import { answerUnknownRoutes, findRenderer, type ErrorFamily } from './unknown-routes.ts';
 import { createSerializerCompiler } from './serialization.ts';
 import { createValidatorCompiler } from './validation.ts';
 import { limitWorkspaces } from './workspace-limit.ts';
@@ -79,12 +79,12 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: options.bodyLimitBytes ?? 1024 * 1024,
     trustProxy: proxies.length === 0 ? false : [...proxies],
-    genReqId: (request) => requestIdOf(request.headers),
+    genReqId: (request) => resolveRequestId(request.headers),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2048 },
     // Handles paths with invalid percent-encoding, before any route or hook.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
-      answerError(error, request, reply, rendererOf(families, request.url));
+      answerError(error, request, reply, findRenderer(families, request.url));
     },
     // The listener drains and closes connections. Requests that still arrive are answered.
     return503OnClosing: false,

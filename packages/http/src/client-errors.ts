@@ -5,7 +5,7 @@ import { httpErrors } from './errors.ts';
 import type { ErrorRenderer } from './renderers.ts';
 
 /** Maps HTTP parser errors and timeouts to the catalogue. These occur before there is a request to answer. */
-export function clientErrorOf(error: Error): AppError {
+export function toClientError(error: Error): AppError {
   const code = 'code' in error ? error.code : '';
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':

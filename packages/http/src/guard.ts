@@ -67,7 +67,7 @@ export function installGuard(app: FastifyInstance, { access, audit, rights }: Gu
     if (scope === 'self') {
       await access.permit(request.principal, action);
     } else {
-      request.grant = await access.authorize({ principal: request.principal, action, ...workspaceOf(request) });
+      request.grant = await access.authorize({ principal: request.principal, action, ...readWorkspace(request) });
     }
     held.hold(request, reply, action);
   });
@@ -98,7 +98,7 @@ export function grantedAccessOf(request: FastifyRequest): GrantedAccess {
   return createGrantedAccess(principalOf(request), shownAt, action, grant);
 }
 
-function workspaceOf(request: FastifyRequest): { workspaceUuid?: string; teamUuid?: string } {
+function readWorkspace(request: FastifyRequest): { workspaceUuid?: string; teamUuid?: string } {
   const params = asRecord(request.params);
   const query = asRecord(request.query);
   const workspaceUuid = text(params['workspace_uuid']) ?? text(query['workspace_uuid']);

@@ -29,7 +29,7 @@ export {
   renderRegistryError,
   type ErrorRenderer,
 } from './renderers.ts';
-export { requestIdOf } from './request-id.ts';
+export { resolveRequestId } from './request-id.ts';
 export { describeIssues, WITHOUT_NUL, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export { whenClosed } from './when-closed.ts';

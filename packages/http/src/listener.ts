@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTlsServer, type ServerOptions as TlsServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { clientErrorOf, isAboutHttp, refuseSocket } from './client-errors.ts';
+import { toClientError, isAboutHttp, refuseSocket } from './client-errors.ts';
 import { Connections, type Exchange } from './connections.ts';
 import { continueOnFirstRead } from './expect-continue.ts';
 import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
-import { requestIdOf } from './request-id.ts';
+import { resolveRequestId } from './request-id.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 
 /** Options of a listener. */
@@ -121,7 +121,7 @@ function attachHandlers(server: Server, connections: Connections, options: Liste
     server.on('clientError', (error: Error, socket: Duplex) => {
       // An error cannot be sent in the middle of a response or before the TLS handshake completes.
       if (connections.isAnswering(socket) || !isAboutHttp(error)) socket.destroy(error);
-      else refuseSocket(socket, clientErrorOf(error), requestIdOf({}), renderError);
+      else refuseSocket(socket, toClientError(error), resolveRequestId({}), renderError);
     });
   }
 }

@@ -6,7 +6,7 @@ import type { Metrics } from '@svc/telemetry';
 import { httpErrors } from './errors.ts';
 import type { HttpApp } from './http-app.ts';
 import { renderFlatError } from './renderers.ts';
-import { requestIdOf } from './request-id.ts';
+import { resolveRequestId } from './request-id.ts';
 
 /** Options of the metrics route. */
 export interface MetricsRouteOptions {
@@ -62,7 +62,7 @@ export function createMetricsHandler({ metrics, token }: Pick<MetricsRouteOption
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, error: AppError): void {
-  const body = JSON.stringify(renderFlatError(error, requestIdOf(request.headers)));
+  const body = JSON.stringify(renderFlatError(error, resolveRequestId(request.headers)));
   response.writeHead(error.status, { ...error.headers, 'content-type': 'application/json; charset=utf-8' }).end(body);
 }
 

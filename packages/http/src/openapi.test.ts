@@ -48,7 +48,7 @@ interface Rendered {
   components: Record<string, Record<string, unknown>>;
 }
 
-async function documentOf(...routes: Route[]): Promise<{ text: string; document: Rendered }> {
+async function renderDocument(...routes: Route[]): Promise<{ text: string; document: Rendered }> {
   const app = await createApp();
   for (const route of routes) route(app);
   await app.ready();
@@ -59,7 +59,7 @@ async function documentOf(...routes: Route[]): Promise<{ text: string; document:
 
 describe('the OpenAPI document', () => {
   it('describes a route by its own schema, and its errors in the shape of its path', async () => {
-    const { document } = await documentOf(things, clusters);
+    const { document } = await renderDocument(things, clusters);
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'svc', version: '1.2.3' } });
     expect(document.paths).toEqual({
       '/api/things/{id}': {
@@ -96,7 +96,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('is the same text whatever the order of the routes, and ends in a newline', async () => {
-    const [forth, back] = [await documentOf(things, clusters), await documentOf(clusters, things)];
+    const [forth, back] = [await renderDocument(things, clusters), await renderDocument(clusters, things)];
     expect(forth.text).toBe(back.text);
     expect(forth.text).toMatch(/\n\}\n$/);
   });
@@ -108,11 +108,11 @@ describe('the OpenAPI document', () => {
         { config: { public: true }, schema: { operationId: 'listClusters' } },
         async () => ({}),
       );
-    await expect(documentOf(clusters, twin)).rejects.toThrow('are both named listClusters');
+    await expect(renderDocument(clusters, twin)).rejects.toThrow('are both named listClusters');
   });
 
   it('leaves no reference without its target', async () => {
-    const { text, document } = await documentOf(things, clusters);
+    const { text, document } = await renderDocument(things, clusters);
     for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)) {
       expect(document.components[kind]?.[name], `${kind}/${name}`).toBeDefined();
     }

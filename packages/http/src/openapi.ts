@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import { PLATFORM_COOKIES } from '@svc/access';
 import type { HttpApp } from './http-app.ts';
 import { completeDocument, type OpenApiDocument } from './openapi-document.ts';
-import { rendererOf, type ErrorFamily } from './unknown-routes.ts';
+import { findRenderer, type ErrorFamily } from './unknown-routes.ts';
 
 /**
  * Collects the schemas of all routes registered afterwards; `app.swagger()` and `renderOpenApiDocument` return the
@@ -45,7 +45,7 @@ export async function registerOpenApi(app: HttpApp, version: string, families: r
     transformObject: (documents) => {
       if (!('openapiObject' in documents)) return documents.swaggerObject;
       const document = documents.openapiObject as OpenApiDocument; // the plugin's type is wider than its output
-      return completeDocument(document, (path) => rendererOf(families, path));
+      return completeDocument(document, (path) => findRenderer(families, path));
     },
   });
 }

@@ -8,7 +8,7 @@ const ACCEPTED = /^[A-Za-z0-9._:-]{8,64}$/;
  * Returns the caller's request id or a new one. `newUuid` returns a random UUID (RFC 9562); Node.js batches its
  * entropy, so it costs an eighth of `randomBytes`.
  */
-export function requestIdOf(headers: IncomingHttpHeaders, newUuid: () => string = randomUUID): string {
+export function resolveRequestId(headers: IncomingHttpHeaders, newUuid: () => string = randomUUID): string {
   const given = headers['x-request-id'];
   if (typeof given === 'string' && ACCEPTED.test(given)) return given;
   const uuid = newUuid();

@@ -24,7 +24,7 @@ export class RouteTable {
         for (const name of names) node.restMethods.add(name.toUpperCase());
         return;
       }
-      node = segment.includes(':') ? (node.parameter ??= createNode()) : childOf(node, segment);
+      node = segment.includes(':') ? (node.parameter ??= createNode()) : findOrCreateChild(node, segment);
     }
     for (const name of names) node.methods.add(name.toUpperCase());
   }
@@ -53,7 +53,7 @@ function segmentsOf(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '');
 }
 
-function childOf(node: Node, segment: string): Node {
+function findOrCreateChild(node: Node, segment: string): Node {
   const known = node.fixed.get(segment);
   if (known !== undefined) return known;
   const child = createNode();

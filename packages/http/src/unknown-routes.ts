@@ -11,7 +11,7 @@ export interface ErrorFamily {
 }
 
 /** The path's family determines the shape of errors outside of routes. */
-export function rendererOf(families: readonly ErrorFamily[], url: string): ErrorRenderer {
+export function findRenderer(families: readonly ErrorFamily[], url: string): ErrorRenderer {
   const path = pathOf(url);
   return families.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))?.render ?? renderFlatError;
 }
@@ -25,12 +25,15 @@ export function answerUnknownRoutes(app: HttpApp, families: readonly ErrorFamily
   app.addHook('onRoute', (route) => table.add(route.method, route.url));
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
-    const error = refusalOf(request.method, pathOf(request.url), table);
-    await reply.status(error.status).headers(error.headers).send(rendererOf(families, request.url)(error, request.id));
+    const error = createRefusal(request.method, pathOf(request.url), table);
+    await reply
+      .status(error.status)
+      .headers(error.headers)
+      .send(findRenderer(families, request.url)(error, request.id));
   });
 }
 
-function refusalOf(method: string, path: string, table: RouteTable): AppError {
+function createRefusal(method: string, path: string, table: RouteTable): AppError {
   const allowed = table.methodsOf(path);
   const field = 'method';
   if (allowed.length === 0 || allowed.includes(method)) {

@@ -7,7 +7,7 @@ import { refuseSocket } from './client-errors.ts';
 import { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 import { httpErrors } from './errors.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
-import { requestIdOf } from './request-id.ts';
+import { resolveRequestId } from './request-id.ts';
 
 /** An upgrade request and its socket. */
 export interface UpgradeRequest {
@@ -89,7 +89,7 @@ export class UpgradeRouter {
   /** The listener's `upgrade` handler. Never throws, and never leaves a socket without an owner. */
   readonly dispatch = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy()); // a reset before the handler takes over must not crash the process
-    const requestId = requestIdOf(request.headers);
+    const requestId = resolveRequestId(request.headers);
     const client = this.#clientOf(request);
     const before = writtenBytes(socket);
     let render: ErrorRenderer = renderFlatError;

@@ -20,7 +20,7 @@ export const WITHOUT_NUL = '^[^\\u0000]*$';
 
 /** Describes each error: the field and what it should be. `part` is `body`, `querystring` and so on. */
 export function describeIssues(part: string, findings: readonly ValidationFinding[]): ValidationIssue[] {
-  return withoutUnions(findings).map((finding) => ({ field: fieldOf(part, finding), issue: wordsOf(finding) }));
+  return withoutUnions(findings).map((finding) => ({ field: fieldOf(part, finding), issue: describeFinding(finding) }));
 }
 
 /**
@@ -33,13 +33,13 @@ function withoutUnions(findings: readonly ValidationFinding[]): ValidationFindin
     if (finding.keyword === 'anyOf') {
       const isBranch = ({ schemaPath }: ValidationFinding): boolean => schemaPath.startsWith(`${finding.schemaPath}/`);
       const branches = left.filter(isBranch);
-      left = [...left.filter((each) => !isBranch(each)), ...summaryOf(finding, branches)];
+      left = [...left.filter((each) => !isBranch(each)), ...summarizeUnion(finding, branches)];
     } else left.push(finding);
   }
   return left;
 }
 
-function summaryOf(union: ValidationFinding, branches: ValidationFinding[]): ValidationFinding[] {
+function summarizeUnion(union: ValidationFinding, branches: ValidationFinding[]): ValidationFinding[] {
   const beyondNull = branches.filter(({ keyword, params }) => keyword !== 'type' || of(params, 'type') !== 'null');
   const wanted = ofTheGivenType(union, beyondNull.length > 0 ? beyondNull : branches);
   if (wanted.length === 0) return [union];
@@ -57,7 +57,7 @@ function ofTheGivenType({ instancePath }: ValidationFinding, branches: Validatio
   return closer.length > 0 ? closer : branches;
 }
 
-function wordsOf({ keyword, params, message }: ValidationFinding): string {
+function describeFinding({ keyword, params, message }: ValidationFinding): string {
   switch (keyword) {
     case 'required':
       return 'is required';

@@ -10,8 +10,8 @@ describe('the rate of a workspace', () => {
     const metrics = createMetrics();
     const limits: QuotaLimits = {
       ...unlimitedQuotas,
-      limitsOf: async (workspaceUuid) => ({
-        ...(await unlimitedQuotas.limitsOf(workspaceUuid)),
+      readLimits: async (workspaceUuid) => ({
+        ...(await unlimitedQuotas.readLimits(workspaceUuid)),
         workspace: { requests_per_second: 2 },
       }),
     };

@@ -70,8 +70,8 @@ async function call(
   const token = await options.token();
   const path = [...options.mount.split('/'), verb, options.key].map(encodeURIComponent).join('/');
   const { status, answer } = await post(new URL(`/v1/${path}`, options.address), { ...options, token }, body);
-  if (status === 200) return fieldsOf(fieldsOf(answer)['data']);
-  const [reason = `it answers ${status}`] = errorsOf(answer);
+  if (status === 200) return parseFields(parseFields(answer)['data']);
+  const [reason = `it answers ${status}`] = parseErrors(answer);
   if (status === 400 && verb === 'decrypt') throw keyErrors.KEY_NOT_OPENED({ details: { wrapper, reason } });
   throw unavailable(status === 403 ? 'its token is refused or has expired' : reason);
 }
@@ -128,12 +128,12 @@ function parse(answer: string): unknown {
   }
 }
 
-function errorsOf(answer: unknown): string[] {
-  const { errors } = fieldsOf(answer);
+function parseErrors(answer: unknown): string[] {
+  const { errors } = parseFields(answer);
   return Array.isArray(errors) ? errors.filter((each) => typeof each === 'string') : [];
 }
 
-function fieldsOf(value: unknown): Record<string, unknown> {
+function parseFields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}; // each field is checked
 }
 

@@ -43,7 +43,7 @@ export async function readText(response: IncomingMessage, limitBytes = MAX_ANSWE
 }
 
 /** Returns the text of the API server's `Warning` headers (RFC 7234: `299 - "text"`), which are meant for users. */
-export function warningsOf(response: IncomingMessage): string[] {
+export function parseWarnings(response: IncomingMessage): string[] {
   return (response.headersDistinct['warning'] ?? []).map((header) => {
     const quoted = /^\d{3} \S+ "((?:[^"\\]|\\.)*)"/.exec(header)?.[1];
     return (quoted ?? header).replaceAll(/\\(.)/g, '$1').slice(0, 4096);
@@ -51,7 +51,7 @@ export function warningsOf(response: IncomingMessage): string[] {
 }
 
 /** Converts a `Status` object, including one inside a watch, to an error. */
-export function statusErrorOf(
+export function createStatusError(
   status: Record<string, unknown>,
   retryAfterSeconds: number | null = null,
 ): KubernetesStatusError {
@@ -61,23 +61,23 @@ export function statusErrorOf(
   const metadata = isRecord(status['metadata']) ? status['metadata'] : {};
   return new KubernetesStatusError({
     status: typeof status['code'] === 'number' ? status['code'] : 500,
-    reason: textOf(status['reason']),
-    message: textOf(status['message']) || 'refused without a message',
-    causes: causes.map(causeOf),
+    reason: parseText(status['reason']),
+    message: parseText(status['message']) || 'refused without a message',
+    causes: causes.map(parseCause),
     retryAfterSeconds: retryAfterSeconds ?? advised,
-    continueToken: textOf(metadata['continue']) || null,
+    continueToken: parseText(metadata['continue']) || null,
   });
 }
 
-function causeOf(cause: Record<string, unknown>): StatusCause {
-  return { reason: textOf(cause['reason']), message: textOf(cause['message']), field: textOf(cause['field']) };
+function parseCause(cause: Record<string, unknown>): StatusCause {
+  return { reason: parseText(cause['reason']), message: parseText(cause['message']), field: parseText(cause['field']) };
 }
 
 function statusError(response: IncomingMessage, value: unknown, text: string): KubernetesStatusError {
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null;
   const code = response.statusCode ?? 500;
-  if (isRecord(value) && value['kind'] === 'Status') return statusErrorOf({ code, ...value }, retryAfterSeconds);
+  if (isRecord(value) && value['kind'] === 'Status') return createStatusError({ code, ...value }, retryAfterSeconds);
   // Proxies in front of an API server return their own pages.
   const message = text.trim().slice(0, 500) || response.statusMessage || 'refused';
   return new KubernetesStatusError({ status: code, reason: '', message, retryAfterSeconds });
@@ -96,6 +96,6 @@ function parsed(text: string): unknown {
   }
 }
 
-function textOf(value: unknown): string {
+function parseText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

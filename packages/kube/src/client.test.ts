@@ -17,7 +17,7 @@ const podKinds = {
 };
 
 /** A client of a misbehaving server; other tests use a real one. */
-async function clientOf(answer: Answer, token?: TokenSource): Promise<KubeClient> {
+async function createClient(answer: Answer, token?: TokenSource): Promise<KubeClient> {
   const server = createServer((request, response) => {
     if (request.url === '/api/v1') response.end(JSON.stringify(podKinds));
     else answer(request, response);
@@ -48,7 +48,7 @@ describe('the Kubernetes client', () => {
     const tokens = ['old', 'new'];
     const seen: (string | undefined)[] = [];
     const token = { current: () => Promise.resolve(tokens[0] ?? null), invalidate: () => void tokens.shift() };
-    const client = await clientOf((request, response) => {
+    const client = await createClient((request, response) => {
       seen.push(request.headers.authorization);
       response.statusCode = request.headers.authorization === 'Bearer new' ? 200 : 401;
       response.end('{"gitVersion":"v1"}');
@@ -58,7 +58,7 @@ describe('the Kubernetes client', () => {
   });
 
   it('reports the text of a proxy that returns its own page', async () => {
-    const client = await clientOf((_request, response) => {
+    const client = await createClient((_request, response) => {
       response.writeHead(503, { 'retry-after': '7' }).end('<h1>upstream is away</h1>');
     });
     await expect(client.raw('/healthz')).rejects.toMatchObject({
@@ -70,19 +70,19 @@ describe('the Kubernetes client', () => {
   });
 
   it('reports an unreachable server', async () => {
-    const client = await clientOf((request) => request.socket.destroy());
+    const client = await createClient((request) => request.socket.destroy());
     await expect(client.ready()).rejects.toMatchObject({ code: 'KUBERNETES_UNREACHABLE', status: 503 });
   });
 
   it('ends at once when the caller aborts, before and during a request', async () => {
     const controller = new AbortController();
-    const client = await clientOf(() => controller.abort(new Error('stopped')));
+    const client = await createClient(() => controller.abort(new Error('stopped')));
     await expect(client.raw('/slow', controller.signal)).rejects.toThrow('stopped');
     await expect(client.raw('/slow', controller.signal)).rejects.toThrow('stopped');
   });
 
   it('continues a list with the new token if a page’s token expired', async () => {
-    const client = await clientOf((request, response) => {
+    const client = await createClient((request, response) => {
       const asked = new URL(request.url ?? '', 'http://host').searchParams.get('continue');
       const page = (name: string, next?: string) =>
         JSON.stringify({ metadata: { resourceVersion: '5', continue: next }, items: [{ metadata: { name } }] });
@@ -99,7 +99,7 @@ describe('the Kubernetes client', () => {
   });
 
   it('ends a silent watch', async () => {
-    const client = await clientOf((_request, response) => response.writeHead(200).flushHeaders());
+    const client = await createClient((_request, response) => response.writeHead(200).flushHeaders());
     const watch = client.watch(pod, { resourceVersion: '1', idleTimeoutMs: 20 });
     await expect(watch.next()).rejects.toMatchObject({ code: 'WATCH_IDLE' });
   });
@@ -113,12 +113,12 @@ describe('the Kubernetes client', () => {
     ['a line that is not JSON', 'hello', { code: 'KUBERNETES_ANSWER_INVALID' }],
     ['an unknown event', '{"type":"SURPRISE","object":{}}', { code: 'KUBERNETES_ANSWER_INVALID' }],
   ])('ends a watch with an error after %s', async (_what, line, error) => {
-    const client = await clientOf((_request, response) => void response.end(`${line}\n`));
+    const client = await createClient((_request, response) => void response.end(`${line}\n`));
     await expect(client.watch(pod, { resourceVersion: '1' }).next()).rejects.toMatchObject(error);
   });
 
   it.each(['..', '.', '', 'a/b', 'a%2fb'])('rejects %j as a name, which would leave the collection', async (name) => {
-    const client = await clientOf((_request, response) => void response.end('{}'));
+    const client = await createClient((_request, response) => void response.end('{}'));
     await expect(client.get({ ...pod, namespace: 'default', name })).rejects.toMatchObject({ code: 'INVALID_NAME' });
   });
 });

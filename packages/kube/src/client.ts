@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ClusterAccess } from './access.ts';
-import { assertAccepted, readJson, readText, warningsOf } from './answers.ts';
+import { assertAccepted, readJson, readText, parseWarnings } from './answers.ts';
 import { createDiscovery, type Discovery, type ResourceKind } from './discovery.ts';
 import { isStatusError } from './errors.ts';
 import { listObjects, type ListOptions, type ListPage } from './list.ts';
@@ -168,7 +168,7 @@ async function applyObject(
     signal: options.signal,
   });
   const created = response.statusCode === 201;
-  const warnings = warningsOf(response);
+  const warnings = parseWarnings(response);
   return { object: asObject(kind, await readJson(response)), created, warnings };
 }
 

@@ -75,7 +75,7 @@ async function fetchKinds(
     const list = await readJson(await transport.send({ method: 'GET', path, signal }));
     const resources = Array.isArray(list['resources']) ? list['resources'] : [];
     for (const resource of resources.slice(0, MAX_KINDS)) {
-      const kind = isRecord(resource) ? kindOf(apiVersion, resource) : null;
+      const kind = isRecord(resource) ? parseKind(apiVersion, resource) : null;
       if (kind !== null) kinds.set(kind.kind, kind);
     }
   } catch (error) {
@@ -85,7 +85,7 @@ async function fetchKinds(
 }
 
 /** Returns null for subresources, whose names contain a slash. */
-function kindOf(apiVersion: string, resource: Record<string, unknown>): ResourceKind | null {
+function parseKind(apiVersion: string, resource: Record<string, unknown>): ResourceKind | null {
   const { name, kind, namespaced, verbs } = resource;
   if (typeof name !== 'string' || typeof kind !== 'string' || name.includes('/')) return null;
   const verbList = Array.isArray(verbs) ? verbs.filter((verb) => typeof verb === 'string') : [];

@@ -37,11 +37,11 @@ export function recordsAt(value: unknown, ...path: readonly string[]): Record<st
 }
 
 /** Returns the condition of this type in the object's status. */
-export function conditionOf(object: unknown, type: string): Record<string, unknown> | undefined {
+export function findCondition(object: unknown, type: string): Record<string, unknown> | undefined {
   return recordsAt(object, 'status', 'conditions').find((each) => each['type'] === type);
 }
 
 /** Whether the object's status has this condition with value true. */
 export function hasCondition(object: unknown, type: string): boolean {
-  return conditionOf(object, type)?.['status'] === 'True';
+  return findCondition(object, type)?.['status'] === 'True';
 }

@@ -30,9 +30,9 @@ export async function kubeconfigAccess(
   ]);
   const serverName = text(cluster, 'tls-server-name');
   return {
-    server: serverOf(cluster),
+    server: parseServer(cluster),
     insecureSkipVerify: cluster['insecure-skip-tls-verify'] === true,
-    token: tokenOf(user, folder, nowMs),
+    token: createTokenSource(user, folder, nowMs),
     namespace: text(context, 'namespace') ?? 'default',
     ...(authority === undefined ? {} : { authority }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
@@ -60,7 +60,7 @@ function entry(config: Fields, list: string, field: string, name: string): Field
   return value;
 }
 
-function serverOf(cluster: Fields): URL {
+function parseServer(cluster: Fields): URL {
   const server = URL.parse(text(cluster, 'server') ?? '');
   if (server === null || !['https:', 'http:'].includes(server.protocol))
     throw invalid('the server is not an http(s) URL');
@@ -75,7 +75,7 @@ function refuseUnsupported(cluster: Fields, user: Fields): void {
   if (cluster['proxy-url'] !== undefined) throw invalid('clusters with "proxy-url" are not supported');
 }
 
-function tokenOf(user: Fields, folder: string, nowMs: () => number): TokenSource {
+function createTokenSource(user: Fields, folder: string, nowMs: () => number): TokenSource {
   const file = text(user, 'tokenFile');
   if (file !== undefined) return fileToken(resolve(folder, file), nowMs);
   return staticToken(text(user, 'token') ?? null);

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLines } from './lines.ts';
 
-async function* chunksOf(content: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
+async function* splitIntoChunks(content: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   let at = 0;
   for (let index = 0; at < content.length; index += 1) {
     const size = Math.max(1, sizes[index % sizes.length] ?? 1);
@@ -13,7 +13,7 @@ async function* chunksOf(content: Buffer, sizes: readonly number[]): AsyncGenera
 
 async function collect(content: Buffer, sizes: readonly number[], limit = 1000): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of readLines(chunksOf(content, sizes), limit)) lines.push(line);
+  for await (const line of readLines(splitIntoChunks(content, sizes), limit)) lines.push(line);
   return lines;
 }
 

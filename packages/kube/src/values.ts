@@ -1,4 +1,4 @@
 /** Parsers for API server responses without the client, for processes that only relay and display them. */
 export { EXEC_CHANNELS, EXEC_PROTOCOLS, canEndInput, encodeResize, readExecEnd } from './exec-protocol.ts';
-export { conditionOf, countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from './fields.ts';
+export { findCondition, countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from './fields.ts';
 export { parseQuantity } from './quantity.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { assertAccepted, statusErrorOf } from './answers.ts';
+import { assertAccepted, createStatusError } from './answers.ts';
 import { kubeErrors } from './errors.ts';
 import { readLines } from './lines.ts';
 import { isRecord } from './fields.ts';
@@ -28,7 +28,7 @@ export async function* streamEvents(
   const watchdog = startWatchdog(response, idleTimeoutMs);
   try {
     for await (const line of readLines(watchdog.chunks(), MAX_EVENT_SIZE_BYTES)) {
-      if (line.length > 0) yield eventOf(line);
+      if (line.length > 0) yield parseEvent(line);
     }
   } catch (error) {
     if (request.signal?.aborted === true) return; // the reader left: an end, not a failure
@@ -64,7 +64,7 @@ function startWatchdog(response: IncomingMessage, idleTimeoutMs: number): Watchd
   };
 }
 
-function eventOf(line: string): WatchEvent {
+function parseEvent(line: string): WatchEvent {
   const event = parsed(line);
   const object = event['object'];
   if (!isRecord(object)) throw invalid('a watch event has no object');
@@ -79,7 +79,7 @@ function eventOf(line: string): WatchEvent {
       return { type: 'BOOKMARK', resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '' };
     }
     case 'ERROR':
-      throw statusErrorOf(object);
+      throw createStatusError(object);
     default:
       throw invalid('a watch event has an unknown type');
   }

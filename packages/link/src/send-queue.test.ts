@@ -5,7 +5,7 @@ import { SendQueue } from './send-queue.ts';
 
 const rate = { perMinute: 60, burst: 10, controlShare: 0.3 };
 
-function queueOf(maxMessages = 100) {
+function createQueue(maxMessages = 100) {
   const clock = fakeClock();
   const written: string[] = [];
   let overflows = 0;
@@ -27,7 +27,7 @@ function queueOf(maxMessages = 100) {
 
 describe('SendQueue', () => {
   it('reserves a share of the rate for control messages', async () => {
-    const { clock, written, queue } = queueOf();
+    const { clock, written, queue } = createQueue();
     for (let index = 0; index < 20; index += 1) void queue.send(`output ${index}`, false);
     await clock.advance(0);
     expect(written).toHaveLength(7);
@@ -37,7 +37,7 @@ describe('SendQueue', () => {
   });
 
   it('does not let control messages starve all others', async () => {
-    const { clock, written, queue } = queueOf();
+    const { clock, written, queue } = createQueue();
     for (let index = 0; index < 30; index += 1) void queue.send(`result ${index}`, true);
     for (let index = 0; index < 5; index += 1) void queue.send(`output ${index}`, false);
     await waitFor(async () => {
@@ -52,7 +52,7 @@ describe('SendQueue', () => {
   });
 
   it('keeps the order within each lane and the rate over time', async () => {
-    const { clock, written, queue } = queueOf();
+    const { clock, written, queue } = createQueue();
     for (let index = 0; index < 30; index += 1) void queue.send(String(index), false);
     await clock.advance(0);
     await clock.advance(10_000);
@@ -63,7 +63,7 @@ describe('SendQueue', () => {
   });
 
   it('sends control messages ahead of those that wait for the rate', async () => {
-    const { clock, written, queue } = queueOf();
+    const { clock, written, queue } = createQueue();
     const sending = Array.from({ length: 9 }, (_, index) => queue.send(`bulk ${index}`, false));
     await Promise.all(sending.slice(0, 7));
     await queue.send('control', true);
@@ -76,14 +76,14 @@ describe('SendQueue', () => {
   });
 
   it('refuses messages above its limit, in each lane', async () => {
-    const { queue, overflows } = queueOf(12);
+    const { queue, overflows } = createQueue(12);
     const sent = Array.from({ length: 20 }, () => queue.send('x', false).catch((error: Error) => error.message));
     await expect(sent.at(-1)).resolves.toBe('the peer does not read');
     expect(overflows()).toBeGreaterThan(0);
   });
 
   it('rejects queued messages when it is closed, and leaves no timer', async () => {
-    const { clock, queue } = queueOf();
+    const { clock, queue } = createQueue();
     const sent = Array.from({ length: 15 }, () =>
       queue.send('x', false).then(
         () => 'sent',

@@ -87,7 +87,7 @@ function dialRaw({ url, headers, connection, timeoutMs, signal }: MuxDialOptions
       reject(new MuxDialError('another protocol was chosen', { response }));
     });
     outgoing.once('response', (response) => {
-      void refusalOf(response).then((error) => {
+      void readRefusal(response).then((error) => {
         clearTimeout(timer);
         outgoing.destroy();
         reject(error);
@@ -121,7 +121,7 @@ function dialWebSocket({ url, headers, connection, timeoutMs, signal }: MuxDialO
       resolve(messageTransport(socket));
     });
     socket.once('unexpected-response', (_request, response: IncomingMessage) => {
-      void refusalOf(response).then((error) => {
+      void readRefusal(response).then((error) => {
         settled();
         reject(error);
       });
@@ -135,7 +135,7 @@ function dialWebSocket({ url, headers, connection, timeoutMs, signal }: MuxDialO
   });
 }
 
-async function refusalOf(response: IncomingMessage): Promise<MuxDialError> {
+async function readRefusal(response: IncomingMessage): Promise<MuxDialError> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   try {

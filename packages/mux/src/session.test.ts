@@ -35,7 +35,7 @@ async function openPair(metadata = ''): Promise<[MuxStream, MuxStream]> {
   return [own, other];
 }
 
-async function failureOf(stream: MuxStream): Promise<MuxError> {
+async function waitForFailure(stream: MuxStream): Promise<MuxError> {
   const error: unknown = await finished(stream).catch((failure: unknown) => failure);
   if (!(error instanceof MuxError)) throw new Error('it did not fail', { cause: error });
   return error;
@@ -99,7 +99,7 @@ describe('a stream', () => {
   it('ends on both sides with code and reason after a reset, and drops unread bytes', async () => {
     const [own, other] = await openPair();
     own.write('unread');
-    const [ownFailure, otherFailure] = [failureOf(own), failureOf(other)];
+    const [ownFailure, otherFailure] = [waitForFailure(own), waitForFailure(other)];
     own.reset(300, 'pod is gone');
     expect(await ownFailure).toMatchObject({ resetCode: 300, reason: 'pod is gone', remote: false });
     expect(await otherFailure).toMatchObject({ resetCode: 300, reason: 'pod is gone', remote: true });
@@ -108,7 +108,7 @@ describe('a stream', () => {
 
   it('tells the peer when destroyed: cancelled, or an internal error without its text', async () => {
     const [first, second] = [await openPair(), await openPair()];
-    const failures = [failureOf(first[1]), failureOf(second[1])];
+    const failures = [waitForFailure(first[1]), waitForFailure(second[1])];
     first[0].destroy();
     second[0].destroy(new Error('password is hunter2'));
     expect(await Promise.all(failures)).toEqual([
@@ -139,7 +139,9 @@ describe('a stream', () => {
         },
       },
     });
-    expect(await failureOf(client.open(Buffer.from('bad')))).toMatchObject({ resetCode: MUX_CODES.INTERNAL_ERROR });
+    expect(await waitForFailure(client.open(Buffer.from('bad')))).toMatchObject({
+      resetCode: MUX_CODES.INTERNAL_ERROR,
+    });
     expect(await text(client.open(Buffer.from('good')))).toBe('fine');
   });
 });
@@ -187,7 +189,7 @@ describe('the stream limit', () => {
 
   it('makes the accepting side refuse one more stream, while open streams continue', async () => {
     const [first, second, third] = [client.open(), client.open(), client.open()];
-    expect(await failureOf(third)).toMatchObject({ resetCode: MUX_CODES.REFUSED, remote: true });
+    expect(await waitForFailure(third)).toMatchObject({ resetCode: MUX_CODES.REFUSED, remote: true });
     await waitFor(() => accepted.length === 2);
     first.destroy();
     await waitFor(() => server.streamCount === 1);
@@ -204,7 +206,7 @@ describe('the stream limit', () => {
   });
 
   it('is zero for a side that accepts no streams', async () => {
-    expect(await failureOf(server.open())).toMatchObject({ resetCode: MUX_CODES.REFUSED });
+    expect(await waitForFailure(server.open())).toMatchObject({ resetCode: MUX_CODES.REFUSED });
   });
 });
 
@@ -232,14 +234,14 @@ describe('closing a session', () => {
     const [held] = await openPair();
     const drained = server.drain(60_000);
     const crossing = client.open();
-    expect(await failureOf(crossing)).toMatchObject({ resetCode: MUX_CODES.GOING_AWAY, remote: true });
+    expect(await waitForFailure(crossing)).toMatchObject({ resetCode: MUX_CODES.GOING_AWAY, remote: true });
     held.destroy();
     await drained;
   });
 
   it('waits no longer than the grace period', async () => {
     const [own] = await openPair();
-    const failure = failureOf(own);
+    const failure = waitForFailure(own);
     const drained = server.drain(5_000);
     await clock.advance(4_999);
     expect(own.destroyed).toBe(false);
@@ -250,7 +252,7 @@ describe('closing a session', () => {
 
   it('ends every stream on both sides when closed immediately', async () => {
     const pairs = [await openPair(), await openPair()];
-    const failures = pairs.flat().map(failureOf);
+    const failures = pairs.flat().map(waitForFailure);
     client.close();
     for (const failure of await Promise.all(failures)) expect(failure.resetCode).toBe(MUX_CODES.CONNECTION_LOST);
     expect([await client.closed, await server.closed]).toEqual([null, null]);
@@ -259,7 +261,7 @@ describe('closing a session', () => {
 
   it('reports a broken connection to every stream, with the reason', async () => {
     const [own, other] = await openPair();
-    const failures = [failureOf(own), failureOf(other)];
+    const failures = [waitForFailure(own), waitForFailure(other)];
     ends[0].destroy(new Error('cable cut'));
     const [ownFailure, otherFailure] = await Promise.all(failures);
     expect(ownFailure?.message).toContain('cable cut');

@@ -33,7 +33,7 @@ export function createPlatformMessageDecoder(): MessageDecoder<PlatformMessage> 
 
 function createDecoder<Message>(schemas: Record<string, TSchema>): MessageDecoder<Message> {
   const validators = new Map<string, ReturnType<typeof Compile>>();
-  const validatorOf = (type: string): ReturnType<typeof Compile> | undefined => {
+  const findValidator = (type: string): ReturnType<typeof Compile> | undefined => {
     const known = validators.get(type);
     if (known !== undefined) return known;
     // `hasOwn`: a peer may send the type `constructor`.
@@ -44,7 +44,7 @@ function createDecoder<Message>(schemas: Record<string, TSchema>): MessageDecode
     return validator;
   };
   const check = (envelope: Envelope): Decoded<Message> => {
-    const validator = validatorOf(envelope.type);
+    const validator = findValidator(envelope.type);
     if (validator === undefined) return { known: false, envelope };
     if (!validator.Check(envelope.payload)) throw invalid(envelope.type, validator.Errors(envelope.payload));
     // The schema of this type just accepted the payload, as Message requires.

@@ -61,10 +61,10 @@ export function decodeEnvelope(text: string, frameSizeBytes: number = PROTOCOL_L
     if (!FIELDS.has(name)) throw malformed(name.slice(0, 64), 'is not a field of an envelope');
   }
   return {
-    type: textOf(fields, 'type', 64, PRINTABLE, 'must be 1 to 64 printable characters'),
-    id: textOf(fields, 'id', 128, PRINTABLE, 'must be 1 to 128 printable characters'),
-    timestamp: timestampOf(fields),
-    payload: payloadOf(fields),
+    type: parseText(fields, 'type', 64, PRINTABLE, 'must be 1 to 64 printable characters'),
+    id: parseText(fields, 'id', 128, PRINTABLE, 'must be 1 to 128 printable characters'),
+    timestamp: parseTimestamp(fields),
+    payload: parsePayload(fields),
   };
 }
 
@@ -96,15 +96,15 @@ function parseObject(text: string): Record<string, unknown> {
   return value;
 }
 
-function textOf(fields: Record<string, unknown>, name: string, limit: number, shape: RegExp, rule: string): string {
+function parseText(fields: Record<string, unknown>, name: string, limit: number, shape: RegExp, rule: string): string {
   const value = fields[name];
   if (value === undefined) throw malformed(name, 'is missing');
   if (typeof value !== 'string' || value.length > limit || !shape.test(value)) throw malformed(name, rule);
   return value;
 }
 
-function timestampOf(fields: Record<string, unknown>): string {
-  const value = textOf(fields, 'timestamp', 64, ISO_8601, 'must be a date and time in ISO 8601');
+function parseTimestamp(fields: Record<string, unknown>): string {
+  const value = parseText(fields, 'timestamp', 64, ISO_8601, 'must be a date and time in ISO 8601');
   const { minute = '', second = '00', fraction, zone = 'Z' } = ISO_8601.exec(value)?.groups ?? {};
   // Without a zone, assume UTC, as in the contract, independent of the machine.
   const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
@@ -113,7 +113,7 @@ function timestampOf(fields: Record<string, unknown>): string {
   return timestamp;
 }
 
-function payloadOf(fields: Record<string, unknown>): Record<string, unknown> {
+function parsePayload(fields: Record<string, unknown>): Record<string, unknown> {
   const value = fields['payload'];
   if (value === undefined) throw malformed('payload', 'is missing');
   if (!isObject(value)) throw malformed('payload', 'must be a JSON object');

@@ -14,9 +14,9 @@ export interface Limits {
 
 /** Port to the current limits. Results are at most one second old, so a change takes effect on every replica. */
 export interface QuotaLimits {
-  limitsOf(workspaceUuid: string): Promise<Limits>;
+  readLimits(workspaceUuid: string): Promise<Limits>;
   /**
-   * Returns the fair-queueing group of a workspace: its owner, as last read by `limitsOf`, or a group of its own while
+   * Returns the fair-queueing group of a workspace: its owner, as last read by `readLimits`, or a group of its own while
    * the owner is unknown. All workspaces of an owner share one turn.
    */
   shareOf(this: void, workspaceUuid: string): string;
@@ -34,7 +34,7 @@ export function isLimited(limits: Limits, scope: QuotaScope, quotas: readonly Qu
 
 /** No limits; for tests and modules that run alone. */
 export const unlimitedQuotas: QuotaLimits = {
-  limitsOf: async (workspaceUuid) => ({
+  readLimits: async (workspaceUuid) => ({
     workspaceUuid,
     ownerId: null,
     ownerWorkspaces: [workspaceUuid],

@@ -5,9 +5,9 @@ import type { QuotaLimits } from './limits.ts';
 import { createWorkspaceTraffic } from './workspace-traffic.ts';
 
 /** Quota limits where `owner` owns every workspace. */
-function limitsOf(workspace: Record<string, number>, owner: Record<string, number> = {}): QuotaLimits {
+function createLimits(workspace: Record<string, number>, owner: Record<string, number> = {}): QuotaLimits {
   return {
-    limitsOf: async (workspaceUuid) => ({ workspaceUuid, ownerId: 'owner', ownerWorkspaces: [], workspace, owner }),
+    readLimits: async (workspaceUuid) => ({ workspaceUuid, ownerId: 'owner', ownerWorkspaces: [], workspace, owner }),
     shareOf: () => 'owner',
   };
 }
@@ -20,7 +20,7 @@ function createTraffic(limits: QuotaLimits) {
 
 describe('the rate of a workspace', () => {
   it('is counted for the owner over all workspaces as well', async () => {
-    const { traffic } = createTraffic(limitsOf({ requests_per_second: 5 }, { requests_per_second: 6 }));
+    const { traffic } = createTraffic(createLimits({ requests_per_second: 5 }, { requests_per_second: 6 }));
     const admitted: (string | null)[] = [];
     for (const workspace of ['a', 'b']) {
       for (let count = 0; count < 4; count += 1) admitted.push((await traffic.admit(workspace))?.scope ?? null);
@@ -29,27 +29,27 @@ describe('the rate of a workspace', () => {
   });
 
   it('keeps what it had when its owner is refused', async () => {
-    const { traffic } = createTraffic(limitsOf({ requests_per_second: 5 }, { requests_per_second: 2 }));
+    const { traffic } = createTraffic(createLimits({ requests_per_second: 5 }, { requests_per_second: 2 }));
     const scopes: (string | null)[] = [];
     for (let count = 0; count < 9; count += 1) scopes.push((await traffic.admit('a'))?.scope ?? null);
     expect(scopes).toEqual([null, null, ...Array.from({ length: 7 }, () => 'owner')]);
   });
 
   it('does not let strangers use up what those with credentials may ask', async () => {
-    const { traffic } = createTraffic(limitsOf({ requests_per_second: 1 }));
+    const { traffic } = createTraffic(createLimits({ requests_per_second: 1 }));
     expect(await traffic.admit('a', true)).toBeNull();
     expect(await traffic.admit('a', true)).toMatchObject({ scope: 'workspace' });
     expect(await traffic.admit('a')).toBeNull();
   });
 
   it('admits nothing at a limit of 0', async () => {
-    const { traffic } = createTraffic(limitsOf({ requests_per_second: 0 }));
+    const { traffic } = createTraffic(createLimits({ requests_per_second: 0 }));
     expect(await traffic.admit('a')).toMatchObject({ limit: 0, retryAfterSeconds: 60 });
   });
 
   it('follows a limit that is changed', async () => {
     const limits = { requests_per_second: 1 };
-    const { traffic, clock } = createTraffic(limitsOf(limits));
+    const { traffic, clock } = createTraffic(createLimits(limits));
     await traffic.admit('a');
     expect(await traffic.admit('a')).toMatchObject({ limit: 1 });
     limits.requests_per_second = 100;
@@ -60,7 +60,7 @@ describe('the rate of a workspace', () => {
 
 describe('the turns of workspaces', () => {
   it('go by owner: many workspaces of one, and strangers who read there, get the turns of one', async () => {
-    const limits = { ...limitsOf({}), shareOf: (workspaceUuid: string) => workspaceUuid.slice(0, 1) };
+    const limits = { ...createLimits({}), shareOf: (workspaceUuid: string) => workspaceUuid.slice(0, 1) };
     const { traffic } = createTraffic(limits);
     const order: string[] = [];
     const ask = async (workspace: string, isPublic = false): Promise<void> => {
@@ -79,7 +79,7 @@ describe('the turns of workspaces', () => {
 
 describe('the downloads of a workspace', () => {
   it('take turns with those of others, who then wait for one turn only', async () => {
-    const { traffic } = createTraffic(limitsOf({}));
+    const { traffic } = createTraffic(createLimits({}));
     const order: string[] = [];
     const download = async (workspace: string): Promise<void> => {
       await traffic.turnOfDownload(workspace);
@@ -92,13 +92,13 @@ describe('the downloads of a workspace', () => {
 
 describe('the uploads of a workspace', () => {
   it('go on when so many requests wait that there is no place in the line', async () => {
-    const { traffic } = createTraffic(limitsOf({}));
+    const { traffic } = createTraffic(createLimits({}));
     const waiting = Array.from({ length: 20_000 }, async () => traffic.turnOfBody('a'));
     expect(await Promise.all(waiting)).toHaveLength(20_000);
   });
 
   it('are bounded while they last, for the workspace and for its owner', async () => {
-    const { traffic, metrics } = createTraffic(limitsOf({ uploads_in_flight: 2 }, { uploads_in_flight: 3 }));
+    const { traffic, metrics } = createTraffic(createLimits({ uploads_in_flight: 2 }, { uploads_in_flight: 3 }));
     const [first, second, third] = [
       await traffic.enterUpload('a'),
       await traffic.enterUpload('a'),

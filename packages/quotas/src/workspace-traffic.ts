@@ -105,7 +105,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
   return {
     admit: async (workspaceUuid, isPublic = false) => {
       const suffix = isPublic ? PUBLIC : '';
-      const refusal = countRequest(await limits.limitsOf(workspaceUuid), suffix);
+      const refusal = countRequest(await limits.readLimits(workspaceUuid), suffix);
       if (refusal !== null) return refusal;
       try {
         await turns.take(workspaceUuid + suffix);
@@ -119,7 +119,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
     turnOfBody: (workspaceUuid) => turns.take(workspaceUuid, BODY_TURN_MS)?.catch(() => undefined),
     turnOfDownload: (workspaceUuid) => turns.take(workspaceUuid, DOWNLOAD_TURN_MS)?.catch(() => undefined),
     enterUpload: async (workspaceUuid) => {
-      const held = await limits.limitsOf(workspaceUuid);
+      const held = await limits.readLimits(workspaceUuid);
       const holders = holdersOf(held);
       for (const { scope, key } of holders) {
         const limit = limitIn(held, scope, trafficQuotas.uploads_in_flight);

@@ -91,13 +91,13 @@ export class FairQueue<Item> {
 
   /** Removes and returns the next item among the keys that `mayServe` accepts; undefined if there is none. */
   shift(mayServe: MayServe = () => true): Item | undefined {
-    const lineOf = (group: Group<Item>): Turn<Line<Item>> | undefined =>
+    const nextLine = (group: Group<Item>): Turn<Line<Item>> | undefined =>
       group.lines.next((line) => (mayServe(line.key, group.name) ? firstOf(line)?.cost : undefined));
     const turn = this.#groups.next((group) => {
-      const line = lineOf(group)?.member;
+      const line = nextLine(group)?.member;
       return line === undefined ? undefined : firstOf(line)?.cost;
     });
-    const lineTurn = turn === undefined ? undefined : lineOf(turn.member);
+    const lineTurn = turn === undefined ? undefined : nextLine(turn.member);
     const entry = lineTurn === undefined ? undefined : firstOf(lineTurn.member);
     if (turn === undefined || lineTurn === undefined || entry === undefined) return undefined;
     turn.deficit -= entry.cost;

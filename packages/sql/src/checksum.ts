@@ -17,7 +17,7 @@ import type { Migration } from './migration.ts';
  * Hashes the compiled statements of `up`, not its source: reformatting or bundling does not change it, but a changed
  * column does. Migrations therefore only define; they never read rows.
  */
-export async function checksumOf(migration: Migration, dialect: Dialect): Promise<string> {
+export async function computeChecksum(migration: Migration, dialect: Dialect): Promise<string> {
   const statements: string[] = [];
   const recorder = new Kysely<unknown>({
     dialect: dialect === 'sqlite' ? recordingSqlite : recordingPostgres,

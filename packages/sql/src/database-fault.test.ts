@@ -1,6 +1,6 @@
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';
-import { databaseFaultOf, violatesForeignKey, violatesUnique, type UniqueKey } from './database-fault.ts';
+import { parseDatabaseFault, violatesForeignKey, violatesUnique, type UniqueKey } from './database-fault.ts';
 import type { Migration } from './migration.ts';
 
 interface Tables {
@@ -71,8 +71,8 @@ describeDialects<Tables>('faults of a database', [migration], (database) => {
   it('leaves every other error alone', async () => {
     const error = await refusal(insert({ ...row, name: null as unknown as string })); // forbidden by the types
     expect(error).toBeInstanceOf(Error);
-    expect(databaseFaultOf(error)).toBeNull();
-    expect(databaseFaultOf(new Error('UNIQUE constraint failed: folder.owner, folder.name'))).toBeNull();
-    expect(databaseFaultOf(null)).toBeNull();
+    expect(parseDatabaseFault(error)).toBeNull();
+    expect(parseDatabaseFault(new Error('UNIQUE constraint failed: folder.owner, folder.name'))).toBeNull();
+    expect(parseDatabaseFault(null)).toBeNull();
   });
 });

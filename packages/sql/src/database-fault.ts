@@ -42,12 +42,12 @@ const POSTGRES_KINDS: Readonly<Record<string, Exclude<DatabaseFault['kind'], 'un
 const POSTGRES_UNIQUE = '23505';
 
 /** Classifies an error by the database's error code, never by its message; null for anything else. */
-export function databaseFaultOf(error: unknown): DatabaseFault | null {
+export function parseDatabaseFault(error: unknown): DatabaseFault | null {
   if (!(error instanceof Error)) return null;
-  if ('errcode' in error && typeof error.errcode === 'number') return sqliteFaultOf(error.errcode, error.message);
+  if ('errcode' in error && typeof error.errcode === 'number') return parseSqliteFault(error.errcode, error.message);
   if (!('code' in error) || typeof error.code !== 'string') return null;
   if (error.code === POSTGRES_UNIQUE) {
-    return { kind: 'unique', table: textOf(error, 'table'), constraint: textOf(error, 'constraint'), columns: [] };
+    return { kind: 'unique', table: readText(error, 'table'), constraint: readText(error, 'constraint'), columns: [] };
   }
   const kind = POSTGRES_KINDS[error.code];
   return kind === undefined ? null : { kind };
@@ -55,7 +55,7 @@ export function databaseFaultOf(error: unknown): DatabaseFault | null {
 
 /** Whether the error means that a row with the same values of this key exists. */
 export function violatesUnique(error: unknown, key: UniqueKey): boolean {
-  const fault = databaseFaultOf(error);
+  const fault = parseDatabaseFault(error);
   if (fault?.kind !== 'unique' || fault.table !== key.table) return false;
   if (fault.constraint !== null) return fault.constraint === key.constraint;
   return fault.columns.length === key.columns.length && fault.columns.every((name) => key.columns.includes(name));
@@ -63,11 +63,11 @@ export function violatesUnique(error: unknown, key: UniqueKey): boolean {
 
 /** Whether the error means that a referenced row is missing, or that the row is still referenced. */
 export function violatesForeignKey(error: unknown): boolean {
-  return databaseFaultOf(error)?.kind === 'foreign-key';
+  return parseDatabaseFault(error)?.kind === 'foreign-key';
 }
 
 /** SQLite reports the columns of a violated key only in its message: `UNIQUE constraint failed: t.a, t.b`. */
-function sqliteFaultOf(code: number, message: string): DatabaseFault | null {
+function parseSqliteFault(code: number, message: string): DatabaseFault | null {
   if (SQLITE_UNIQUE.has(code)) {
     const columns = message.slice(message.indexOf(': ') + 2).split(', ');
     const table = columns[0]?.split('.')[0] ?? '';
@@ -78,7 +78,7 @@ function sqliteFaultOf(code: number, message: string): DatabaseFault | null {
   return kind === undefined ? null : { kind };
 }
 
-function textOf(error: Error, name: 'table' | 'constraint'): string {
+function readText(error: Error, name: 'table' | 'constraint'): string {
   const value: unknown = Object.getOwnPropertyDescriptor(error, name)?.value;
   return typeof value === 'string' ? value : '';
 }

@@ -1,6 +1,6 @@
-export { checksumOf } from './checksum.ts';
+export { computeChecksum } from './checksum.ts';
 export {
-  databaseFaultOf,
+  parseDatabaseFault,
   violatesForeignKey,
   violatesUnique,
   type DatabaseFault,

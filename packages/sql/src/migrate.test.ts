@@ -28,7 +28,7 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
     expect(await run(second, first)).toEqual(['0001-first', '0002-second']);
     expect(await run(first, second)).toEqual([]);
     expect(await run(first, second, third)).toEqual(['0003-third']);
-    expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'second', 'third']);
+    expect(await listTables(database())).toEqual(['first', 'schema_migration', 'second', 'third']);
   });
 
   it('records when each ran and what it compiled to', async () => {
@@ -43,7 +43,7 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
     await expect(run(first)).rejects.toMatchObject({ code: 'SCHEMA_NEWER', details: { name: '0002-second' } });
     // 0003 could run here if each migration were checked on its own.
     await expect(run(first, third)).rejects.toMatchObject({ code: 'SCHEMA_NEWER' });
-    expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'second']);
+    expect(await listTables(database())).toEqual(['first', 'schema_migration', 'second']);
   });
 
   it('rejects a migration that changed after it ran, and runs nothing after it', async () => {
@@ -52,7 +52,7 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
       code: 'MIGRATION_CHANGED',
       details: { name: '0001-first' },
     });
-    expect(await tablesOf(database())).toEqual(['first', 'schema_migration']);
+    expect(await listTables(database())).toEqual(['first', 'schema_migration']);
   });
 
   it('rejects a gap: a migration that sorts before one that already ran', async () => {
@@ -61,7 +61,7 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
       code: 'MIGRATION_ORDER',
       details: { name: '0002-second' },
     });
-    expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'third']);
+    expect(await listTables(database())).toEqual(['first', 'schema_migration', 'third']);
   });
 
   it('rejects two migrations with the same name', async () => {
@@ -77,7 +77,7 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
       },
     };
     await expect(run(first, failing)).rejects.toThrow(/absent/);
-    expect(await tablesOf(database())).toEqual(['first', 'schema_migration']);
+    expect(await listTables(database())).toEqual(['first', 'schema_migration']);
     expect(await run(first, second)).toEqual(['0002-second']);
   });
 
@@ -89,7 +89,7 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
 
 describe('a migration’s checksum', () => {
   it('covers its statements, so that the names and layout of its source may change', async () => {
-    const { checksumOf } = await import('./checksum.ts');
+    const { computeChecksum } = await import('./checksum.ts');
     const rewritten: Migration = {
       name: '0001-first',
       target: 'platform',
@@ -99,14 +99,14 @@ describe('a migration’s checksum', () => {
         await table.addColumn('id', 'text').execute();
       },
     };
-    expect(await checksumOf(rewritten, 'sqlite')).toBe(await checksumOf(first, 'sqlite'));
-    expect(await checksumOf(creating('0001-first', 'first', 'other'), 'sqlite')).not.toBe(
-      await checksumOf(first, 'sqlite'),
+    expect(await computeChecksum(rewritten, 'sqlite')).toBe(await computeChecksum(first, 'sqlite'));
+    expect(await computeChecksum(creating('0001-first', 'first', 'other'), 'sqlite')).not.toBe(
+      await computeChecksum(first, 'sqlite'),
     );
   });
 });
 
-async function tablesOf({ kysely, dialect }: AnyDatabase): Promise<string[]> {
+async function listTables({ kysely, dialect }: AnyDatabase): Promise<string[]> {
   const query =
     dialect === 'sqlite'
       ? sql<{ name: string }>`select name from sqlite_master where type = 'table'`

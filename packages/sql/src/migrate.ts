@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { checksumOf } from './checksum.ts';
+import { computeChecksum } from './checksum.ts';
 import type { Database, Dialect } from './database.ts';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
@@ -47,7 +47,7 @@ async function plan(migrations: readonly Migration[], dialect: Dialect): Promise
   for (const migration of ordered) {
     if (planned.at(-1)?.migration.name === migration.name)
       throw new Error(`two migrations are named ${migration.name}`);
-    planned.push({ migration, checksum: await checksumOf(migration, dialect) });
+    planned.push({ migration, checksum: await computeChecksum(migration, dialect) });
   }
   return planned;
 }

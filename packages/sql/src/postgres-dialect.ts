@@ -9,7 +9,7 @@ import {
   type Dialect,
 } from 'kysely';
 import type pg from 'pg';
-import { databaseFaultOf } from './database-fault.ts';
+import { parseDatabaseFault } from './database-fault.ts';
 import { sqlErrors } from './errors.ts';
 
 /** Loaded when the first pool opens: SQLite installations save its 8 MB. */
@@ -68,7 +68,7 @@ class FlagDriver extends PostgresDriver {
       try {
         return await execute(withFlags(query), ...rest);
       } catch (error) {
-        if (databaseFaultOf(error)?.kind === 'text') throw sqlErrors.INVALID_TEXT({ cause: error });
+        if (parseDatabaseFault(error)?.kind === 'text') throw sqlErrors.INVALID_TEXT({ cause: error });
         throw error;
       }
     };

@@ -115,7 +115,7 @@ export function fakeAccess(): FakeAccess {
       return caller.principal;
     },
     authorize: async (request) => {
-      const uuid = request.workspaceUuid ?? defaultWorkspaceOf(request.principal, callers);
+      const uuid = request.workspaceUuid ?? findDefaultWorkspace(request.principal, callers);
       const workspace = workspaces.get(uuid ?? '');
       if (workspace === undefined) throw errors.NOT_FOUND();
       return decide(request, workspace, teams);
@@ -142,7 +142,7 @@ export function fakeAccess(): FakeAccess {
   };
 }
 
-function defaultWorkspaceOf(principal: Principal, callers: ReadonlyMap<string, FakeCaller>): string | undefined {
+function findDefaultWorkspace(principal: Principal, callers: ReadonlyMap<string, FakeCaller>): string | undefined {
   return [...callers.values()].find((caller) => caller.principal.id === principal.id)?.workspaceUuid;
 }
 

@@ -1,4 +1,4 @@
-import { apiErrorOf, type ApiError } from './errors.ts';
+import { createApiError, type ApiError } from './errors.ts';
 
 /**
  * Parses an error response. The contracts define three shapes: flat (`{"error":"sentence","code",…}`), nested
@@ -9,13 +9,13 @@ export function errorOfAnswer(status: number, headers: Headers, body: unknown): 
   const outer = asRecord(body);
   const inner = asRecord(outer['error']);
   const data = asRecord(outer['data']);
-  return apiErrorOf({
+  return createApiError({
     status,
     code: firstText(outer['code'], inner['code'], data['code']) ?? `HTTP_${status}`,
     message: firstText(outer['message'], inner['message'], outer['error']) ?? `The platform answered ${status}`,
     requestId: firstText(headers.get('x-request-id'), outer['request_id'], data['request_id']) ?? null,
     details: { ...asRecord(outer['details']), ...asRecord(inner['details']), ...detailsOfEnvelope(data) },
-    retryAfterSeconds: secondsOf(headers.get('retry-after')),
+    retryAfterSeconds: parseSeconds(headers.get('retry-after')),
   });
 }
 
@@ -34,7 +34,7 @@ function firstText(...candidates: unknown[]): string | undefined {
 }
 
 /** RFC 9110, 10.2.3: seconds. The platform never sends the date form. */
-function secondsOf(header: string | null): number | null {
+function parseSeconds(header: string | null): number | null {
   if (header === null || !/^\d{1,9}$/.test(header.trim())) return null;
   return Number(header);
 }

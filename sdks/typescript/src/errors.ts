@@ -117,7 +117,7 @@ const CLASS_OF_STATUS: ReadonlyMap<number, ApiErrorClass> = new Map([
 ]);
 
 /** Creates the error class for the status. */
-export function apiErrorOf(fields: ApiErrorFields): ApiError {
+export function createApiError(fields: ApiErrorFields): ApiError {
   const fallback = fields.status >= 500 ? ServerError : ApiError;
   return new (CLASS_OF_STATUS.get(fields.status) ?? fallback)(fields);
 }

@@ -108,7 +108,7 @@ export class Transport {
     try {
       const response = await this.#fetch(request, signal);
       if (response.ok) return response;
-      throw errorOfAnswer(response.status, response.headers, parseJson(await this.#textOf(response)));
+      throw errorOfAnswer(response.status, response.headers, parseJson(await this.#readText(response)));
     } catch (error) {
       throw this.#failureOf(request, error, deadline.signal.aborted, timeoutMs);
     } finally {
@@ -141,7 +141,7 @@ export class Transport {
 
   async #exchange<Answer>(request: CallRequest, signal: AbortSignal): Promise<Answer> {
     const response = await this.#fetch(request, signal);
-    const text = await this.#textOf(response);
+    const text = await this.#readText(response);
     const body = parseJson(text);
     if (!response.ok) throw errorOfAnswer(response.status, response.headers, body);
     if (body === undefined && text !== '') throw new UnexpectedAnswerError('The answer is not JSON');
@@ -161,7 +161,7 @@ export class Transport {
     });
   }
 
-  #textOf(response: Response): Promise<string> {
+  #readText(response: Response): Promise<string> {
     return readText(response, this.#options.maxAnswerBytes ?? 16 * 1024 * 1024);
   }
 

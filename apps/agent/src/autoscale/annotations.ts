@@ -19,7 +19,7 @@ const TEMPLATE = ['spec', 'template', 'metadata', 'annotations'] as const;
  * values are refused with the annotation's path before anything is changed.
  */
 export function autoScaleWish(object: KubeObject, field: string, keyPrefix: string): AutoScaleWish | null {
-  const read = (name: string): Annotation | null => annotationOf(object, field, `${keyPrefix}/${name}`);
+  const read = (name: string): Annotation | null => findAnnotation(object, field, `${keyPrefix}/${name}`);
   const wanted = read('auto-scale');
   if (wanted === null || wanted.value === 'false') return null;
   if (wanted.value !== 'true') throw invalid(wanted, 'must be "true" or "false"');
@@ -30,9 +30,9 @@ export function autoScaleWish(object: KubeObject, field: string, keyPrefix: stri
   const maximum = read('max-replicas');
   const target = read('target-cpu');
   const wish = {
-    minReplicas: integerOf(minimum, DEFAULTS.minReplicas, 1, MAX_REPLICAS),
-    maxReplicas: integerOf(maximum, DEFAULTS.maxReplicas, 1, MAX_REPLICAS),
-    targetCpu: integerOf(target, DEFAULTS.targetCpu, 1, 1000),
+    minReplicas: parseInteger(minimum, DEFAULTS.minReplicas, 1, MAX_REPLICAS),
+    maxReplicas: parseInteger(maximum, DEFAULTS.maxReplicas, 1, MAX_REPLICAS),
+    targetCpu: parseInteger(target, DEFAULTS.targetCpu, 1, 1000),
   };
   if (wish.maxReplicas >= wish.minReplicas) return wish;
   if (maximum === null) return { ...wish, maxReplicas: wish.minReplicas };
@@ -58,7 +58,7 @@ interface Annotation {
   field: string;
 }
 
-function annotationOf(object: KubeObject, objectField: string, key: string): Annotation | null {
+function findAnnotation(object: KubeObject, objectField: string, key: string): Annotation | null {
   const places: readonly (readonly [unknown, string])[] = [
     [object.metadata.annotations, `${objectField}.metadata.annotations`],
     [fieldAt(object, ...TEMPLATE), `${objectField}.${TEMPLATE.join('.')}`],
@@ -73,7 +73,7 @@ function annotationOf(object: KubeObject, objectField: string, key: string): Ann
   return null;
 }
 
-function integerOf(annotation: Annotation | null, otherwise: number, least: number, most: number): number {
+function parseInteger(annotation: Annotation | null, otherwise: number, least: number, most: number): number {
   if (annotation === null) return otherwise;
   const value = Number(annotation.value);
   if (/^\d{1,6}$/.test(annotation.value) && value >= least && value <= most) return value;

@@ -46,7 +46,7 @@ export async function planAutoScale(request: AutoScaleRequest): Promise<AutoScal
   }
   faults.assertNone();
   const plan: AutoScalePlan = { planned: [], skipped: [] };
-  const known = autoscalersOf(request);
+  const known = createKnownAutoscalers(request);
   for (const each of planned) {
     const wish = wishes.get(each);
     const looked = wish === undefined ? await lookForOld(request, known, each) : await look(request, known, each);
@@ -79,7 +79,7 @@ const NOTHING: Look = { live: null, own: null, foreign: null, ownsReplicas: fals
 /** The autoscalers of a namespace, listed once for all workloads of a manifest. */
 type KnownAutoscalers = (namespace: string) => Promise<readonly KubeObject[]>;
 
-function autoscalersOf({ client, signal }: AutoScaleRequest): KnownAutoscalers {
+function createKnownAutoscalers({ client, signal }: AutoScaleRequest): KnownAutoscalers {
   const listed = new Map<string, Promise<readonly KubeObject[]>>();
   const list = async (namespace: string): Promise<readonly KubeObject[]> => {
     const found: KubeObject[] = [];

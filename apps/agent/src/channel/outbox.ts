@@ -136,7 +136,7 @@ export class Outbox {
   #next(): EventReport | null {
     const { toSeq = 0 } = this.#dropped ?? {};
     if (this.#dropped !== null && toSeq > this.#sentSeq)
-      return toSeq > this.#storedSeq ? null : markerOf(this.#dropped);
+      return toSeq > this.#storedSeq ? null : createMarker(this.#dropped);
     for (const [seq, { event }] of this.#entries) {
       if (seq > this.#storedSeq) return null;
       if (seq > this.#sentSeq) return event;
@@ -217,7 +217,7 @@ function keyOf({ event_type: type, namespace, resource, details }: Omit<EventRep
   return `${type} ${namespace}/${resource} ${typeof reason === 'string' ? reason : ''}`;
 }
 
-function markerOf(dropped: Dropped): EventReport {
+function createMarker(dropped: Dropped): EventReport {
   return {
     event_type: 'events_dropped',
     namespace: '',

@@ -17,7 +17,7 @@ import type { Clock } from '@svc/runtime';
 import type { LiveConfig } from '../config/live-config.ts';
 import { agentErrors } from '../errors.ts';
 import type { AgentMetrics } from '../metrics.ts';
-import { messageErrorOf } from './error-of.ts';
+import { toMessageError } from './error-of.ts';
 import { fitIntoFrame } from './fit-into-frame.ts';
 import type { CommandHandler, CommandHandlers, CommandInput, CommandOutcome } from './handler.ts';
 import type { CommandJournal, InterruptedCommand } from './journal.ts';
@@ -74,7 +74,7 @@ export class CommandRunner {
         continue;
       }
       const error = agentErrors.LOST({ details: { reason: 'the agent restarted while the command ran' } });
-      await this.#finish(commandId, command, startedAt, { status: 'lost', error: messageErrorOf(error) });
+      await this.#finish(commandId, command, startedAt, { status: 'lost', error: toMessageError(error) });
     }
   }
 
@@ -196,9 +196,9 @@ export class CommandRunner {
     const { commandId } = running;
     const handler: CommandHandler<Name> = this.#options.handlers[command];
     const outcome = await handler.run(payload, running).catch((error: unknown): CommandOutcome => {
-      if (running.signal.aborted) return { status: 'cancelled', error: messageErrorOf(running.signal.reason) };
+      if (running.signal.aborted) return { status: 'cancelled', error: toMessageError(running.signal.reason) };
       log.warn({ err: error, command, command_id: commandId }, 'command failed');
-      return { status: 'failed', error: messageErrorOf(error) };
+      return { status: 'failed', error: toMessageError(error) };
     });
     await running.outputSettled();
     await this.#finish(commandId, command, startedAt, outcome);
@@ -211,7 +211,7 @@ export class CommandRunner {
   }
 
   async #refuse(command: CommandName, commandId: string, refusal: unknown): Promise<void> {
-    const error = messageErrorOf(refusal);
+    const error = toMessageError(refusal);
     this.#options.log.warn(
       { command, command_id: commandId, code: error.code, reason: error.message },
       'command refused',

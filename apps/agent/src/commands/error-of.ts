@@ -5,7 +5,7 @@ import type { MessageError } from '@svc/protocol';
 const MAX_MESSAGE_CHARACTERS = 4000;
 
 /** Converts any failure to the `error` of a message. Kubernetes errors keep their status and reason. */
-export function messageErrorOf(error: unknown, field?: string): MessageError {
+export function toMessageError(error: unknown, field?: string): MessageError {
   if (isStatusError(error)) {
     return {
       code: codeOfStatus(error.status),

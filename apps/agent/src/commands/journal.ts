@@ -191,7 +191,7 @@ class FileJournal implements CommandJournal {
   async #tidy(): Promise<void> {
     this.#forget();
     if (this.#file.sizeBytes < this.#rewriteAboveBytes && this.#lines < REWRITE_ABOVE_LINES) return;
-    const kept = [...this.#entries].flatMap(([id, entry]) => linesOf(id, entry).map((line) => ({ entry, line })));
+    const kept = [...this.#entries].flatMap(([id, entry]) => renderLines(id, entry).map((line) => ({ entry, line })));
     const places = await this.#file.rewrite(kept.map(({ line }) => line));
     for (const [index, { entry, line }] of kept.entries()) {
       if (typeof line !== 'string') entry.result = places[index] ?? null;
@@ -237,7 +237,7 @@ class FileJournal implements CommandJournal {
   }
 }
 
-function linesOf(id: string, entry: Entry): (string | LinePlace)[] {
+function renderLines(id: string, entry: Entry): (string | LinePlace)[] {
   const started: Line = { at: entry.startedAt, id, state: 'started', command: entry.command };
   const lines: (string | LinePlace)[] = [JSON.stringify(started)];
   const resumed: Line = { at: entry.startedAt, id, state: 'resumed' };

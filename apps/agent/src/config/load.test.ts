@@ -34,7 +34,7 @@ async function load(text: string, environment: Record<string, string> = {}) {
   return loadAgentConfig({ file, environment }).config;
 }
 
-async function faultsOf(text: string, environment: Record<string, string> = {}): Promise<string[]> {
+async function catchFaults(text: string, environment: Record<string, string> = {}): Promise<string[]> {
   try {
     await load(text, environment);
   } catch (error) {
@@ -81,7 +81,7 @@ describe('the configuration of the agent', () => {
   it('reports all faults together, including a missing token', async () => {
     const text =
       'agent: {cluster_name: "Not A Name", colour: blue}\nsvc: {timeout: soon, reconnect: {interval: 5}}\nhttp: {port: 70000}\n';
-    expect((await faultsOf(text)).toSorted()).toEqual([
+    expect((await catchFaults(text)).toSorted()).toEqual([
       'agent.cluster_name',
       'agent.colour',
       'http.port',
@@ -114,7 +114,7 @@ describe('the configuration of the agent', () => {
       SVC_TOKEN: 'x',
       ...(text.includes('api_url') ? {} : { SVC_API_URL: 'https://b' }),
     };
-    expect(await faultsOf(text, environment)).toEqual([path]);
+    expect(await catchFaults(text, environment)).toEqual([path]);
   });
 
   it('prefers SVC_TOKEN over a token file named in YAML, and SVC_TOKEN_FILE over both', async () => {

@@ -6,7 +6,7 @@ import { type Clock, KeyedQueue } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { DriftWatch } from '../drift/drift-watch.ts';
-import { messageErrorOf } from '../commands/error-of.ts';
+import { toMessageError } from '../commands/error-of.ts';
 import type { CommandContext, CommandHandler, CommandOutcome } from '../commands/handler.ts';
 import type { ClusterEvent } from '../events/cluster-event.ts';
 import { agentErrors } from '../errors.ts';
@@ -34,7 +34,7 @@ export function createDeployHandler(options: DeployHandlerOptions): CommandHandl
         return await queue.run(keyOf(payload), () => deployAlone(options, payload, context), context.signal);
       } catch (error) {
         if (!isAppError(error) || error.code !== 'SUPERSEDED') throw error;
-        return { status: 'superseded', error: messageErrorOf(error) };
+        return { status: 'superseded', error: toMessageError(error) };
       }
     },
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DeployCommand, DeployResult, MessageError, ResourceResult } from '@svc/protocol';
-import { messageErrorOf } from '../commands/error-of.ts';
+import { toMessageError } from '../commands/error-of.ts';
 import type { CommandContext, CommandOutcome } from '../commands/handler.ts';
 import { agentErrors } from '../errors.ts';
 import type { AppliedObject, ApplyOutcome, DryRunOutcome } from './apply.ts';
@@ -42,7 +42,7 @@ export function failedOutcome(
   const resources = [...applied.map(({ result }) => result), ...failures, ...skipped];
   const deploy = deployResult(payload, resources, warnings, applied.length > 0);
   if (context.signal.aborted) {
-    return { status: 'cancelled', error: messageErrorOf(context.signal.reason), deploy };
+    return { status: 'cancelled', error: toMessageError(context.signal.reason), deploy };
   }
   return { status: 'failed', error: firstError(failures, 'an object could not be applied'), deploy };
 }
@@ -53,7 +53,7 @@ export function readinessError(end: ReadinessEnd, applied: readonly AppliedObjec
   const first = applied.find(({ result }) => result.health !== 'ready');
   const resource = first === undefined ? '' : `${first.object.kind}/${first.object.metadata.name}`;
   const reason = `${resource} is not ready: ${first?.result.message ?? 'no reason known'}`;
-  return messageErrorOf(agentErrors.NOT_READY({ details: { field: resource, reason } }));
+  return toMessageError(agentErrors.NOT_READY({ details: { field: resource, reason } }));
 }
 
 /** Null if everything no longer wanted was deleted. */
@@ -64,7 +64,7 @@ export function pruneError(results: readonly ResourceResult[]): MessageError | n
 
 function firstError(failures: readonly ResourceResult[], otherwise: string): MessageError {
   const error = failures.find((failure) => failure.error !== undefined)?.error;
-  return error ?? messageErrorOf(agentErrors.APPLY_FAILED({ details: { field: 'manifest', reason: otherwise } }));
+  return error ?? toMessageError(agentErrors.APPLY_FAILED({ details: { field: 'manifest', reason: otherwise } }));
 }
 
 /** The deploy result for the platform, within the limits of a message. */

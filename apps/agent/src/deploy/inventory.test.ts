@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inventoryName, unionOf, withoutThese } from './inventory.ts';
+import { inventoryName, mergeEntries, withoutThese } from './inventory.ts';
 
 const entry = (name: string, apiVersion = 'v1', uid?: string) => ({
   apiVersion,
@@ -11,7 +11,7 @@ const entry = (name: string, apiVersion = 'v1', uid?: string) => ({
 
 describe('the inventory', () => {
   it('lists old and new objects before anything changes, with the known uids', () => {
-    expect(unionOf([entry('a', 'v1', 'u1'), entry('b')], [entry('a'), entry('c')])).toEqual([
+    expect(mergeEntries([entry('a', 'v1', 'u1'), entry('b')], [entry('a'), entry('c')])).toEqual([
       entry('a', 'v1', 'u1'),
       entry('b'),
       entry('c'),

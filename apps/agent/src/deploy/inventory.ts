@@ -72,7 +72,7 @@ export function inventoryName(projectId: string): string {
 }
 
 /** Old and new entries together: written before anything is applied, so that a crash cannot orphan an object. */
-export function unionOf(old: readonly InventoryEntry[], wanted: readonly InventoryEntry[]): InventoryEntry[] {
+export function mergeEntries(old: readonly InventoryEntry[], wanted: readonly InventoryEntry[]): InventoryEntry[] {
   const union = new Map(old.map((entry) => [identityOf(entry), entry]));
   for (const entry of wanted) {
     const known = union.get(identityOf(entry));
@@ -90,7 +90,7 @@ export function withoutThese(old: readonly InventoryEntry[], wanted: readonly Ob
 function parseInventory(object: KubeObject): Inventory {
   const revision = fieldAt(object, 'data', 'revision');
   return {
-    entries: parseList(fieldAt(object, 'data', 'inventory.json')).map(entryOf),
+    entries: parseList(fieldAt(object, 'data', 'inventory.json')).map(parseEntry),
     commandIds: parseList(fieldAt(object, 'data', 'commands.json')).map(String),
     ...(typeof revision === 'string' ? { revision } : {}),
   };
@@ -106,7 +106,7 @@ function parseList(text: unknown): unknown[] {
   throw agentErrors.CONFLICT({ details: { field: 'inventory', reason: 'the inventory of the project is damaged' } });
 }
 
-function entryOf(value: unknown): InventoryEntry {
+function parseEntry(value: unknown): InventoryEntry {
   const text = (name: string): string | undefined => {
     const field = isRecord(value) ? value[name] : undefined;
     return typeof field === 'string' ? field : undefined;

@@ -46,7 +46,7 @@ export function parseManifest(text: string, limits: ManifestLimits, faults: Faul
     const field = `manifest[${index}]`;
     // Empty documents, as between two separators, are skipped.
     collectObjects(
-      faults.try(() => valueOf(document, field)),
+      faults.try(() => parseValue(document, field)),
       field,
       objects,
       faults,
@@ -106,7 +106,7 @@ function assertHarmless(document: Document, field: string): void {
   });
 }
 
-function valueOf(document: Document, field: string): unknown {
+function parseValue(document: Document, field: string): unknown {
   const fault = document.errors[0];
   if (fault !== undefined) throw invalid(field, `is not valid YAML: ${fault.message}`);
   assertHarmless(document, field);

@@ -15,7 +15,7 @@ const MAX_EVENTS = 50;
  * failing probe), else why it has no pods. Null if the cluster gives no reason.
  */
 export async function notReadyReason(asked: Asked, object: KubeObject): Promise<string | null> {
-  const pods = await podsOf(asked, object);
+  const pods = await listPods(asked, object);
   for (const pod of pods) {
     const reason = waitingReason(pod);
     if (reason !== null) return `pod ${pod.metadata.name}: ${reason}`;
@@ -27,7 +27,7 @@ export async function notReadyReason(asked: Asked, object: KubeObject): Promise<
   return controllerReason(object) ?? (await lastWarning(asked, object));
 }
 
-async function podsOf({ client, signal }: Asked, object: KubeObject): Promise<KubeObject[]> {
+async function listPods({ client, signal }: Asked, object: KubeObject): Promise<KubeObject[]> {
   const selector = fieldAt(object, 'spec', 'selector', 'matchLabels');
   const { namespace } = object.metadata;
   if (!isRecord(selector) || namespace === undefined) return [];

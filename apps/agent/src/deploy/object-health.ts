@@ -1,5 +1,5 @@
 import { fieldAt, type KubeObject } from '@svc/kube';
-import { conditionOf, hasCondition, recordsAt } from '@svc/kube/values';
+import { findCondition, hasCondition, recordsAt } from '@svc/kube/values';
 import type { ResourceResult } from '@svc/protocol';
 import { whyNotRunning } from '../pods/container-status.ts';
 
@@ -49,9 +49,9 @@ export function healthOf(object: KubeObject): ObjectHealth {
 }
 
 function deploymentHealth(object: KubeObject, number: Numbers): ObjectHealth {
-  const progress = conditionOf(object, 'Progressing');
+  const progress = findCondition(object, 'Progressing');
   if (progress?.['reason'] === 'ProgressDeadlineExceeded') {
-    return { health: 'failed', message: textOf(progress['message']) || 'made no progress in time' };
+    return { health: 'failed', message: parseText(progress['message']) || 'made no progress in time' };
   }
   if (fieldAt(object, 'status', 'observedGeneration') === undefined) return progressing('has no status yet');
   const replicas = wantedReplicas(object);
@@ -85,9 +85,9 @@ function daemonSetHealth(number: Numbers): ObjectHealth {
 
 /** A job need not finish within a deploy: a running one is ready. */
 function jobHealth(object: KubeObject, number: Numbers): ObjectHealth {
-  const failure = conditionOf(object, 'Failed');
+  const failure = findCondition(object, 'Failed');
   if (failure?.['status'] === 'True') {
-    return { health: 'failed', message: textOf(failure['message']) || 'failed' };
+    return { health: 'failed', message: parseText(failure['message']) || 'failed' };
   }
   if (hasCondition(object, 'Complete')) return { health: 'ready', message: 'completed' };
   if (fieldAt(object, 'spec', 'suspend') === true) return { health: 'ready', message: 'is suspended' };
@@ -98,11 +98,11 @@ function podHealth(object: KubeObject): ObjectHealth {
   const phase = fieldAt(object, 'status', 'phase');
   if (phase === 'Succeeded') return { health: 'ready', message: 'completed' };
   if (phase === 'Failed') {
-    return { health: 'failed', message: textOf(fieldAt(object, 'status', 'message')) || 'failed' };
+    return { health: 'failed', message: parseText(fieldAt(object, 'status', 'message')) || 'failed' };
   }
   return hasCondition(object, 'Ready')
     ? ready()
-    : progressing(waitingReason(object) ?? `is ${textOf(phase) || 'Pending'}`);
+    : progressing(waitingReason(object) ?? `is ${parseText(phase) || 'Pending'}`);
 }
 
 function claimHealth(object: KubeObject): ObjectHealth {
@@ -123,9 +123,9 @@ function serviceHealth(object: KubeObject): ObjectHealth {
 
 /** Other kinds are ready unless the usual conditions say otherwise. */
 function otherHealth(object: KubeObject): ObjectHealth {
-  const condition = conditionOf(object, 'Ready') ?? conditionOf(object, 'Available');
+  const condition = findCondition(object, 'Ready') ?? findCondition(object, 'Available');
   if (condition === undefined || condition['status'] === 'True') return ready();
-  return progressing(textOf(condition['message']) || 'is not ready');
+  return progressing(parseText(condition['message']) || 'is not ready');
 }
 
 /** The first reason why a container cannot run or a pod cannot be scheduled; null if there is none. */
@@ -135,17 +135,17 @@ export function waitingReason(pod: KubeObject): string | null {
   );
   for (const status of [...initial, ...recordsAt(pod, 'status', 'containerStatuses')]) {
     const why = whyNotRunning(status);
-    if (why === null || STARTING.has(textOf(fieldAt(status, 'state', 'waiting', 'reason')))) continue;
-    return `container ${textOf(status['name'])} ${why}`.slice(0, 500);
+    if (why === null || STARTING.has(parseText(fieldAt(status, 'state', 'waiting', 'reason')))) continue;
+    return `container ${parseText(status['name'])} ${why}`.slice(0, 500);
   }
-  const scheduled = conditionOf(pod, 'PodScheduled');
-  return scheduled?.['status'] === 'False' ? textOf(scheduled['message']).slice(0, 500) || 'is not scheduled' : null;
+  const scheduled = findCondition(pod, 'PodScheduled');
+  return scheduled?.['status'] === 'False' ? parseText(scheduled['message']).slice(0, 500) || 'is not scheduled' : null;
 }
 
 /** The reason of a controller that cannot create its pods: quota, admission or a missing service account. */
 export function controllerReason(object: KubeObject): string | null {
-  const failure = conditionOf(object, 'ReplicaFailure');
-  return failure?.['status'] === 'True' ? textOf(failure['message']).slice(0, 500) : null;
+  const failure = findCondition(object, 'ReplicaFailure');
+  return failure?.['status'] === 'True' ? parseText(failure['message']).slice(0, 500) : null;
 }
 
 function wantedReplicas(object: KubeObject): number {
@@ -158,7 +158,7 @@ function numberAt(object: KubeObject, path: readonly string[]): number {
   return typeof value === 'number' ? value : 0;
 }
 
-function textOf(value: unknown): string {
+function parseText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

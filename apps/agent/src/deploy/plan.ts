@@ -44,7 +44,7 @@ export async function planDeploy(request: PlanRequest): Promise<PlannedObject[]>
   const planned: PlannedObject[] = [];
   const seen = new Map<string, string>();
   for (const { object, field } of request.objects) {
-    const scope = await request.faults.tryLater(() => scopeOf(request, definedKinds, object, field));
+    const scope = await request.faults.tryLater(() => findScope(request, definedKinds, object, field));
     if (scope === undefined) continue;
     const namespace = request.faults.try(() => guardedNamespace(request, object, field, scope.namespaced));
     if (namespace === undefined && scope.namespaced) continue;
@@ -78,7 +78,7 @@ function kindsOfManifest(objects: readonly ManifestObject[]): ReadonlyMap<string
   return kinds;
 }
 
-async function scopeOf(
+async function findScope(
   { discovery, signal }: PlanRequest,
   definedKinds: ReadonlyMap<string, boolean>,
   object: KubeObject,

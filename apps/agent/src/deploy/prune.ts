@@ -1,7 +1,7 @@
 import { isAppError } from '@svc/errors';
 import { isStatusError, type KubeClient } from '@svc/kube';
 import type { ResourceResult } from '@svc/protocol';
-import { messageErrorOf } from '../commands/error-of.ts';
+import { toMessageError } from '../commands/error-of.ts';
 import type { InventoryEntry } from './inventory.ts';
 
 export interface PruneRequest {
@@ -70,7 +70,7 @@ async function pruneOne(request: PruneRequest, entry: InventoryEntry): Promise<R
     if (isStatusError(error, 409)) return null;
     // Its kind was deleted before it, and the object with it.
     if (isAppError(error) && error.code === 'UNKNOWN_KIND') return null;
-    return { ...row(entry, 'failed', undefined), error: messageErrorOf(error) };
+    return { ...row(entry, 'failed', undefined), error: toMessageError(error) };
   }
 }
 

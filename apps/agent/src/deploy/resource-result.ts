@@ -1,6 +1,6 @@
 import { KubernetesStatusError, isStatusError, type KubeObject } from '@svc/kube';
 import type { MessageError, ResourceResult } from '@svc/protocol';
-import { messageErrorOf } from '../commands/error-of.ts';
+import { toMessageError } from '../commands/error-of.ts';
 
 /** One object's entry in a deploy result. */
 export function resourceResult(
@@ -25,12 +25,12 @@ export function failedResource(object: KubeObject, error: unknown, field: string
 
 /** Error of a refused apply: a conflict names the fields and their owners; otherwise the server's message. */
 export function applyError(error: unknown, field: string, resource: string): MessageError {
-  if (!isStatusError(error)) return messageErrorOf(error, field);
+  if (!isStatusError(error)) return toMessageError(error, field);
   const conflicts = error.causes
     .filter((cause) => cause.reason === 'FieldManagerConflict')
     .map((cause) => ({ field: cause.field, manager: managerIn(cause.message) }));
   const [first] = conflicts;
-  if (first === undefined) return messageErrorOf(readable(error), field);
+  if (first === undefined) return toMessageError(readable(error), field);
   return {
     code: 'CONFLICT',
     message: `${resource}: ${first.field} is owned by ${first.manager}`,

@@ -7,7 +7,7 @@ import type { ClusterEvent } from '../events/cluster-event.ts';
 import { AUTOSCALER, planAutoScale } from '../autoscale/plan-auto-scale.ts';
 import { autoScaleEvents, skipWarnings } from '../autoscale/report-auto-scale.ts';
 import type { AppliedByDeploy } from '../drift/drift-watch.ts';
-import { messageErrorOf } from '../commands/error-of.ts';
+import { toMessageError } from '../commands/error-of.ts';
 import type { CommandContext, CommandOutcome } from '../commands/handler.ts';
 import { agentErrors } from '../errors.ts';
 import {
@@ -23,7 +23,7 @@ import { differencesBetween } from './diff.ts';
 import { Faults } from './faults.ts';
 import {
   inventoryStore,
-  unionOf,
+  mergeEntries,
   withoutThese,
   type Inventory,
   type InventoryEntry,
@@ -88,7 +88,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
     faults,
     signal,
   });
-  const request = applyRequestOf(run);
+  const request = createApplyRequest(run);
   context.progress('dry_run', `asking the cluster about ${planned.length} objects`);
   const dryRun = await dryRunAll(request, planned);
   dryRun.warnings.push(...skipWarnings(unscaled));
@@ -130,13 +130,13 @@ async function settle(
     pruned = await pruneAll({ client, keyPrefix, allowedKinds, projectId: payload.project_id, signal }, leaving);
     pruned.retained.push(...withoutThese(surplus, leaving));
   }
-  await store.write({ ...inventoryOf(run, inventory), entries: [...wanted, ...pruned.retained] }, signal);
+  await store.write({ ...createInventory(run, inventory), entries: [...wanted, ...pruned.retained] }, signal);
   await run.applied(applied.map(appliedOf), payload.prune !== false, withoutThese(surplus, pruned.retained));
 
-  const end = await readinessOf(run, applied);
+  const end = await waitForReadiness(run, applied);
   const resources = [...applied.map(({ result }) => result), ...pruned.results];
   const deploy = deployResult(payload, resources, [...earlierWarnings, ...warnings], false);
-  if (end === 'cancelled') return { status: 'cancelled', error: messageErrorOf(signal.reason), deploy };
+  if (end === 'cancelled') return { status: 'cancelled', error: toMessageError(signal.reason), deploy };
   const error = readinessError(end, applied) ?? pruneError(pruned.results);
   if (error === null) return { status: 'succeeded', deploy };
   return { status: end === 'timed_out' ? 'timed_out' : 'failed', error, deploy };
@@ -152,7 +152,7 @@ function isOldAutoscaler({ kind, name, namespace }: InventoryEntry, applied: rea
 }
 
 /** Everything is applied by now, so a cancelled wait still has a complete result. */
-async function readinessOf(run: DeployRun, applied: AppliedObject[]): Promise<ReadinessEnd | 'cancelled'> {
+async function waitForReadiness(run: DeployRun, applied: AppliedObject[]): Promise<ReadinessEnd | 'cancelled'> {
   const { client, clock, log, context, payload, timeoutMs } = run;
   const { signal } = context;
   if (payload.wait === false) {
@@ -170,7 +170,7 @@ async function readinessOf(run: DeployRun, applied: AppliedObject[]): Promise<Re
   }
 }
 
-function applyRequestOf({ client, rules, payload, context }: DeployRun): ApplyRequest {
+function createApplyRequest({ client, rules, payload, context }: DeployRun): ApplyRequest {
   const { field_manager: fieldManager } = rules;
   return { client, fieldManager, force: payload.force_conflicts ?? false, signal: context.signal };
 }
@@ -203,14 +203,14 @@ async function writeUnion(
   inventory: Inventory,
   planned: readonly PlannedObject[],
 ): Promise<void> {
-  const entries = unionOf(
+  const entries = mergeEntries(
     inventory.entries,
     planned.map(({ object }) => referenceOf(object)),
   );
-  await store.write({ ...inventoryOf(run, inventory), entries }, run.context.signal);
+  await store.write({ ...createInventory(run, inventory), entries }, run.context.signal);
 }
 
-function inventoryOf({ payload, context }: DeployRun, old: Inventory): Inventory {
+function createInventory({ payload, context }: DeployRun, old: Inventory): Inventory {
   const others = old.commandIds.filter((id) => id !== context.commandId);
   return {
     entries: old.entries,

@@ -1,5 +1,5 @@
 import { fieldAt, type KubeObject } from '@svc/kube';
-import { conditionOf } from '@svc/kube/values';
+import { findCondition } from '@svc/kube/values';
 import { detailsOf, type ClusterEvent } from './cluster-event.ts';
 
 /** The in-memory part of a node. */
@@ -14,7 +14,7 @@ export function lookAtNode(
   initial: boolean,
 ): { kept: KeptNode; events: ClusterEvent[] } {
   const { name } = node.metadata;
-  const condition = conditionOf(node, 'Ready');
+  const condition = findCondition(node, 'Ready');
   const ready = condition?.['status'] === 'True';
   const events: ClusterEvent[] = [];
   const emit = (type: ClusterEvent['type'], details: Record<string, string | undefined>): void => {

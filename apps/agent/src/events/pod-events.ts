@@ -1,5 +1,5 @@
 import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
-import { conditionOf, hasCondition } from '@svc/kube/values';
+import { findCondition, hasCondition } from '@svc/kube/values';
 import { detailsOf, type ClusterEvent } from './cluster-event.ts';
 
 /** The in-memory part of a pod: a few hundred bytes instead of a few thousand. */
@@ -101,7 +101,7 @@ function whereAndWhat(pod: KubeObject): { image?: string; node?: string } {
 function evictionOf(pod: KubeObject): { reason: string; message: string } | null {
   const reason = text(fieldAt(pod, 'status', 'reason'));
   if (reason === 'Evicted') return { reason, message: text(fieldAt(pod, 'status', 'message')) };
-  const condition = conditionOf(pod, 'DisruptionTarget');
+  const condition = findCondition(pod, 'DisruptionTarget');
   const by = text(condition?.['reason']);
   if (condition?.['status'] !== 'True' || !EVICTIONS.has(by)) return null;
   return { reason: by, message: text(condition['message']) };

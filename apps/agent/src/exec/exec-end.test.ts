@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { execEndOf } from './exec-end.ts';
+import { parseExecEnd } from './exec-end.ts';
 
 describe('the end of an exec', () => {
   it('is exit code 0 for a success', () => {
-    expect(execEndOf('{"status":"Success"}')).toEqual({ kind: 'exited', exitCode: 0 });
+    expect(parseExecEnd('{"status":"Success"}')).toEqual({ kind: 'exited', exitCode: 0 });
   });
 
   it('is the exit code of the process', () => {
@@ -12,7 +12,7 @@ describe('the end of an exec', () => {
       reason: 'NonZeroExitCode',
       details: { causes: [{ reason: 'ExitCode', message: '137' }] },
     };
-    expect(execEndOf(JSON.stringify(status))).toEqual({ kind: 'exited', exitCode: 137 });
+    expect(parseExecEnd(JSON.stringify(status))).toEqual({ kind: 'exited', exitCode: 137 });
   });
 
   it.each([
@@ -20,11 +20,11 @@ describe('the end of an exec', () => {
     ['container not running', 'KUBERNETES_ERROR'],
   ])('is a refusal if nothing ran: %s', (message, code) => {
     const status = JSON.stringify({ status: 'Failure', reason: 'InternalError', message });
-    expect(execEndOf(status)).toMatchObject({ kind: 'not_started', error: { code, message } });
+    expect(parseExecEnd(status)).toMatchObject({ kind: 'not_started', error: { code, message } });
   });
 
   it('is unknown if the connection broke, and a refusal if there is no valid status', () => {
-    expect(execEndOf(null)).toEqual({ kind: 'unknown' });
-    expect(execEndOf('oops')).toMatchObject({ kind: 'not_started', error: { code: 'KUBERNETES_ERROR' } });
+    expect(parseExecEnd(null)).toEqual({ kind: 'unknown' });
+    expect(parseExecEnd('oops')).toMatchObject({ kind: 'not_started', error: { code: 'KUBERNETES_ERROR' } });
   });
 });

@@ -1,6 +1,6 @@
 import { readExecEnd } from '@svc/kube/values';
 import type { MessageError } from '@svc/protocol';
-import { messageErrorOf } from '../commands/error-of.ts';
+import { toMessageError } from '../commands/error-of.ts';
 import { agentErrors } from '../errors.ts';
 
 /** How a process ended: exited with a code, never started, or unknown because the connection broke first. */
@@ -14,7 +14,7 @@ const CANNOT_RUN =
   /executable file not found|no such file or directory|permission denied|exec format error|is a directory/i;
 
 /** Interprets the API server's final status; null if there was none. */
-export function execEndOf(status: string | null): ExecEnd {
+export function parseExecEnd(status: string | null): ExecEnd {
   if (status === null) return { kind: 'unknown' };
   const end = readExecEnd(status);
   if ('exitCode' in end) return { kind: 'exited', exitCode: end.exitCode };
@@ -22,5 +22,5 @@ export function execEndOf(status: string | null): ExecEnd {
   const error = CANNOT_RUN.test(end.reason)
     ? agentErrors.INVALID_REQUEST({ details })
     : agentErrors.KUBERNETES_ERROR({ details });
-  return { kind: 'not_started', error: messageErrorOf(error) };
+  return { kind: 'not_started', error: toMessageError(error) };
 }

@@ -2,13 +2,13 @@ import type { KubeClient, KubeObject } from '@svc/kube';
 import { EXEC_PROTOCOLS } from '@svc/kube/values';
 import type { ExecCommand, ExecResult } from '@svc/protocol';
 import type { Clock } from '@svc/runtime';
-import { messageErrorOf } from '../commands/error-of.ts';
+import { toMessageError } from '../commands/error-of.ts';
 import type { CommandContext, CommandHandler, CommandInput, CommandOutcome } from '../commands/handler.ts';
 import { agentErrors } from '../errors.ts';
 import { chooseContainer, findPod } from '../pods/container-choice.ts';
 import { containerStatus, whyNotRunning } from '../pods/container-status.ts';
 import { ExecConnection } from './exec-connection.ts';
-import { execEndOf, type ExecEnd } from './exec-end.ts';
+import { parseExecEnd, type ExecEnd } from './exec-end.ts';
 import { OutputCapture, type CapturedOutput } from './output-capture.ts';
 
 export interface ExecHandlerOptions {
@@ -36,7 +36,7 @@ export function createExecHandler(options: ExecHandlerOptions): CommandHandler<'
       const outcome = await runExec(options, payload, container, context);
       if (outcome.error?.code !== 'KUBERNETES_ERROR') return outcome;
       const refusal = notRunning(pod, container);
-      return refusal === null ? outcome : { ...outcome, error: messageErrorOf(refusal) };
+      return refusal === null ? outcome : { ...outcome, error: toMessageError(refusal) };
     },
   };
 }
@@ -82,7 +82,7 @@ async function runExec(
   context.signal.addEventListener('abort', cancel, { once: true });
   if (context.signal.aborted) cancel();
   try {
-    const first = await Promise.race([connection.ended.then(execEndOf), stopped.promise]);
+    const first = await Promise.race([connection.ended.then(parseExecEnd), stopped.promise]);
     if ('status' in first) connection.close();
     const output = await capture.end();
     return 'status' in first ? stoppedOutcome(first, container, output) : endedOutcome(first, container, output);
@@ -142,7 +142,7 @@ function stoppedOutcome({ status, reason }: Stop, container: string, output: Cap
     status === 'timed_out'
       ? agentErrors.TIMEOUT({ details: { reason: 'the command did not end in time; its process may still run' } })
       : reason;
-  return { status, error: messageErrorOf(cause), exec };
+  return { status, error: toMessageError(cause), exec };
 }
 
 function endedOutcome(end: ExecEnd, container: string, output: CapturedOutput): CommandOutcome {
@@ -154,7 +154,7 @@ function endedOutcome(end: ExecEnd, container: string, output: CapturedOutput): 
       return { status: 'failed', error: end.error, exec };
     case 'unknown': {
       const reason = 'the connection to the container ended before its command did';
-      const error = messageErrorOf(agentErrors.LOST({ details: { reason } }));
+      const error = toMessageError(agentErrors.LOST({ details: { reason } }));
       return { status: 'lost', error, exec: { ...exec, process_may_be_running: true } };
     }
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { clientErrorOf, isAboutHttp, refuseSocket } from '@svc/http/client-errors';
+import { toClientError, isAboutHttp, refuseSocket } from '@svc/http/client-errors';
 import type { Logger } from '@svc/telemetry';
 import { agentErrors } from '../errors.ts';
 import type { RouteLimits } from './rate-limits.ts';
@@ -50,7 +50,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   server.maxConnections = MAX_CONNECTIONS;
   server.on('upgrade', (_request, socket) => socket.destroy());
   server.on('clientError', (error: Error, socket: Duplex) => {
-    if (isAboutHttp(error)) refuseSocket(socket, clientErrorOf(error), '', (refusal) => errorAnswer(refusal).body);
+    if (isAboutHttp(error)) refuseSocket(socket, toClientError(error), '', (refusal) => errorAnswer(refusal).body);
     else socket.destroy();
   });
   await listen(server, options);
@@ -72,7 +72,7 @@ async function respond(options: AgentServerOptions, request: IncomingMessage, re
   let answer: Answer;
   let headers: Record<string, string> = {};
   try {
-    const { path, route } = routeOf(options, request);
+    const { path, route } = findRoute(options, request);
     // First, so that every response of a limited route has the rate limit headers.
     headers = options.limits.take(options.limitedAs?.(path) ?? path, request.socket.remoteAddress ?? '');
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -100,7 +100,7 @@ async function respond(options: AgentServerOptions, request: IncomingMessage, re
 }
 
 /** The target may also be an absolute URL, as sent by clients behind a proxy (RFC 9112, 3.2.2). */
-function routeOf(options: AgentServerOptions, request: IncomingMessage): { path: string; route: Route } {
+function findRoute(options: AgentServerOptions, request: IncomingMessage): { path: string; route: Route } {
   const target = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
   const path = target.split('?', 1)[0] ?? '';
   const route = options.find(path);

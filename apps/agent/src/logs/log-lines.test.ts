@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readLogLines, type LogLine } from './log-lines.ts';
 import { SeenLines } from './seen-lines.ts';
 
-async function linesOf(chunks: readonly string[], maxLineBytes = 64): Promise<LogLine[]> {
+async function readLines(chunks: readonly string[], maxLineBytes = 64): Promise<LogLine[]> {
   const lines: LogLine[] = [];
   for await (const line of readLogLines(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), maxLineBytes)) {
     lines.push(line);
@@ -22,13 +22,13 @@ describe('log lines', () => {
       { time: '', text: 'no time\n', begins: true },
       { time: TIME, text: 'last', begins: true },
     ];
-    expect(await linesOf([whole])).toEqual(expected);
-    expect(await linesOf([...whole])).toEqual(expected);
+    expect(await readLines([whole])).toEqual(expected);
+    expect(await readLines([...whole])).toEqual(expected);
   });
 
   it('are split when too long, without losing anything', async () => {
     const long = 'x'.repeat(300);
-    const lines = await linesOf([`${TIME} ${long}\n${TIME} short\n`]);
+    const lines = await readLines([`${TIME} ${long}\n${TIME} short\n`]);
     expect(lines.filter(({ begins }) => begins)).toHaveLength(2);
     expect(lines.map(({ text }) => text).join('')).toBe(`${long}\nshort\n`);
   });

@@ -22,7 +22,7 @@ export async function* readLogLines(stream: AsyncIterable<Buffer>, maxLineBytes:
     const text = (pendingBytes === 0 ? last : Buffer.concat([...pending, last])).toString('utf8');
     pending = [];
     pendingBytes = 0;
-    return begins ? lineOf(text) : { time: '', text, begins: false };
+    return begins ? parseLine(text) : { time: '', text, begins: false };
   };
   for await (const chunk of stream) {
     let start = 0;
@@ -44,7 +44,7 @@ export async function* readLogLines(stream: AsyncIterable<Buffer>, maxLineBytes:
   if (pendingBytes > 0) yield take(Buffer.alloc(0));
 }
 
-function lineOf(text: string): LogLine {
+function parseLine(text: string): LogLine {
   const time = TIME.exec(text)?.[1] ?? '';
   return { time, text: time === '' ? text : text.slice(time.length + 1), begins: true };
 }

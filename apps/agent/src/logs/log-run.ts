@@ -48,7 +48,7 @@ export class LogRun {
   constructor(options: LogRunOptions) {
     this.#options = options;
     this.#pod = options.pod;
-    this.#restarts = restartsOf(options.pod, options.container);
+    this.#restarts = countRestarts(options.pod, options.container);
     this.#openedAt = options.clock.now().toISOString();
     const { tail_lines: wanted, since_time: time, since_seconds: seconds, resume_after: place } = options.payload;
     const decoded = place === undefined ? null : decodePlace(place);
@@ -147,7 +147,7 @@ export class LogRun {
 
   /** After a broken stream, also reads the rest of the previous instance. */
   async #noteRestart(pod: KubeObject, broken: boolean): Promise<void> {
-    const restarts = restartsOf(pod, this.#options.container);
+    const restarts = countRestarts(pod, this.#options.container);
     const missed = broken && restarts > this.#restarts && this.#seen.lastTime !== '';
     this.#pod = pod;
     this.#restarts = restarts;
@@ -165,7 +165,7 @@ export class LogRun {
       const pod = await client.get(reference, signal).catch(() => null);
       if (pod === null || pod.metadata.uid === this.#pod.metadata.uid) continue;
       this.#pod = pod;
-      this.#restarts = restartsOf(pod, this.#options.container);
+      this.#restarts = countRestarts(pod, this.#options.container);
       return null;
     }
     return 'pod_deleted' as const;
@@ -213,7 +213,7 @@ export class LogRun {
   }
 }
 
-function restartsOf(pod: KubeObject, container: string): number {
+function countRestarts(pod: KubeObject, container: string): number {
   const count = fieldAt(containerStatus(pod, container), 'restartCount');
   return typeof count === 'number' ? count : 0;
 }

@@ -1,7 +1,7 @@
 import type { KubeClient } from '@svc/kube';
 import type { LogsCommand } from '@svc/protocol';
 import type { Clock } from '@svc/runtime';
-import { messageErrorOf } from '../commands/error-of.ts';
+import { toMessageError } from '../commands/error-of.ts';
 import type { CommandContext, CommandHandler, CommandOutcome } from '../commands/handler.ts';
 import { chooseContainer, findPod } from '../pods/container-choice.ts';
 import { LogQueue } from './log-queue.ts';
@@ -42,7 +42,7 @@ async function runToEnd(
     return { status: 'succeeded', logs: run.result(reason) };
   } catch (error) {
     await queue.end();
-    if (!context.signal.aborted) return { status: 'failed', error: messageErrorOf(error), logs: run.result('eof') };
-    return { status: 'cancelled', error: messageErrorOf(context.signal.reason), logs: run.result('cancelled') };
+    if (!context.signal.aborted) return { status: 'failed', error: toMessageError(error), logs: run.result('eof') };
+    return { status: 'cancelled', error: toMessageError(context.signal.reason), logs: run.result('cancelled') };
   }
 }

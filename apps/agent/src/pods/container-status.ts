@@ -24,16 +24,16 @@ export function named(list: unknown, name: string): Record<string, unknown> | nu
 export function whyNotRunning(status: Record<string, unknown> | null): string | null {
   if (isRecord(fieldAt(status, 'state', 'running'))) return null;
   const ended = fieldAt(status, 'state', 'terminated');
-  if (isRecord(ended)) return exitOf(ended);
+  if (isRecord(ended)) return describeExit(ended);
   const waiting = fieldAt(status, 'state', 'waiting');
   if (!isRecord(waiting)) return 'has not started';
   const last = fieldAt(status, 'lastState', 'terminated');
-  const before = isRecord(last) ? `; before that it ${exitOf(last)}` : '';
+  const before = isRecord(last) ? `; before that it ${describeExit(last)}` : '';
   return `waits: ${[waiting['reason'], waiting['message']].filter((each) => typeof each === 'string').join(' ')}${before}`;
 }
 
 /** `exited with code 137 (OOMKilled)`, with the termination message, if any. */
-export function exitOf({ exitCode, reason, message }: Record<string, unknown>): string {
+export function describeExit({ exitCode, reason, message }: Record<string, unknown>): string {
   const why = typeof reason === 'string' && reason !== '' ? ` (${reason})` : '';
   const left = typeof message === 'string' && message !== '' ? `: ${message}` : '';
   return `exited with code ${String(exitCode)}${why}${left}`;

@@ -9,7 +9,7 @@ import { Outbox, type Added, type OutboxLimits } from '../channel/outbox.ts';
 import { pause, type Clock } from '@svc/runtime';
 import { JournalFile } from '../commands/journal-file.ts';
 import { agentErrors } from '../errors.ts';
-import { kindOf, replay, snapshot, type KnownKind, type KnownKinds, type StateLine } from './state-line.ts';
+import { findOrCreateKind, replay, snapshot, type KnownKind, type KnownKinds, type StateLine } from './state-line.ts';
 
 export interface EventStateOptions {
   folder: string;
@@ -88,7 +88,7 @@ export class EventState {
   /** Where the kind's watch resumes; marks the kind as watched. */
   place<Kept>(kind: string): ReflectorPlace<Kept> {
     this.#watched.add(kind);
-    const { version, kept } = kindOf(this.#kinds, kind);
+    const { version, kept } = findOrCreateKind(this.#kinds, kind);
     return { version, kept: kept as ReadonlyMap<string, Kept> }; // set by this kind's `observe` calls
   }
 
@@ -98,7 +98,7 @@ export class EventState {
   }
 
   observe(kind: string, { key, version, kept, events }: Observation): void {
-    const known = kindOf(this.#kinds, kind);
+    const known = findOrCreateKind(this.#kinds, kind);
     if (version !== null) known.version = version;
     const same = kept !== null && isDeepStrictEqual(known.kept.get(key), kept);
     if (kept === null) known.kept.delete(key);
@@ -109,7 +109,7 @@ export class EventState {
   }
 
   reached(kind: string, version: string): void {
-    kindOf(this.#kinds, kind).version = version;
+    findOrCreateKind(this.#kinds, kind).version = version;
     this.#append({ kind, version });
   }
 

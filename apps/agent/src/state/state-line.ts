@@ -24,7 +24,7 @@ export interface KnownKind {
 
 export type KnownKinds = Map<string, KnownKind>;
 
-export function kindOf(kinds: KnownKinds, name: string): KnownKind {
+export function findOrCreateKind(kinds: KnownKinds, name: string): KnownKind {
   const known = kinds.get(name) ?? { version: null, kept: new Map<string, unknown>() };
   kinds.set(name, known);
   return known;
@@ -37,7 +37,7 @@ export function replay(line: StateLine, outbox: Outbox, kinds: KnownKinds): void
   for (const event of line.events ?? []) outbox.restore(event);
   if (line.acknowledged !== undefined) outbox.acknowledge(line.acknowledged);
   if (line.kind === undefined) return;
-  const kind = kindOf(kinds, line.kind);
+  const kind = findOrCreateKind(kinds, line.kind);
   if (line.version !== undefined) kind.version = line.version;
   if (line.key === undefined) return;
   if (line.kept === null || line.kept === undefined) kind.kept.delete(line.key);

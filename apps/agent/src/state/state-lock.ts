@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { databaseFaultOf } from '@svc/sql/database-fault';
+import { parseDatabaseFault } from '@svc/sql/database-fault';
 import type { Logger } from '@svc/telemetry';
 import { pause, type Clock } from '@svc/runtime';
 import { agentErrors } from '../errors.ts';
@@ -38,7 +38,7 @@ export async function lockStateFolder({ folder, clock, log }: StateLockOptions):
   for (let told = false; ; told = true) {
     const lock = tryLock(folder, log);
     if (lock !== null) return lock;
-    const holder = holderOf(folder);
+    const holder = readHolder(folder);
     if (clock.nowMs() >= deadlineMs) {
       throw agentErrors.STATE_DIR_IN_USE({ details: { path: folder, holder, key: 'agent.state_dir' } });
     }
@@ -63,7 +63,7 @@ function tryLock(folder: string, log: Logger): StateLock | null {
     };
   } catch (error) {
     lock?.close();
-    if (databaseFaultOf(error)?.kind === 'conflict') return null;
+    if (parseDatabaseFault(error)?.kind === 'conflict') return null;
     // A file system without locks still works for a single agent; whether it is writable shows later.
     log.warn({ err: error, folder }, 'the state folder cannot be locked, so a second agent would go unnoticed');
     return { release: () => undefined };
@@ -71,7 +71,7 @@ function tryLock(folder: string, log: Logger): StateLock | null {
 }
 
 /** For messages only: the number may be from another machine or container, or not written yet. */
-function holderOf(folder: string): string {
+function readHolder(folder: string): string {
   try {
     return `process ${readFileSync(join(folder, HOLDER_FILE), 'utf8').trim()}`;
   } catch {

@@ -61,7 +61,7 @@ export class TestPlatform {
     if (options.announces === true) this.#sockets.on('headers', (headers) => headers.push(`${PROTOCOL_HEADER}: 1`));
     server.on('upgrade', (request, socket, head) => {
       this.handshakes.push(request.headers);
-      const refusal = this.#refusalOf(request);
+      const refusal = this.#decideRefusal(request);
       if (refusal !== null) {
         const extra = Object.entries(refusal.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
         socket.end(
@@ -129,7 +129,7 @@ export class TestPlatform {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #refusalOf(request: IncomingMessage): Refusal | null {
+  #decideRefusal(request: IncomingMessage): Refusal | null {
     if (this.refusal !== null) return this.refusal;
     if (request.url !== '/v1/agent/connect') return { status: 404, body: '' };
     const { token } = this.#options;

@@ -29,9 +29,10 @@ export function forwardStream(
   stream.once('close', left);
   let connected = false;
   socket.on('error', (error) => {
-    if (!connected) dialled(reasonOf(error, address));
+    if (!connected) dialled(describeReason(error, address));
     // Once connected, the join handles the socket's close.
-    if (socket.connecting || !stream.destroyed) stream.reset(TUNNEL_STREAM_CODES.unreachable, reasonOf(error, address));
+    if (socket.connecting || !stream.destroyed)
+      stream.reset(TUNNEL_STREAM_CODES.unreachable, describeReason(error, address));
   });
   socket.once('connect', () => {
     connected = true;
@@ -58,7 +59,7 @@ function splitAddress(address: string): { host: string; port: number } {
   return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) };
 }
 
-function reasonOf(error: Error, address: string): string {
+function describeReason(error: Error, address: string): string {
   const code = 'code' in error ? String(error.code) : '';
   return `${address}: ${code === '' ? error.message : code}`;
 }

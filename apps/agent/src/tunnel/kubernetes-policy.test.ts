@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { refusalOf } from './kubernetes-policy.ts';
+import { explainRefusal } from './kubernetes-policy.ts';
 
-type Rules = Parameters<typeof refusalOf>[2];
+type Rules = Parameters<typeof explainRefusal>[2];
 
 function rules(policy: Partial<Rules['policy']> = {}): Rules {
   return {
@@ -18,7 +18,7 @@ function rules(policy: Partial<Rules['policy']> = {}): Rules {
 /** The part of a request that a decision needs. */
 const asked = (method: string, url: string) => ({ method, url, headers: {} }) as IncomingMessage;
 const verdict = (method: string, url: string, role = 'member', policy: Partial<Rules['policy']> = {}) =>
-  refusalOf(asked(method, url), role, rules(policy));
+  explainRefusal(asked(method, url), role, rules(policy));
 
 const POD = '/api/v1/namespaces/shop/pods/web';
 

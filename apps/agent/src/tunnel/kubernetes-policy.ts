@@ -8,7 +8,7 @@ const WAYS_IN: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', '
 type Rules = Pick<AgentConfig, 'policy' | 'tunnel'>;
 
 /** Why this request must not reach the API server, or null. The server's RBAC decides after it. */
-export function refusalOf(request: IncomingMessage, role: string, { policy, tunnel }: Rules): string | null {
+export function explainRefusal(request: IncomingMessage, role: string, { policy, tunnel }: Rules): string | null {
   const path = parsePath(request.url ?? '/');
   if (path === null) return 'the path is not in canonical form';
   const method = request.method ?? 'GET';

@@ -8,7 +8,7 @@ import type { TunnelRequest } from '@svc/protocol';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { AgentMetrics } from '../metrics.ts';
 import { isDropped, kubernetesHeaders } from './kubernetes-headers.ts';
-import { refusalOf } from './kubernetes-policy.ts';
+import { explainRefusal } from './kubernetes-policy.ts';
 import { KubernetesRefusal, statusText, writeStatus } from './kubernetes-status.ts';
 
 export interface KubernetesServiceOptions {
@@ -38,7 +38,7 @@ export function createKubernetesService(options: KubernetesServiceOptions): Kube
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 0, keepAliveTimeout: 0 });
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    targetOf(options, request, callers.get(request.socket), { agent, timeoutMs: ANSWER_TIMEOUT_MS })
+    createTarget(options, request, callers.get(request.socket), { agent, timeoutMs: ANSWER_TIMEOUT_MS })
       .then((target) => relayRequest(request, response, target))
       .catch((error: unknown) => writeStatus(response, toRefusal(error)));
   };
@@ -48,7 +48,7 @@ export function createKubernetesService(options: KubernetesServiceOptions): Kube
     serve(request, response);
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    targetOf(options, request, callers.get(socket), { agent: false, timeoutMs: UPGRADE_TIMEOUT_MS })
+    createTarget(options, request, callers.get(socket), { agent: false, timeoutMs: UPGRADE_TIMEOUT_MS })
       .then((target) => relayUpgrade({ request, socket, head }, target, joinStreams))
       .catch((error: unknown) => void socket.end(statusText(toRefusal(error))));
   });
@@ -62,14 +62,14 @@ export function createKubernetesService(options: KubernetesServiceOptions): Kube
   };
 }
 
-async function targetOf(
+async function createTarget(
   { client, config, metrics }: KubernetesServiceOptions,
   request: IncomingMessage,
   caller: TunnelRequest | undefined,
   how: Pick<RelayTarget, 'agent' | 'timeoutMs'>,
 ): Promise<RelayTarget> {
   const rules = config.current;
-  const refusal = caller === undefined ? 'nobody asks' : refusalOf(request, caller.role, rules);
+  const refusal = caller === undefined ? 'nobody asks' : explainRefusal(request, caller.role, rules);
   if (refusal !== null || caller === undefined) {
     throw new KubernetesRefusal(403, 'FORBIDDEN', 'Forbidden', refusal ?? '');
   }

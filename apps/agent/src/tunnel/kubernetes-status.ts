@@ -16,7 +16,7 @@ export class KubernetesRefusal extends Error {
 }
 
 /** In the format that kubectl reads (`kind: Status`), with the contract's `error` beside it. */
-function bodyOf({ status, code, reason, message }: KubernetesRefusal): string {
+function renderBody({ status, code, reason, message }: KubernetesRefusal): string {
   return JSON.stringify({
     kind: 'Status',
     apiVersion: 'v1',
@@ -34,7 +34,7 @@ export function writeStatus(response: ServerResponse, refusal: KubernetesRefusal
     response.destroy();
     return;
   }
-  const body = bodyOf(refusal);
+  const body = renderBody(refusal);
   response.writeHead(refusal.status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
@@ -45,7 +45,7 @@ export function writeStatus(response: ServerResponse, refusal: KubernetesRefusal
 
 /** The same for an upgrade request. */
 export function statusText(refusal: KubernetesRefusal): string {
-  const body = bodyOf(refusal);
+  const body = renderBody(refusal);
   return [
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? 'Error'}`,
     'Content-Type: application/json',

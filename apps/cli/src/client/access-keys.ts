@@ -58,7 +58,7 @@ function keptKeySource(
   environment: ClientEnvironment,
   { target, connect }: Omit<KeySession, 'environment'>,
 ): AccessKeySource {
-  const pathOf = async (): Promise<string> => {
+  const resolvePath = async (): Promise<string> => {
     const known = await target();
     // A stored key needs no request; otherwise every command would first ask for its own workspace.
     const workspace = isSettled(known) ? (known.workspace ?? '') : (await connect()).workspaceUuid;
@@ -80,7 +80,7 @@ function keptKeySource(
   };
   const get = async (validForMs = DAY_MS): Promise<S3Access> => {
     if (isValid(current, validForMs)) return current;
-    const path = await pathOf();
+    const path = await resolvePath();
     current ??= readKey(await readIfThere(path));
     if (isValid(current, validForMs)) return current;
     return await keep(path, await makeKey(await connect(), environment.hostname));
@@ -88,11 +88,11 @@ function keptKeySource(
   const relocate = async (): Promise<boolean> => {
     const { s3_endpoint: endpoint } = await (await connect()).store.status();
     if (current === null || current.endpoint === endpoint) return false;
-    await keep(await pathOf(), { ...current, endpoint });
+    await keep(await resolvePath(), { ...current, endpoint });
     return true;
   };
   const renew = async (): Promise<boolean> => {
-    await rm(await pathOf(), { force: true });
+    await rm(await resolvePath(), { force: true });
     current = null;
     return true;
   };

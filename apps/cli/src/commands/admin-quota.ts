@@ -19,7 +19,7 @@ export function registerAdminQuota(admin: Command): void {
     .description('List the limits of a workspace or an owner, or all limits that are set')
     .option('--json', 'Print JSON')
     .action(async (flags: QuotaFlags) => {
-      const rows = await listQuotas(readConfiguration(flags).value, targetOf(flags));
+      const rows = await listQuotas(readConfiguration(flags).value, parseTarget(flags));
       const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
       output.answerTable(
         rows,
@@ -54,14 +54,14 @@ function addOptions(command: Command): Command {
     .option('--config <file>', 'Configuration file (YAML)');
 }
 
-function targetOf({ workspace, owner }: QuotaFlags): QuotaTarget | null {
+function parseTarget({ workspace, owner }: QuotaFlags): QuotaTarget | null {
   if (workspace !== undefined && owner !== undefined) throw usageFailure('--workspace and --owner cannot be combined');
   if (workspace !== undefined) return { scope: 'workspace', subject: workspace };
   return owner === undefined ? null : { scope: 'owner', subject: owner };
 }
 
 function requiredTarget(flags: QuotaFlags): QuotaTarget {
-  const target = targetOf(flags);
+  const target = parseTarget(flags);
   if (target === null) throw usageFailure('--workspace UUID or --owner EMAIL is required');
   return target;
 }

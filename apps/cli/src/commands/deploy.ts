@@ -98,12 +98,12 @@ async function deploy(
   const finished = await follow(cluster, accepted, output, signal);
   output.answer(finished, resultLines(finished));
   if (finished.status === 'succeeded') return;
-  for (const fault of faultsOf(finished)) output.warn(printable(fault));
+  for (const fault of describeFaults(finished)) output.warn(printable(fault));
   throw new CommandFailure(finished.error?.message ?? `the deployment is ${finished.status}`);
 }
 
 /** Returns every error of a manifest with several; the message only has room for one. */
-function faultsOf({ error }: Deployment): string[] {
+function describeFaults({ error }: Deployment): string[] {
   const issues = error?.details?.['issues'];
   if (!Array.isArray(issues)) return [];
   return issues.map((each: unknown) => {

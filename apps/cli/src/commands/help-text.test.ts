@@ -11,7 +11,7 @@ interface Text {
   readonly text: string;
 }
 
-function textsOf(command: Command, path: string): Text[] {
+function collectTexts(command: Command, path: string): Text[] {
   const own = [
     { where: path, text: command.description() },
     ...command.options.map((option) => ({ where: `${path} ${option.flags}`, text: option.description })),
@@ -20,13 +20,13 @@ function textsOf(command: Command, path: string): Text[] {
       text: argument.description,
     })),
   ];
-  return [...own, ...command.commands.flatMap((each) => textsOf(each, `${path} ${each.name()}`))];
+  return [...own, ...command.commands.flatMap((each) => collectTexts(each, `${path} ${each.name()}`))];
 }
 
 it('describes every command and option in one line, in sentence case, without a final period', async () => {
   const program = new Command('svc').description('Clusters');
   await registerCommands(program, undefined);
-  const texts = textsOf(program, 'svc');
+  const texts = collectTexts(program, 'svc');
   expect(texts.length).toBeGreaterThan(300);
   const named = texts.filter(({ text }) => text !== '');
   const bad = named.filter(

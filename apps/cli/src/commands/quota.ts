@@ -15,13 +15,13 @@ export function registerQuotaCommand(program: Command): void {
         output.answerTable(
           found,
           ['QUOTA', 'USED', 'LIMIT', 'OF'],
-          [...rowsOf(found.quotas, 'workspace'), ...rowsOf(found.owner?.quotas ?? [], 'owner')],
+          [...renderRows(found.quotas, 'workspace'), ...renderRows(found.owner?.quotas ?? [], 'owner')],
         );
       }),
     );
 }
 
-function rowsOf(quotas: readonly QuotaState[], scope: string): string[][] {
+function renderRows(quotas: readonly QuotaState[], scope: string): string[][] {
   return quotas.map(({ name, unit, used, limit }) => [
     name,
     used === null ? '-' : formatAmount(unit, used),

@@ -13,12 +13,12 @@ export function registerStatusCommand(program: Command): void {
       withSession(flags, async ({ connect, output, signal }) => {
         const { svc, workspaceUuid, teamUuid } = await connect();
         const status = await svc.platform.status({ workspaceUuid, teamUuid }, { signal });
-        output.answerTable(status, ['SERVICE', 'STATE', 'DETAILS'], rowsOf(status.services));
+        output.answerTable(status, ['SERVICE', 'STATE', 'DETAILS'], renderRows(status.services));
       }),
     );
 }
 
-function rowsOf({ clusters, object_store: store, sandboxes }: PlatformStatus['services']): string[][] {
+function renderRows({ clusters, object_store: store, sandboxes }: PlatformStatus['services']): string[][] {
   const stored = `${store.buckets} buckets, ${store.objects} objects, ${renderBytes(store.bytes)}`;
   const isolation = describeIsolation(sandboxes);
   const running = `${sandboxes.running} of ${sandboxes.total} running${isolation === null ? '' : `, ${isolation}`}`;

@@ -36,7 +36,7 @@ function addReadTools(server: McpServer, { session: { find } }: ToolContext): vo
         size > 0 && offset >= size
           ? new Uint8Array()
           : await files.readBytes(path, { signal, ...(size > 0 && { range }) });
-      const piece = contentOf(bytes, offset + bytes.length < size);
+      const piece = encodeContent(bytes, offset + bytes.length < size);
       const next = offset + piece.readBytes;
       return {
         path,
@@ -110,7 +110,7 @@ function addWriteTools(server: McpServer, { session: { find } }: ToolContext): v
 }
 
 /** Leaves a truncated character at the end to the next range. */
-function contentOf(bytes: Uint8Array, isCut: boolean): { encoding: string; content: string; readBytes: number } {
+function encodeContent(bytes: Uint8Array, isCut: boolean): { encoding: string; content: string; readBytes: number } {
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const content = decoder.decode(bytes, { stream: isCut });

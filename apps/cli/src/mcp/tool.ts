@@ -45,7 +45,7 @@ export function addTool<Input>(server: McpServer, tool: ToolDefinition<Input>): 
   const annotations = { title, readOnlyHint: readOnly, destructiveHint: destructive, openWorldHint: false };
   const run = async (given: Input, context: ServerContext): Promise<CallToolResult> => {
     try {
-      return answerOf(await tool.run(given, callOf(context)));
+      return createAnswer(await tool.run(given, createCall(context)));
     } catch (error) {
       context.mcpReq.signal.throwIfAborted();
       const message = describeExpected(error);
@@ -57,11 +57,11 @@ export function addTool<Input>(server: McpServer, tool: ToolDefinition<Input>): 
 }
 
 /** Returns text for readers and an object for programs. */
-function answerOf(value: Readonly<Record<string, unknown>>): CallToolResult {
+function createAnswer(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
 }
 
-function callOf({ mcpReq }: ServerContext): ToolCall {
+function createCall({ mcpReq }: ServerContext): ToolCall {
   const { _meta: meta } = mcpReq;
   const token = meta?.progressToken;
   let toldAtMs = -PROGRESS_EVERY_MS;

@@ -18,7 +18,7 @@ const HEADER = /^\s*\[([^\]]*)\]\s*$/;
  */
 export function setIniSection(text: string, section: string, entries: IniEntries): string {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
-  const [start, endExclusive] = rangeOf(lines, section);
+  const [start, endExclusive] = findRange(lines, section);
   const rendered = entries.flatMap(([name, value]) => renderEntry(name, value));
   if (start === -1) {
     const gap = lines.length === 0 || lines.at(-1) === '' ? [] : [''];
@@ -38,13 +38,13 @@ export function setIniSection(text: string, section: string, entries: IniEntries
 /** Returns the single-line settings of a section; null if there is no such section. */
 export function readIniSection(text: string, section: string): ReadonlyMap<string, string> | null {
   const lines = text.split('\n');
-  const [start, endExclusive] = rangeOf(lines, section);
+  const [start, endExclusive] = findRange(lines, section);
   if (start === -1) return null;
   const groups = group(lines.slice(start + 1, endExclusive)).filter(({ name }) => name !== '');
   return new Map(groups.map(({ name, lines: [first = ''] }) => [name, first.slice(first.indexOf('=') + 1).trim()]));
 }
 
-function rangeOf(lines: readonly string[], section: string): [start: number, endExclusive: number] {
+function findRange(lines: readonly string[], section: string): [start: number, endExclusive: number] {
   const start = lines.findIndex((line) => HEADER.exec(line)?.[1]?.trim() === section);
   if (start === -1) return [-1, -1];
   const next = lines.findIndex((line, at) => at > start && HEADER.test(line));

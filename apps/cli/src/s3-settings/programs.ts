@@ -18,7 +18,7 @@ export const PROGRAM_NAMES = ['aws', 'rclone', 's3cmd', 'restic'] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
 /** `name` is the profile or remote; s3cmd supports only one section. */
-export function programOf(
+export function createProgram(
   program: Exclude<ProgramName, 'restic'>,
   { settingsFiles: files }: ClientEnvironment,
   { name, file }: { name: string; file?: string | undefined },

@@ -8,7 +8,7 @@ export type ContentProof =
   | { kind: 'hash'; name: 'md5' | 'sha1' | 'sha256'; encoding: 'hex' | 'base64'; expected: string };
 
 /** Returns all proofs of the whole object, cheapest first. Excludes checksums of checksums, which only prove parts. */
-export function proofsOf(headers: IncomingHttpHeaders): ContentProof[] {
+export function parseProofs(headers: IncomingHttpHeaders): ContentProof[] {
   const proofs: ContentProof[] = [];
   const checksum = (name: string): string | undefined => {
     const value = headers[`x-amz-checksum-${name}`];

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CommandFailure } from '../client/command-failure.ts';
 import { createCrc, CrcJoiner, crcToBase64, type Crc } from '../s3/crc.ts';
 import { headObject, versionQuery, type RemoteObject } from '../s3/s3-operations.ts';
-import { createVerifier, proofsOf, type ContentProof } from './content-proof.ts';
+import { createVerifier, parseProofs, type ContentProof } from './content-proof.ts';
 import { customerKeyHeaders } from './customer-key.ts';
 import { crcOfRange, readRange } from './file-bytes.ts';
 import { Journal, journalId } from './journal.ts';
@@ -46,12 +46,12 @@ async function downloadSmall(context: TransferContext, download: ObjectDownload)
     chunks.length = 0;
     for await (const chunk of content) chunks.push(chunk);
   });
-  writeSmallFile(path, unfinishedOf(path), Buffer.concat(chunks), new Date(object.modifiedAtMs));
+  writeSmallFile(path, createPartPath(path), Buffer.concat(chunks), new Date(object.modifiedAtMs));
 }
 
 async function downloadWhole(context: TransferContext, download: ObjectDownload): Promise<string> {
   const { object, path } = download;
-  const unfinished = unfinishedOf(path);
+  const unfinished = createPartPath(path);
   try {
     await fetchWhole(context, download, async (content) => {
       const file = await open(unfinished, 'w');
@@ -94,7 +94,7 @@ async function fetchWhole(
   await limiter.run(object.sizeBytes, () => withSecondTry(signal, attempt));
 }
 
-function unfinishedOf(path: string): string {
+function createPartPath(path: string): string {
   return join(dirname(path), `.svc-${randomBytes(8).toString('hex')}.part`);
 }
 
@@ -128,7 +128,7 @@ async function downloadInParts(
   const journal = new Journal<DownloadEntry>(context.stateFolder, identity);
   const unfinished = join(dirname(path), `.svc-${journalId(identity)}.part`);
   const now: DownloadEntry = { etag: object.etag, sizeBytes: object.sizeBytes, partSizeBytes, parts: [] };
-  const proof = await proofOf(context, download);
+  const proof = await readProof(context, download);
   const entry = await journal.read();
   const same = entry !== null && JSON.stringify({ ...entry, parts: [] }) === JSON.stringify(now);
   if (same) now.parts = entry.parts;
@@ -238,7 +238,7 @@ async function fetchPart(
 }
 
 /** Returns the cheapest proof of the whole; prefers one whose parts can be verified as they arrive. */
-async function proofOf(
+async function readProof(
   { client, signal, customerKey }: TransferContext,
   { bucket, object }: ObjectDownload,
 ): Promise<ContentProof | null> {
@@ -247,7 +247,7 @@ async function proofOf(
   const { headers, etag } = await headObject(client, { bucket, key, versionId, headers: secret, signal });
   if (etag !== object.etag)
     throw new CommandFailure(`${object.key} was replaced while it was read`, { hint: 'run it again' });
-  const proofs = proofsOf(headers);
+  const proofs = parseProofs(headers);
   return proofs.find((proof) => proof.kind === 'crc') ?? proofs[0] ?? null;
 }
 

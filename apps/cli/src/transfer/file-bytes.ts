@@ -58,14 +58,15 @@ export function bytesBody(bytes: Buffer, progress: BodyProgress): RequestBody {
     sizeBytes: bytes.length,
     open: () => {
       progress.restart();
-      if (bytes.length > SENT_BYTES) return Readable.from(counted(slicesOf(bytes), progress), { objectMode: false });
+      if (bytes.length > SENT_BYTES)
+        return Readable.from(counted(splitIntoSlices(bytes), progress), { objectMode: false });
       progress.add(bytes.length);
       return bytes;
     },
   };
 }
 
-function* slicesOf(bytes: Buffer): Generator<Buffer, void> {
+function* splitIntoSlices(bytes: Buffer): Generator<Buffer, void> {
   for (let start = 0; start < bytes.length; start += SENT_BYTES) yield bytes.subarray(start, start + SENT_BYTES);
 }
 

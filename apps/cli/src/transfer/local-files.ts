@@ -33,7 +33,7 @@ async function* walk(folder: string, prefix: string, options: WalkOptions): Asyn
     else if (entry.isSymbolicLink()) options.onSkipped(path, 'it is a link');
     else if (!entry.isFile()) options.onSkipped(path, 'it is not a regular file');
     else if (!UNFINISHED.test(text)) {
-      const found = statOf(path);
+      const found = readStat(path);
       if (found === null) options.onSkipped(path, 'it is gone');
       else yield { name: `${prefix}${text}`, path, sizeBytes: found.size, modifiedAtMs: found.mtimeMs };
     }
@@ -41,7 +41,7 @@ async function* walk(folder: string, prefix: string, options: WalkOptions): Asyn
 }
 
 /** As in `small-files.ts`: the thread pool costs more than the call. */
-function statOf(path: string): Stats | null {
+function readStat(path: string): Stats | null {
   try {
     return statSync(path);
   } catch {

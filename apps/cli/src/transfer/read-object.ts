@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CommandFailure } from '../client/command-failure.ts';
-import { createVerifier, proofsOf } from './content-proof.ts';
+import { createVerifier, parseProofs } from './content-proof.ts';
 import type { BodyProgress } from './progress.ts';
 
 /** Yields the bytes of a response; throws at the end if they differ from those stored. */
@@ -9,7 +9,7 @@ export async function* verified(
   name: string,
   progress?: BodyProgress,
 ): AsyncGenerator<Uint8Array, void> {
-  const [proof] = proofsOf(body.headers);
+  const [proof] = parseProofs(body.headers);
   const verifier = proof === undefined ? null : createVerifier(proof);
   const expectedBytes = Number(body.headers['content-length'] ?? Number.NaN);
   let receivedBytes = 0;

@@ -15,7 +15,7 @@ export interface Removal {
 
 /** Deletes all targets in parallel requests of the maximum batch size. */
 export async function removeObjects(removal: Removal, targets: AsyncIterable<DeleteTarget>): Promise<void> {
-  await forEachParallel(batchesOf(targets), removal.run.parallel, (batch) => removeBatch(removal, batch));
+  await forEachParallel(splitIntoBatches(targets), removal.run.parallel, (batch) => removeBatch(removal, batch));
 }
 
 /** Deletes at most 1,000. Failures are reported and counted, but don't stop the rest. */
@@ -23,10 +23,10 @@ export async function removeBatch(removal: Removal, targets: readonly DeleteTarg
   const { context, run, bucket, summary } = removal;
   const { client, signal } = context;
   const errors = run.dryRun ? [] : await deleteObjects(client, { bucket, targets, signal });
-  const failed = new Map(errors.map((error) => [nameOf(error), error.message]));
+  const failed = new Map(errors.map((error) => [describeTarget(error), error.message]));
   for (const target of targets) {
-    const message = failed.get(nameOf(target));
-    const name = renderRemote({ bucket, key: nameOf(target) });
+    const message = failed.get(describeTarget(target));
+    const name = renderRemote({ bucket, key: describeTarget(target) });
     if (message === undefined) noteRemoved(removal, name);
     else noteFailure(summary, run, name, new CommandFailure(message));
   }
@@ -39,7 +39,7 @@ export function noteRemoved({ run, summary }: Pick<Removal, 'run' | 'summary'>, 
   run.output.note(`${run.dryRun ? '(dry run) ' : ''}delete: ${printable(name)}`);
 }
 
-async function* batchesOf(targets: AsyncIterable<DeleteTarget>): AsyncGenerator<DeleteTarget[], void> {
+async function* splitIntoBatches(targets: AsyncIterable<DeleteTarget>): AsyncGenerator<DeleteTarget[], void> {
   let batch: DeleteTarget[] = [];
   for await (const target of targets) {
     batch.push(target);
@@ -50,6 +50,6 @@ async function* batchesOf(targets: AsyncIterable<DeleteTarget>): AsyncGenerator<
   if (batch.length > 0) yield batch;
 }
 
-function nameOf({ key, versionId }: DeleteTarget): string {
+function describeTarget({ key, versionId }: DeleteTarget): string {
   return versionId === undefined ? key : `${key} (version ${versionId})`;
 }

@@ -49,7 +49,7 @@ interface UploadEntry {
 export async function uploadFile(context: TransferContext, upload: FileUpload): Promise<number> {
   const small = readSmallFile(upload.path, SMALL_BYTES);
   if (small !== null) {
-    const content = contentOf(small, context.progress.body());
+    const content = createContent(small, context.progress.body());
     await context.limiter.run(small.length, () => putContent(context, upload, content));
     return small.length;
   }
@@ -115,13 +115,13 @@ async function withRange<Answer>(
   }
   const buffer = buffers.take(sizeBytes);
   if ((await readInto(buffer, file, range)) < sizeBytes) throw changedWhileRead(path);
-  const answer = await use(contentOf(buffer.subarray(0, sizeBytes), progress.body()));
+  const answer = await use(createContent(buffer.subarray(0, sizeBytes), progress.body()));
   // Skipped after a failure, since the buffer may still be in use.
   buffers.release(buffer);
   return answer;
 }
 
-function contentOf(bytes: Buffer, progress: BodyProgress): Content {
+function createContent(bytes: Buffer, progress: BodyProgress): Content {
   const crc = createCrc('crc32');
   crc.update(bytes);
   return { crc32: crc.value(), body: bytesBody(bytes, progress) };

@@ -26,7 +26,7 @@ export async function uploadStream(
   const { client, signal } = context;
   const customerKey = customerKeyHeaders(context.customerKey);
   const firstBytes = Math.max(MIN_PART_BYTES, context.partSizeBytes ?? DEFAULT_PART_BYTES);
-  const pieces = piecesOf(source, firstBytes);
+  const pieces = readPieces(source, firstBytes);
   const first = await pieces.next();
   const { headers, ...object } = target;
   if (first.done === true || first.value.bytes.length < firstBytes) {
@@ -68,7 +68,7 @@ export async function uploadStream(
   }
 }
 
-async function* piecesOf(source: AsyncIterable<Uint8Array>, firstBytes: number): AsyncGenerator<Piece, void> {
+async function* readPieces(source: AsyncIterable<Uint8Array>, firstBytes: number): AsyncGenerator<Piece, void> {
   let partNumber = 1;
   let wanted = firstBytes;
   let gathered: Uint8Array[] = [];

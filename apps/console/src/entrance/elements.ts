@@ -105,11 +105,11 @@ export function form({ fields, action, onSubmit, onRefused }: FormOptions): HTML
     const values = new FormData(made);
     setPending(true);
     errors.replaceChildren();
-    const textOf = (name: string): string => {
+    const readText = (name: string): string => {
       const value = values.get(name);
       return typeof value === 'string' ? value : '';
     };
-    onSubmit(textOf).catch((error: unknown) => {
+    onSubmit(readText).catch((error: unknown) => {
       setPending(false);
       errors.replaceChildren(errorBox(error));
       onRefused?.(error, made);

@@ -69,7 +69,7 @@ export function TimePlot(props: TimePlotProps) {
             viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
             preserveAspectRatio="none"
             role="img"
-            aria-label={summaryOf(props)}
+            aria-label={describePlot(props)}
           >
             {ticks.map((tick) => (
               <path key={tick} className={styles['grid']} d={`M0 ${yOf(tick, top)}H${WIDTH}`} />
@@ -89,7 +89,7 @@ export function TimePlot(props: TimePlotProps) {
 }
 
 /** Text alternative of the plot. */
-export function summaryOf(props: TimePlotProps): string {
+export function describePlot(props: TimePlotProps): string {
   const { title, values, kind, format, formatTime, limit = null } = props;
   const [first] = values;
   const last = values.at(-1);

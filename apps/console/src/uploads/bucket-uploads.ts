@@ -19,7 +19,7 @@ export class BucketUploads {
   }
 
   async send(target: BucketTarget, file: File, { signal, onProgress }: SendHooks): Promise<void> {
-    const objects = this.#clientOf(target);
+    const objects = this.#createClient(target);
     const partSizeBytes = Math.max(PART_BYTES, Math.ceil(file.size / MOST_PARTS));
     const name = nameOf(target, file);
     const uploadId = file.size <= partSizeBytes ? undefined : this.#started.get(name);
@@ -45,10 +45,10 @@ export class BucketUploads {
     const uploadId = this.#started.get(nameOf(target, file));
     if (uploadId === undefined) return;
     this.#started.delete(nameOf(target, file));
-    await this.#clientOf(target).multipart.abort({ key: target.key, uploadId });
+    await this.#createClient(target).multipart.abort({ key: target.key, uploadId });
   }
 
-  #clientOf({ workspaceUuid, teamUuid, bucket }: BucketTarget) {
+  #createClient({ workspaceUuid, teamUuid, bucket }: BucketTarget) {
     return uploadsTo(new ObjectStoreClient(this.#svc.transport, { workspaceUuid, teamUuid }), bucket);
   }
 }

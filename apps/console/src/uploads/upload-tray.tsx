@@ -15,7 +15,7 @@ export function UploadTray() {
   const uploads = useUploadList();
   const { queue } = useUploads();
   const [folded, setFolded] = useState(false);
-  const summary = summaryOf(uploads);
+  const summary = summarizeUploads(uploads);
   useLeaveWarning(summary.running > 0);
   if (uploads.length === 0) return null;
   return (
@@ -72,7 +72,7 @@ function UploadLine({ upload }: { upload: Upload }) {
         >
           {name}
         </span>
-        <span className={styles['state']}>{stateOf(upload)}</span>
+        <span className={styles['state']}>{describeState(upload)}</span>
       </div>
       <span className={styles['actions']}>
         {(state === 'sending' || state === 'waiting') && (
@@ -100,7 +100,7 @@ function UploadLine({ upload }: { upload: Upload }) {
   );
 }
 
-function stateOf({ state, sentBytes, file, bytesPerSecond, error }: Upload): string {
+function describeState({ state, sentBytes, file, bytesPerSecond, error }: Upload): string {
   switch (state) {
     case 'waiting':
       return 'Waiting';
@@ -124,7 +124,7 @@ interface UploadSummary {
 }
 
 /** Summarizes all uploads in one line, most urgent first. */
-function summaryOf(uploads: readonly Upload[]): UploadSummary {
+function summarizeUploads(uploads: readonly Upload[]): UploadSummary {
   const count = (state: Upload['state']): number => uploads.filter((upload) => upload.state === state).length;
   const running = count('sending') + count('waiting');
   const failed = count('failed');

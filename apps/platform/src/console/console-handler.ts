@@ -51,7 +51,7 @@ export interface ConsoleHandler {
 /** Reads the built console once and serves it: hashed files are cached forever, the document is always revalidated. */
 export async function createConsoleHandler(options: ConsoleHandlerOptions): Promise<ConsoleHandler> {
   const built = await readBuiltConsole(options.folder);
-  const isRoute = matcherOf(built.routes);
+  const isRoute = createMatcher(built.routes);
   return {
     handle(request, response) {
       const answer = choose(built, isRoute, options.apiPrefixes, request);
@@ -87,7 +87,7 @@ function choose(
 }
 
 /** Turns `/w/$workspace/audit` into a pattern in which `$workspace` matches one path segment. */
-function matcherOf(routes: readonly string[]): (path: string) => boolean {
+function createMatcher(routes: readonly string[]): (path: string) => boolean {
   const sources = routes.map((route) =>
     route
       .split('/')

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AppError } from '@svc/errors';
-import { renderFlatError, requestIdOf } from '@svc/http';
+import { renderFlatError, resolveRequestId } from '@svc/http';
 import { startErrors } from '../errors.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -39,7 +39,7 @@ function tlsOrigin({ headers }: IncomingMessage, tlsUrl: string): string {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, error: AppError): void {
-  const body = JSON.stringify(renderFlatError(error, requestIdOf(request.headers)));
+  const body = JSON.stringify(renderFlatError(error, resolveRequestId(request.headers)));
   response
     .writeHead(error.status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
     .end(body);

@@ -48,7 +48,7 @@ export async function signIn(platform: HeldPlatform, email: string): Promise<Per
 }
 
 /** The same sign-in, as a browser session. */
-export async function cookieOf(platform: HeldPlatform, email: string): Promise<Record<string, string>> {
+export async function fetchCookie(platform: HeldPlatform, email: string): Promise<Record<string, string>> {
   const answer = await platform.call('POST', '/api/auth/login', {}, { email, password: PASSWORD });
   const cookie = (answer.headers['set-cookie'] ?? []).map((each) => each.split(';', 1)[0]).join('; ');
   const { csrf_token: csrf } = await done(platform, 'GET', '/api/auth/me', { cookie });

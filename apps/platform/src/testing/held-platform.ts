@@ -94,7 +94,7 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
         headers: { ...headers, [PARK]: id },
       });
       let isOver = false;
-      const ended = statusOf(outgoing).finally(() => (isOver = true));
+      const ended = readStatus(outgoing).finally(() => (isOver = true));
       outgoing.end();
       const isOpen = await Promise.race([isParked, ended.then(() => false)]);
       return { route, isOpen, ended, isOver: () => isOver, close: () => void outgoing.destroy() };
@@ -108,7 +108,7 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
   };
 }
 
-function statusOf(outgoing: ReturnType<typeof httpRequest>): Promise<number> {
+function readStatus(outgoing: ReturnType<typeof httpRequest>): Promise<number> {
   return new Promise((resolve) => {
     outgoing.once('response', (response) => {
       response.resume().once('close', () => resolve(response.statusCode ?? 0));

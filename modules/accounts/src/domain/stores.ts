@@ -142,7 +142,7 @@ export interface InvitationStore {
   claim(id: string, userId: string, now: string): Promise<boolean>;
   delete(teamUuid: string, id: string): Promise<boolean>;
   /** Revokes one member's open invitations. */
-  deleteOpenOf(teamUuid: string, invitedBy: string): Promise<void>;
+  deleteOpenBy(teamUuid: string, invitedBy: string): Promise<void>;
   deleteExpired(before: string, limit: number): Promise<number>;
 }
 

@@ -17,7 +17,7 @@ const responseSchema = Type.Object({
 });
 
 export function registerQuotas(app: HttpApp, { quotas, database }: AccountServices): void {
-  const statesOf = async (scope: QuotaScope, subject: string) =>
+  const readStates = async (scope: QuotaScope, subject: string) =>
     (await quotas.ofSubject({ scope, subject })).map(quotaStateView);
   app.get(
     '/api/v1/workspaces/:workspace_uuid/quotas',
@@ -38,8 +38,8 @@ export function registerQuotas(app: HttpApp, { quotas, database }: AccountServic
       const isOwner = principal.kind === 'user' && workspace?.ownerId === principal.id;
       return {
         workspace_uuid: workspaceUuid,
-        quotas: await statesOf('workspace', workspaceUuid),
-        owner: isOwner ? { id: principal.id, quotas: await statesOf('owner', principal.id) } : null,
+        quotas: await readStates('workspace', workspaceUuid),
+        owner: isOwner ? { id: principal.id, quotas: await readStates('owner', principal.id) } : null,
       };
     },
   );

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { pageRequest } from '../domain/paging.ts';
 import type { ServiceAccount } from '../domain/records.ts';
 import type { AccountServices } from '../domain/services.ts';
-import { scopesOf } from '../domain/tokens/service-accounts.ts';
+import { parseScopes } from '../domain/tokens/service-accounts.ts';
 import { createdResource, namedResource } from './created-resource.ts';
 import {
   deletedSchema,
@@ -127,7 +127,7 @@ function accountView(account: ServiceAccount) {
   return {
     id: account.id,
     name: account.name,
-    scopes: scopesOf(account),
+    scopes: parseScopes(account),
     created_by: account.createdBy,
     created_at: account.createdAt,
     expires_at: account.expiresAt,

@@ -51,7 +51,7 @@ export function createInvitationStore(kysely: Kysely<AccountTables>): Invitation
         .executeTakeFirst();
       return numDeletedRows > 0n;
     },
-    async deleteOpenOf(teamUuid, invitedBy) {
+    async deleteOpenBy(teamUuid, invitedBy) {
       await kysely
         .deleteFrom('accountInvitation')
         .where('teamUuid', '=', teamUuid)

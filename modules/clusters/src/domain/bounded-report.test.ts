@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundedDetails, timeOf } from './bounded-report.ts';
+import { boundedDetails, parseTime } from './bounded-report.ts';
 
 describe('a report of a hostile agent', () => {
   it('keeps its details unchanged, or the first ones that fit', () => {
@@ -15,8 +15,8 @@ describe('a report of a hostile agent', () => {
 
   it('keeps its own time, even hours off; an invalid time becomes now', () => {
     const now = new Date('2026-01-01T00:00:00.000Z');
-    expect(timeOf('2026-01-01T09:00:00+05:30', now)).toBe('2026-01-01T03:30:00.000Z');
-    expect(timeOf('1999-01-01T00:00:00Z', now)).toBe('1999-01-01T00:00:00.000Z');
-    expect(timeOf('2026-99-99T00:00:00Z', now)).toBe('2026-01-01T00:00:00.000Z');
+    expect(parseTime('2026-01-01T09:00:00+05:30', now)).toBe('2026-01-01T03:30:00.000Z');
+    expect(parseTime('1999-01-01T00:00:00Z', now)).toBe('1999-01-01T00:00:00.000Z');
+    expect(parseTime('2026-99-99T00:00:00Z', now)).toBe('2026-01-01T00:00:00.000Z');
   });
 });

@@ -21,7 +21,7 @@ export function boundedDetails(details: Record<string, unknown>): Record<string,
 }
 
 /** ISO 8601 in UTC. Keeps the agent's time even if its clock is hours off; an unparsable time becomes `now`. */
-export function timeOf(said: string, now: Date): string {
+export function parseTime(said: string, now: Date): string {
   const at = new Date(said);
   return (Number.isNaN(at.getTime()) ? now : at).toISOString();
 }

@@ -36,13 +36,13 @@ export class ClusterRegistry {
     const token = newAgentToken(randomBytes);
     const createdAt = clock.now().toISOString();
     const cluster = { id, workspaceUuid, name, createdAt, createdBy };
-    await clusters.insert(cluster, hashAgentToken(token), await this.#limitsOf(workspaceUuid));
+    await clusters.insert(cluster, hashAgentToken(token), await this.#readLimits(workspaceUuid));
     return { cluster: await this.find(workspaceUuid, id), token };
   }
 
-  async #limitsOf(workspaceUuid: string): Promise<Limits> {
+  async #readLimits(workspaceUuid: string): Promise<Limits> {
     const { quotaLimits, maxClustersPerWorkspace } = this.#options;
-    const limits = await quotaLimits.limitsOf(workspaceUuid);
+    const limits = await quotaLimits.readLimits(workspaceUuid);
     return { ...limits, workspace: { [clusterQuotas.clusters.name]: maxClustersPerWorkspace, ...limits.workspace } };
   }
 

@@ -1,6 +1,6 @@
 import { type Clock } from '@svc/runtime';
 import { timestampAfter } from './timestamps.ts';
-import { outcomeOf, type CommandDispatcher } from './command-dispatcher.ts';
+import { createOutcome, type CommandDispatcher } from './command-dispatcher.ts';
 import type { Command, CommandStore } from './command.ts';
 
 export interface CommandDeadlinesOptions {
@@ -37,13 +37,13 @@ export class CommandDeadlines {
       dispatcher.finish(
         command.clusterId,
         command.id,
-        outcomeOf(status, status === 'lost' ? 'LOST' : 'TIMEOUT', reason),
+        createOutcome(status, status === 'lost' ? 'LOST' : 'TIMEOUT', reason),
       );
     if (command.state === 'queued') {
       await finish('timed_out', 'The agent did not connect in time');
       return;
     }
-    const link = dispatcher.linkOf(command.clusterId);
+    const link = dispatcher.findLink(command.clusterId);
     if (link === undefined) {
       const lost = command.sentAt !== null && Date.parse(command.sentAt) + lostAfterMs <= clock.nowMs();
       if (lost) await finish('lost', 'The agent did not reconnect with the result');

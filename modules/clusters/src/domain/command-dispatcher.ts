@@ -5,7 +5,7 @@ import { commandKey, type Changes } from './changes.ts';
 import { type Clock } from '@svc/runtime';
 import { timestampAfter } from './timestamps.ts';
 import { isFinished, type Command, type CommandOutcome, type CommandStore, type CommandSubmission } from './command.ts';
-import { recoveryOf } from './command-recovery.ts';
+import { planRecovery } from './command-recovery.ts';
 import type { OutputRelays } from './output-relays.ts';
 
 export interface DispatcherOptions {
@@ -57,7 +57,7 @@ export class CommandDispatcher {
     if (this.#links.get(link.clusterId) === link) this.#links.delete(link.clusterId);
   }
 
-  linkOf(clusterId: string): AgentLink | undefined {
+  findLink(clusterId: string): AgentLink | undefined {
     return this.#links.get(clusterId);
   }
 
@@ -115,7 +115,7 @@ export class CommandDispatcher {
 
   async #recover(link: AgentLink, command: Command, inFlight: ReadonlySet<string>): Promise<void> {
     const { relays } = this.#options;
-    switch (recoveryOf(command, link, inFlight, relays.has(command.id))) {
+    switch (planRecovery(command, link, inFlight, relays.has(command.id))) {
       case 'keep':
         if (isResumed(command, link)) await this.#giveTimeAgain(link, command);
         break;
@@ -126,14 +126,14 @@ export class CommandDispatcher {
         await this.finish(
           link.clusterId,
           command.id,
-          outcomeOf('lost', 'LOST', 'The agent restarted while the command was running'),
+          createOutcome('lost', 'LOST', 'The agent restarted while the command was running'),
         );
         return;
       case 'abandon':
         await this.finish(
           link.clusterId,
           command.id,
-          outcomeOf('cancelled', 'CANCELLED', 'The client that followed it disconnected'),
+          createOutcome('cancelled', 'CANCELLED', 'The client that followed it disconnected'),
         );
         if (link.instanceId !== null) await link.send('cancel', { command_id: command.id });
         return;
@@ -213,7 +213,7 @@ export class CommandDispatcher {
     } catch (error) {
       if (link.closed) return; // the next connection sends it again
       if (!isAppError(error) || error.code !== 'FRAME_TOO_LARGE') throw error;
-      await this.finish(link.clusterId, command.id, outcomeOf('failed', 'MANIFEST_TOO_LARGE', error.message));
+      await this.finish(link.clusterId, command.id, createOutcome('failed', 'MANIFEST_TOO_LARGE', error.message));
     }
   }
 
@@ -231,6 +231,6 @@ function isResumed({ kind, sentInstanceId }: Command, { instanceId }: AgentLink)
   return kind === 'deploy' && sentInstanceId !== null && instanceId !== null && sentInstanceId !== instanceId;
 }
 
-export function outcomeOf(status: CommandOutcome['status'], code: string, message: string): CommandOutcome {
+export function createOutcome(status: CommandOutcome['status'], code: string, message: string): CommandOutcome {
   return { status, result: null, error: { code, message } };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from './command.ts';
-import { recoveryOf, type Recovery } from './command-recovery.ts';
+import { planRecovery, type Recovery } from './command-recovery.ts';
 
 const SENT: Command = {
   id: 'cmd-1',
@@ -45,7 +45,7 @@ describe('recovery of a command sent over an earlier connection', () => {
   it.each(CASES)('%s', (_name, command, instanceId, isInFlight, hasReader, recovery, isFirstConnection = true) => {
     const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
     const link = { instanceId, outboxId: null, isFirstConnection, connectedAtMs: Date.parse(SENT.deadlineAt) };
-    expect(recoveryOf({ ...SENT, ...command }, link, inFlight, hasReader)).toBe(recovery);
+    expect(planRecovery({ ...SENT, ...command }, link, inFlight, hasReader)).toBe(recovery);
   });
 
   const SAME_FOLDER: readonly [string, Partial<Command>, string, boolean, Recovery][] = [
@@ -61,7 +61,7 @@ describe('recovery of a command sent over an earlier connection', () => {
       const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
       const connectedAtMs = Date.parse(SENT.deadlineAt);
       const link = { instanceId: 'instance-2', outboxId, isFirstConnection: true, connectedAtMs };
-      expect(recoveryOf({ ...SENT, ...command }, link, inFlight, false)).toBe(recovery);
+      expect(planRecovery({ ...SENT, ...command }, link, inFlight, false)).toBe(recovery);
     },
   );
 
@@ -69,6 +69,6 @@ describe('recovery of a command sent over an earlier connection', () => {
     const connectedAtMs = Date.parse(SENT.createdAt);
     const link = { instanceId: 'instance-1', outboxId: 'outbox-1', isFirstConnection: true, connectedAtMs };
     const command = { ...SENT, kind, sentInstanceId: null, sentOutboxId: null };
-    expect(recoveryOf(command, link, new Set(), false)).toBe('keep');
+    expect(planRecovery(command, link, new Set(), false)).toBe('keep');
   });
 });

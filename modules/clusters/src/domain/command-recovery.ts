@@ -15,7 +15,7 @@ export type Recovery = 'keep' | 'send-again' | 'lose' | 'abandon';
  * - `lose`: another process may have run part of an exec; running it twice would be worse than an unknown result.
  * - `abandon`: logs whose reader ended with the platform's previous run.
  */
-export function recoveryOf(
+export function planRecovery(
   command: Command,
   link: Pick<AgentLink, 'instanceId' | 'outboxId' | 'isFirstConnection' | 'connectedAtMs'>,
   inFlight: ReadonlySet<string>,

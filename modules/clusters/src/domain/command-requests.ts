@@ -96,7 +96,7 @@ export class CommandRequests {
     const first = await this.#findReplay(cluster, idempotency);
     if (first !== undefined) return { commandId: first, replayed: true };
     this.#requireAgent(origin, kind);
-    const limits = await quotaLimits.limitsOf(cluster.workspaceUuid);
+    const limits = await quotaLimits.readLimits(cluster.workspaceUuid);
     beforeSubmit?.(id);
     return dispatcher.submit({
       command: {

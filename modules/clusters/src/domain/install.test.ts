@@ -15,7 +15,7 @@ const OPTIONS: InstallOptions = {
 };
 
 /** Runs a command in a shell and returns its parsing: one line per word that Helm or kubectl receives. */
-function wordsOf(command: string): string[] {
+function expandCommand(command: string): string[] {
   const shell = `helm() { printf '%s\\n' helm "$@"; }\nkubectl() { printf '%s\\n' kubectl "$@"; cat >/dev/null; }\n${command}`;
   return execFileSync('sh', ['-c', shell], { encoding: 'utf8', input: '' }).trim().split('\n');
 }
@@ -23,7 +23,7 @@ function wordsOf(command: string): string[] {
 describe('installCommands', () => {
   it('passes every value to Helm as a string, and never includes the token', () => {
     const apiUrl = "https://platform.example/a,b'c$(id)";
-    const words = wordsOf(
+    const words = expandCommand(
       installCommands({ ...OPTIONS, clusterName: '2026', apiUrl, chart: '/a folder/svc-agent' }).helm,
     );
     expect(words.slice(words.indexOf('helm'))).toEqual([
@@ -49,15 +49,15 @@ describe('installCommands', () => {
   it("passes the configured image, split into the chart's values", () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     const image = { repository: 'registry.example:5000/svc-agent', tag: '', digest };
-    const words = wordsOf(installCommands({ ...OPTIONS, image }).helm);
+    const words = expandCommand(installCommands({ ...OPTIONS, image }).helm);
     expect(words).toContain('image.repository=registry.example:5000/svc-agent');
     expect(words).toContain(`image.digest=${digest}`);
     expect(words.filter((word) => word.startsWith('image.tag'))).toEqual([]);
   });
 
   it("replaces the namespace of the service account in the manifest's binding", () => {
-    expect(wordsOf(installCommands(OPTIONS).kubectl)).not.toContain('set');
-    const words = wordsOf(installCommands({ ...OPTIONS, namespace: 'agents' }).kubectl);
+    expect(expandCommand(installCommands(OPTIONS).kubectl)).not.toContain('set');
+    const words = expandCommand(installCommands({ ...OPTIONS, namespace: 'agents' }).kubectl);
     expect(words.slice(words.indexOf('set'))).toEqual([
       'set',
       'subject',

@@ -5,7 +5,7 @@ import type { Cluster } from '../domain/cluster.ts';
 import { pageRequest } from '../domain/paging.ts';
 import { timestampAfter } from '../domain/timestamps.ts';
 import { clusterErrors } from '../errors.ts';
-import { clusterOf, type RouteContext } from './context.ts';
+import { findCluster, type RouteContext } from './context.ts';
 import { clusterParams, nextCursor, pageQuery, scopeQuery } from './parameters.ts';
 import { clusterSchema, heartbeatPointSchema, viewCluster, viewHeartbeat } from './views.ts';
 
@@ -103,7 +103,7 @@ function addReadRoute(app: HttpApp, context: RouteContext): void {
         response: { 200: clusterSchema },
       },
     },
-    async (request) => view(await clusterOf(context, request), context),
+    async (request) => view(await findCluster(context, request), context),
   );
 }
 
@@ -121,7 +121,7 @@ function addRemoveRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
-      await context.registry.remove(await clusterOf(context, request));
+      await context.registry.remove(await findCluster(context, request));
       return reply.status(204).send(null);
     },
   );
@@ -143,7 +143,7 @@ function addTokenRoute(app: HttpApp, context: RouteContext): void {
     },
     async (request) => {
       requireLasting(principalOf(request));
-      const cluster = await clusterOf(context, request);
+      const cluster = await findCluster(context, request);
       // Without a body, this is null or undefined, depending on the content type.
       const overlapMs = (request.body?.overlap_seconds ?? 0) * 1000;
       const token = await context.registry.rotateToken(cluster, overlapMs);
@@ -170,7 +170,7 @@ function addStatusRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request) => {
-      const cluster = await clusterOf(context, request);
+      const cluster = await findCluster(context, request);
       const since = parseSince(request.query.since, context);
       const points = await context.telemetry.heartbeats(cluster.id, since, request.query.limit ?? 1000);
       return { cluster: view(cluster, context), heartbeats: points.map(viewHeartbeat) };

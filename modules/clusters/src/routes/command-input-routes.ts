@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import type { AgentLink } from '../domain/agent-link.ts';
 import { clusterErrors } from '../errors.ts';
 import type { RouteContext } from './context.ts';
-import { commandOf } from './find-command.ts';
+import { findCommand } from './find-command.ts';
 import { COMMAND_RATE, clusterItemParams, scopeQuery } from './parameters.ts';
 
 /** Per call. Longer input takes several calls; a shell's keystrokes stay far below this. */
@@ -73,13 +73,13 @@ async function linkForInput(
   id: string,
   kind: 'stdin' | 'tty',
 ): Promise<AgentLink> {
-  const { cluster, command } = await commandOf(context, request, id);
+  const { cluster, command } = await findCommand(context, request, id);
   const refuse = (reason: string): Error => clusterErrors.COMMAND_NOT_RUNNING({ details: { id, field: 'id', reason } });
   if (command.kind !== 'exec') throw refuse(`it is a ${command.kind}`);
   if (command.state !== 'running' && command.state !== 'dispatched') throw refuse(`it is ${command.state}`);
   const payload = await context.commands.payload(id);
   if (payload?.[kind] !== true) throw refuse(`it was started without ${kind}`);
-  const link = context.dispatcher.linkOf(cluster.id);
+  const link = context.dispatcher.findLink(cluster.id);
   if (link !== undefined && link.instanceId !== null) return link;
   throw clusterErrors.AGENT_OFFLINE({ details: { cluster: cluster.name }, headers: { 'retry-after': '5' } });
 }

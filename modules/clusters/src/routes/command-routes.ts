@@ -5,8 +5,8 @@ import { commandKey } from '../domain/changes.ts';
 import { isFinished } from '../domain/command.ts';
 import { pageRequest } from '../domain/paging.ts';
 import { commandEvents, hasSeenAll } from './command-notes-stream.ts';
-import { actorOf, clusterOf, openStream, originOf, type RouteContext } from './context.ts';
-import { lastEventIdOf, sendEvents, streamSignal } from './event-stream.ts';
+import { actorOf, findCluster, openStream, originOf, type RouteContext } from './context.ts';
+import { parseLastEventId, sendEvents, streamSignal } from './event-stream.ts';
 import {
   COMMAND_RATE,
   clusterItemParams,
@@ -14,11 +14,11 @@ import {
   nextCursor,
   pageQuery,
   scopeQuery,
-  waitMsOf,
+  parseWaitMs,
   waitQuery,
 } from './parameters.ts';
 import { registerCommandInputRoutes } from './command-input-routes.ts';
-import { commandNotFound, commandOf } from './find-command.ts';
+import { commandNotFound, findCommand } from './find-command.ts';
 import { commandSchema, viewCommand } from './views.ts';
 
 const tags = ['commands'];
@@ -68,8 +68,8 @@ function addExecRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
-      const waitMs = waitMsOf(request.query.wait);
-      const cluster = await clusterOf(context, request);
+      const waitMs = parseWaitMs(request.query.wait);
+      const cluster = await findCluster(context, request);
       const { queue_if_offline: queue = false, ...fields } = request.body;
       const origin = originOf(request, cluster, queue);
       const accepted = await context.requests.exec(origin, { ...fields, actor: actorOf(request) });
@@ -96,7 +96,7 @@ function addListRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request) => {
-      const cluster = await clusterOf(context, request);
+      const cluster = await findCluster(context, request);
       const found = await context.commands.list(cluster.id, pageRequest(request.query, 2));
       return { commands: found.items.map((each) => viewCommand(each, cluster)), next_cursor: found.nextCursor };
     },
@@ -117,8 +117,8 @@ function addReadRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
-      const waitMs = waitMsOf(request.query.wait);
-      const { cluster, command } = await commandOf(context, request, request.params.id);
+      const waitMs = parseWaitMs(request.query.wait);
+      const { cluster, command } = await findCommand(context, request, request.params.id);
       const signal = streamSignal(reply, context.stopping);
       return viewCommand((await context.dispatcher.wait(cluster.id, command.id, waitMs, signal)) ?? command, cluster);
     },
@@ -139,7 +139,7 @@ function addCancelRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
-      const { cluster, command } = await commandOf(context, request, request.params.id);
+      const { cluster, command } = await findCommand(context, request, request.params.id);
       const after = (await context.dispatcher.cancel(cluster.id, command.id)) ?? command;
       return reply.status(isFinished(after.state) ? 200 : 202).send(viewCommand(after, cluster));
     },
@@ -159,8 +159,8 @@ function addFollowRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
-      const { cluster, command } = await commandOf(context, request, request.params.id);
-      const after = lastEventIdOf(request);
+      const { cluster, command } = await findCommand(context, request, request.params.id);
+      const after = parseLastEventId(request);
       const { commands } = context;
       if (await hasSeenAll(commands, command, after)) return reply.status(204).send();
       const stream = openStream(context, reply, commandKey(command.id));

@@ -11,7 +11,7 @@ import type { InstallCommands } from '../domain/install.ts';
 import type { OutputRelays } from '../domain/output-relays.ts';
 import type { TelemetryStore } from '../domain/telemetry.ts';
 import { clusterErrors } from '../errors.ts';
-import { idempotencyKeyOf } from './parameters.ts';
+import { parseIdempotencyKey } from './parameters.ts';
 import { streamSignal } from './event-stream.ts';
 
 /** Dependencies shared by the routes. */
@@ -37,14 +37,14 @@ interface ClusterRequest extends FastifyRequest {
   params: { cluster: string };
 }
 
-export function clusterOf(context: RouteContext, request: FastifyRequest): Promise<Cluster> {
+export function findCluster(context: RouteContext, request: FastifyRequest): Promise<Cluster> {
   const { cluster } = (request as ClusterRequest).params; // required by the schema of every calling route
   return context.registry.find(grantOf(request).workspaceUuid, cluster);
 }
 
 export function originOf(request: FastifyRequest, cluster: Cluster, queueIfOffline: boolean): CommandOrigin {
   const { id, name } = principalOf(request);
-  return { cluster, actor: { id, name }, idempotencyKey: idempotencyKeyOf(request.headers), queueIfOffline };
+  return { cluster, actor: { id, name }, idempotencyKey: parseIdempotencyKey(request.headers), queueIfOffline };
 }
 
 /** The caller's identity, for the agent's audit line and for impersonation. */

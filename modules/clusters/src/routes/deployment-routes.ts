@@ -8,8 +8,8 @@ import { isFinished, type Deployment } from '../domain/command.ts';
 import { pageRequest } from '../domain/paging.ts';
 import { clusterErrors } from '../errors.ts';
 import { commandEvents, hasSeenAll } from './command-notes-stream.ts';
-import { actorOf, clusterOf, openStream, originOf, type RouteContext } from './context.ts';
-import { lastEventIdOf, sendEvents, streamSignal } from './event-stream.ts';
+import { actorOf, findCluster, openStream, originOf, type RouteContext } from './context.ts';
+import { parseLastEventId, sendEvents, streamSignal } from './event-stream.ts';
 import {
   COMMAND_RATE,
   clusterItemParams,
@@ -17,7 +17,7 @@ import {
   nextCursor,
   pageQuery,
   scopeQuery,
-  waitMsOf,
+  parseWaitMs,
   waitQuery,
 } from './parameters.ts';
 import { deploymentSchema, viewDeployment } from './views.ts';
@@ -63,8 +63,8 @@ function addDeployRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
-      const waitMs = waitMsOf(request.query.wait);
-      const cluster = await clusterOf(context, request);
+      const waitMs = parseWaitMs(request.query.wait);
+      const cluster = await findCluster(context, request);
       const { queue_if_offline: queue, ...fields } = request.body;
       const payload: DeployCommand = { ...fields, actor: actorOf(request) };
       const origin = originOf(request, cluster, queue ?? request.query.queue_if_offline ?? false);
@@ -95,7 +95,7 @@ function addListRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request) => {
-      const cluster = await clusterOf(context, request);
+      const cluster = await findCluster(context, request);
       const page = pageRequest(request.query, 2);
       const found = await context.deployments.list(cluster.id, request.query.project_id ?? null, page);
       const views = found.items.map((deployment) => viewDeployment(deployment, cluster));
@@ -118,8 +118,8 @@ function addReadRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
-      const waitMs = waitMsOf(request.query.wait);
-      const { cluster, deployment } = await deploymentOf(context, request, request.params.id);
+      const waitMs = parseWaitMs(request.query.wait);
+      const { cluster, deployment } = await findDeployment(context, request, request.params.id);
       if (waitMs === 0) return viewDeployment(deployment, cluster);
       await context.dispatcher.wait(cluster.id, deployment.command.id, waitMs, streamSignal(reply, context.stopping));
       return viewDeployment((await context.deployments.find(cluster.id, deployment.id)) ?? deployment, cluster);
@@ -141,7 +141,7 @@ function addCancelRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
-      const { cluster, deployment } = await deploymentOf(context, request, request.params.id);
+      const { cluster, deployment } = await findDeployment(context, request, request.params.id);
       await context.dispatcher.cancel(cluster.id, deployment.command.id);
       const after = (await context.deployments.find(cluster.id, deployment.id)) ?? deployment;
       return reply.status(isFinished(after.command.state) ? 200 : 202).send(viewDeployment(after, cluster));
@@ -171,8 +171,8 @@ async function followDeployment(
   reply: FastifyReply,
   id: string,
 ): Promise<FastifyReply> {
-  const { cluster, deployment } = await deploymentOf(context, request, id);
-  const after = lastEventIdOf(request);
+  const { cluster, deployment } = await findDeployment(context, request, id);
+  const after = parseLastEventId(request);
   const { command } = deployment;
   // A 204 tells a browser's EventSource not to reconnect.
   if (await hasSeenAll(context.commands, command, after)) return reply.status(204).send();
@@ -186,12 +186,12 @@ async function followDeployment(
   );
 }
 
-async function deploymentOf(
+async function findDeployment(
   context: RouteContext,
   request: FastifyRequest,
   id: string,
 ): Promise<{ cluster: Cluster; deployment: Deployment }> {
-  const cluster = await clusterOf(context, request);
+  const cluster = await findCluster(context, request);
   const deployment = await context.deployments.find(cluster.id, id);
   if (deployment === undefined) throw notFound(id);
   return { cluster, deployment };

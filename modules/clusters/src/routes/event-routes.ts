@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { eventsKey, type Subscription } from '../domain/changes.ts';
 import { pageRequest } from '../domain/paging.ts';
 import type { EventFilter, TelemetryStore } from '../domain/telemetry.ts';
-import { clusterOf, openStream, type RouteContext } from './context.ts';
-import { lastEventIdOf, sendEvents, wantsEvents, type ServerEvents } from './event-stream.ts';
+import { findCluster, openStream, type RouteContext } from './context.ts';
+import { parseLastEventId, sendEvents, wantsEvents, type ServerEvents } from './event-stream.ts';
 import { clusterParams, nextCursor, pageQuery } from './parameters.ts';
 import { eventSchema, viewEvent } from './views.ts';
 
@@ -30,11 +30,11 @@ export function registerEventRoutes(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
-      const cluster = await clusterOf(context, request);
+      const cluster = await findCluster(context, request);
       const { event_type: eventType = null, namespace = null } = request.query;
       const filter = { eventType, namespace };
       if (wantsEvents(request)) {
-        const lastEventId = lastEventIdOf(request);
+        const lastEventId = parseLastEventId(request);
         const { signal, subscription } = openStream(context, reply, eventsKey(cluster.id));
         const after = lastEventId ?? (await context.telemetry.newestEventSequence(cluster.id));
         return sendEvents(reply, clusterEvents(context.telemetry, cluster.id, filter, after, subscription, signal));

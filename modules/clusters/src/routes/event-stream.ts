@@ -35,7 +35,7 @@ export function sendEvents(reply: FastifyReply, events: ServerEvents): FastifyRe
 }
 
 /** The number after which a stream resumes; undefined if the reader has seen nothing. */
-export function lastEventIdOf(request: FastifyRequest): number | undefined {
+export function parseLastEventId(request: FastifyRequest): number | undefined {
   const value = request.headers['last-event-id'];
   if (value === undefined || value === '') return undefined;
   if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);

@@ -7,7 +7,7 @@ import { Type, type Static } from 'typebox';
 import type { CommandOutcome } from '../domain/command.ts';
 import type { LogBuffer, LogPiece } from '../domain/log-buffer.ts';
 import { LogSource } from '../domain/log-source.ts';
-import { actorOf, clusterOf, originOf, type RouteContext } from './context.ts';
+import { actorOf, findCluster, originOf, type RouteContext } from './context.ts';
 import { sendEvents, streamSignal, wantsEvents, type ServerEvents } from './event-stream.ts';
 import { clusterParams, scopeQuery } from './parameters.ts';
 
@@ -55,7 +55,7 @@ async function answerLogs(
   reply: FastifyReply,
   { workspace_uuid: _workspace, team_uuid: _team, ...fields }: LogsQuery,
 ): Promise<FastifyReply> {
-  const cluster = await clusterOf(context, request);
+  const cluster = await findCluster(context, request);
   const payload: LogsCommand = { ...fields, actor: actorOf(request) };
   const signal = streamSignal(reply, context.stopping);
   const { relays, dispatcher, requests } = context;

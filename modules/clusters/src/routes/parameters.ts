@@ -38,7 +38,7 @@ export const COMMAND_RATE = {
 const MAX_WAIT_MS = 60_000;
 
 /** `30s`, `500ms`, `1m` or a plain number of seconds. */
-export function waitMsOf(wait: string | undefined): number {
+export function parseWaitMs(wait: string | undefined): number {
   if (wait === undefined) return 0;
   const [, digits, unit] = /^(\d{1,6})(ms|s|m)?$/.exec(wait) ?? [];
   if (digits === undefined) {
@@ -50,7 +50,7 @@ export function waitMsOf(wait: string | undefined): number {
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/;
 
-export function idempotencyKeyOf(headers: Record<string, unknown>): string | null {
+export function parseIdempotencyKey(headers: Record<string, unknown>): string | null {
   const key = headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key;

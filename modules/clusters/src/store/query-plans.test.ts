@@ -34,7 +34,10 @@ const CALLS: readonly (readonly [name: string, call: (stores: Stores) => Promise
 ];
 
 /** SQLite's query plan of each statement of a call: `SEARCH` by an index, `SCAN` of the whole table. */
-async function plansOf(kysely: Kysely<ClusterTables>, call: (stores: Stores) => Promise<unknown>): Promise<string[]> {
+async function explainPlans(
+  kysely: Kysely<ClusterTables>,
+  call: (stores: Stores) => Promise<unknown>,
+): Promise<string[]> {
   const statements: RootOperationNode[] = [];
   const listener: KyselyPlugin = {
     transformQuery: ({ node }) => {
@@ -67,20 +70,20 @@ afterAll(async () => {
 
 describe('SQLite', () => {
   it.each(CALLS)('finds %s by an index', async (_name, call) => {
-    const plans = await plansOf(database.kysely, call);
+    const plans = await explainPlans(database.kysely, call);
     expect(plans).toContainEqual(expect.stringContaining('SEARCH'));
     // Scanning the clusters is fine: they are few compared with the rows that belong to them.
     expect(plans.filter((plan) => plan.startsWith('SCAN') && plan !== 'SCAN cluster')).toEqual([]);
   });
 
   it('pages commands without sorting all of them', async () => {
-    const plans = await plansOf(database.kysely, ({ commands }) => commands.list('cls-1', NEXT));
+    const plans = await explainPlans(database.kysely, ({ commands }) => commands.list('cls-1', NEXT));
     expect(plans).toEqual(['SEARCH cluster_command USING INDEX cluster_command_newest (cluster_id=?)']);
   });
 
   it('finds open commands among thousands of finished ones by their state', async () => {
     for (const states of [['queued'], ['dispatched', 'running']] as const) {
-      const [plan] = await plansOf(database.kysely, ({ commands }) => commands.open('cls-1', states, 1));
+      const [plan] = await explainPlans(database.kysely, ({ commands }) => commands.open('cls-1', states, 1));
       expect(plan).toBe('SEARCH cluster_command USING INDEX cluster_command_open (cluster_id=? AND state=?)');
     }
   });

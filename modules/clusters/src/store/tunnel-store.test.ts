@@ -14,7 +14,7 @@ describeDialects<ClusterTables>('the tunnel store', migrations, (database) => {
   async function withCluster(run: (stores: Stores) => Promise<void>): Promise<void> {
     const stores = createStores(database().kysely);
     const cluster = { id: 'cls-1', workspaceUuid: 'ws', name: 'production', createdAt: NOW, createdBy: 'Ada' };
-    await stores.clusters.insert(cluster, 'hash', await unlimitedQuotas.limitsOf('ws'));
+    await stores.clusters.insert(cluster, 'hash', await unlimitedQuotas.readLimits('ws'));
     await run(stores);
   }
 

@@ -55,8 +55,8 @@ export function createBucketService(deps: StoreDeps): BucketService {
     return bucket;
   };
   /** Defaults to the configured limit. */
-  const limitsOf = async (workspaceUuid: string): Promise<Limits> => {
-    const limits = await deps.quotaLimits.limitsOf(workspaceUuid);
+  const readLimits = async (workspaceUuid: string): Promise<Limits> => {
+    const limits = await deps.quotaLimits.readLimits(workspaceUuid);
     const byDefault = { [storeQuotas.buckets.name]: config.limits.buckets_per_workspace };
     return { ...limits, workspace: { ...byDefault, ...limits.workspace } };
   };
@@ -76,7 +76,7 @@ export function createBucketService(deps: StoreDeps): BucketService {
         encryptionMode: bucket.encryptionMode ?? config.default_encryption,
         locationHint: bucket.locationHint ?? null,
         objectLock: bucket.objectLock ?? false,
-        tenant: await limitsOf(bucket.workspaceUuid),
+        tenant: await readLimits(bucket.workspaceUuid),
       }),
     list: (workspaceUuid, { prefix = '', after = '', limit }) =>
       metadata.listBuckets({ workspaceUuid, prefix, after, limit }),

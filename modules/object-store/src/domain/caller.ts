@@ -31,7 +31,7 @@ export function callerOf({ key, actions }: { key: AccessKeyRecord; actions: Read
 }
 
 /** The workspace of an authenticated caller. Throws `AccessDenied` for an anonymous one. */
-export function workspaceOf(caller: Caller): string {
+export function requireWorkspace(caller: Caller): string {
   if (caller.workspaceUuid === null) throw storeErrors.AccessDenied();
   return caller.workspaceUuid;
 }

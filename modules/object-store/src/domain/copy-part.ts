@@ -44,11 +44,11 @@ interface Slice {
  */
 export async function copyPart(using: PartCopyDeps, copy: PartCopy): Promise<CopiedPart> {
   const clear = copy.sourceKey === null && copy.uploadKey === null;
-  const slice = clear ? await sliceOf(using.deps, copy.source, copy.range) : null;
+  const slice = clear ? await findSlice(using.deps, copy.source, copy.range) : null;
   return slice === null ? await writePart(using, copy) : await referPart(using, copy, slice);
 }
 
-async function sliceOf({ metadata }: StoreDeps, source: FoundObject, range: ReadRange): Promise<Slice | null> {
+async function findSlice({ metadata }: StoreDeps, source: FoundObject, range: ReadRange): Promise<Slice | null> {
   const { location, sizeBytes, etag, checksum } = source.version;
   if (range.endExclusive === range.start) return null;
   if (location.kind === 'blob') {

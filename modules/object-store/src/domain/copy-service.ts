@@ -1,5 +1,5 @@
 import type { EventOrigin } from './ports/notifications.ts';
-import { assertSettings, writeRulesOf } from './write-rules.ts';
+import { assertSettings, readWriteRules } from './write-rules.ts';
 import type { ChecksumAlgorithm } from './checksums/algorithms.ts';
 import type { ContentKey } from './encryption/content-key.ts';
 import type { CustomerKey } from './encryption/key-envelope.ts';
@@ -82,7 +82,7 @@ async function shareBytes(
   await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
   await assertRoom(deps.disk, 0);
   const shared = {
-    ...(await writeRulesOf(configurations, deps.quotaLimits, bucket, key, origin)),
+    ...(await readWriteRules(configurations, deps.quotaLimits, bucket, key, origin)),
     source: identityOf(source),
     bucketId: bucket.id,
     key,

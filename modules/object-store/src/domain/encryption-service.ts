@@ -46,7 +46,7 @@ export interface EncryptionService {
     request: EncryptionRequest,
   ): Promise<{ encryption: ObjectEncryption | undefined } | null>;
   /** The bucket's default encryption. Null if it has none. */
-  defaultOf(bucket: BucketRecord): Promise<EncryptionDocument | null>;
+  findDefault(bucket: BucketRecord): Promise<EncryptionDocument | null>;
   /** Null removes the default. Throws `InvalidArgument` for an unknown key id. */
   setDefault(bucket: BucketRecord, document: EncryptionDocument | null): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function createEncryptionService(
   deps: Pick<StoreDeps, 'secrets' | 'random' | 'config' | 'metadata' | 'now'>,
   configurations: BucketConfigurations,
 ): EncryptionService {
-  const defaultOf = async (bucket: BucketRecord): Promise<EncryptionDocument | null> => {
+  const findDefault = async (bucket: BucketRecord): Promise<EncryptionDocument | null> => {
     if (bucket.encryptionMode === 'none') return null; // the row is enough for most buckets
     const configuration = await configurations.of(bucket);
     return configuration.parsed('encryption', parseEncryptionDocument) ?? { algorithm: 'AES256' };
@@ -66,9 +66,9 @@ export function createEncryptionService(
     if (deps.config.kms_key_ids.includes(keyId)) return keyId;
     throw invalid(`Key '${keyId}' does not exist. The keys of this store are named by its operator`);
   };
-  const targetOf = async (bucket: BucketRecord, request: EncryptionRequest): Promise<EnvelopeTarget | null> => {
+  const resolveTarget = async (bucket: BucketRecord, request: EncryptionRequest): Promise<EnvelopeTarget | null> => {
     if (request.customerKey !== undefined) return { mode: 'sse-c', customerKey: request.customerKey };
-    const fallback = await defaultOf(bucket);
+    const fallback = await findDefault(bucket);
     const algorithm = request.algorithm ?? fallback?.algorithm;
     if (algorithm === undefined) return null;
     if (algorithm === 'AES256') return { mode: 'sse-s3' };
@@ -86,17 +86,17 @@ export function createEncryptionService(
     return key;
   };
   return {
-    defaultOf,
+    findDefault,
     open,
     forWrite: async (bucket, request) => {
-      const target = await targetOf(bucket, request);
+      const target = await resolveTarget(bucket, request);
       if (target === null) return null;
       const key = createContentKey(deps, target.mode);
       return { key, encryption: await sealContentKey(deps, key, target) };
     },
     forCopy: async (source, bucket, request) => {
       const key = await open(source.encryption, source.customerKey);
-      const target = await targetOf(bucket, request);
+      const target = await resolveTarget(bucket, request);
       if (key === null) return target === null ? { encryption: undefined } : null;
       if (target === null) return null;
       // ETags differ between modes that show the digest and modes that hide it, and are computed while the bytes are

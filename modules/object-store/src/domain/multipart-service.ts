@@ -14,7 +14,7 @@ import type { BucketConfigurations } from './bucket-configurations.ts';
 import { assertRoom } from './content-writer.ts';
 import { discardRefused } from './object-service.ts';
 import { trashDueAt, type StoreDeps } from './store-deps.ts';
-import { assertSettings, maxObjectBytes, writeRulesOf } from './write-rules.ts';
+import { assertSettings, maxObjectBytes, readWriteRules } from './write-rules.ts';
 import { writeSealed } from './write-sealed.ts';
 
 const PART_PAGE = 1_000;
@@ -91,7 +91,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
       await assertRoom(deps.disk, 0);
       const nowMs = now();
       const uploadId = identifiers.uploadId(nowMs);
-      const { quota } = await writeRulesOf(configurations, deps.quotaLimits, bucket, upload.key);
+      const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, upload.key);
       const created = { ...upload, quota, uploadId, bucketId: bucket.id, nowMs };
       await writeSealed(deps.secrets, upload.attributes, (attributes) =>
         metadata.createUpload({ ...created, attributes }),
@@ -102,7 +102,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
       if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
       const { blobId, crc64nvme, storedBytes } = content;
       try {
-        const { quota } = await writeRulesOf(configurations, deps.quotaLimits, bucket, part.key);
+        const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, part.key);
         await metadata.putPart({
           ...part,
           quota,
@@ -120,7 +120,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
     },
     putPartReference: async ({ bucket, blobOffset, source, ...part }) => {
       await assertRoom(deps.disk, 0);
-      const { quota } = await writeRulesOf(configurations, deps.quotaLimits, bucket, part.key);
+      const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, part.key);
       await metadata.putPart({
         ...part,
         quota,
@@ -135,8 +135,8 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
       return await metadata.completeUpload({
         ...completion,
         parts: chosen,
-        ...(await writeRulesOf(configurations, deps.quotaLimits, bucket, completion.key, origin)),
-        ...(await compositeOf(hashing.kernels, chosen)),
+        ...(await readWriteRules(configurations, deps.quotaLimits, bucket, completion.key, origin)),
+        ...(await computeComposite(hashing.kernels, chosen)),
         conditions,
         expected,
         bucketId: bucket.id,
@@ -184,7 +184,7 @@ async function withChecksums(
 }
 
 /** Computed from the checksums that the client confirmed, each of which the store verifies against its own. */
-async function compositeOf(
+async function computeComposite(
   kernels: HashKernels,
   named: readonly CompletedPart[],
 ): Promise<Pick<CompleteUpload, 'composite'>> {

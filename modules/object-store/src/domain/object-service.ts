@@ -11,7 +11,7 @@ import type { BucketConfigurations } from './bucket-configurations.ts';
 import { discardContent } from './content-writer.ts';
 import type { EventName } from './notifications/event-names.ts';
 import { trashDueAt, type StoreDeps } from './store-deps.ts';
-import { assertSettings, writeRulesOf } from './write-rules.ts';
+import { assertSettings, readWriteRules } from './write-rules.ts';
 import { writeSealed } from './write-sealed.ts';
 
 export interface NewObject {
@@ -63,7 +63,7 @@ export function createObjectService(deps: StoreDeps, configurations: BucketConfi
       const { key, sizeBytes, attributes, conditions = {} } = object;
       try {
         await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
-        const rules = await writeRulesOf(configurations, deps.quotaLimits, bucket, key, origin);
+        const rules = await readWriteRules(configurations, deps.quotaLimits, bucket, key, origin);
         const put = {
           ...object,
           ...rules,
@@ -91,7 +91,7 @@ export function createObjectService(deps: StoreDeps, configurations: BucketConfi
     },
     delete: async ({ bucket, key, versionId }, conditions = {}, options = {}) => {
       const { bypassGovernance = false, expires = false, origin } = options;
-      const { notify, quota } = await writeRulesOf(configurations, deps.quotaLimits, bucket, key, origin);
+      const { notify, quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, key, origin);
       return await metadata.deleteObject({
         bucketId: bucket.id,
         key,

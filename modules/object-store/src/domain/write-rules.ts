@@ -4,7 +4,7 @@ import type { WriteQuota } from './ports/records.ts';
 import type { EventOrigin, NotifyRule } from './ports/notifications.ts';
 import type { BucketRecord } from './ports/records.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
-import { allowsContentType, storedSettingsOf } from './settings/bucket-settings.ts';
+import { allowsContentType, readStoredSettings } from './settings/bucket-settings.ts';
 import { parseNotificationDocument, type NotificationRule } from './notifications/notification-document.ts';
 
 /** What a bucket's configuration requires of an object write. */
@@ -15,17 +15,17 @@ export interface WriteRules {
 
 const NO_ORIGIN: EventOrigin = { principal: '', requestId: '', sourceAddress: '' };
 
-export async function writeRulesOf(
+export async function readWriteRules(
   configurations: BucketConfigurations,
   quotaLimits: QuotaLimits,
   bucket: BucketRecord,
   key: string,
   origin: EventOrigin = NO_ORIGIN,
 ): Promise<WriteRules> {
-  const tenant = await quotaLimits.limitsOf(bucket.workspaceUuid);
+  const tenant = await quotaLimits.readLimits(bucket.workspaceUuid);
   if (bucket.configurationVersion === 0) return { quota: { tenant } };
   const configuration = await configurations.of(bucket);
-  const { quota } = storedSettingsOf(configuration);
+  const { quota } = readStoredSettings(configuration);
   const told = rulesFor(key, configuration.parsed('notification', parseNotificationDocument)?.rules ?? []);
   return {
     quota: {
@@ -51,7 +51,7 @@ export async function assertSettings(
   object: { sizeBytes?: number; contentType?: string },
 ): Promise<void> {
   if (bucket.configurationVersion === 0) return;
-  const { maxObjectSizeBytes = null, allowedContentTypes = null } = storedSettingsOf(await configurations.of(bucket));
+  const { maxObjectSizeBytes = null, allowedContentTypes = null } = readStoredSettings(await configurations.of(bucket));
   const { sizeBytes, contentType } = object;
   if (sizeBytes !== undefined && maxObjectSizeBytes !== null && sizeBytes > maxObjectSizeBytes) {
     throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed: maxObjectSizeBytes } });
@@ -70,6 +70,6 @@ export async function maxObjectBytes(
   limitBytes: number,
 ): Promise<number> {
   if (bucket.configurationVersion === 0) return limitBytes;
-  const { maxObjectSizeBytes } = storedSettingsOf(await configurations.of(bucket));
+  const { maxObjectSizeBytes } = readStoredSettings(await configurations.of(bucket));
   return Math.min(limitBytes, maxObjectSizeBytes ?? limitBytes);
 }

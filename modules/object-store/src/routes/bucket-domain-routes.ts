@@ -28,7 +28,7 @@ const removedSchema = Type.Object({ bucket: Type.String(), removed: Type.Array(T
 export function registerBucketDomainRoutes(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
   const domains = management.domains.service;
-  const bucketOf = async (name: string, { workspaceUuid }: Grant): Promise<BucketRecord> => {
+  const findBucket = async (name: string, { workspaceUuid }: Grant): Promise<BucketRecord> => {
     await assertProvisioned(management, workspaceUuid);
     return await services.buckets.getOwn(name, workspaceUuid);
   };
@@ -46,7 +46,7 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementD
       },
     },
     async (request) => {
-      const bucket = await bucketOf(request.params.name, grantOf(request));
+      const bucket = await findBucket(request.params.name, grantOf(request));
       const found = await domains.list(bucket.workspaceUuid, bucket);
       const views = found.map((domain) => viewOf(management, domain));
       const target = { bucket: bucket.name, cname_target: management.domains.targetOf(bucket.id) };
@@ -71,7 +71,7 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementD
         response: { 200: envelopeSchema(domainSchema), 201: envelopeSchema(domainSchema) },
       },
       handler: async (request, reply) => {
-        const bucket = await bucketOf(request.params.name, grantOf(request));
+        const bucket = await findBucket(request.params.name, grantOf(request));
         const { domain, created } = await domains.register(bucket, hostnameIn(request.body), { replaceOthers });
         return reply.status(created ? 201 : 200).send(envelope('Custom domain registered', viewOf(management, domain)));
       },
@@ -91,7 +91,7 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementD
       },
     },
     async (request) => {
-      const bucket = await bucketOf(request.params.name, grantOf(request));
+      const bucket = await findBucket(request.params.name, grantOf(request));
       const { hostname } = request.query;
       const wanted =
         hostname === undefined

@@ -5,7 +5,7 @@ import { nameIn } from './audit-names.ts';
 import { bucketView, encryptionMode, toBucketViews } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { closed, envelopeOf, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
+import { closed, createEnvelopeSchema, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const createBody = Type.Object(
   {
@@ -32,7 +32,9 @@ export function registerBucketRoutes(app: HttpApp, management: ManagementDeps): 
         summary: 'List buckets',
         params: workspaceParams,
         querystring: teamQuery,
-        response: { 200: envelopeOf(Type.Object({ buckets: Type.Array(bucketView), count: Type.Integer() })) },
+        response: {
+          200: createEnvelopeSchema(Type.Object({ buckets: Type.Array(bucketView), count: Type.Integer() })),
+        },
       },
     },
     async (request) => {
@@ -56,7 +58,7 @@ export function registerBucketRoutes(app: HttpApp, management: ManagementDeps): 
         params: workspaceParams,
         querystring: teamQuery,
         body: createBody,
-        response: { 201: envelopeOf(bucketView) },
+        response: { 201: createEnvelopeSchema(bucketView) },
       },
     },
     async (request, reply) => {

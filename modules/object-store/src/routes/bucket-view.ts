@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { settingsOf } from '../domain/settings/bucket-settings.ts';
+import { readSettings } from '../domain/settings/bucket-settings.ts';
 import type { BucketRecord, BucketUsage } from '../domain/ports/records.ts';
 import { toTimestamp } from './envelope.ts';
 import { REGION, type ManagementDeps } from './management-deps.ts';
@@ -53,7 +53,7 @@ export async function toBucketViews(
   }
   const view = async (bucket: BucketRecord & BucketUsage): Promise<BucketView> => {
     const configuration = await services.configurations.of(bucket);
-    const settings = settingsOf(configuration, services.deps.config.soft_delete_days);
+    const settings = readSettings(configuration, services.deps.config.soft_delete_days);
     return {
       name: bucket.name,
       created_at: toTimestamp(bucket.createdAtMs),

@@ -8,7 +8,7 @@ import { envelope } from './envelope.ts';
 import { lifecycleBody, lifecycleView } from './lifecycle-schemas.ts';
 import { readLifecycleRules, toLifecycleView } from './lifecycle-view.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { bucketParams, envelopeOf, TAGS, teamQuery } from './schemas.ts';
+import { bucketParams, createEnvelopeSchema, TAGS, teamQuery } from './schemas.ts';
 import { settingsBody, settingsView } from './settings-schemas.ts';
 import { mergeSettings, toSettingsView } from './settings-view.ts';
 
@@ -23,7 +23,7 @@ export function registerConfigurationRoutes(app: HttpApp, management: Management
 function registerSettingsRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, configurations, deps } = services;
   const retentionDays = deps.config.soft_delete_days;
-  const response = { 200: envelopeOf(settingsView) };
+  const response = { 200: createEnvelopeSchema(settingsView) };
 
   app.get(
     '/buckets/:name/settings',
@@ -60,7 +60,7 @@ function registerSettingsRoutes(app: HttpApp, { services }: ManagementDeps): voi
 
 function registerLifecycleRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, configurations } = services;
-  const response = { 200: envelopeOf(lifecycleView) };
+  const response = { 200: createEnvelopeSchema(lifecycleView) };
 
   app.get(
     '/buckets/:name/lifecycle',

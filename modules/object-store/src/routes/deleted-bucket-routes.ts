@@ -1,12 +1,12 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
-import { settingsOf } from '../domain/settings/bucket-settings.ts';
+import { readSettings } from '../domain/settings/bucket-settings.ts';
 import { storeErrors } from '../errors.ts';
 import { bucketResource } from './audit-names.ts';
 import { bucketView, deletedBucketView, toBucketViews, toDeletedBucketView, toGoneBucketView } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
+import { bucketParams, createEnvelopeSchema, createQuerySchema, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 /** Deletes buckets, lists deleted ones and restores them. */
 export function registerDeletedBucketRoutes(app: HttpApp, management: ManagementDeps): void {
@@ -29,13 +29,13 @@ function registerDelete(app: HttpApp, { services }: ManagementDeps): void {
           "If soft delete is off in the bucket's settings, the bucket is deleted immediately and permanently. It " +
           'must then be empty, unless `force` is true.',
         params: bucketParams,
-        querystring: queryOf({ force: Type.Optional(Type.Boolean()) }),
-        response: { 200: envelopeOf(deletedBucketView) },
+        querystring: createQuerySchema({ force: Type.Optional(Type.Boolean()) }),
+        response: { 200: createEnvelopeSchema(deletedBucketView) },
       },
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
-      const { softDelete } = settingsOf(await configurations.of(bucket), deps.config.soft_delete_days);
+      const { softDelete } = readSettings(await configurations.of(bucket), deps.config.soft_delete_days);
       if (softDelete.enabled) {
         const deleted = await buckets.softDelete(bucket, softDelete.retentionDays);
         return envelope('Bucket deleted; it can be restored', toDeletedBucketView(deleted));
@@ -56,7 +56,9 @@ function registerDeletedList(app: HttpApp, { services }: ManagementDeps): void {
         summary: 'List deleted buckets that can be restored',
         params: workspaceParams,
         querystring: teamQuery,
-        response: { 200: envelopeOf(Type.Object({ buckets: Type.Array(deletedBucketView), count: Type.Integer() })) },
+        response: {
+          200: createEnvelopeSchema(Type.Object({ buckets: Type.Array(deletedBucketView), count: Type.Integer() })),
+        },
       },
     },
     async (request) => {
@@ -78,7 +80,7 @@ function registerRestore(app: HttpApp, management: ManagementDeps): void {
         summary: 'Restore a deleted bucket',
         params: bucketParams,
         querystring: teamQuery,
-        response: { 200: envelopeOf(bucketView) },
+        response: { 200: createEnvelopeSchema(bucketView) },
       },
     },
     async (request) => {

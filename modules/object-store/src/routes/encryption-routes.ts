@@ -4,7 +4,7 @@ import { bucketResource } from './audit-names.ts';
 import { encryptionMode } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from './schemas.ts';
+import { bucketParams, closed, createEnvelopeSchema, TAGS, teamQuery } from './schemas.ts';
 
 const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
 const encryptionView = Type.Object({ mode: encryptionMode });
@@ -12,7 +12,7 @@ const encryptionView = Type.Object({ mode: encryptionMode });
 /** Default encryption of objects uploaded without encryption headers. `aws:kms` is available on the S3 plane only. */
 export function registerEncryptionRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, encryption } = services;
-  const response = { 200: envelopeOf(encryptionView) };
+  const response = { 200: createEnvelopeSchema(encryptionView) };
 
   app.get(
     '/buckets/:name/encryption',

@@ -9,7 +9,7 @@ const RETRY_AFTER_SECONDS = '1';
 /** Converts a store error for this API: adds the resource, and `Retry-After` to errors worth retrying. */
 export function toManagementError(error: AppError, request: FastifyRequest): AppError {
   const status = STATUSES[error.code] ?? error.status;
-  const resource = error.details['resource'] ?? resourceOf(request);
+  const resource = error.details['resource'] ?? readResource(request);
   const retry = status === 429 || status === 503;
   return new AppError({
     code: error.code,
@@ -22,7 +22,7 @@ export function toManagementError(error: AppError, request: FastifyRequest): App
 }
 
 /** `bucket` or `bucket/key`; null if the request names no bucket. */
-function resourceOf({ params, query }: FastifyRequest): string | null {
+function readResource({ params, query }: FastifyRequest): string | null {
   const { name } = (params ?? {}) as { name?: unknown }; // unvalidated; checked below
   if (typeof name !== 'string') return null;
   const { key } = (query ?? {}) as { key?: unknown }; // likewise unvalidated

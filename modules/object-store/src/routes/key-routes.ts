@@ -8,7 +8,7 @@ import type { KeyPermission } from '../domain/ports/records.ts';
 import { envelope } from './envelope.ts';
 import { createdKeyView, keyView, permission, toCreatedKeyView, toKeyView } from './key-view.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { closed, envelopeOf, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
+import { closed, createEnvelopeSchema, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const DEFAULT_PERMISSIONS: readonly KeyPermission[] = ['read', 'write'];
 
@@ -41,7 +41,7 @@ function registerList(app: HttpApp, { services: { keys } }: ManagementDeps): voi
         summary: 'List access keys, without secrets',
         params: workspaceParams,
         querystring: teamQuery,
-        response: { 200: envelopeOf(Type.Object({ keys: Type.Array(keyView), count: Type.Integer() })) },
+        response: { 200: createEnvelopeSchema(Type.Object({ keys: Type.Array(keyView), count: Type.Integer() })) },
       },
     },
     async (request) => {
@@ -66,7 +66,7 @@ function registerCreate(app: HttpApp, management: ManagementDeps): void {
         params: workspaceParams,
         querystring: teamQuery,
         body: nullable(createBody),
-        response: { 201: envelopeOf(createdKeyView) },
+        response: { 201: createEnvelopeSchema(createdKeyView) },
       },
     },
     async (request, reply) => {
@@ -102,7 +102,7 @@ function registerRevoke(app: HttpApp, { services: { keys } }: ManagementDeps): v
         params: workspaceParams,
         querystring: teamQuery,
         body: deleteBody,
-        response: { 200: envelopeOf(Type.Object({ accessKeyId: Type.String() })) },
+        response: { 200: createEnvelopeSchema(Type.Object({ accessKeyId: Type.String() })) },
       },
     },
     async (request) => {

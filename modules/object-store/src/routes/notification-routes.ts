@@ -16,7 +16,7 @@ import {
   testBody,
   testView,
 } from './notification-schemas.ts';
-import { bucketParams, envelopeOf, TAGS, teamQuery } from './schemas.ts';
+import { bucketParams, createEnvelopeSchema, TAGS, teamQuery } from './schemas.ts';
 
 const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
 const update = { action: 'bucket:update', auditResource: bucketResource } as const;
@@ -30,7 +30,7 @@ export function registerNotificationRoutes(app: HttpApp, management: ManagementD
 
 function registerRuleRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, notifications } = services;
-  const response = { 200: envelopeOf(notificationsView) };
+  const response = { 200: createEnvelopeSchema(notificationsView) };
   const view = async (bucket: BucketRecord): Promise<Static<typeof notificationsView>> => {
     const { delivery, failed } = await notifications.state(bucket);
     return {
@@ -90,7 +90,7 @@ function registerRuleRoutes(app: HttpApp, { services }: ManagementDeps): void {
 
 function registerSecretRoutes(app: HttpApp, { services }: ManagementDeps): void {
   const { buckets, notifications } = services;
-  const response = { 200: envelopeOf(secretView) };
+  const response = { 200: createEnvelopeSchema(secretView) };
 
   app.get(
     '/buckets/:name/notifications/secret',
@@ -129,7 +129,7 @@ function registerDeliveryRoutes(app: HttpApp, { services }: ManagementDeps): voi
         ...route,
         summary: 'Send a test event now and return the result',
         body: testBody,
-        response: { 200: envelopeOf(testView) },
+        response: { 200: createEnvelopeSchema(testView) },
       },
     },
     async (request) => {
@@ -153,7 +153,7 @@ function registerDeliveryRoutes(app: HttpApp, { services }: ManagementDeps): voi
         ...route,
         summary: 'Redeliver failed events',
         body: redeliverBody,
-        response: { 200: envelopeOf(redeliverView) },
+        response: { 200: createEnvelopeSchema(redeliverView) },
       },
     },
     async (request) => {

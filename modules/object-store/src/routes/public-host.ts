@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@svc/errors';
-import { renderEnvelopeError, requestIdOf, type UpgradeRoute } from '@svc/http';
+import { renderEnvelopeError, resolveRequestId, type UpgradeRoute } from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import { SANDBOX } from '../domain/content/content-headers.ts';
 import type { StoreServices } from '../domain/services.ts';
@@ -26,7 +26,7 @@ export interface PublicHost {
 export function createPublicHost({ services, origin, log }: PublicHostOptions): PublicHost {
   return {
     handle: (request, response) => {
-      const place = origin.placeOf(request.headers.host);
+      const place = origin.parsePlace(request.headers.host);
       if (place === null) return false;
       serve(services, place.bucketName, request, response).catch((error: unknown) => {
         const { status, code } = toAppError(error);
@@ -38,7 +38,7 @@ export function createPublicHost({ services, origin, log }: PublicHostOptions): 
     upgrades: {
       name: 'public-objects',
       hold: { exempt: 'it refuses every upgrade' },
-      matches: (request) => origin.placeOf(request.headers.host) !== null,
+      matches: (request) => origin.parsePlace(request.headers.host) !== null,
       handle: async () => {
         throw storeErrors.MethodNotAllowed();
       },
@@ -56,7 +56,7 @@ async function serve(
   const [path = ''] = (request.url ?? '').split('?', 1);
   if (bucketName === null || !path.startsWith('/')) throw storeErrors.NoSuchKey({ details: { resource: null } });
   const object = await findPublicObject(services, { bucketName, key: decodePublicKey(path.slice(1)) });
-  const headers = { 'x-request-id': requestIdOf(request.headers) };
+  const headers = { 'x-request-id': resolveRequestId(request.headers) };
   await sendPublicObject(services, { request, response, headers, onStart: () => undefined }, object, 'browser');
 }
 
@@ -66,7 +66,7 @@ function refuse(raw: unknown, request: IncomingMessage, response: ServerResponse
     return;
   }
   const error = toAppError(raw);
-  const requestId = requestIdOf(request.headers);
+  const requestId = resolveRequestId(request.headers);
   const body = JSON.stringify(renderEnvelopeError(error, requestId));
   response.writeHead(error.status, {
     ...error.headers,

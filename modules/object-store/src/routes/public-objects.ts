@@ -3,7 +3,7 @@ import { mayReadAnonymously } from '../domain/access/public-read.ts';
 import type { ContentReader } from '../domain/content/content-headers.ts';
 import { assertObjectKey } from '../domain/object-key.ts';
 import type { StoreServices } from '../domain/services.ts';
-import { settingsOf } from '../domain/settings/bucket-settings.ts';
+import { readSettings } from '../domain/settings/bucket-settings.ts';
 import { storeErrors } from '../errors.ts';
 import { admitRequest } from '../domain/admission.ts';
 import type { FoundObject } from '../domain/ports/objects.ts';
@@ -35,7 +35,7 @@ export async function findPublicObject(
   });
   const access = bucketAccessOf(bucket, configuration);
   if (!mayReadAnonymously({ bucket, access, version: found.version })) throw absent();
-  return { bucket, found, cacheControl: settingsOf(configuration, deps.config.soft_delete_days).cacheControl };
+  return { bucket, found, cacheControl: readSettings(configuration, deps.config.soft_delete_days).cacheControl };
 }
 
 export async function sendPublicObject(

@@ -13,10 +13,10 @@ const pageLoad = { 'sec-fetch-mode': 'navigate', 'user-agent': CHROMIUM };
 describe('PublicOrigin', () => {
   it('has one host per bucket', () => {
     const origin = new PublicOrigin({ domain: 'objects.example.net' });
-    expect(origin.placeOf('photos.objects.example.net:4000')).toEqual({ bucketName: 'photos' });
-    expect(origin.placeOf('PHOTOS.objects.example.net.')).toEqual({ bucketName: 'photos' });
-    expect(origin.placeOf('a.b.objects.example.net')).toEqual({ bucketName: null });
-    expect(origin.placeOf('objects.example.net')).toEqual({ bucketName: null });
+    expect(origin.parsePlace('photos.objects.example.net:4000')).toEqual({ bucketName: 'photos' });
+    expect(origin.parsePlace('PHOTOS.objects.example.net.')).toEqual({ bucketName: 'photos' });
+    expect(origin.parsePlace('a.b.objects.example.net')).toEqual({ bucketName: null });
+    expect(origin.parsePlace('objects.example.net')).toEqual({ bucketName: null });
     for (const host of [
       'example.net',
       'xobjects.example.net',
@@ -24,7 +24,7 @@ describe('PublicOrigin', () => {
       '127.0.0.1:4000',
       undefined,
     ]) {
-      expect(origin.placeOf(host)).toBeNull();
+      expect(origin.parsePlace(host)).toBeNull();
     }
   });
 
@@ -68,8 +68,8 @@ describe('PublicOrigin', () => {
 
   it('returns null if no domain is configured', () => {
     const origin = new PublicOrigin({ domain: '' });
-    expect(origin.placeOf('photos.objects.localhost')).toBeNull();
-    expect(origin.placeOf('')).toBeNull();
+    expect(origin.parsePlace('photos.objects.localhost')).toBeNull();
+    expect(origin.parsePlace('')).toBeNull();
     expect(origin.redirectFor('photos', 'k', approach('127.0.0.1:4000', pageLoad))).toBeNull();
   });
 });

@@ -33,7 +33,7 @@ export class PublicOrigin {
   /**
    * The bucket of a host. `bucketName` is null for other names below the domain; the result is null for foreign hosts.
    */
-  placeOf(hostHeader: string | undefined): { bucketName: string | null } | null {
+  parsePlace(hostHeader: string | undefined): { bucketName: string | null } | null {
     const name = nameOf(hostHeader ?? '');
     const domain = this.#domain;
     if (domain === '' || !(name === domain || name.endsWith(`.${domain}`))) return null;

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { SANDBOX } from '../domain/content/content-headers.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { exchangeOf, readerOf } from './objects/send-object.ts';
+import { createExchange, detectReader } from './objects/send-object.ts';
 import { decodePublicKey, findPublicObject, sendPublicObject } from './public-objects.ts';
 import { TAGS } from './schemas.ts';
 
@@ -43,7 +43,7 @@ export function registerPublicRoutes(app: HttpApp, { services, publicOrigin }: M
       const object = await findPublicObject(services, { bucketName, tenantId: request.params.tenant_id, key });
       const location = publicOrigin.redirectFor(bucketName, path, request);
       if (location !== null) return await redirect(reply, location);
-      await sendPublicObject(services, exchangeOf(request, reply), object, readerOf(request));
+      await sendPublicObject(services, createExchange(request, reply), object, detectReader(request));
     },
   });
 }

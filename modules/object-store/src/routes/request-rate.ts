@@ -10,7 +10,7 @@ export function limitRequestRate(scope: HttpApp, { services }: ManagementDeps): 
   const perSecond = services.deps.config.limits.management_requests_per_second;
   const limiter = new RateLimiter({ perMinute: perSecond * 60, burst: perSecond }, services.deps.now);
   scope.addHook('onRequest', async (request, reply) => {
-    const bucketName = nameOf(request.params) ?? nameOf({ name: queryOf(request.query) });
+    const bucketName = parseName(request.params) ?? parseName({ name: parseBucket(request.query) });
     if (bucketName === null) return;
     const decision = limiter.take(`${grantOf(request).workspaceUuid}/${bucketName}`);
     const headers = rateLimitHeaders(decision);
@@ -19,11 +19,11 @@ export function limitRequestRate(scope: HttpApp, { services }: ManagementDeps): 
   });
 }
 
-function nameOf(params: unknown): string | null {
+function parseName(params: unknown): string | null {
   const { name } = (params ?? {}) as { name?: unknown }; // unvalidated; checked below
   return typeof name === 'string' ? name : null;
 }
 
-function queryOf(query: unknown): unknown {
+function parseBucket(query: unknown): unknown {
   return ((query ?? {}) as { bucket?: unknown }).bucket; // likewise unvalidated
 }

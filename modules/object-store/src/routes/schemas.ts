@@ -16,12 +16,12 @@ const team = { team_uuid: Type.Optional(Type.String()) };
 export const teamQuery = Type.Object(team);
 
 /** A query with its own parameters and `team_uuid`. */
-export function queryOf<Properties extends Record<string, TSchema>>(properties: Properties) {
+export function createQuerySchema<Properties extends Record<string, TSchema>>(properties: Properties) {
   return Type.Object({ ...team, ...properties });
 }
 
 /** Wraps a response's data in the contract's envelope. */
-export function envelopeOf<Data extends TSchema>(data: Data) {
+export function createEnvelopeSchema<Data extends TSchema>(data: Data) {
   return Type.Object({ success: Type.Literal(true), message: Type.String(), data });
 }
 

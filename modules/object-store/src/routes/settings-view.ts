@@ -1,5 +1,5 @@
 import type { BucketConfiguration } from '../domain/bucket-configurations.ts';
-import { settingsOf, storedSettingsOf, type StoredSettings } from '../domain/settings/bucket-settings.ts';
+import { readSettings, readStoredSettings, type StoredSettings } from '../domain/settings/bucket-settings.ts';
 import type { DocumentChange } from '../domain/settings/edit-documents.ts';
 import { parseCorsDocument, type CorsDocument } from '../domain/settings/shared-documents.ts';
 import {
@@ -14,7 +14,7 @@ import type { SettingsBody, SettingsView } from './settings-schemas.ts';
 
 /** Returns all settings of a bucket, whichever documents hold them. */
 export function toSettingsView(configuration: BucketConfiguration, defaultRetentionDays: number): SettingsView {
-  const settings = settingsOf(configuration, defaultRetentionDays);
+  const settings = readSettings(configuration, defaultRetentionDays);
   const website = configuration.parsed('website', parseWebsiteDocument);
   return {
     publicDefault: settings.publicDefault,
@@ -53,7 +53,7 @@ export function mergeSettings(
   checks: Pick<NotificationService, 'check'>,
 ): readonly DocumentChange[] {
   const changes: DocumentChange[] = [];
-  const stored = mergeStored(storedSettingsOf(configuration), body);
+  const stored = mergeStored(readStoredSettings(configuration), body);
   changes.push({ name: 'settings', document: Object.keys(stored).length === 0 ? null : JSON.stringify(stored) });
   const { cors_rules: cors, website, notifications } = body;
   if (cors !== undefined) changes.push({ name: 'cors', document: fromCorsRules(cors ?? []) });

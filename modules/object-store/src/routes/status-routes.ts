@@ -4,7 +4,7 @@ import { ownerOf } from '../domain/access/owner-identity.ts';
 import { MAX_OBJECT_TAGS } from '../domain/tags.ts';
 import { envelope } from './envelope.ts';
 import { REGION, type ManagementDeps } from './management-deps.ts';
-import { envelopeOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
+import { createEnvelopeSchema, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const statusView = Type.Object({
   enabled: Type.Boolean(),
@@ -37,7 +37,7 @@ export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: Man
         summary: 'Get the status, limits and usage of the workspace’s object store',
         params: workspaceParams,
         querystring: teamQuery,
-        response: { 200: envelopeOf(statusView) },
+        response: { 200: createEnvelopeSchema(statusView) },
       },
     },
     async (request) => {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { emptyTrash } from '../domain/empty-trash.ts';
 import { envelope } from './envelope.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { envelopeOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
+import { createEnvelopeSchema, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const emptiedSchema = Type.Object({
   entries: Type.Integer({ description: 'Objects, uploads and replaced parts to purge.' }),
@@ -26,7 +26,7 @@ export function registerTrashRoutes(app: HttpApp, { services }: ManagementDeps):
           'buckets that can be restored are kept.',
         params: workspaceParams,
         querystring: teamQuery,
-        response: { 200: envelopeOf(emptiedSchema) },
+        response: { 200: createEnvelopeSchema(emptiedSchema) },
       },
     },
     async (request) => {

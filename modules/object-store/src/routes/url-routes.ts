@@ -1,11 +1,11 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { settingsOf } from '../domain/settings/bucket-settings.ts';
+import { readSettings } from '../domain/settings/bucket-settings.ts';
 import { envelope } from './envelope.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { envelopeOf, queryOf, TAGS, workspaceParams } from './schemas.ts';
+import { createEnvelopeSchema, createQuerySchema, TAGS, workspaceParams } from './schemas.ts';
 
 const urlsView = Type.Object({
   bucket: Type.String(),
@@ -32,15 +32,15 @@ export function registerUrlRoutes(app: HttpApp, management: ManagementDeps): voi
         tags: TAGS,
         summary: 'List the URLs of a bucket',
         params: workspaceParams,
-        querystring: queryOf({ bucket: Type.String({ minLength: 1, maxLength: 63 }) }),
-        response: { 200: envelopeOf(urlsView) },
+        querystring: createQuerySchema({ bucket: Type.String({ minLength: 1, maxLength: 63 }) }),
+        response: { 200: createEnvelopeSchema(urlsView) },
       },
     },
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const bucket = await services.buckets.getOwn(request.query.bucket, workspaceUuid);
       const { config } = services.deps;
-      const settings = settingsOf(await services.configurations.of(bucket), config.soft_delete_days);
+      const settings = readSettings(await services.configurations.of(bucket), config.soft_delete_days);
       return envelope('URLs', {
         bucket: bucket.name,
         public: settings.publicDefault,

@@ -1,17 +1,17 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import { Type, type Static } from 'typebox';
-import { settingsOf } from '../domain/settings/bucket-settings.ts';
+import { readSettings } from '../domain/settings/bucket-settings.ts';
 import { PERIOD_MS, periodStart } from '../domain/usage/usage-periods.ts';
 import { storeErrors } from '../errors.ts';
 import type { UsagePoint, UsageResolution } from '../domain/ports/usage-history.ts';
 import { envelope, toTimestamp } from './envelope.ts';
 import type { ManagementDeps } from './management-deps.ts';
 import {
-  envelopeOf,
+  createEnvelopeSchema,
   nullable,
   nullableInteger,
   nullableText,
-  queryOf,
+  createQuerySchema,
   TAGS,
   timestamp,
   workspaceParams,
@@ -21,7 +21,7 @@ import {
 const MOST_POINTS = 1_000;
 const DEFAULT_PERIODS: Readonly<Record<UsageResolution, number>> = { hour: 48, day: 30 };
 
-const usageQuery = queryOf({
+const usageQuery = createQuerySchema({
   bucket: Type.Optional(
     Type.String({
       minLength: 1,
@@ -71,20 +71,20 @@ export function registerUsageRoutes(app: HttpApp, { services }: ManagementDeps):
           'download of this API.',
         params: workspaceParams,
         querystring: usageQuery,
-        response: { 200: envelopeOf(usageView) },
+        response: { 200: createEnvelopeSchema(usageView) },
       },
     },
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const { bucket: name, resolution = 'day' } = request.query;
-      const { fromMs, toMs } = spanOf(request.query, resolution, deps.now());
+      const { fromMs, toMs } = parseSpan(request.query, resolution, deps.now());
       const bucket = name === undefined ? null : await buckets.getOwn(name, workspaceUuid);
       const bucketId = bucket?.id ?? null;
       const span = { workspaceUuid, bucketId, resolution, fromMs, toMs, limit: MOST_POINTS };
       const points = await deps.metadata.usageHistory(span);
       let quota: Static<typeof usageView>['quota'] = null;
       if (bucket !== null) {
-        const settings = settingsOf(await configurations.of(bucket), deps.config.soft_delete_days);
+        const settings = readSettings(await configurations.of(bucket), deps.config.soft_delete_days);
         quota = { max_bytes: settings.quota.maxBytes, max_objects: settings.quota.maxObjects };
       }
       const [from, to] = [toTimestamp(fromMs), toTimestamp(toMs)];
@@ -101,7 +101,7 @@ export function registerUsageRoutes(app: HttpApp, { services }: ManagementDeps):
 }
 
 /** The requested span, extended to the start of its first period. */
-function spanOf({ from, to }: Static<typeof usageQuery>, resolution: UsageResolution, nowMs: number) {
+function parseSpan({ from, to }: Static<typeof usageQuery>, resolution: UsageResolution, nowMs: number) {
   const toMs = to === undefined ? nowMs : parseTime('to', to);
   const asked =
     from === undefined ? toMs - (DEFAULT_PERIODS[resolution] - 1) * PERIOD_MS[resolution] : parseTime('from', from);

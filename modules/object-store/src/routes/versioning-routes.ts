@@ -4,7 +4,7 @@ import type { BucketRecord } from '../domain/ports/records.ts';
 import { bucketResource } from './audit-names.ts';
 import { envelope } from './envelope.ts';
 import { REGION, type ManagementDeps } from './management-deps.ts';
-import { bucketParams, envelopeOf, nullableText, TAGS, teamQuery } from './schemas.ts';
+import { bucketParams, createEnvelopeSchema, nullableText, TAGS, teamQuery } from './schemas.ts';
 
 const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
 
@@ -38,7 +38,7 @@ const locationView = Type.Object({
 
 export function registerVersioningRoutes(app: HttpApp, { services, provider }: ManagementDeps): void {
   const { buckets, deps } = services;
-  const response = { 200: envelopeOf(versioningView) };
+  const response = { 200: createEnvelopeSchema(versioningView) };
 
   app.get(
     '/buckets/:name/versioning',
@@ -76,7 +76,11 @@ export function registerVersioningRoutes(app: HttpApp, { services, provider }: M
     '/buckets/:name/location',
     {
       config: { action: 'bucket:read' },
-      schema: { ...route, summary: 'Get the location of a bucket', response: { 200: envelopeOf(locationView) } },
+      schema: {
+        ...route,
+        summary: 'Get the location of a bucket',
+        response: { 200: createEnvelopeSchema(locationView) },
+      },
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);

@@ -32,7 +32,7 @@ export async function answerPreflight(
 ): Promise<void> {
   const question = readQuestion(request.headers);
   if (request.bucketName === null) throw forbidden('CORS is not enabled for this bucket.');
-  const rules = await rulesOf(request.bucketName, services);
+  const rules = await readRules(request.bucketName, services);
   if (rules.length === 0) throw forbidden('CORS is not enabled for this bucket.');
   const match = matchCors(rules, question);
   if (match === null) {
@@ -84,7 +84,7 @@ function headersOf({ allowedOrigin, rule }: CorsMatch): Record<string, string> {
   };
 }
 
-async function rulesOf(bucketName: string, { buckets, configurations }: StoreServices): Promise<readonly CorsRule[]> {
+async function readRules(bucketName: string, { buckets, configurations }: StoreServices): Promise<readonly CorsRule[]> {
   const configuration = await configurations.of(await buckets.get(bucketName));
   return configuration.parsed('cors', parseCorsDocument)?.rules ?? [];
 }
@@ -92,7 +92,7 @@ async function rulesOf(bucketName: string, { buckets, configurations }: StoreSer
 /** The operation itself reports a missing bucket. */
 async function rulesOrNone(bucketName: string, services: StoreServices): Promise<readonly CorsRule[]> {
   try {
-    return await rulesOf(bucketName, services);
+    return await readRules(bucketName, services);
   } catch (error) {
     if (isAppError(error)) return [];
     throw error;

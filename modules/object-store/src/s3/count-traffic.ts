@@ -22,12 +22,16 @@ export function countTraffic(
     const bytesIn =
       incoming.complete && announced >= 0 ? announced : Math.min(received, announced >= 0 ? announced : received);
     const sent = counted(socket.bytesWritten - bytesWritten);
-    traffic.add(bucket, bytesIn, response.writableFinished ? (bodyBytes ?? lengthOf(incoming, response, sent)) : sent);
+    traffic.add(
+      bucket,
+      bytesIn,
+      response.writableFinished ? (bodyBytes ?? countBytes(incoming, response, sent)) : sent,
+    );
   });
 }
 
 /** Without a declared length, this includes bytes sent besides the body. */
-function lengthOf(incoming: IncomingMessage, response: ServerResponse, sent: number): number {
+function countBytes(incoming: IncomingMessage, response: ServerResponse, sent: number): number {
   const { statusCode } = response;
   if (incoming.method === 'HEAD' || statusCode === 204 || statusCode === 304) return 0;
   const announced = response.getHeader('content-length');

@@ -28,7 +28,7 @@ export function detectOperation(request: S3Request): Detected | Preflight {
   if (method === 'OPTIONS') return 'CorsPreflight';
   const place = bucketName === null ? 'service' : key === null ? 'bucket' : 'object';
   if (place !== 'service') assertSensible(request);
-  const candidates = index[place].get(subresourceOf(request, index[place]))?.get(method) ?? [];
+  const candidates = index[place].get(findSubresource(request, index[place]))?.get(method) ?? [];
   const found = candidates.find((each) => !('matches' in each) || (each.matches?.(request) ?? true));
   if (found === undefined) {
     throw storeErrors.MethodNotAllowed({ details: { method, resourceType: place.toUpperCase() } });
@@ -40,7 +40,7 @@ export function isImplemented(detected: Detected): detected is Implemented {
   return 'handle' in detected;
 }
 
-function subresourceOf({ query }: S3Request, known: Index['bucket']): string {
+function findSubresource({ query }: S3Request, known: Index['bucket']): string {
   const named = query.parameters.find(({ name }) => name !== UPLOAD_ID && name !== PLAIN && known.has(name));
   if (named !== undefined) return named.name;
   return query.has(UPLOAD_ID) && known.has(UPLOAD_ID) ? UPLOAD_ID : PLAIN;

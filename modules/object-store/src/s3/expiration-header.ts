@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { toHttpDate } from '../domain/http-date.ts';
 import { parseLifecycleDocument } from '../domain/lifecycle/lifecycle-document.ts';
-import { DAY_MS, expiryOf, type Matchable } from '../domain/lifecycle/rule-matching.ts';
+import { DAY_MS, findExpiry, type Matchable } from '../domain/lifecycle/rule-matching.ts';
 import type { StoreServices } from '../domain/services.ts';
 import type { BucketRecord, ObjectAttributes } from '../domain/ports/records.ts';
 
@@ -14,7 +14,7 @@ export async function expirationHeaders(
   if (bucket.configurationVersion === 0) return {}; // most buckets: nothing to look up
   const configuration = await configurations.of(bucket);
   const document = configuration.parsed('lifecycle', parseLifecycleDocument);
-  const expiry = document === null ? null : expiryOf(document, object, { lengthMs: DAY_MS });
+  const expiry = document === null ? null : findExpiry(document, object, { lengthMs: DAY_MS });
   if (expiry === null) return {};
   const ruleId = encodeURIComponent(expiry.ruleId).replaceAll('%20', '+');
   return { 'x-amz-expiration': `expiry-date="${toHttpDate(expiry.atMs)}", rule-id="${ruleId}"` };

@@ -11,7 +11,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toAppError, type AppError } from '@svc/errors';
-import { requestIdOf, type ClientOfRequest } from '@svc/http';
+import { resolveRequestId, type ClientOfRequest } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
 import { SANDBOX } from '../domain/content/content-headers.ts';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
@@ -26,7 +26,7 @@ import { respondError } from './refuse.ts';
 import { refuseBrokenRequest, refuseSocket } from './refuse-socket.ts';
 import { setHeaders } from './respond.ts';
 import type { S3Oversight } from './s3-context.ts';
-import { isBrowsing, serveWebsite, websiteOf } from './website/serve-website.ts';
+import { isBrowsing, serveWebsite, readWebsite } from './website/serve-website.ts';
 import { bucketOfHost, readS3Request, type S3Request } from './s3-request.ts';
 
 export interface S3Plane {
@@ -46,7 +46,7 @@ export interface S3Plane {
 export interface S3PlaneOptions {
   services: StoreServices;
   /** Finds the bucket that a custom domain serves. */
-  directory: Pick<DomainDirectory, 'bucketOf'>;
+  directory: Pick<DomainDirectory, 'findBucket'>;
   oversight: S3Oversight;
   clientOf: ClientOfRequest;
   log: Logger;
@@ -72,7 +72,7 @@ export function createS3Plane(options: S3PlaneOptions): S3Plane {
     expectsContinue: boolean,
   ): Promise<void> => {
     const startedAt = performance.now();
-    const requestId = requestIdOf(incoming.headers);
+    const requestId = resolveRequestId(incoming.headers);
     let operation = 'Unknown';
     active += 1;
     response.setHeader('x-amz-request-id', requestId);
@@ -144,7 +144,7 @@ async function answerRequest(
   const { domains, website_domains: websiteDomains } = services.deps.config;
   const host = incoming.headers.host ?? '';
   const shown = bucketOfHost(host, websiteDomains);
-  const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;
+  const siteBucket = shown ?? (await directory.findBucket(host))?.name ?? null;
   if (siteBucket !== null) for (const name of Object.keys(ISOLATED)) response.removeHeader(name);
   const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue, clientOf });
   if (siteBucket !== null && (await showsWebsite(request, response, { services, oversight }, shown !== null))) {
@@ -173,7 +173,7 @@ async function showsWebsite(
 ): Promise<boolean> {
   if (!(always || isBrowsing(request)) || request.method === 'OPTIONS') return false;
   const bucket = await services.buckets.get(request.bucketName ?? '');
-  const document = await websiteOf(services, bucket);
+  const document = await readWebsite(services, bucket);
   if (document === null) {
     if (always) throw storeErrors.NoSuchWebsiteConfiguration();
     return false;

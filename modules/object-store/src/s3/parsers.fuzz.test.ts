@@ -15,7 +15,7 @@ import { ChunkedDecoder } from './body/chunked-decoder.ts';
 import { readCopySource } from './copy-request.ts';
 import { assertFormAllowed, parseFormPolicy } from './form/form-policy.ts';
 import { FormReader } from './form/form-reader.ts';
-import { boundaryOf } from './form/form-request.ts';
+import { parseBoundary } from './form/form-request.ts';
 import { parsePartHead } from './form/part-head.ts';
 import { readAttributes } from './object-attributes.ts';
 import { fromToken } from './page-parameters.ts';
@@ -99,7 +99,7 @@ const JSON_PIECES = [
   '\\u0000',
 ];
 
-const claimOf = (headers: readonly string[], query: string): unknown =>
+const parseClaim = (headers: readonly string[], query: string): unknown =>
   readClaim(
     // `readClaim` reads nothing else of a request.
     { headers: new RequestHeaders(headers), query: new RequestQuery(query) } as Parameters<typeof readClaim>[0],
@@ -118,9 +118,9 @@ describe('parsers of untrusted input', () => {
     const names = fc.constantFrom('authorization', 'Authorization', 'x-amz-date', 'date', 'host');
     fc.assert(
       fc.property(near(AUTHORIZATION, AUTH_PIECES), near(PRESIGNED, AUTH_PIECES), names, (header, query, name) => {
-        survives(() => claimOf(['Authorization', header, 'x-amz-date', '20260301T120000Z'], ''));
-        survives(() => claimOf(['authorization', header, name, header], ''));
-        survives(() => claimOf([], query));
+        survives(() => parseClaim(['Authorization', header, 'x-amz-date', '20260301T120000Z'], ''));
+        survives(() => parseClaim(['authorization', header, name, header], ''));
+        survives(() => parseClaim([], query));
         survives(() => parseAmzDate(header));
         survives(() => readDeclaration(header));
       }),
@@ -136,7 +136,7 @@ describe('parsers of untrusted input', () => {
         (names, spaces) => {
           const gap = ' '.repeat(spaces);
           const header = `AWS4-HMAC-SHA256 SignedHeaders=${names.join(';')},${gap}Signature=ab,${gap}Credential=${SCOPE}`;
-          expect(claimOf(['Authorization', header, 'x-amz-date', '20260301T120000Z'], '')).toMatchObject({
+          expect(parseClaim(['Authorization', header, 'x-amz-date', '20260301T120000Z'], '')).toMatchObject({
             accessKeyId: 'tid_key',
             date: '20260301',
             region: 'auto',
@@ -171,7 +171,7 @@ describe('parsers of untrusted input', () => {
     );
   });
 
-  it('survives any XML, and returns text as text', () => {
+  it('survives any XML, and returns text', () => {
     fc.assert(
       fc.property(near(ACL, XML_PIECES), (document) => {
         survives(() => parseAclDocument(document));
@@ -245,7 +245,7 @@ describe('parsers of untrusted input', () => {
           if (!isRefusal(error)) throw error;
         }
         survives(() => parsePartHead(text));
-        survives(() => boundaryOf(`multipart/form-data; boundary=${text}`));
+        survives(() => parseBoundary(`multipart/form-data; boundary=${text}`));
       }),
       { numRuns: 100 },
     );

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { AppError } from '@svc/errors';
-import { requestIdOf } from '@svc/http';
+import { resolveRequestId } from '@svc/http';
 import { storeErrors } from '../errors.ts';
 import type { ConnectionTurns } from './connection-turns.ts';
 import { errorDocument } from './error-document.ts';
@@ -28,7 +28,7 @@ export function refuseSocket(socket: Duplex, error: AppError): void {
     socket.destroy();
     return;
   }
-  const requestId = requestIdOf({});
+  const requestId = resolveRequestId({});
   const body = errorDocument(error, { requestId, resource: '/' });
   const headers = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}`,

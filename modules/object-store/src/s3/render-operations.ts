@@ -22,8 +22,8 @@ These are answered 501 \`NotImplemented\` with the name of the operation. Nothin
 export function renderOperations(): string {
   const implemented = operations
     .toSorted((left, right) => left.name.localeCompare(right.name))
-    .map((each) => `| ${each.name} | \`${requestOf(each)}\` | \`${each.action}\` | \`${each.needs}\` |`);
-  const absent = absentOperations.map((each) => `| ${each.name} | \`${requestOf(each)}\` |`);
+    .map((each) => `| ${each.name} | \`${renderRequest(each)}\` | \`${each.action}\` | \`${each.needs}\` |`);
+  const absent = absentOperations.map((each) => `| ${each.name} | \`${renderRequest(each)}\` |`);
   return [
     HEAD,
     '| Operation | Request | Policy action | Right |\n| --- | --- | --- | --- |',
@@ -36,7 +36,7 @@ export function renderOperations(): string {
   ].join('\n');
 }
 
-function requestOf({ on, at, method, subresource }: OperationRoute): string {
+function renderRequest({ on, at, method, subresource }: OperationRoute): string {
   const path = { service: '/', bucket: '/{bucket}', object: '/{bucket}/{key}' }[at ?? on];
   const methods = typeof method === 'string' ? method : method.join(', ');
   return `${methods} ${path}${subresource === undefined ? '' : `?${subresource}`}`;

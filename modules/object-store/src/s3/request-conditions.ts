@@ -4,7 +4,7 @@ import { storeErrors } from '../errors.ts';
 import type { WriteConditions } from '../domain/ports/records.ts';
 import type { RequestHeaders } from './request-headers.ts';
 
-export function readConditionsOf(headers: RequestHeaders): ReadConditions {
+export function parseReadConditions(headers: RequestHeaders): ReadConditions {
   return {
     ifMatch: headers.get('if-match'),
     ifNoneMatch: headers.get('if-none-match'),
@@ -24,7 +24,7 @@ export function parseWriteConditions(headers: RequestHeaders): WriteConditions {
 }
 
 /** Conditions of `DeleteObject`: an ETag, plus the size and time conditions of the newer API. */
-export function deleteConditionsOf(headers: RequestHeaders): DeleteConditions {
+export function parseDeleteConditions(headers: RequestHeaders): DeleteConditions {
   return readDeleteConditions({
     etag: headers.get('if-match'),
     size: headers.get('x-amz-if-match-size'),

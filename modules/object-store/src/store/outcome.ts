@@ -1,5 +1,5 @@
 import { AppError } from '@svc/errors';
-import { databaseFaultOf } from '@svc/sql/database-fault';
+import { parseDatabaseFault } from '@svc/sql/database-fault';
 import { isDiskFault, isDiskFull } from '../domain/disk-failures.ts';
 import { isStoreErrorCode, storeErrors, type StoreErrorCode } from '../errors.ts';
 
@@ -24,7 +24,7 @@ export function toOutcome(error: unknown): CommandOutcome {
   if (error instanceof AppError && error.code === 'INVALID_TEXT') {
     return { kind: 'refused', code: 'InvalidArgument', details: { reason: message } };
   }
-  const kind = databaseFaultOf(error)?.kind;
+  const kind = parseDatabaseFault(error)?.kind;
   return {
     kind: 'failed',
     message,

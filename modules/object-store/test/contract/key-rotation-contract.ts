@@ -34,7 +34,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
     /** A separate key ring over the same store, as on another replica. */
     const newRing = () =>
       new KeyRing({ metadata: store, wrapper, legacy, cacheMs: 3_600_000, random: randomBytes, now: () => nowMs });
-    const rotationOf = (ring: KeyRing, metadata = store, holder = 'one') =>
+    const createRotation = (ring: KeyRing, metadata = store, holder = 'one') =>
       new KeyRotation({ metadata, secrets: ring, holder, log, now: () => nowMs });
     const seal = async (ring: KeyRing, secret: string): Promise<ObjectEncryption> => ({
       mode: 'sse-s3',
@@ -73,7 +73,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       await store.createAccessKey({ key: await accessKey(ring, bucket.workspaceUuid), maxKeys: 10 });
       const target = await ring.addKey();
       const stale = newRing();
-      await finish(rotationOf(ring));
+      await finish(createRotation(ring));
       expect((await store.storeKeys({})).map(({ id }) => id)).toEqual([target]);
       for (const each of [ring, stale]) {
         expect(await opened(each, 'k0')).toBe('data key 0');
@@ -94,7 +94,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       const ring = newRing();
       const target = await ring.addKey();
       expect((await store.storeKeys({})).map(({ id }) => id)).toEqual([1, 2]);
-      await finish(rotationOf(ring));
+      await finish(createRotation(ring));
       expect((await readKeyUsage(store)).map(({ id, rows }) => [id, rows.object])).toEqual([[target, 1]]);
       expect(await opened(newRing(), 'legacy')).toBe('from before');
     });
@@ -117,7 +117,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
       await expect(store.putBucketDocument(change)).rejects.toMatchObject(closed);
       nowMs += 10_000; // the other replica has seen the new key by now
       await put('late', await seal(stale, 'late'));
-      await finish(rotationOf(ring));
+      await finish(createRotation(ring));
       expect(await opened(ring, 'late')).toBe('late');
     });
 
@@ -136,7 +136,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
           },
         };
         const holder = `step ${steps}`;
-        await rotationOf(newRing(), dying, holder)
+        await createRotation(newRing(), dying, holder)
           .round(signal)
           .catch(() => undefined);
         expect(steps).toBeLessThan(200);
@@ -158,7 +158,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
           await store.changeAttributes({ bucketId: bucket.id, key: `t${index}`, changes });
         }
       };
-      await Promise.all([tagging(), finish(rotationOf(ring))]);
+      await Promise.all([tagging(), finish(createRotation(ring))]);
       for (let index = 0; index < 60; index += 1) {
         const found = await store.findObject({ bucketId: bucket.id, key: `t${index}` });
         expect(found?.version.attributes.tags).toEqual({ number: String(index) });

@@ -8,7 +8,7 @@ import { TAG } from './tag-operations.ts';
 export async function auditTags(client: S3Client, { tags }: CampaignState): Promise<string[]> {
   const findings: string[] = [];
   for (const key of tags.names()) {
-    const wrong = tags.judge(key, await tagOf(client, key));
+    const wrong = tags.judge(key, await readTag(client, key));
     if (wrong !== null) findings.push(`tag of ${wrong}`);
   }
   return findings;
@@ -28,7 +28,7 @@ export async function auditAging(client: S3Client, state: CampaignState): Promis
   return findings;
 }
 
-async function tagOf(client: S3Client, Key: string): Promise<string | null> {
+async function readTag(client: S3Client, Key: string): Promise<string | null> {
   try {
     const { TagSet = [] } = await client.send(new GetObjectTaggingCommand({ Bucket: TAGGED_BUCKET, Key }));
     return TagSet.find((tag) => tag.Key === TAG)?.Value ?? '';

@@ -32,7 +32,7 @@ export async function runRound({ folder, state, seed, round, atLeastMs = 20 }: R
   const random = randomSource(seed + round);
   const server = await startServer(folder);
   try {
-    const findings = await readerOf(server).audit(state);
+    const findings = await createReader(server).audit(state);
     if (findings.length > 0) return findings;
     const s3 = sdkClient(server, server);
     const clients = Array.from({ length: CLIENTS }, (_, index) =>
@@ -57,7 +57,7 @@ export async function runRound({ folder, state, seed, round, atLeastMs = 20 }: R
 export async function withServer<Result>(folder: string, work: (reader: Reader) => Promise<Result>): Promise<Result> {
   const server = await startServer(folder);
   try {
-    return await work(readerOf(server));
+    return await work(createReader(server));
   } finally {
     await server.kill();
   }
@@ -67,21 +67,21 @@ function startServer(folder: string) {
   return startServing<ServedCampaign>(fileURLToPath(new URL('./serve-campaign.ts', import.meta.url)), folder);
 }
 
-function readerOf(server: ServedCampaign): Reader {
+function createReader(server: ServedCampaign): Reader {
   // The SDK would detect a wrong checksum itself; here the auditor must.
   const client = sdkClient(server, server, { responseChecksumValidation: 'WHEN_REQUIRED' });
   return {
     client,
     audit: async (state) => {
       const damage = server.fsck.clean ? [] : [`fsck: ${JSON.stringify(server.fsck)}`];
-      const findings = [...damage, ...(await audit(client, state, await accessKeysOf(server)))];
+      const findings = [...damage, ...(await audit(client, state, await listAccessKeys(server)))];
       client.destroy();
       return findings;
     },
   };
 }
 
-async function accessKeysOf({ management: { url, token } }: ServedCampaign): Promise<Set<string>> {
+async function listAccessKeys({ management: { url, token } }: ServedCampaign): Promise<Set<string>> {
   const response = await fetch(`${url}/keys`, { headers: { authorization: `Bearer ${token}` } });
   const { data } = (await response.json()) as { data: { keys: { accessKeyId: string }[] } }; // as in the contract
   return new Set(data.keys.map((key) => key.accessKeyId));

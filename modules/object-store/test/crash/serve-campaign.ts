@@ -64,7 +64,7 @@ async function prepare(store: RunningStore, file: string): Promise<TestKey> {
       name,
       workspaceUuid: WORKSPACE,
       nowMs: Date.now(),
-      tenant: await unlimitedQuotas.limitsOf(WORKSPACE),
+      tenant: await unlimitedQuotas.readLimits(WORKSPACE),
     };
     await store.metadata.createBucket({ ...bucket, encryptionMode: 'none', locationHint: null });
     if (name === VERSIONED_BUCKET) await store.metadata.setVersioning({ bucketId, versioning: 'enabled' });

@@ -23,7 +23,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ownerOf } from '../../src/domain/access/owner-identity.ts';
 import { sendRaw, signed, type RawRequest } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 const DENIED = { code: 'AccessDenied', status: 403 };
 const ALL_USERS = 'http://acs.amazonaws.com/groups/global/AllUsers';
@@ -84,7 +84,9 @@ describe('access from outside the workspace', () => {
       expect(await anonymous()).toBe(403);
       await mine.send(new PutObjectAclCommand({ Bucket, Key: 'a', ACL: 'public-read' }));
       expect(await anonymous()).toBe(200);
-      expect(await refusalOf(theirs.send(new GetObjectCommand({ Bucket, Key: 'a' })))).toMatchObject({ code: 'none' });
+      expect(await catchRefusal(theirs.send(new GetObjectCommand({ Bucket, Key: 'a' })))).toMatchObject({
+        code: 'none',
+      });
       await mine.send(new PutObjectAclCommand({ Bucket, Key: 'a', ACL: 'private' }));
       expect(await anonymous()).toBe(403);
     });
@@ -112,7 +114,7 @@ describe('access from outside the workspace', () => {
       ]);
       expect((await theirs.send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(1);
       await theirs.send(new PutObjectCommand({ Bucket, Key: 'b', Body: 'theirs' }));
-      expect(await refusalOf(mine.send(new GetObjectCommand({ Bucket, Key: 'b' })))).toEqual(DENIED);
+      expect(await catchRefusal(mine.send(new GetObjectCommand({ Bucket, Key: 'b' })))).toEqual(DENIED);
     });
 
     it('are set on upload by grant headers', async () => {
@@ -169,7 +171,7 @@ describe('access from outside the workspace', () => {
       const { PolicyStatus } = await mine.send(new GetBucketPolicyStatusCommand({ Bucket }));
       expect(PolicyStatus?.IsPublic).toBe(true);
       await mine.send(new DeleteBucketPolicyCommand({ Bucket }));
-      expect(await refusalOf(mine.send(new GetBucketPolicyCommand({ Bucket })))).toEqual({
+      expect(await catchRefusal(mine.send(new GetBucketPolicyCommand({ Bucket })))).toEqual({
         code: 'NoSuchBucketPolicy',
         status: 404,
       });
@@ -196,7 +198,7 @@ describe('access from outside the workspace', () => {
       await policy(everything, { ...everything, Effect: 'Deny', Action: 's3:PutObjectAcl' });
       await theirs.send(new PutObjectCommand({ Bucket, Key: 'b', Body: 'x' }));
       const open = new PutObjectCommand({ Bucket, Key: 'b', Body: 'x', ACL: 'public-read' });
-      expect(await refusalOf(theirs.send(open))).toEqual(DENIED);
+      expect(await catchRefusal(theirs.send(open))).toEqual(DENIED);
     });
 
     it('are rejected when too long, empty or invalid, and change nothing', async () => {
@@ -218,10 +220,10 @@ describe('access from outside the workspace', () => {
       await block({ BlockPublicAcls: true, BlockPublicPolicy: true });
       expect(await anonymous()).toBe(200);
       const open = new PutObjectAclCommand({ Bucket, Key: 'a', ACL: 'public-read' });
-      expect(await refusalOf(mine.send(open))).toEqual(DENIED);
+      expect(await catchRefusal(mine.send(open))).toEqual(DENIED);
       const put = new PutObjectCommand({ Bucket, Key: 'b', Body: 'x', ACL: 'authenticated-read' });
-      expect(await refusalOf(mine.send(put))).toEqual(DENIED);
-      expect(await refusalOf(policy(allowGet()))).toEqual(DENIED);
+      expect(await catchRefusal(mine.send(put))).toEqual(DENIED);
+      expect(await catchRefusal(policy(allowGet()))).toEqual(DENIED);
       await block({ IgnorePublicAcls: true });
       expect(await anonymous()).toBe(403);
       await policy(allowGet());
@@ -249,7 +251,7 @@ describe('access from outside the workspace', () => {
     it('BucketOwnerEnforced disables ACLs, including those of earlier objects', async () => {
       await mine.send(new PutBucketAclCommand({ Bucket, ACL: 'public-read-write' }));
       await theirs.send(new PutObjectCommand({ Bucket, Key: 'b', Body: 'theirs', ACL: 'public-read' }));
-      expect(await refusalOf(own('BucketOwnerEnforced'))).toEqual({
+      expect(await catchRefusal(own('BucketOwnerEnforced'))).toEqual({
         code: 'InvalidBucketAclWithObjectOwnership',
         status: 400,
       });
@@ -257,9 +259,9 @@ describe('access from outside the workspace', () => {
       await own('BucketOwnerEnforced');
       await mine.send(new GetObjectCommand({ Bucket, Key: 'b' }));
       expect(await anonymous('b')).toBe(403);
-      expect(await refusalOf(theirs.send(new GetObjectCommand({ Bucket, Key: 'b' })))).toEqual(DENIED);
+      expect(await catchRefusal(theirs.send(new GetObjectCommand({ Bucket, Key: 'b' })))).toEqual(DENIED);
       const acl = new PutObjectAclCommand({ Bucket, Key: 'b', ACL: 'public-read' });
-      expect(await refusalOf(mine.send(acl))).toEqual({ code: 'AccessControlListNotSupported', status: 400 });
+      expect(await catchRefusal(mine.send(acl))).toEqual({ code: 'AccessControlListNotSupported', status: 400 });
     });
 
     it('BucketOwnerPreferred takes ownership of objects uploaded with bucket-owner-full-control', async () => {
@@ -267,7 +269,7 @@ describe('access from outside the workspace', () => {
       await policy(allowGet({ Action: 's3:PutObject', Principal: { AWS: abroad } }));
       await theirs.send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'x' }));
       await theirs.send(new PutObjectCommand({ Bucket, Key: 'given', Body: 'x', ACL: 'bucket-owner-full-control' }));
-      expect(await refusalOf(mine.send(new GetObjectCommand({ Bucket, Key: 'kept' })))).toEqual(DENIED);
+      expect(await catchRefusal(mine.send(new GetObjectCommand({ Bucket, Key: 'kept' })))).toEqual(DENIED);
       expect((await mine.send(new GetObjectAclCommand({ Bucket, Key: 'given' }))).Owner?.ID).toBe(owner.id);
     });
 
@@ -281,7 +283,7 @@ describe('access from outside the workspace', () => {
 
   it('rejects a request whose x-amz-expected-bucket-owner does not match', async () => {
     const ask = (ExpectedBucketOwner: string) =>
-      refusalOf(mine.send(new HeadObjectCommand({ Bucket, Key: 'a', ExpectedBucketOwner })));
+      catchRefusal(mine.send(new HeadObjectCommand({ Bucket, Key: 'a', ExpectedBucketOwner })));
     expect(await ask(owner.id)).toMatchObject({ code: 'none' });
     expect(await ask(home)).toMatchObject({ code: 'none' });
     expect((await ask(guest.id)).status).toBe(403);

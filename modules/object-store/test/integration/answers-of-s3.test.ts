@@ -24,7 +24,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw-request.ts';
 import type { TestKey } from '../support/running-store.ts';
-import { refusalOf } from '../support/s3-client.ts';
+import { catchRefusal } from '../support/s3-client.ts';
 
 const Bucket = 'answers';
 const MiB = 1024 * 1024;
@@ -55,12 +55,12 @@ describe('S3 response compatibility', () => {
     const { TagSet } = await client.send(new GetBucketTaggingCommand({ Bucket: 'tagged' }));
     expect(TagSet).toEqual([{ Key: 'team', Value: 'blue' }]);
     const many = Array.from({ length: 51 }, (_, index) => ({ Key: `k${index}`, Value: '' }));
-    expect(await refusalOf(make('over-tagged', many))).toMatchObject({ code: 'BadRequest' });
+    expect(await catchRefusal(make('over-tagged', many))).toMatchObject({ code: 'BadRequest' });
     const twice = [
       { Key: 'k', Value: '1' },
       { Key: 'k', Value: '2' },
     ];
-    expect(await refusalOf(make('over-tagged', twice))).toMatchObject({ code: 'InvalidTag' });
+    expect(await catchRefusal(make('over-tagged', twice))).toMatchObject({ code: 'InvalidTag' });
     expect((await send({ method: 'HEAD', target: '/over-tagged' })).status).toBe(404);
   });
 
@@ -96,7 +96,7 @@ describe('S3 response compatibility', () => {
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ChecksumAlgorithm }));
       const name = { Bucket, Key, UploadId };
       const bare = client.send(new UploadPartCommand({ ...name, PartNumber: 1, Body: 'x' }));
-      expect(await refusalOf(bare)).toEqual({ code: 'InvalidRequest', status: 400 });
+      expect(await catchRefusal(bare)).toEqual({ code: 'InvalidRequest', status: 400 });
       const field = `Checksum${ChecksumAlgorithm}` as const;
       const parts: CompletedPart[] = [];
       for (const [index, text] of ['a'.repeat(5 * MiB), 'b'].entries()) {
@@ -112,7 +112,7 @@ describe('S3 response compatibility', () => {
       const complete = (Parts: CompletedPart[]) =>
         client.send(new CompleteMultipartUploadCommand({ ...name, MultipartUpload: { Parts } }));
       const ofAnother = parts.map(({ PartNumber, ETag }) => ({ PartNumber, ETag, ChecksumCRC32: 'AAAAAA==' }));
-      expect(await refusalOf(complete(ofAnother))).toEqual({ code: 'BadDigest', status: 400 });
+      expect(await catchRefusal(complete(ofAnother))).toEqual({ code: 'BadDigest', status: 400 });
       // A part without a checksum here keeps the one it was uploaded with.
       const completed = await complete(
         parts.map(({ [field]: value, ...part }, index) => (index === 0 ? part : { ...part, [field]: value })),
@@ -148,7 +148,7 @@ describe('S3 response compatibility', () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'plain', Body: 'x' }));
     const get = (ResponseCacheControl: string) =>
       client.send(new GetObjectCommand({ Bucket, Key: 'plain', ResponseCacheControl }));
-    expect(await refusalOf(get(`a${character}b`))).toEqual({ code: 'InvalidArgument', status: 400 });
+    expect(await catchRefusal(get(`a${character}b`))).toEqual({ code: 'InvalidArgument', status: 400 });
     expect((await get('a\tb')).CacheControl).toBe('a\tb');
   });
 
@@ -193,9 +193,9 @@ describe('S3 response compatibility', () => {
     expect(await put(until('2100-01-01T00:00:00Z'))).toMatchObject({ code: 'InvalidRequest' });
     const past = { Mode: 'GOVERNANCE', RetainUntilDate: new Date(0) } as const;
     const retain = new PutObjectRetentionCommand({ Bucket, Key: 'object', Retention: past });
-    expect(await refusalOf(client.send(retain))).toMatchObject({ code: 'InvalidArgument' });
+    expect(await catchRefusal(client.send(retain))).toMatchObject({ code: 'InvalidArgument' });
     const missing = new GetObjectLegalHoldCommand({ Bucket, Key: 'no-such-object' });
-    expect(await refusalOf(client.send(missing))).toMatchObject({ code: 'NoSuchKey' });
+    expect(await catchRefusal(client.send(missing))).toMatchObject({ code: 'NoSuchKey' });
   });
 
   it('accepts an ACL from one source only, and rejects several before parsing grantees', async () => {
@@ -203,7 +203,7 @@ describe('S3 response compatibility', () => {
     const OwnershipControls = { Rules: [{ ObjectOwnership: 'BucketOwnerPreferred' as const }] };
     await client.send(new PutBucketOwnershipControlsCommand({ Bucket: 'listed', OwnershipControls }));
     const both = new PutBucketAclCommand({ Bucket: 'listed', ACL: 'private', GrantRead: 'nobody' });
-    expect(await refusalOf(client.send(both))).toMatchObject({ code: 'InvalidRequest' });
+    expect(await catchRefusal(client.send(both))).toMatchObject({ code: 'InvalidRequest' });
     const headers = { 'x-amz-grant-read': 'nobody' };
     const body = '<AccessControlPolicy><Owner/><AccessControlList/></AccessControlPolicy>';
     const answer = await send({ method: 'PUT', target: '/listed?acl', headers, body });
@@ -218,7 +218,7 @@ describe('S3 response compatibility', () => {
     const statement = { Effect: 'Deny', Principal: '*', Action: 's3:GetObject', Resource, Condition };
     const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
     const put = client.send(new PutBucketPolicyCommand({ Bucket, Policy }));
-    expect(await refusalOf(put)).toEqual({ code: 'MalformedPolicy', status: 400 });
+    expect(await catchRefusal(put)).toEqual({ code: 'MalformedPolicy', status: 400 });
   });
 
   it('accepts only header names in CORS rules, and rejects invalid preflights', async () => {
@@ -226,8 +226,8 @@ describe('S3 response compatibility', () => {
       const CORSRules = [{ AllowedOrigins: ['*'], AllowedMethods: ['GET'], ...rule }];
       return client.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules } }));
     };
-    expect(await refusalOf(put({ AllowedHeaders: ['a b'] }))).toMatchObject({ code: 'InvalidRequest' });
-    expect(await refusalOf(put({ ExposeHeaders: ['a/b'] }))).toMatchObject({ code: 'InvalidRequest' });
+    expect(await catchRefusal(put({ AllowedHeaders: ['a b'] }))).toMatchObject({ code: 'InvalidRequest' });
+    expect(await catchRefusal(put({ ExposeHeaders: ['a/b'] }))).toMatchObject({ code: 'InvalidRequest' });
     await put({ AllowedHeaders: ['x-*'], MaxAgeSeconds: -1 });
     const ask = (method: string, names: string): Promise<RawAnswer> =>
       anonymously({

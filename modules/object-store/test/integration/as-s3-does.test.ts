@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 describe('S3 edge cases', () => {
   let store: ClientStore;
@@ -33,24 +33,24 @@ describe('S3 edge cases', () => {
   it('allows re-creating your own bucket only in us-east-1 and without another ACL', async () => {
     await clientOfFirstRegion.send(new CreateBucketCommand({ Bucket }));
     const elsewhere = client.send(new CreateBucketCommand({ Bucket }));
-    expect(await refusalOf(elsewhere)).toMatchObject({ code: 'BucketAlreadyOwnedByYou' });
+    expect(await catchRefusal(elsewhere)).toMatchObject({ code: 'BucketAlreadyOwnedByYou' });
     const otherwise = clientOfFirstRegion.send(new CreateBucketCommand({ Bucket, ACL: 'public-read' }));
-    expect(await refusalOf(otherwise)).toMatchObject({ code: 'BucketAlreadyExists' });
+    expect(await catchRefusal(otherwise)).toMatchObject({ code: 'BucketAlreadyExists' });
   });
 
   it.each(['a..b', 'a.-b', 'a-.b', '.ab', 'ab.', '192.168.1.9', 'Abc', 'a_b'])(
     'rejects the bucket name %s',
     async (name) => {
       const made = client.send(new CreateBucketCommand({ Bucket: name }));
-      expect(await refusalOf(made)).toMatchObject({ code: 'InvalidBucketName' });
+      expect(await catchRefusal(made)).toMatchObject({ code: 'InvalidBucketName' });
     },
   );
 
   it('distinguishes an invalid version ID from a missing version', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'versions', Body: 'x' }));
     const get = (VersionId: string) => client.send(new GetObjectCommand({ Bucket, Key: 'versions', VersionId }));
-    expect(await refusalOf(get('not_a_version'))).toEqual({ code: 'InvalidArgument', status: 400 });
-    expect(await refusalOf(get('0mwqmbbntvs0000000000'))).toEqual({ code: 'NoSuchVersion', status: 404 });
+    expect(await catchRefusal(get('not_a_version'))).toEqual({ code: 'InvalidArgument', status: 400 });
+    expect(await catchRefusal(get('0mwqmbbntvs0000000000'))).toEqual({ code: 'NoSuchVersion', status: 404 });
   });
 
   it('accepts an empty continuation token for the first page', async () => {

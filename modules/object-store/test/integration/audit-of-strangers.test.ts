@@ -17,19 +17,19 @@ describe('the audit log of a bucket shared with other workspaces', () => {
     management = await startManagement();
     stranger = management.access.user('stranger');
     await management.call('POST', '/buckets', { body: { name: 'alpha' } });
-    mine = await keyOf(management.owner);
+    mine = await createKey(management.owner);
     await management.call('POST', '/buckets', {
       body: { name: 'theirs' },
       as: stranger,
       workspace: stranger.workspaceUuid,
     });
-    strangers = await keyOf(stranger);
+    strangers = await createKey(stranger);
     await send({ method: 'GET', target: '/' }, strangers);
     await send({ method: 'PUT', target: '/alpha?versioning', body: VERSIONING }, mine);
   });
   afterEach(() => management.close());
 
-  const keyOf = async (as: FakeCaller): Promise<TestKey> => {
+  const createKey = async (as: FakeCaller): Promise<TestKey> => {
     const body = { permissions: ['read', 'write', 'admin'] };
     const made = await management.call('POST', '/keys', { as, body, workspace: as.workspaceUuid });
     expect(made.status).toBe(201);
@@ -54,7 +54,7 @@ describe('the audit log of a bucket shared with other workspaces', () => {
   const stored = async (): Promise<string> =>
     String((await send({ method: 'PUT', target: '/alpha/object', body: 'x' }, mine)).headers['x-amz-version-id']);
   /** Returns the audit entries that `work` adds for a workspace. */
-  const linesOf = async (workspaceUuid: string, work: () => Promise<unknown>): Promise<AuditEntry[]> => {
+  const collectEntries = async (workspaceUuid: string, work: () => Promise<unknown>): Promise<AuditEntry[]> => {
     const before = management.audit.entries.length;
     await work();
     return management.audit.entries.slice(before).filter((entry) => entry.workspaceUuid === workspaceUuid);
@@ -64,7 +64,7 @@ describe('the audit log of a bucket shared with other workspaces', () => {
     await open('s3:PutLifecycleConfiguration', 's3:PutBucketVersioning');
     const put = (): Promise<RawAnswer> =>
       send({ method: 'PUT', target: '/alpha?versioning', body: VERSIONING }, strangers);
-    const lines = await linesOf(management.tenantId, async () => expect((await put()).status).toBe(200));
+    const lines = await collectEntries(management.tenantId, async () => expect((await put()).status).toBe(200));
     expect(lines).toMatchObject([
       {
         action: 'bucket:update',
@@ -79,7 +79,7 @@ describe('the audit log of a bucket shared with other workspaces', () => {
         details: { operation: 'PutBucketVersioning', caller_workspace: stranger.workspaceUuid },
       },
     ]);
-    expect(await linesOf(stranger.workspaceUuid, put)).toMatchObject([
+    expect(await collectEntries(stranger.workspaceUuid, put)).toMatchObject([
       { action: 'bucket:update', principal: { name: 'stranger' }, details: { operation: 'PutBucketVersioning' } },
     ]);
   });
@@ -92,7 +92,7 @@ describe('the audit log of a bucket shared with other workspaces', () => {
     ] as const) {
       const [one, other] = [await stored(), await stored()];
       const list = `<Delete><Object><Key>object</Key><VersionId>${other}</VersionId></Object></Delete>`;
-      const lines = await linesOf(management.tenantId, async () => {
+      const lines = await collectEntries(management.tenantId, async () => {
         await send({ method: 'DELETE', target: `/alpha/object?versionId=${one}` }, key);
         await send({ method: 'POST', target: '/alpha?delete', body: list }, key);
       });
@@ -108,12 +108,14 @@ describe('the audit log of a bucket shared with other workspaces', () => {
 
   it('records the deletion of the bucket by an outside caller', async () => {
     await open('s3:DeleteBucket');
-    const lines = await linesOf(management.tenantId, () => send({ method: 'DELETE', target: '/alpha' }, strangers));
+    const lines = await collectEntries(management.tenantId, () =>
+      send({ method: 'DELETE', target: '/alpha' }, strangers),
+    );
     expect(lines).toMatchObject([{ action: 'bucket:delete', status: 204, principal: { id: stranger.principal.id } }]);
   });
 
   it('records nothing for refused requests of outside callers', async () => {
-    const lines = await linesOf(management.tenantId, async () => {
+    const lines = await collectEntries(management.tenantId, async () => {
       for (const key of [strangers, null]) {
         expect((await send({ method: 'PUT', target: '/alpha?versioning', body: VERSIONING }, key)).status).toBe(403);
         expect((await send({ method: 'DELETE', target: '/alpha/object?versionId=null' }, key)).status).toBe(403);

@@ -31,7 +31,7 @@ describe('bad input', () => {
     return sendRaw(store.endpoint, signed(raw, { key, host, ...options }));
   }
   const refused = ({ status, code }: RawAnswer) => ({ status, code });
-  const keysOf = async (bucket: string) => {
+  const listKeys = async (bucket: string) => {
     const { body } = await send({ target: `/${bucket}?list-type=2&encoding-type=url` });
     const contents = children(parseXml(body.toString(), 'ListBucketResult'), 'Contents');
     return contents.map((element) => decodeURIComponent(childText(element, 'Key') ?? ''));
@@ -65,9 +65,9 @@ describe('bad input', () => {
     const target = `/keys/${encoded}`;
     expect((await send({ method: 'PUT', target, body })).status).toBe(200);
     expect((await send({ target })).body.toString()).toBe(body);
-    expect(await keysOf('keys')).toEqual([decodeURIComponent(encoded)]);
+    expect(await listKeys('keys')).toEqual([decodeURIComponent(encoded)]);
     expect((await send({ method: 'DELETE', target })).status).toBe(204);
-    expect(await keysOf('keys')).toEqual([]);
+    expect(await listKeys('keys')).toEqual([]);
   });
 
   it.each<[what: string, encoded: string, code: string]>([
@@ -86,7 +86,7 @@ describe('bad input', () => {
       const body = method === 'PUT' ? { body: 'x' } : {};
       expect(refused(await send({ method, target: `/keys/${encoded}`, ...body }))).toEqual({ status: 400, code });
     }
-    expect(await keysOf('keys')).toEqual([]);
+    expect(await listKeys('keys')).toEqual([]);
   });
 
   const documents: readonly [operation: string, raw: RawRequest, root: string][] = [

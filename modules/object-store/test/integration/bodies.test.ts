@@ -98,7 +98,7 @@ describe('upload bodies', () => {
       { method: 'PUT', target: '/bodies/huge', headers: { 'content-length': '6000000000' } },
       { key, host, payloadHash: 'UNSIGNED-PAYLOAD' },
     );
-    const socket = await openSocket(headOf(head));
+    const socket = await openSocket(renderHead(head));
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1.1 400 [^]*<Code>EntityTooLarge<\/Code>/);
   });
 
@@ -191,7 +191,7 @@ describe('upload bodies', () => {
         { method: 'PUT', target: `/bodies/${name}`, headers: { 'content-length': String(size) } },
         { key, host, payloadHash: 'UNSIGNED-PAYLOAD' },
       );
-      const socket = await openSocket(Buffer.concat([headOf(request), randomBytes(size - 1)]));
+      const socket = await openSocket(Buffer.concat([renderHead(request), randomBytes(size - 1)]));
       await waitFor(() => Promise.resolve(socket.bytesWritten >= size));
       socket.destroy();
       await waitFor(async () => (await readdir(join(folder.path, 'objects', 'unsealed'))).length === 0);
@@ -203,7 +203,7 @@ describe('upload bodies', () => {
 
   it('sends 100 Continue only for a request it accepts', async () => {
     const expecting = (target: string, secret: TestKey) =>
-      headOf(
+      renderHead(
         signed(
           { method: 'PUT', target, headers: { 'content-length': '5', expect: '100-continue' } },
           { key: secret, host, payloadHash: 'UNSIGNED-PAYLOAD' },
@@ -223,7 +223,7 @@ describe('upload bodies', () => {
       { method: 'PUT', target: '/no-such-bucket/x', headers: { 'content-length': '3000000' } },
       { key, host, payloadHash: 'UNSIGNED-PAYLOAD' },
     );
-    const socket = await openSocket(Buffer.concat([headOf(request), randomBytes(3_000_000)]));
+    const socket = await openSocket(Buffer.concat([renderHead(request), randomBytes(3_000_000)]));
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1.1 404 [^]*<Code>NoSuchBucket<\/Code>/);
   });
 
@@ -236,9 +236,9 @@ describe('upload bodies', () => {
       },
       { key, host, payloadHash: 'UNSIGNED-PAYLOAD' },
     );
-    const socket = await openSocket(Buffer.concat([headOf(request), Buffer.from('hello')]));
+    const socket = await openSocket(Buffer.concat([renderHead(request), Buffer.from('hello')]));
     expect(await nextText(socket)).toMatch(/^HTTP\/1.1 400 [^]*BadDigest/);
-    socket.write(headOf(signed({ target: '/bodies/absent' }, { key, host })));
+    socket.write(renderHead(signed({ target: '/bodies/absent' }, { key, host })));
     expect(await nextText(socket)).toMatch(/^HTTP\/1.1 404 [^]*NoSuchKey/);
     socket.destroy();
   });
@@ -254,7 +254,7 @@ describe('upload bodies', () => {
   }
 });
 
-function headOf(request: RawRequest): Buffer {
+function renderHead(request: RawRequest): Buffer {
   const lines = Object.entries(request.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`${request.method ?? 'GET'} ${request.target} HTTP/1.1\r\n${lines.join('')}\r\n`);
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { headOf, openConnection, type RawConnection } from '../support/raw-connection.ts';
+import { renderHead, openConnection, type RawConnection } from '../support/raw-connection.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
 
@@ -30,10 +30,10 @@ describe('connections of the S3 plane', () => {
 
   const sign = (raw: RawRequest) => signed(raw, { key, host, payloadHash: 'UNSIGNED-PAYLOAD' });
   const send = (raw: RawRequest): Promise<RawAnswer> => sendRaw(store.endpoint, sign(raw));
-  const bytesOf = (raw: RawRequest): Buffer => {
+  const renderRequest = (raw: RawRequest): Buffer => {
     const body = Buffer.from(raw.body ?? '');
     const headers = { ...raw.headers, ...(body.length === 0 ? {} : { 'content-length': String(body.length) }) };
-    return Buffer.concat([headOf(sign({ ...raw, headers })), body]);
+    return Buffer.concat([renderHead(sign({ ...raw, headers })), body]);
   };
   const opened = async (...first: Buffer[]): Promise<RawConnection> => await openedAt(store.port, ...first);
   const openedAt = async (port: number, ...first: Buffer[]): Promise<RawConnection> => {
@@ -50,12 +50,12 @@ describe('connections of the S3 plane', () => {
 
   it('process pipelined requests in order', async () => {
     const connection = await opened(
-      bytesOf({ method: 'PUT', target: '/wires/order', body: 'first' }),
-      bytesOf({ target: '/wires/order' }),
-      bytesOf({ method: 'PUT', target: '/wires/order', body: 'second' }),
-      bytesOf({ target: '/wires/order' }),
-      bytesOf({ method: 'DELETE', target: '/wires/order' }),
-      bytesOf({ target: '/wires/order' }),
+      renderRequest({ method: 'PUT', target: '/wires/order', body: 'first' }),
+      renderRequest({ target: '/wires/order' }),
+      renderRequest({ method: 'PUT', target: '/wires/order', body: 'second' }),
+      renderRequest({ target: '/wires/order' }),
+      renderRequest({ method: 'DELETE', target: '/wires/order' }),
+      renderRequest({ target: '/wires/order' }),
     );
     const answers = await untilAnswers(connection, 6);
     expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['200', '200', '200', '200', '204', '404']);
@@ -65,8 +65,8 @@ describe('connections of the S3 plane', () => {
   it('stay open after an error if the rejected body arrived in full', async () => {
     const md5 = { 'content-md5': createHash('md5').update('other').digest('base64') };
     const connection = await opened(
-      bytesOf({ method: 'PUT', target: '/wires/refused', body: 'content', headers: md5 }),
-      bytesOf({ target: '/wires/there' }),
+      renderRequest({ method: 'PUT', target: '/wires/refused', body: 'content', headers: md5 }),
+      renderRequest({ target: '/wires/there' }),
     );
     const [refusal, next] = await untilAnswers(connection, 2);
     expect(refusal).toMatch(/^HTTP\/1\.1 400 [^]*<Code>BadDigest</);
@@ -75,7 +75,10 @@ describe('connections of the S3 plane', () => {
 
   it('close after a response that skips the body, and ignore requests pipelined behind it', async () => {
     const refused = { method: 'PUT', target: '/absent-bucket/x', body: randomBytes(100_000) };
-    const connection = await opened(bytesOf(refused), bytesOf({ method: 'DELETE', target: '/wires/there' }));
+    const connection = await opened(
+      renderRequest(refused),
+      renderRequest({ method: 'DELETE', target: '/wires/there' }),
+    );
     const text = await connection.closed();
     expect(answersIn(text)).toHaveLength(1);
     expect(text).toMatch(/^HTTP\/1\.1 404 [^]*connection: close[^]*<Code>NoSuchBucket</i);
@@ -91,7 +94,7 @@ describe('connections of the S3 plane', () => {
     const form = { 'content-type': 'multipart/form-data; boundary=x' };
     const decoded = { 'x-amz-decoded-content-length': '1000' };
     const request = { method: 'PUT', target: '/wires/cut', ...raw, headers: { ...form, ...decoded, ...raw.headers } };
-    const head = headOf(
+    const head = renderHead(
       'transfer-encoding' in raw.headers
         ? signed(request, { key, host, payloadHash: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' })
         : sign(request),
@@ -111,7 +114,7 @@ describe('connections of the S3 plane', () => {
       const options = { key: own, host, payloadHash: 'UNSIGNED-PAYLOAD' };
       await sendRaw(impatient.endpoint, signed({ method: 'PUT', target: '/slow' }, options));
       const put = { method: 'PUT', target: '/slow/upload', headers: { 'content-length': '1000' } };
-      const body = await openedAt(impatient.port, headOf(signed(put, options)), Buffer.from('a few'));
+      const body = await openedAt(impatient.port, renderHead(signed(put, options)), Buffer.from('a few'));
       expect(await body.closed()).toMatch(/^HTTP\/1\.1 400 [^]*<Code>RequestTimeout</);
       const head = await openedAt(impatient.port, Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n'));
       expect(await head.closed()).toMatch(/^HTTP\/1\.1 400 [^]*<Code>RequestTimeout</);

@@ -45,7 +45,7 @@ describe('the content type of an object', () => {
     const { status, text } = await management.call('POST', `/buckets/${BUCKET}/objects${path}`, { body, headers });
     return { status, text };
   };
-  const formOf = (fields: Record<string, string>, fileType: string): Buffer => {
+  const renderForm = (fields: Record<string, string>, fileType: string): Buffer => {
     const written = Object.entries(fields).map(
       ([name, value]) => `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
     );
@@ -70,7 +70,7 @@ describe('the content type of an object', () => {
     'S3 CreateMultipartUpload': (type) =>
       s3Refusal({ method: 'POST', target: `/${BUCKET}/new?uploads`, headers: { 'content-type': type } }),
     'S3 form': async (type) => {
-      const body = formOf({ key: 'new', 'Content-Type': type }, 'text/plain');
+      const body = renderForm({ key: 'new', 'Content-Type': type }, 'text/plain');
       const headers = { ...formHeaders, 'content-length': String(body.length) };
       const answer = await sendRaw(management.store.endpoint, { method: 'POST', target: '/open-types', headers, body });
       return { status: answer.status, text: answer.body.toString() };
@@ -80,7 +80,7 @@ describe('the content type of an object', () => {
       const { status, text } = await management.call('PUT', path, { body: 'x', headers: { 'content-type': type } });
       return { status, text };
     },
-    'management form': (type) => call('', formOf({ key: 'new', content_type: type }, 'text/plain'), formHeaders),
+    'management form': (type) => call('', renderForm({ key: 'new', content_type: type }, 'text/plain'), formHeaders),
     'management multipart upload': (type) => call('/multipart', { key: 'new', content_type: type }),
     'management presign': (type) => call('/presign', { key: 'new', content_type: type }),
     'management presign of parts': (type) =>

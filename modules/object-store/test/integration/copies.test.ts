@@ -18,7 +18,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { testConfig } from '../support/running-store.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 const MiB = 1024 * 1024;
 
@@ -72,7 +72,7 @@ describe('copies over S3', () => {
 
   it('replace metadata and tags only on request, and fail onto themselves without any change', async () => {
     await put('self', Buffer.from('bytes'), { Metadata: { old: '1' }, Tagging: 'old=1' });
-    expect(await refusalOf(copy(`${Bucket}/self`, 'self'))).toEqual({ code: 'InvalidRequest', status: 400 });
+    expect(await catchRefusal(copy(`${Bucket}/self`, 'self'))).toEqual({ code: 'InvalidRequest', status: 400 });
     await copy(`/${Bucket}/self`, 'self', { MetadataDirective: 'REPLACE', Metadata: { new: '2' }, ContentType: 'a/b' });
     const head = await client.send(new HeadObjectCommand({ Bucket, Key: 'self' }));
     expect(head).toMatchObject({ ContentType: 'a/b', Metadata: { new: '2' } });
@@ -90,17 +90,17 @@ describe('copies over S3', () => {
     const { ETag = '' } = await put('cond', Buffer.from('x'));
     const source = `${Bucket}/cond`;
     await copy(source, 'met', { CopySourceIfMatch: ETag });
-    expect(await refusalOf(copy(source, 'no', { CopySourceIfNoneMatch: ETag }))).toMatchObject({ status: 412 });
-    expect(await refusalOf(copy(source, 'met', { IfNoneMatch: '*' }))).toMatchObject({ status: 412 });
-    expect(await refusalOf(copy(`${Bucket}/absent`, 'no'))).toEqual({ code: 'NoSuchKey', status: 404 });
-    expect(await refusalOf(copy('no-such-bucket-here/a', 'no'))).toEqual({ code: 'NoSuchBucket', status: 404 });
-    expect(await refusalOf(copy(Bucket, 'no'))).toEqual({ code: 'InvalidArgument', status: 400 });
+    expect(await catchRefusal(copy(source, 'no', { CopySourceIfNoneMatch: ETag }))).toMatchObject({ status: 412 });
+    expect(await catchRefusal(copy(source, 'met', { IfNoneMatch: '*' }))).toMatchObject({ status: 412 });
+    expect(await catchRefusal(copy(`${Bucket}/absent`, 'no'))).toEqual({ code: 'NoSuchKey', status: 404 });
+    expect(await catchRefusal(copy('no-such-bucket-here/a', 'no'))).toEqual({ code: 'NoSuchBucket', status: 404 });
+    expect(await catchRefusal(copy(Bucket, 'no'))).toEqual({ code: 'InvalidArgument', status: 400 });
     const long = 'k'.repeat(1_025);
-    expect(await refusalOf(copy(`${Bucket}/${long}`, 'no'))).toEqual({ code: 'KeyTooLongError', status: 400 });
+    expect(await catchRefusal(copy(`${Bucket}/${long}`, 'no'))).toEqual({ code: 'KeyTooLongError', status: 400 });
     const stranger = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
     await stranger.send(new CreateBucketCommand({ Bucket: 'strangers' }));
     const theft = stranger.send(new CopyObjectCommand({ Bucket: 'strangers', Key: 'a', CopySource: source }));
-    expect(await refusalOf(theft)).toEqual({ code: 'AccessDenied', status: 403 });
+    expect(await catchRefusal(theft)).toEqual({ code: 'AccessDenied', status: 403 });
     stranger.destroy();
   });
 
@@ -146,8 +146,8 @@ describe('copies over S3', () => {
       const wrong = { Bucket, Key, UploadId, PartNumber: 9, CopySource: `${Bucket}/source` };
       const copyRange = (CopySourceRange: string) =>
         client.send(new UploadPartCopyCommand({ ...wrong, CopySourceRange }));
-      expect(await refusalOf(copyRange('0-1'))).toMatchObject({ code: 'InvalidArgument' });
-      expect(await refusalOf(copyRange(`bytes=0-${2 * MiB}`))).toMatchObject({ code: 'InvalidRange' });
+      expect(await catchRefusal(copyRange('0-1'))).toMatchObject({ code: 'InvalidArgument' });
+      expect(await catchRefusal(copyRange(`bytes=0-${2 * MiB}`))).toMatchObject({ code: 'InvalidRange' });
     });
     expect(await blobCount()).toBe(before + 1);
     const expected = Buffer.concat(ranges.map(([start, end]) => whole.subarray(start, end)));

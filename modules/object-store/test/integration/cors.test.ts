@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCorsDocument } from '../../src/s3/operations/cors.ts';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { sendRaw, type RawAnswer } from '../support/raw-request.ts';
-import { refusalOf } from '../support/s3-client.ts';
+import { catchRefusal } from '../support/s3-client.ts';
 
 describe('bucket CORS', () => {
   let store: ClientStore;
@@ -35,7 +35,7 @@ describe('bucket CORS', () => {
 
   it('is absent until set, is returned as set, and can be deleted', async () => {
     const missing = { code: 'NoSuchCORSConfiguration', status: 404 };
-    expect(await refusalOf(client.send(new GetBucketCorsCommand({ Bucket })))).toEqual(missing);
+    expect(await catchRefusal(client.send(new GetBucketCorsCommand({ Bucket })))).toEqual(missing);
     expect(await ask(preflight)).toMatchObject({ status: 403, code: 'AccessForbidden' });
     const rule = {
       ID: 'one',
@@ -111,6 +111,6 @@ describe('bucket CORS', () => {
     expect((await client.send(new GetBucketRequestPaymentCommand({ Bucket }))).Payer).toBe('BucketOwner');
     const LoggingEnabled = { TargetBucket: Bucket, TargetPrefix: '' };
     const logging = new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: { LoggingEnabled } });
-    expect(await refusalOf(client.send(logging))).toEqual({ code: 'NotImplemented', status: 501 });
+    expect(await catchRefusal(client.send(logging))).toEqual({ code: 'NotImplemented', status: 501 });
   });
 });

@@ -15,7 +15,7 @@ import { DiskReserve } from '@svc/runtime';
 import { describeRequiring, temporaryFolder } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { startStore } from '../support/running-store.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 const MiB = 1024 * 1024;
 const RESERVE_BYTES = 24 * MiB;
@@ -41,7 +41,7 @@ describeRequiring(['root', 'linux'], 'the reserve of a disk of 96 MiB (ext4)', (
       const Bucket = 'reserve';
       await client.send(new CreateBucketCommand({ Bucket }));
       const put = (Key: string, sizeBytes: number) =>
-        refusalOf(client.send(new PutObjectCommand({ Bucket, Key, Body: randomBytes(sizeBytes) })));
+        catchRefusal(client.send(new PutObjectCommand({ Bucket, Key, Body: randomBytes(sizeBytes) })));
       const stored: string[] = [];
       for (const sizeBytes of [8 * MiB, MiB, 100_000, 20_000]) {
         for (let count = 0; ; count += 1) {
@@ -60,8 +60,8 @@ describeRequiring(['root', 'linux'], 'the reserve of a disk of 96 MiB (ext4)', (
       expect(await put('empty', 0)).toEqual(FULL);
       const [first = ''] = stored;
       const copy = new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/${first}` });
-      expect(await refusalOf(client.send(copy))).toEqual(FULL);
-      expect(await refusalOf(client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'parts' })))).toEqual(FULL);
+      expect(await catchRefusal(client.send(copy))).toEqual(FULL);
+      expect(await catchRefusal(client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'parts' })))).toEqual(FULL);
 
       // Everything else still works and commits.
       const found = await client.send(new GetObjectCommand({ Bucket, Key: first }));

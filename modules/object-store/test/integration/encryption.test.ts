@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
-import { refusalOf } from '../support/s3-client.ts';
+import { catchRefusal } from '../support/s3-client.ts';
 
 const MiB = 1024 * 1024;
 
@@ -104,18 +104,18 @@ describe('encryption at rest', () => {
     const ServerSideEncryptionConfiguration = { Rules: [rule] };
     await client.send(new PutBucketEncryptionCommand({ Bucket, ServerSideEncryptionConfiguration }));
     const invalid = { code: 'InvalidRequest', status: 400 };
-    expect(await refusalOf(client.send(new GetObjectCommand({ Bucket, Key: 'own' })))).toEqual(invalid);
-    expect(await refusalOf(client.send(new GetObjectCommand({ Bucket, Key: 'own', ...customerKey() })))).toEqual(
+    expect(await catchRefusal(client.send(new GetObjectCommand({ Bucket, Key: 'own' })))).toEqual(invalid);
+    expect(await catchRefusal(client.send(new GetObjectCommand({ Bucket, Key: 'own', ...customerKey() })))).toEqual(
       invalid,
     );
-    expect(await refusalOf(client.send(new GetObjectCommand({ Bucket, Key: 'plain', ...key })))).toEqual(invalid);
-    expect((await refusalOf(client.send(new HeadObjectCommand({ Bucket, Key: 'own' })))).status).toBe(400);
+    expect(await catchRefusal(client.send(new GetObjectCommand({ Bucket, Key: 'plain', ...key })))).toEqual(invalid);
+    expect((await catchRefusal(client.send(new HeadObjectCommand({ Bucket, Key: 'own' })))).status).toBe(400);
   });
 
   it('rejects two modes at once, an unknown algorithm and an unknown KMS key', async () => {
     const key = customerKey();
     const put = (extra: object) =>
-      refusalOf(client.send(new PutObjectCommand({ Bucket, Key: 'bad', Body: 'x', ...extra })));
+      catchRefusal(client.send(new PutObjectCommand({ Bucket, Key: 'bad', Body: 'x', ...extra })));
     expect(await put({ ...key, SSECustomerAlgorithm: 'AES128' })).toMatchObject({
       code: 'InvalidEncryptionAlgorithmError',
     });
@@ -135,9 +135,9 @@ describe('encryption at rest', () => {
     const name = { Bucket, Key, UploadId };
     const refused = { code: 'InvalidRequest', status: 400 };
     const Body = randomBytes(1_000);
-    expect(await refusalOf(client.send(new UploadPartCommand({ ...name, PartNumber: 1, Body })))).toEqual(refused);
+    expect(await catchRefusal(client.send(new UploadPartCommand({ ...name, PartNumber: 1, Body })))).toEqual(refused);
     const other = client.send(new UploadPartCommand({ ...name, PartNumber: 1, Body, ...customerKey() }));
-    expect(await refusalOf(other)).toEqual(refused);
+    expect(await catchRefusal(other)).toEqual(refused);
     const Parts = [];
     for (const [index, part] of bodies.entries()) {
       const sent = await client.send(new UploadPartCommand({ ...name, PartNumber: index + 1, Body: part, ...key }));
@@ -174,7 +174,7 @@ describe('encryption at rest', () => {
     ).toBe('AES256');
     expect((await read('default')).toString()).toBe(marker);
     await client.send(new DeleteBucketEncryptionCommand({ Bucket }));
-    expect(await refusalOf(client.send(new GetBucketEncryptionCommand({ Bucket })))).toEqual(missing);
+    expect(await catchRefusal(client.send(new GetBucketEncryptionCommand({ Bucket })))).toEqual(missing);
     expect(
       (await client.send(new PutObjectCommand({ Bucket, Key: 'default', Body: 'x' }))).ServerSideEncryption,
     ).toBeUndefined();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../src/adapters/engines/embedded/file-system.ts';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { faultyFileSystem, type FaultPlan } from '../support/faults/faulty-file-system.ts';
-import { refusalOf } from '../support/s3-client.ts';
+import { catchRefusal } from '../support/s3-client.ts';
 
 const Bucket = 'faults';
 const healthy: FaultPlan = () => null;
@@ -25,7 +25,7 @@ describe('a store whose disk reports errors', () => {
   afterEach(async () => {
     await store.close();
   });
-  const put = (Key: string, Body: Buffer) => refusalOf(client.send(new PutObjectCommand({ Bucket, Key, Body })));
+  const put = (Key: string, Body: Buffer) => catchRefusal(client.send(new PutObjectCommand({ Bucket, Key, Body })));
   const read = async (Key: string): Promise<Buffer> => {
     const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
     return Buffer.from((await Body?.transformToByteArray()) ?? []);
@@ -41,7 +41,7 @@ describe('a store whose disk reports errors', () => {
       expect(await put('new', randomBytes(400_000))).toEqual({ code: 'StorageFault', status: 500 });
       plan = healthy;
       expect((await read('kept')).equals(before)).toBe(true);
-      expect(await refusalOf(read('new'))).toEqual({ code: 'NoSuchKey', status: 404 });
+      expect(await catchRefusal(read('new'))).toEqual({ code: 'NoSuchKey', status: 404 });
       expect(await store.module.fsck()).toMatchObject({ clean: true, blobsFound: 1, unknown: [] });
       const after = randomBytes(400_000);
       expect(await put('kept', after)).toMatchObject({ code: 'none' });
@@ -54,7 +54,7 @@ describe('a store whose disk reports errors', () => {
     await put('large', large);
     await put('small', Buffer.from('in the row'));
     plan = (call) => (call === 'read' ? 'EIO' : null);
-    expect(await refusalOf(read('large'))).toEqual({ code: 'StorageFault', status: 500 });
+    expect(await catchRefusal(read('large'))).toEqual({ code: 'StorageFault', status: 500 });
     expect((await read('small')).toString()).toBe('in the row');
     let reads = 0;
     plan = (call) => (call === 'read' && (reads += 1) > 3 ? 'EIO' : null);

@@ -12,7 +12,7 @@ import {
 import { describeRequiring, temporaryFolder } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { startStore } from '../support/running-store.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 const SMALL_BYTES = 30_000;
 
@@ -27,7 +27,7 @@ describeRequiring(['root', 'linux'], 'a store whose disk is full', () => {
     try {
       const Bucket = 'full';
       await client.send(new CreateBucketCommand({ Bucket }));
-      const put = (Key: string, Body: Buffer) => refusalOf(client.send(new PutObjectCommand({ Bucket, Key, Body })));
+      const put = (Key: string, Body: Buffer) => catchRefusal(client.send(new PutObjectCommand({ Bucket, Key, Body })));
       expect(await put('large', randomBytes(30_000_000))).toEqual({ code: 'InsufficientStorage', status: 507 });
       const answered: string[] = [];
       for (let index = 0; index < 2_000; index += 1) {

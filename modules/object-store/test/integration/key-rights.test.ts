@@ -26,7 +26,7 @@ describe('an access key and its creator', () => {
   });
   afterEach(() => management.close());
 
-  const keyOf = async (as: FakeCaller, body: object = {}, query = `?team_uuid=${team}`): Promise<TestKey> => {
+  const createKey = async (as: FakeCaller, body: object = {}, query = `?team_uuid=${team}`): Promise<TestKey> => {
     const made = await management.call('POST', `/keys${query}`, { as, body });
     expect(made.status).toBe(201);
     const { accessKeyId, secretAccessKey } = made.body.data;
@@ -44,7 +44,7 @@ describe('an access key and its creator', () => {
     (await management.call('GET', '/keys', { as })).body.data['keys'] as Record<string, unknown>[]; // its schema
 
   it('stops reading, writing, configuring and creating buckets when its creator is removed', async () => {
-    const key = await keyOf(member);
+    const key = await createKey(member);
     expect([(await put(key)).status, (await get(key)).status]).toEqual([200, 200]);
     management.access.leave(team, member);
     await management.clock.advance(SEEN_AFTER_MS);
@@ -61,7 +61,7 @@ describe('an access key and its creator', () => {
   });
 
   it('keeps reading but stops writing when its creator becomes a guest', async () => {
-    const key = await keyOf(member);
+    const key = await createKey(member);
     await put(key);
     management.access.join(team, member, 'guest');
     await management.clock.advance(SEEN_AFTER_MS);
@@ -74,7 +74,7 @@ describe('an access key and its creator', () => {
 
   it('stops configuring when its creator is demoted from admin to member', async () => {
     management.access.join(team, member, 'admin');
-    const key = await keyOf(member, { permissions: ['read', 'write', 'admin'] });
+    const key = await createKey(member, { permissions: ['read', 'write', 'admin'] });
     const versioning = {
       method: 'PUT',
       target: '/alpha?versioning',
@@ -89,7 +89,7 @@ describe('an access key and its creator', () => {
 
   it('stops working with the service account or the token that created it', async () => {
     const account = management.access.serviceAccount(management.tenantId, ['write']);
-    const key = await keyOf(account, {}, '');
+    const key = await createKey(account, {}, '');
     expect((await put(key)).status).toBe(200);
     management.access.revoke(account);
     await management.clock.advance(SEEN_AFTER_MS);
@@ -99,7 +99,7 @@ describe('an access key and its creator', () => {
   });
 
   it('works again when its creator returns', async () => {
-    const key = await keyOf(member);
+    const key = await createKey(member);
     management.access.leave(team, member);
     await management.clock.advance(SEEN_AFTER_MS);
     expect((await put(key)).status).toBe(403);
@@ -110,7 +110,7 @@ describe('an access key and its creator', () => {
   });
 
   it('invalidates presigned URLs of the management API when their creator leaves', async () => {
-    await put(await keyOf(member));
+    await put(await createKey(member));
     const body = { key: 'object', method: 'GET' };
     const answer = await management.call('POST', `/buckets/alpha/objects/presign?team_uuid=${team}`, {
       as: member,
@@ -129,7 +129,7 @@ describe('an access key and its creator', () => {
   });
 
   it('cannot complete its multipart uploads after its creator leaves', async () => {
-    const key = await keyOf(member);
+    const key = await createKey(member);
     const begun = await send({ method: 'POST', target: '/alpha/large?uploads' }, key);
     const uploadId = /<UploadId>([^<]+)</.exec(begun.body.toString())?.[1] ?? '';
     const part = await send(
@@ -162,7 +162,7 @@ describe('an access key and its creator', () => {
     };
     const administrate = (): Promise<TestKey> => {
       management.access.join(team, member, 'admin');
-      return keyOf(member, { permissions: ['read', 'write', 'admin'] });
+      return createKey(member, { permissions: ['read', 'write', 'admin'] });
     };
 
     it('completes it only while it may make objects public', async () => {
@@ -173,7 +173,7 @@ describe('an access key and its creator', () => {
       expect((await send({ method: 'POST', ...upload }, key)).code).toBe('AccessDenied');
       expect((await send({ target: '/alpha/large' }, key)).code).toBe('NoSuchKey');
       expect((await send({ method: 'POST', ...own }, key)).status).toBe(200);
-      const owners = await keyOf(management.owner, { permissions: ['admin'] }, '');
+      const owners = await createKey(management.owner, { permissions: ['admin'] }, '');
       expect((await send({ method: 'POST', ...upload }, owners)).status).toBe(200);
     });
 
@@ -208,7 +208,7 @@ describe('an access key and its creator', () => {
   });
 
   it('is cut off during an upload, and nothing is stored', async () => {
-    const key = await keyOf(member);
+    const key = await createKey(member);
     const raw = sign(
       { method: 'PUT', target: '/alpha/slow', headers: { 'content-length': '20' }, body: 'x'.repeat(20) },
       key,
@@ -221,12 +221,12 @@ describe('an access key and its creator', () => {
     management.access.leave(team, member);
     await management.clock.advance(CUT_AFTER_MS);
     await ended;
-    const owners = await keyOf(management.owner, {}, '');
+    const owners = await createKey(management.owner, {}, '');
     expect((await send({ target: '/alpha/slow' }, owners)).code).toBe('NoSuchKey');
   });
 
   it('is cut off during a download', async () => {
-    const key = await keyOf(member);
+    const key = await createKey(member);
     const body = Buffer.alloc(32 * 1024 * 1024);
     expect((await send({ method: 'PUT', target: '/alpha/large', body }, key)).status).toBe(200);
     const raw = sign({ target: '/alpha/large' }, key);
@@ -245,8 +245,8 @@ describe('an access key and its creator', () => {
 
   it('audits its first use, its configuration changes and its refusals', async () => {
     const { owner, audit, tenantId } = management;
-    const key = await keyOf(member);
-    const admin = await keyOf(owner, { permissions: ['admin'] }, '');
+    const key = await createKey(member);
+    const admin = await createKey(owner, { permissions: ['admin'] }, '');
     const before = audit.entries.length;
     await put(key);
     await put(key);
@@ -277,7 +277,7 @@ describe('an access key and its creator', () => {
   });
 
   it('writes one audit entry for a list that deletes versions, and limits the entries for refusals', async () => {
-    const admin = await keyOf(management.owner, { permissions: ['admin'] }, '');
+    const admin = await createKey(management.owner, { permissions: ['admin'] }, '');
     await put(admin);
     const before = management.audit.entries.length;
     const body =
@@ -298,7 +298,7 @@ describe('an access key and its creator', () => {
       expect(details).toMatchObject({ bypass_governance: true });
       expect(JSON.stringify(details).length).toBeLessThan(4_000); // the audit log drops longer details
     }
-    const key = await keyOf(member);
+    const key = await createKey(member);
     await put(key);
     const quiet = management.audit.entries.length;
     for (let count = 0; count < 50; count += 1) await send({ method: 'PUT', target: '/alpha?policy' }, key);

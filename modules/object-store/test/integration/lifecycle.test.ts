@@ -23,7 +23,7 @@ import { createServices, type StoreServices } from '../../src/domain/services.ts
 import type { StoreDeps } from '../../src/domain/store-deps.ts';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { testConfig } from '../support/running-store.ts';
-import { refusalOf } from '../support/s3-client.ts';
+import { catchRefusal } from '../support/s3-client.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -69,13 +69,13 @@ describe('lifecycle rules of a bucket', () => {
     offsetMs -= days * DAY_MS;
     return report;
   };
-  const keysOf = async (Bucket: string) =>
+  const listKeys = async (Bucket: string) =>
     (await client.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key }) => Key) ?? [];
 
   it('are returned as set, and rejected when invalid', async () => {
     const Bucket = await makeBucket();
     const read = () => client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));
-    expect(await refusalOf(read())).toEqual({ code: 'NoSuchLifecycleConfiguration', status: 404 });
+    expect(await catchRefusal(read())).toEqual({ code: 'NoSuchLifecycleConfiguration', status: 404 });
     const rules: LifecycleRule[] = [
       { ID: 'old', Prefix: 'old/', Status: 'Enabled', Expiration: { Days: 3 } },
       {
@@ -95,7 +95,7 @@ describe('lifecycle rules of a bucket', () => {
     await setRules(Bucket, ...rules);
     expect((await read()).Rules).toEqual(rules);
     const rule: LifecycleRule = { ID: 'x', Prefix: '', Status: 'Enabled', Expiration: { Days: 1 } };
-    const refused = async (...wrong: LifecycleRule[]) => (await refusalOf(setRules(Bucket, ...wrong))).code;
+    const refused = async (...wrong: LifecycleRule[]) => (await catchRefusal(setRules(Bucket, ...wrong))).code;
     expect(await refused(rule, rule)).toBe('InvalidArgument');
     expect(await refused({ ...rule, ID: 'i'.repeat(256) })).toBe('InvalidArgument');
     expect(await refused({ ...rule, Expiration: { Days: 0 } })).toBe('InvalidArgument');
@@ -104,7 +104,7 @@ describe('lifecycle rules of a bucket', () => {
     expect(await refused({ ...rule, Filter: { Prefix: '' } })).toBe('MalformedXML');
     expect(await refused({ ...rule, Transitions: [{ Days: 1, StorageClass: 'GLACIER' }] })).toBe('NotImplemented');
     await client.send(new DeleteBucketLifecycleCommand({ Bucket }));
-    expect(await refusalOf(read())).toMatchObject({ status: 404 });
+    expect(await catchRefusal(read())).toMatchObject({ status: 404 });
   });
 
   it('expire objects after the given days, and announce it in a header', async () => {
@@ -116,7 +116,7 @@ describe('lifecycle rules of a bucket', () => {
     expect((await client.send(new HeadObjectCommand({ Bucket, Key: 'kept' }))).Expiration).toBeUndefined();
     expect(await runAfter(1)).toMatchObject({ ran: true, expired: 0 });
     expect(await runAfter(3)).toMatchObject({ ran: true, expired: 2 });
-    expect(await keysOf(Bucket)).toEqual(['kept']);
+    expect(await listKeys(Bucket)).toEqual(['kept']);
     expect((await store.module.fsck()).usageDrift).toEqual([]);
   });
 
@@ -170,7 +170,7 @@ describe('lifecycle rules of a bucket', () => {
     await setRules(Bucket, { ID: 'd', ...rule, Expiration: { Date: date } });
     expect(await runAfter(0)).toMatchObject({ expired: 0 });
     expect(await runAfter(3)).toMatchObject({ expired: 2 });
-    expect(await keysOf(Bucket)).toEqual(['small', 'tagged-otherwise']);
+    expect(await listKeys(Bucket)).toEqual(['small', 'tagged-otherwise']);
     expect(await runAfter(6)).toMatchObject({ expired: 1 });
     const { Versions } = await client.send(new ListObjectVersionsCommand({ Bucket }));
     expect(Versions?.map(({ Key }) => Key)).toEqual(['locked', 'small', 'tagged-otherwise']);
@@ -217,7 +217,7 @@ describe('lifecycle rules of a bucket', () => {
     const value = JSON.stringify({ bucketId: bucket?.id, prefix: '', key: 'a' });
     await store.metadata.setStoreProperty({ name: 'lifecycle-position', value });
     expect(await runAfter(3)).toMatchObject({ ran: true, expired: 2 });
-    expect(await keysOf(Bucket)).toEqual(['a']);
+    expect(await listKeys(Bucket)).toEqual(['a']);
     expect(await runAfter(3)).toMatchObject({ expired: 1 });
   });
 });

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startManagement, type RunningManagement } from '../support/running-management.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 import { startReceiver, type ReceivedWebhook, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const LOCAL = {
@@ -246,9 +246,9 @@ describe('notifications of a bucket', () => {
     await deliver();
     expect(notified()).toEqual(['ObjectCreated:Put in/a']);
     const wrong = { code: 'InvalidArgument', status: 400 };
-    expect(await refusalOf(configure([{ QueueArn, Events: ['s3:Nothing:*'] }]))).toEqual(wrong);
+    expect(await catchRefusal(configure([{ QueueArn, Events: ['s3:Nothing:*'] }]))).toEqual(wrong);
     const elsewhere = { QueueArn: 'arn:aws:sqs:us-east-1:1:q', Events: ['s3:ObjectCreated:*'] };
-    expect(await refusalOf(configure([elsewhere]))).toEqual(wrong);
+    expect(await catchRefusal(configure([elsewhere]))).toEqual(wrong);
     await configure([]);
     expect(await state()).toMatchObject({ rules: [] });
   });

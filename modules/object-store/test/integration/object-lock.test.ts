@@ -16,7 +16,7 @@ import {
 import { fakeClock } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 const DAY_MS = 86_400_000;
 const denied = { code: 'AccessDenied', status: 403 };
@@ -46,7 +46,7 @@ describe('object lock over S3', () => {
   it('enables versioning from the start and never suspends it', async () => {
     const suspend = { Bucket, VersioningConfiguration: { Status: 'Suspended' } } as const;
     const refused = { code: 'InvalidBucketState', status: 409 };
-    expect(await refusalOf(client.send(new PutBucketVersioningCommand(suspend)))).toEqual(refused);
+    expect(await catchRefusal(client.send(new PutBucketVersioningCommand(suspend)))).toEqual(refused);
   });
 
   it('protects a retained version from everyone but an administrator who bypasses governance', async () => {
@@ -62,9 +62,9 @@ describe('object lock over S3', () => {
     const head = await client.send(new HeadObjectCommand({ Bucket, Key }));
     expect(head).toMatchObject({ ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate });
     const name = { Bucket, Key, VersionId };
-    expect(await refusalOf(client.send(new DeleteObjectCommand(name)))).toEqual(denied);
+    expect(await catchRefusal(client.send(new DeleteObjectCommand(name)))).toEqual(denied);
     const bypass = { ...name, BypassGovernanceRetention: true };
-    expect(await refusalOf(editor.send(new DeleteObjectCommand(bypass)))).toEqual(denied);
+    expect(await catchRefusal(editor.send(new DeleteObjectCommand(bypass)))).toEqual(denied);
     const many = { Bucket, Delete: { Objects: [{ Key, VersionId }] } };
     const answer = await client.send(new DeleteObjectsCommand(many));
     expect(answer.Errors).toMatchObject([{ Key, VersionId, Code: 'AccessDenied' }]);
@@ -81,15 +81,15 @@ describe('object lock over S3', () => {
       Retention: { ...Retention, Mode: 'GOVERNANCE' as const },
       BypassGovernanceRetention: true,
     };
-    expect(await refusalOf(client.send(new PutObjectRetentionCommand(shorter)))).toEqual(denied);
+    expect(await catchRefusal(client.send(new PutObjectRetentionCommand(shorter)))).toEqual(denied);
     await client.send(new PutObjectLegalHoldCommand({ ...name, LegalHold: { Status: 'ON' } }));
     const bypass = new DeleteObjectCommand({ ...name, BypassGovernanceRetention: true });
-    expect(await refusalOf(client.send(bypass))).toEqual(denied);
+    expect(await catchRefusal(client.send(bypass))).toEqual(denied);
     const bucket = await store.metadata.findBucket({ name: Bucket });
     const soft = { bucketId: bucket?.id ?? 0, nowMs: clock.nowMs(), purgeAtMs: clock.nowMs() };
     await expect(store.metadata.softDeleteBucket(soft)).rejects.toMatchObject({ code: 'InvalidBucketState' });
     await client.send(new PutObjectLegalHoldCommand({ ...name, LegalHold: { Status: 'OFF' } }));
-    expect(await refusalOf(client.send(new DeleteObjectCommand(name)))).toEqual(denied);
+    expect(await catchRefusal(client.send(new DeleteObjectCommand(name)))).toEqual(denied);
     const later = { bucketId: bucket?.id ?? 0, key: Key, versionToken: 't', trashDueAtMs: 0, conditions: {} };
     const versionId = VersionId ?? '';
     await store.metadata.deleteObject({ ...later, versionId, nowMs: clock.nowMs() + 3 * DAY_MS });
@@ -102,10 +102,10 @@ describe('object lock over S3', () => {
     );
     const Retention = { Mode: 'GOVERNANCE', RetainUntilDate: until(1) } as const;
     const lift = new PutObjectLegalHoldCommand({ ...name, VersionId, LegalHold: { Status: 'OFF' } });
-    expect(await refusalOf(editor.send(lift))).toEqual(denied);
-    expect(await refusalOf(editor.send(new PutObjectRetentionCommand({ ...name, Retention })))).toEqual(denied);
+    expect(await catchRefusal(editor.send(lift))).toEqual(denied);
+    expect(await catchRefusal(editor.send(new PutObjectRetentionCommand({ ...name, Retention })))).toEqual(denied);
     const hold = new PutObjectCommand({ ...name, Body: 'y', ObjectLockLegalHoldStatus: 'ON' });
-    expect(await refusalOf(editor.send(hold))).toEqual(denied);
+    expect(await catchRefusal(editor.send(hold))).toEqual(denied);
     expect((await client.send(new HeadObjectCommand(name))).ObjectLockLegalHoldStatus).toBe('ON');
     await editor.send(new PutObjectCommand({ ...name, Body: 'y' }));
   });
@@ -119,7 +119,7 @@ describe('object lock over S3', () => {
     const { VersionId } = await client.send(new PutObjectCommand({ Bucket, Key: 'default', Body: 'x' }));
     const head = await client.send(new HeadObjectCommand({ Bucket, Key: 'default' }));
     expect(head.ObjectLockRetainUntilDate?.getTime()).toBe(clock.nowMs() + 3 * DAY_MS);
-    expect(await refusalOf(client.send(new DeleteObjectCommand({ Bucket, Key: 'default', VersionId })))).toEqual(
+    expect(await catchRefusal(client.send(new DeleteObjectCommand({ Bucket, Key: 'default', VersionId })))).toEqual(
       denied,
     );
   });
@@ -133,14 +133,18 @@ describe('object lock over S3', () => {
     const head = await client.send(new HeadObjectCommand({ Bucket, Key: 'copy' }));
     expect(head).toMatchObject(mode);
     expect(head.ObjectLockLegalHoldStatus).toBeUndefined();
-    expect(await refusalOf(client.send(new DeleteObjectCommand({ Bucket, Key: 'copy', VersionId })))).toEqual(denied);
+    expect(await catchRefusal(client.send(new DeleteObjectCommand({ Bucket, Key: 'copy', VersionId })))).toEqual(
+      denied,
+    );
   });
 
   it('rejects locks in a bucket without object lock', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'plain' }));
     const put = new PutObjectCommand({ Bucket: 'plain', Key, Body: 'x', ObjectLockLegalHoldStatus: 'ON' });
-    expect(await refusalOf(client.send(put))).toEqual({ code: 'InvalidRequest', status: 400 });
+    expect(await catchRefusal(client.send(put))).toEqual({ code: 'InvalidRequest', status: 400 });
     const missing = { code: 'ObjectLockConfigurationNotFoundError', status: 404 };
-    expect(await refusalOf(client.send(new GetObjectLockConfigurationCommand({ Bucket: 'plain' })))).toEqual(missing);
+    expect(await catchRefusal(client.send(new GetObjectLockConfigurationCommand({ Bucket: 'plain' })))).toEqual(
+      missing,
+    );
   });
 });

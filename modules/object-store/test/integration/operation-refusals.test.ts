@@ -39,7 +39,7 @@ describe('every operation of the S3 plane', () => {
 
   const send = (raw: RawRequest, key: TestKey): Promise<RawAnswer> =>
     sendRaw(store.endpoint, signed(raw, { key, host: new URL(store.endpoint).host }));
-  const requestOf = (name: ImplementedOperation): RawRequest => {
+  const findRequest = (name: ImplementedOperation): RawRequest => {
     const request = operationRequests.get(name);
     if (request === undefined) throw new Error(`${name} has no request`);
     return request;
@@ -51,34 +51,34 @@ describe('every operation of the S3 plane', () => {
   };
 
   it.each(TESTED)('%s is refused without a signature', async (name) => {
-    expectRefusal(await sendRaw(store.endpoint, requestOf(name)), name, 'AccessDenied');
+    expectRefusal(await sendRaw(store.endpoint, findRequest(name)), name, 'AccessDenied');
   });
 
   it.each(TESTED)('%s is refused with a wrong signature', async (name) => {
     const key = { ...keys.admin, secretAccessKey: 'tsec_wrong' };
-    expectRefusal(await send(requestOf(name), key), name, 'SignatureDoesNotMatch');
+    expectRefusal(await send(findRequest(name), key), name, 'SignatureDoesNotMatch');
   });
 
   it.each(AFFECTS_BUCKETS)('%s is refused to another workspace', async (name) => {
     if (name === 'DeleteObjects') return; // refused per object, see below
-    expectRefusal(await send(requestOf(name), keys.stranger), name, 'AccessDenied');
+    expectRefusal(await send(findRequest(name), keys.stranger), name, 'AccessDenied');
   });
 
   it.each(AFFECTS_BUCKETS)('%s is refused to a key for another bucket', async (name) => {
-    expectRefusal(await send(requestOf(name), keys.elsewhere), name, 'AccessDenied');
+    expectRefusal(await send(findRequest(name), keys.elsewhere), name, 'AccessDenied');
   });
 
-  it.each(TESTED.filter((name) => !READS.has(needsOf(name))))(
+  it.each(TESTED.filter((name) => !READS.has(findNeededAction(name))))(
     '%s is refused to a key that may only read',
     async (name) => {
-      expectRefusal(await send(requestOf(name), keys.reader), name, 'AccessDenied');
+      expectRefusal(await send(findRequest(name), keys.reader), name, 'AccessDenied');
     },
   );
 
-  it.each(TESTED.filter((name) => !WRITES.has(needsOf(name))))(
+  it.each(TESTED.filter((name) => !WRITES.has(findNeededAction(name))))(
     '%s is refused to a key that may only write',
     async (name) => {
-      expectRefusal(await send(requestOf(name), keys.writer), name, 'AccessDenied');
+      expectRefusal(await send(findRequest(name), keys.writer), name, 'AccessDenied');
     },
   );
 
@@ -102,7 +102,7 @@ describe('every operation of the S3 plane', () => {
   });
 });
 
-function needsOf(name: ImplementedOperation): StoreAction {
+function findNeededAction(name: ImplementedOperation): StoreAction {
   const found = operations.find((operation) => operation.name === name);
   if (found === undefined) throw new Error(`${name} is not declared`);
   return found.needs;

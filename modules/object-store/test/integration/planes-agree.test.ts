@@ -164,12 +164,12 @@ function keyGives(
   if (onlyFor === 'always') return true;
   if (onlyFor === 'unnamed' && named) return false;
   if (onlyFor === 'reading' && !ranks.includes('reads')) return false;
-  return ranks.includes(rankOf(operation));
+  return ranks.includes(findRank(operation));
 }
 
 const routeNames = ROUTES.map(([method, path]) => `${method} ${path.split('?', 1)[0] ?? ''}`);
 
-function rankOf(operation: ImplementedOperation): Rank {
+function findRank(operation: ImplementedOperation): Rank {
   const counterpart = COUNTERPARTS[operation];
   if (typeof counterpart !== 'string') return counterpart.rank;
   const route = ROUTES[routeNames.indexOf(counterpart)];
@@ -247,7 +247,7 @@ describe('the S3 plane and the management API', () => {
     await restore();
     for (const { name, key, named, role, ranks } of keys) {
       actual[name] = (await send(request, key)).status !== 403;
-      expected[name] = keyGives(operation, { named, ranks }) && includes(role, rankOf(operation));
+      expected[name] = keyGives(operation, { named, ranks }) && includes(role, findRank(operation));
       if (operation === 'DeleteObject') await restore();
     }
     expect(actual).toEqual(expected);

@@ -33,7 +33,7 @@ describe('form uploads', () => {
   const send = (raw: RawRequest, key = admin): Promise<RawAnswer> =>
     sendRaw(store.endpoint, signed(raw, { key, host: new URL(store.endpoint).host }));
 
-  const formOf = (fields: readonly Field[], file: string | Buffer, end = `\r\n--${BOUNDARY}--\r\n`): Buffer => {
+  const renderForm = (fields: readonly Field[], file: string | Buffer, end = `\r\n--${BOUNDARY}--\r\n`): Buffer => {
     const head = fields.map(
       ([name, value]) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
     );
@@ -48,9 +48,9 @@ describe('form uploads', () => {
       body,
     });
   const post = (bucket: string, fields: readonly Field[], file: string | Buffer = 'content'): Promise<RawAnswer> =>
-    postBody(bucket, formOf(fields, file));
+    postBody(bucket, renderForm(fields, file));
 
-  const policyOf = (conditions: unknown[], expiresInMs = 60_000): string =>
+  const renderPolicy = (conditions: unknown[], expiresInMs = 60_000): string =>
     Buffer.from(JSON.stringify({ expiration: new Date(Date.now() + expiresInMs).toISOString(), conditions })).toString(
       'base64',
     );
@@ -79,7 +79,7 @@ describe('form uploads', () => {
       ['Content-Type', 'image/png'],
       ['x-amz-meta-place', 'Zürich'],
       ['acl', 'public-read'],
-      ...signedFields(policyOf(conditions)),
+      ...signedFields(renderPolicy(conditions)),
     ]);
     expect(answer).toMatchObject({ status: 204, headers: { location: `${store.endpoint}/closed/up/photo.png` } });
     const found = await sendRaw(store.endpoint, { target: '/closed/up/photo.png' });
@@ -92,7 +92,7 @@ describe('form uploads', () => {
     const file = Buffer.alloc(3 * 1024 * 1024, 'abcdefg\r\n--x-form');
     const tagging = '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>';
     const conditions = [...anyKey, ['starts-with', '$tagging', '']];
-    const fields: Field[] = [['key', 'large'], ['tagging', tagging], ...signedFields(policyOf(conditions))];
+    const fields: Field[] = [['key', 'large'], ['tagging', tagging], ...signedFields(renderPolicy(conditions))];
     expect((await post('closed', fields, file)).status).toBe(204);
     const found = await send({ target: '/closed/large' });
     expect(found.body.equals(file)).toBe(true);
@@ -105,8 +105,8 @@ describe('form uploads', () => {
     const fields: Field[] = [['key', 'small']];
     const late = `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="submit"\r\n\r\nUpload\r\n--${BOUNDARY}--\r\n`;
     for (const end of [`\r\n--${BOUNDARY}--`, late]) {
-      expect((await postBody('open', formOf(fields, 'content', end))).status).toBe(204);
-      expect((await postBody('open', formOf(fields, Buffer.alloc(600_000), end))).code).toBe('InvalidArgument');
+      expect((await postBody('open', renderForm(fields, 'content', end))).status).toBe(204);
+      expect((await postBody('open', renderForm(fields, Buffer.alloc(600_000), end))).code).toBe('InvalidArgument');
     }
     expect((await sendRaw(store.endpoint, { target: '/open/small' })).status).toBe(403);
     expect((await send({ target: '/open/small' })).body.toString()).toBe('content');
@@ -157,7 +157,7 @@ describe('form uploads', () => {
 
   it('are checked for a valid signature before revealing whether the bucket exists', async () => {
     const conditions = [{ bucket: 'nowhere' }, ['starts-with', '$key', '']];
-    const policy = policyOf(conditions);
+    const policy = renderPolicy(conditions);
     const fields = (changed: Record<string, string> = {}): Field[] => [
       ['key', 'k'],
       ...signedFields(policy).map(([name, value]): Field => [name, changed[name] ?? value]),
@@ -176,7 +176,7 @@ describe('form uploads', () => {
   });
 
   it('are accepted with the older signature version too', async () => {
-    const policy = policyOf(anyKey);
+    const policy = renderPolicy(anyKey);
     const signature = createHmac('sha1', admin.secretAccessKey).update(policy).digest('base64');
     const fields: Field[] = [
       ['key', 'old'],
@@ -191,25 +191,25 @@ describe('form uploads', () => {
     ['nobody signed', () => [['key', 'k']], 403, 'AccessDenied'],
     [
       'another workspace signed',
-      () => [['key', 'k'], ...signedFields(policyOf(anyKey), stranger)],
+      () => [['key', 'k'], ...signedFields(renderPolicy(anyKey), stranger)],
       403,
       'AccessDenied',
     ],
     [
       'a key signed that may only read',
-      () => [['key', 'k'], ...signedFields(policyOf(anyKey), reader)],
+      () => [['key', 'k'], ...signedFields(renderPolicy(anyKey), reader)],
       403,
       'AccessDenied',
     ],
     [
       'nobody’s key signed',
-      () => [['key', 'k'], ...signedFields(policyOf(anyKey), { ...admin, accessKeyId: 'tid_none' })],
+      () => [['key', 'k'], ...signedFields(renderPolicy(anyKey), { ...admin, accessKeyId: 'tid_none' })],
       403,
       'InvalidAccessKeyId',
     ],
     [
       'a wrong secret signed',
-      () => [['key', 'k'], ...signedFields(policyOf(anyKey), { ...admin, secretAccessKey: 'tsec_wrong' })],
+      () => [['key', 'k'], ...signedFields(renderPolicy(anyKey), { ...admin, secretAccessKey: 'tsec_wrong' })],
       403,
       'SignatureDoesNotMatch',
     ],
@@ -217,39 +217,39 @@ describe('form uploads', () => {
       'the policy has no signature',
       () => [
         ['key', 'k'],
-        ['policy', policyOf(anyKey)],
+        ['policy', renderPolicy(anyKey)],
       ],
       400,
       'InvalidArgument',
     ],
     ['the signature has no policy', () => [['key', 'k'], ...signedFields('x').slice(1)], 400, 'InvalidArgument'],
-    ['the policy is over', () => [['key', 'k'], ...signedFields(policyOf(anyKey, -1_000))], 403, 'AccessDenied'],
+    ['the policy is over', () => [['key', 'k'], ...signedFields(renderPolicy(anyKey, -1_000))], 403, 'AccessDenied'],
     [
       'the policy is of another bucket',
-      () => [['key', 'k'], ...signedFields(policyOf([{ bucket: 'open' }, ['starts-with', '$key', '']]))],
+      () => [['key', 'k'], ...signedFields(renderPolicy([{ bucket: 'open' }, ['starts-with', '$key', '']]))],
       403,
       'AccessDenied',
     ],
     [
       'a field is not in the policy',
-      () => [['key', 'k'], ['acl', 'public-read'], ...signedFields(policyOf(anyKey))],
+      () => [['key', 'k'], ['acl', 'public-read'], ...signedFields(renderPolicy(anyKey))],
       403,
       'AccessDenied',
     ],
     ['the policy is none', () => [['key', 'k'], ...signedFields('AAAA')], 400, 'InvalidPolicyDocument'],
     [
       'the file is too large',
-      () => [['key', 'k'], ...signedFields(policyOf([...anyKey, ['content-length-range', 0, 3]]))],
+      () => [['key', 'k'], ...signedFields(renderPolicy([...anyKey, ['content-length-range', 0, 3]]))],
       400,
       'EntityTooLarge',
     ],
     [
       'the file is too small',
-      () => [['key', 'k'], ...signedFields(policyOf([...anyKey, ['content-length-range', 100, 200]]))],
+      () => [['key', 'k'], ...signedFields(renderPolicy([...anyKey, ['content-length-range', 100, 200]]))],
       400,
       'EntityTooSmall',
     ],
-    ['there is no key', () => signedFields(policyOf(anyKey)), 400, 'InvalidArgument'],
+    ['there is no key', () => signedFields(renderPolicy(anyKey)), 400, 'InvalidArgument'],
   ])('are refused when %s, and store nothing', async (_, fields, status, code) => {
     expect(await post('closed', fields())).toMatchObject({ status, code });
     expect((await send({ target: '/closed/k' })).status).toBe(404);
@@ -263,7 +263,7 @@ describe('form uploads', () => {
       ['x-amz-meta-a', 'a'.repeat(21 * 1_024)],
     ]);
     expect(long).toMatchObject({ status: 400, code: 'MaxPostPreDataLengthExceeded' });
-    expect(await postBody('open', formOf([['key', 'k']], 'content', ''))).toMatchObject({ code: 'IncompleteBody' });
+    expect(await postBody('open', renderForm([['key', 'k']], 'content', ''))).toMatchObject({ code: 'IncompleteBody' });
     expect(await post('absent', [['key', 'k']])).toMatchObject({ status: 404, code: 'NoSuchBucket' });
   });
 });

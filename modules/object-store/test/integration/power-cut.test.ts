@@ -9,7 +9,7 @@ import { nodeFileSystem, type FileSystem } from '../../src/adapters/engines/embe
 import { randomSource } from '../crash/random-source.ts';
 import { PowerCutFileSystem, type PowerCut } from '../support/faults/power-cut-file-system.ts';
 import { startStore, type TestKey } from '../support/running-store.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 const Bucket = 'cut';
 const CLIENTS = 6;
@@ -84,7 +84,7 @@ async function auditAfter(cut: Cut, folder: string, seed: number, origin: string
     if (!report.clean) wrong.push(`fsck: ${JSON.stringify(report)}`);
     for (const [Key, body] of cut.answered) {
       let found: Uint8Array | undefined;
-      const { code } = await refusalOf(
+      const { code } = await catchRefusal(
         (async () => {
           found = await (await client.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToByteArray();
         })(),

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startManagement, type RunningManagement } from '../support/running-management.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 const Bucket = 'small';
 const FULL = { code: 'QuotaExceeded', status: 403 };
@@ -38,14 +38,14 @@ describe('bucket quotas and limits over S3', () => {
     await put('a', 600);
     const refused = put('b', 500);
     await expect(refused).rejects.toThrow('its quota of bytes is 1000. Delete objects, or raise the quota');
-    expect(await refusalOf(put('b', 500))).toEqual(FULL);
+    expect(await catchRefusal(put('b', 500))).toEqual(FULL);
     const copy = new CopyObjectCommand({ Bucket, Key: 'b', CopySource: `${Bucket}/a` });
-    expect(await refusalOf(client.send(copy))).toEqual(FULL);
+    expect(await catchRefusal(client.send(copy))).toEqual(FULL);
     expect(await usage()).toBe(600);
     await client.send(new DeleteObjectCommand({ Bucket, Key: 'a' }));
     await put('b', 500);
     await settings({ quota: { max_bytes: null, max_objects: 1 } });
-    expect(await refusalOf(put('c', 0))).toEqual(FULL);
+    expect(await catchRefusal(put('c', 0))).toEqual(FULL);
     await settings({ quota: null });
     await put('c', 5_000);
     expect(await usage()).toBe(5_500);
@@ -65,12 +65,12 @@ describe('bucket quotas and limits over S3', () => {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand(upload));
     const part = (bytes: number) =>
       client.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: Buffer.alloc(bytes) }));
-    expect(await refusalOf(part(1_001))).toEqual(FULL);
+    expect(await catchRefusal(part(1_001))).toEqual(FULL);
     const { ETag } = await part(900);
     await put('other', 200);
     const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
     const complete = () => client.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload }));
-    expect(await refusalOf(complete())).toEqual(FULL);
+    expect(await catchRefusal(complete())).toEqual(FULL);
     await client.send(new DeleteObjectCommand({ Bucket, Key: 'other' }));
     await complete();
     expect(await usage()).toBe(900);
@@ -80,9 +80,9 @@ describe('bucket quotas and limits over S3', () => {
     await settings({ max_object_size: 100, allowed_content_types: ['image/*'] });
     const image = { ContentType: 'image/png' };
     await put('a.png', 100, image);
-    expect(await refusalOf(put('b.png', 101, image))).toEqual({ code: 'EntityTooLarge', status: 400 });
+    expect(await catchRefusal(put('b.png', 101, image))).toEqual({ code: 'EntityTooLarge', status: 400 });
     const text = put('b.txt', 1, { ContentType: 'text/plain' });
-    expect(await refusalOf(text)).toEqual({ code: 'InvalidRequest', status: 400 });
+    expect(await catchRefusal(text)).toEqual({ code: 'InvalidRequest', status: 400 });
   });
 });
 

@@ -22,7 +22,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
-import { refusalOf } from '../support/s3-client.ts';
+import { catchRefusal } from '../support/s3-client.ts';
 
 const MiB = 1024 * 1024;
 
@@ -52,12 +52,12 @@ describe('the AWS SDK for JavaScript with its defaults', () => {
     expect(Buckets?.map((bucket) => bucket.Name)).toEqual(['photos', 'second-one']);
     const location = await client.send(new GetBucketLocationCommand({ Bucket }));
     expect(location.LocationConstraint ?? '').toBe('');
-    expect(await refusalOf(client.send(new CreateBucketCommand({ Bucket })))).toEqual({
+    expect(await catchRefusal(client.send(new CreateBucketCommand({ Bucket })))).toEqual({
       code: 'BucketAlreadyOwnedByYou',
       status: 409,
     });
     await client.send(new DeleteBucketCommand({ Bucket: 'second-one' }));
-    expect(await refusalOf(client.send(new HeadBucketCommand({ Bucket: 'second-one' })))).toMatchObject({
+    expect(await catchRefusal(client.send(new HeadBucketCommand({ Bucket: 'second-one' })))).toMatchObject({
       status: 404,
     });
   });
@@ -115,18 +115,18 @@ describe('the AWS SDK for JavaScript with its defaults', () => {
       expect(answer.$metadata.httpStatusCode).toBe(206);
       expect(answer.ContentRange).toMatch(new RegExp(`/${body.length}$`));
     }
-    expect(await refusalOf(get('ranged', `bytes=${body.length}-`))).toEqual({ code: 'InvalidRange', status: 416 });
+    expect(await catchRefusal(get('ranged', `bytes=${body.length}-`))).toEqual({ code: 'InvalidRange', status: 416 });
   });
 
   it('enforces conditions on reads and writes', async () => {
     const { ETag } = await put('conditional', 'one');
     const conditional = (extra: object) =>
-      refusalOf(client.send(new GetObjectCommand({ Bucket, Key: 'conditional', ...extra })));
+      catchRefusal(client.send(new GetObjectCommand({ Bucket, Key: 'conditional', ...extra })));
     expect(await conditional({ IfMatch: '"0000"' })).toEqual({ code: 'PreconditionFailed', status: 412 });
     expect(await conditional({ IfNoneMatch: ETag })).toMatchObject({ status: 304 });
     expect(await conditional({ IfMatch: ETag })).toMatchObject({ code: 'none' });
     const write = (extra: object) =>
-      refusalOf(client.send(new PutObjectCommand({ Bucket, Key: 'conditional', Body: 'two', ...extra })));
+      catchRefusal(client.send(new PutObjectCommand({ Bucket, Key: 'conditional', Body: 'two', ...extra })));
     expect(await write({ IfNoneMatch: '*' })).toEqual({ code: 'PreconditionFailed', status: 412 });
     expect(await write({ IfMatch: '"0000"' })).toEqual({ code: 'PreconditionFailed', status: 412 });
     expect(await write({ IfMatch: ETag })).toMatchObject({ code: 'none' });
@@ -134,12 +134,12 @@ describe('the AWS SDK for JavaScript with its defaults', () => {
   });
 
   it('reports missing objects and buckets', async () => {
-    expect(await refusalOf(get('absent'))).toEqual({ code: 'NoSuchKey', status: 404 });
-    expect(await refusalOf(client.send(new HeadObjectCommand({ Bucket, Key: 'absent' })))).toMatchObject({
+    expect(await catchRefusal(get('absent'))).toEqual({ code: 'NoSuchKey', status: 404 });
+    expect(await catchRefusal(client.send(new HeadObjectCommand({ Bucket, Key: 'absent' })))).toMatchObject({
       status: 404,
     });
     const elsewhere = client.send(new GetObjectCommand({ Bucket: 'no-such-bucket', Key: 'a' }));
-    expect(await refusalOf(elsewhere)).toEqual({ code: 'NoSuchBucket', status: 404 });
+    expect(await catchRefusal(elsewhere)).toEqual({ code: 'NoSuchBucket', status: 404 });
     await client.send(new DeleteObjectCommand({ Bucket, Key: 'absent' }));
   });
 
@@ -218,7 +218,10 @@ describe('the AWS SDK for JavaScript with its defaults', () => {
     const upload = { Bucket, Key: 'multipart/aborted', UploadId: aborted.UploadId };
     await client.send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'x' }));
     await client.send(new AbortMultipartUploadCommand(upload));
-    expect(await refusalOf(client.send(new ListPartsCommand(upload)))).toEqual({ code: 'NoSuchUpload', status: 404 });
+    expect(await catchRefusal(client.send(new ListPartsCommand(upload)))).toEqual({
+      code: 'NoSuchUpload',
+      status: 404,
+    });
     expect((await client.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads).toBeUndefined();
   });
 

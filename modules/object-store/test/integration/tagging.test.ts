@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
-import { refusalOf } from '../support/s3-client.ts';
+import { catchRefusal } from '../support/s3-client.ts';
 
 describe('tags over S3', () => {
   let store: ClientStore;
@@ -44,7 +44,7 @@ describe('tags over S3', () => {
     expect(after.TagCount).toBeUndefined();
     expect(after.LastModified).toEqual(before.LastModified);
     const absent = client.send(new GetObjectTaggingCommand({ Bucket, Key: 'absent' }));
-    expect(await refusalOf(absent)).toEqual({ code: 'NoSuchKey', status: 404 });
+    expect(await catchRefusal(absent)).toEqual({ code: 'NoSuchKey', status: 404 });
   });
 
   it('are stored for a bucket too, and rejected when invalid', async () => {
@@ -53,11 +53,11 @@ describe('tags over S3', () => {
       const TagSet = keys.map((name) => ({ Key: name, Value: 'x' }));
       return client.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
     };
-    expect(await refusalOf(read())).toEqual({ code: 'NoSuchTagSet', status: 404 });
+    expect(await catchRefusal(read())).toEqual({ code: 'NoSuchTagSet', status: 404 });
     await write('cost', 'team');
     expect((await read()).TagSet).toHaveLength(2);
-    expect(await refusalOf(write('a', 'a'))).toEqual({ code: 'InvalidTag', status: 400 });
+    expect(await catchRefusal(write('a', 'a'))).toEqual({ code: 'InvalidTag', status: 400 });
     await client.send(new DeleteBucketTaggingCommand({ Bucket }));
-    expect(await refusalOf(read())).toEqual({ code: 'NoSuchTagSet', status: 404 });
+    expect(await catchRefusal(read())).toEqual({ code: 'NoSuchTagSet', status: 404 });
   });
 });

@@ -14,10 +14,10 @@ import { temporaryFolder, type TemporaryFolder, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CrcKernel } from '../../src/domain/checksums/crc-kernel.ts';
 import { Scrubber } from '../../src/domain/scrub/scrubber.ts';
-import { layoutOf } from '../../src/adapters/engines/embedded/layout.ts';
+import { createLayout } from '../../src/adapters/engines/embedded/layout.ts';
 import type { MetadataStore } from '../../src/domain/ports/metadata-store.ts';
 import { startStore, testConfig, type RunningStore } from '../support/running-store.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 const Bucket = 'kept';
 const FAST = 1e12;
@@ -56,11 +56,11 @@ describe('maintenance of stored bytes', () => {
     const bucketId = (await store.metadata.findBucket({ name: Bucket }))?.id ?? 0;
     const location = (await store.metadata.findObject({ bucketId, key: Key }))?.version.location;
     if (location?.kind !== 'blob') throw new Error('it is not a blob');
-    return { blobId: location.blobId, file: layoutOf(join(folder.path, 'objects')).blobFile(location.blobId) };
+    return { blobId: location.blobId, file: createLayout(join(folder.path, 'objects')).blobFile(location.blobId) };
   };
   const read = async (Key: string) =>
     (await client.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToByteArray();
-  const get = (Key: string) => refusalOf(read(Key));
+  const get = (Key: string) => catchRefusal(read(Key));
   const scrubAll = () => scrubber.scrub({ beforeMs: Date.now() + 1, bytesPerSecond: FAST });
   const flipByte = async (file: string): Promise<void> => {
     const bytes = await readFile(file);
@@ -104,7 +104,7 @@ describe('maintenance of stored bytes', () => {
     expect(report.quarantined.toSorted()).toEqual([changed.blobId, cut.blobId].toSorted());
     expect(await metrics.render()).toContain('svc_object_store_scrub_blobs_total{state="damaged"} 2');
     // Nothing is deleted: a quarantined blob can be inspected and, as here, put back.
-    const aside = layoutOf(join(folder.path, 'objects')).quarantineFile(changed.blobId);
+    const aside = createLayout(join(folder.path, 'objects')).quarantineFile(changed.blobId);
     expect((await readFile(aside)).length).toBe(original.length);
     await writeFile(changed.file, original);
     await scrubAll();

@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
-import { refusalOf } from '../support/s3-client.ts';
+import { catchRefusal } from '../support/s3-client.ts';
 
 describe('a versioned bucket', () => {
   let store: ClientStore;
@@ -46,7 +46,7 @@ describe('a versioned bucket', () => {
     const wrong = client.send(
       new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'On' as 'Enabled' } }),
     );
-    expect(await refusalOf(wrong)).toEqual({ code: 'MalformedXML', status: 400 });
+    expect(await catchRefusal(wrong)).toEqual({ code: 'MalformedXML', status: 400 });
   });
 
   it('returns every version by its ID, and hides the newest behind a delete marker', async () => {
@@ -55,13 +55,13 @@ describe('a versioned bucket', () => {
     expect(await read('doc', first.VersionId)).toBe('one');
     const deleted = await client.send(new DeleteObjectCommand({ Bucket, Key: 'doc' }));
     expect(deleted).toMatchObject({ DeleteMarker: true });
-    expect(await refusalOf(client.send(new GetObjectCommand({ Bucket, Key: 'doc' })))).toEqual({
+    expect(await catchRefusal(client.send(new GetObjectCommand({ Bucket, Key: 'doc' })))).toEqual({
       code: 'NoSuchKey',
       status: 404,
     });
     const VersionId = deleted.VersionId ?? '';
     const marker = client.send(new HeadObjectCommand({ Bucket, Key: 'doc', VersionId }));
-    expect(await refusalOf(marker)).toMatchObject({ status: 405 });
+    expect(await catchRefusal(marker)).toMatchObject({ status: 405 });
     expect(await read('doc', second.VersionId)).toBe('two');
     const gone = await client.send(new DeleteObjectCommand({ Bucket, Key: 'doc', VersionId }));
     expect(gone).toMatchObject({ DeleteMarker: true, VersionId });

@@ -11,7 +11,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
-import { refusalOf } from '../support/s3-client.ts';
+import { catchRefusal } from '../support/s3-client.ts';
 
 const Bucket = 'pages';
 const INDEX = { IndexDocument: { Suffix: 'index.html' } };
@@ -94,7 +94,7 @@ describe('a bucket website', () => {
     await client.send(new PutObjectCommand(moved));
     expect(await get('/moved')).toMatchObject({ status: 301, location: '/docs/a.html' });
     const wrong = client.send(new PutObjectCommand({ ...moved, WebsiteRedirectLocation: 'javascript:x' }));
-    expect(await refusalOf(wrong)).toEqual({ code: 'InvalidRedirectLocation', status: 400 });
+    expect(await catchRefusal(wrong)).toEqual({ code: 'InvalidRedirectLocation', status: 400 });
   });
 
   it('redirects every request when configured to', async () => {
@@ -126,14 +126,14 @@ describe('a bucket website', () => {
       ],
       ['InvalidRequest', { ...INDEX, RoutingRules: many }],
     ];
-    for (const [code, each] of wrong) expect(await refusalOf(configure(each))).toEqual({ code, status: 400 });
+    for (const [code, each] of wrong) expect(await catchRefusal(configure(each))).toEqual({ code, status: 400 });
   });
 
   it('is gone once its configuration is deleted, while the bucket stays', async () => {
     await configure(INDEX);
     await client.send(new DeleteBucketWebsiteCommand({ Bucket }));
     const absent = { code: 'NoSuchWebsiteConfiguration', status: 404 };
-    expect(await refusalOf(client.send(new GetBucketWebsiteCommand({ Bucket })))).toEqual(absent);
+    expect(await catchRefusal(client.send(new GetBucketWebsiteCommand({ Bucket })))).toEqual(absent);
     expect(await get('/')).toMatchObject({ status: 404, body: expect.stringContaining('NoSuchWebsiteConfiguration') });
     expect(await get('/docs/a.html', { host: `${Bucket}.s3.localhost` })).toMatchObject({ body: 'at docs/a.html' });
   });

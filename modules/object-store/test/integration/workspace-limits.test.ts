@@ -5,7 +5,7 @@ import { createMetrics } from '@svc/telemetry';
 import { fakeClock, temporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startStore, type RunningStore } from '../support/running-store.ts';
-import { refusalOf, sdkClient } from '../support/s3-client.ts';
+import { catchRefusal, sdkClient } from '../support/s3-client.ts';
 
 const SLOW_DOWN = { code: 'SlowDown', status: 503 };
 
@@ -19,7 +19,7 @@ describe('the limits of a workspace over S3', () => {
     for (const name of Object.keys(limits)) delete limits[name];
     folder = await temporaryFolder();
     const quotas: QuotaLimits = {
-      limitsOf: async (workspaceUuid) => ({
+      readLimits: async (workspaceUuid) => ({
         workspaceUuid,
         ownerId: null,
         ownerWorkspaces: [],
@@ -49,8 +49,8 @@ describe('the limits of a workspace over S3', () => {
     const list = (client: S3Client) => client.send(new ListObjectsV2Command({ Bucket: 'limited' }));
     await list(one);
     await list(another);
-    for (const client of [one, another]) expect(await refusalOf(list(client))).toEqual(SLOW_DOWN);
-    expect(await refusalOf(list(neighbour))).toMatchObject({ code: 'AccessDenied' });
+    for (const client of [one, another]) expect(await catchRefusal(list(client))).toEqual(SLOW_DOWN);
+    expect(await catchRefusal(list(neighbour))).toMatchObject({ code: 'AccessDenied' });
     const response = await fetch(`${store.endpoint}/limited/none`); // anonymous requests have their own rate and queue
     expect(response.status).toBe(403);
   });
@@ -60,7 +60,7 @@ describe('the limits of a workspace over S3', () => {
     await one.send(new CreateBucketCommand({ Bucket: 'limited' }));
     limits['uploads_in_flight'] = 0;
     const refused = one.send(new PutObjectCommand({ Bucket: 'limited', Key: 'a', Body: 'text' }));
-    expect(await refusalOf(refused)).toEqual(SLOW_DOWN);
+    expect(await catchRefusal(refused)).toEqual(SLOW_DOWN);
     delete limits['uploads_in_flight'];
     await one.send(new PutObjectCommand({ Bucket: 'limited', Key: 'a', Body: 'text' }));
   });

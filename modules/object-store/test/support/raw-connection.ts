@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type { RawRequest } from './raw-request.ts';
 
 /** Bytes of a request on the wire, without its body. */
-export function headOf(request: RawRequest): Buffer {
+export function renderHead(request: RawRequest): Buffer {
   const lines = Object.entries(request.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`${request.method ?? 'GET'} ${request.target} HTTP/1.1\r\n${lines.join('')}\r\n`);
 }

@@ -232,7 +232,7 @@ async function provision(metadata: MetadataStore, workspaceUuid: string, nowMs: 
     nowMs,
     encryptionMode: 'none',
     locationHint: null,
-    tenant: await unlimitedQuotas.limitsOf(workspaceUuid),
+    tenant: await unlimitedQuotas.readLimits(workspaceUuid),
   });
   await metadata.deleteBucket({ bucketId: id, nowMs, trashDueAtMs: nowMs });
 }

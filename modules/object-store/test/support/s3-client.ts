@@ -18,7 +18,7 @@ export function sdkClient(
 }
 
 /** Returns the S3 code and status of a failed call; code `none` if it succeeds. */
-export async function refusalOf(call: Promise<unknown>): Promise<{ code: string; status: number | undefined }> {
+export async function catchRefusal(call: Promise<unknown>): Promise<{ code: string; status: number | undefined }> {
   try {
     await call;
   } catch (error) {

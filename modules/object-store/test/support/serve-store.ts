@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const store = await startStore(folder, { config });
   const stop = new AbortController();
   await store.module.start(stop.signal);
-  const key = await keyOf(store, join(folder, 'test-key.json'));
+  const key = await loadOrCreateKey(store, join(folder, 'test-key.json'));
   const line: ServedStore = { ...key, endpoint: store.endpoint, pid: process.pid };
   process.stdout.write(`${JSON.stringify(line)}\n`);
   process.once('SIGTERM', () => {
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
 }
 
 /** Returns the same key at each start, like the saved settings of a client. */
-async function keyOf(store: RunningStore, file: string): Promise<TestKey> {
+async function loadOrCreateKey(store: RunningStore, file: string): Promise<TestKey> {
   if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')) as TestKey; // written below
   const key = await store.createKey({ workspaceUuid: '00000000-0000-4000-8000-000000000001' });
   await writeFile(file, JSON.stringify(key));

@@ -59,7 +59,7 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
     clientOf,
     reach: async (id) => {
       const { status } = await service.byId(id);
-      const connection = status === 'running' ? live.connectionOf(id) : null;
+      const connection = status === 'running' ? live.findConnection(id) : null;
       if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
       return connection;
     },

@@ -66,7 +66,7 @@ export class LiveSandboxes {
   }
 
   /** Returns the connection for a caller about to use the sandbox, so it resumes a paused one. */
-  connectionOf(id: string): HelperConnection | null {
+  findConnection(id: string): HelperConnection | null {
     this.use(id);
     return this.#live.get(id)?.connection ?? null;
   }

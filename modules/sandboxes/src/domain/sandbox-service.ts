@@ -55,7 +55,7 @@ export class SandboxService {
     this.#assertRoom();
     const { effects, quotaLimits, disk } = this.#context;
     await assertDiskRoom(disk, await this.#newDiskBytes(request));
-    const limits = await quotaLimits.limitsOf(request.workspaceUuid);
+    const limits = await quotaLimits.readLimits(request.workspaceUuid);
     const admission = admissionOf(request.maker, request.limit, limits);
     const claim = this.#warm.claim(request, this.#draft(request));
     const { sandbox } = claim;
@@ -129,7 +129,7 @@ export class SandboxService {
 
   /** Maximum number of sandboxes of a caller in this workspace: the lowest of the caller's limit and the quotas. */
   async limitFor(workspaceUuid: string, callerLimit: number): Promise<number> {
-    const limits = await this.#context.quotaLimits.limitsOf(workspaceUuid);
+    const limits = await this.#context.quotaLimits.readLimits(workspaceUuid);
     const quotas = QUOTA_SCOPES.map((scope) => limitIn(limits, scope, sandboxQuotas.sandboxes));
     return Math.min(callerLimit, ...quotas.filter((limit) => limit !== null));
   }
@@ -150,7 +150,7 @@ export class SandboxService {
       await assertDiskRoom(this.#context.disk, 0);
       const lastActivityAt = effects.now().toISOString();
       const change = { status: 'creating', stateReason: null, fault: null, lastActivityAt } as const;
-      const limits = await quotaLimits.limitsOf(workspaceUuid);
+      const limits = await quotaLimits.readLimits(workspaceUuid);
       const outcome = await repository.restart(id, ['stopped', 'error'], change, limits);
       if ('breach' in outcome) throw quotaExceeded(outcome.breach);
       const creating = outcome.sandbox;

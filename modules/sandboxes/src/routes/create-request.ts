@@ -61,9 +61,9 @@ export function toCreateRequest(
     name: body.name ?? null,
     environment,
     labels: body.labels ?? {},
-    resources: resourcesOf(body.resources ?? {}, config, snapshot),
+    resources: parseResources(body.resources ?? {}, config, snapshot),
     network,
-    egressAllow: egressAllowOf(body.egress_allow, network),
+    egressAllow: parseEgressAllow(body.egress_allow, network),
     isolation: isolation.choose(body.isolation ?? 'default'),
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
     maxLifetimeSeconds:
@@ -75,7 +75,7 @@ export function toCreateRequest(
   };
 }
 
-function egressAllowOf(given: readonly string[] | undefined, network: string): readonly string[] | null {
+function parseEgressAllow(given: readonly string[] | undefined, network: string): readonly string[] | null {
   if (given === undefined) return null;
   if (network !== 'egress') {
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'egress_allow', reason: 'needs the network egress' } });
@@ -89,7 +89,7 @@ function egressAllowOf(given: readonly string[] | undefined, network: string): r
   return [...new Set(hosts)];
 }
 
-function resourcesOf(
+function parseResources(
   wanted: NonNullable<Static<typeof createBodySchema>['resources']>,
   { resources, maximum }: SandboxesConfig,
   snapshot: Snapshot | null,

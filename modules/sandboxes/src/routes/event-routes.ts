@@ -106,7 +106,7 @@ async function answer(
   const header = request.headers['last-event-id'];
   const wanted = query.last_event_id ?? (typeof header === 'string' && header !== '' ? header : undefined);
   // Read before the response starts, so that a client misses no event after it sees the start.
-  const after = wanted === undefined ? await events.newest(scope.workspaceUuid) : numberOf(wanted, 'Last-Event-ID');
+  const after = wanted === undefined ? await events.newest(scope.workspaceUuid) : parseNumber(wanted, 'Last-Event-ID');
   const leave = feed.enter(scope.workspaceUuid);
   const stream = Readable.from(encode(feed.follow(scope, after, goneSignal(reply))), { objectMode: false });
   stream.once('close', leave);
@@ -120,7 +120,7 @@ async function page(
   pageSize: number,
   cursor: string | undefined,
 ): Promise<Static<typeof pageSchema>> {
-  const below = cursor === undefined ? null : numberOf(cursor, 'cursor');
+  const below = cursor === undefined ? null : parseNumber(cursor, 'cursor');
   const found = await events.before(scope, below, pageSize + 1);
   const shown = found.slice(0, pageSize);
   const last = shown.at(-1);
@@ -153,7 +153,7 @@ function renderEvent({ sequence, sandboxId, type, at, details }: SandboxEvent): 
   return { id: sequence, sandbox_id: sandboxId, type, at, details };
 }
 
-function numberOf(text: string, field: string): number {
+function parseNumber(text: string, field: string): number {
   if (NUMBER.test(text)) return Number(text);
   throw sandboxErrors.INVALID_FIELD({ details: { field, reason: 'it must be the id of an event' } });
 }

@@ -13,7 +13,7 @@ export interface ExecRequest extends CommandRequest {
 
 /** A string runs as a shell script, a list runs directly. Throws INVALID_FIELD. */
 export function toExecRequest(body: ExecBody): ExecRequest {
-  const command = oneOf(body, 'command', 'cmd');
+  const command = chooseOne(body, 'command', 'cmd');
   if (command === undefined) throw invalid('command', 'is missing');
   const user = body.user ?? 'root';
   if (!['root', '0', ''].includes(user)) throw invalid('user', 'is not root, and no other user is known here');
@@ -21,16 +21,16 @@ export function toExecRequest(body: ExecBody): ExecRequest {
   return {
     command,
     argv: typeof command === 'string' ? ['sh', '-c', command] : command,
-    env: variablesOf(body.env),
-    cwd: oneOf(body, 'workdir', 'cwd') ?? null,
-    stdin: inputOf(body),
+    env: parseVariables(body.env),
+    cwd: chooseOne(body, 'workdir', 'cwd') ?? null,
+    stdin: parseInput(body),
     encoding: body.encoding ?? 'utf-8',
     timeoutSeconds,
     timeoutMs: timeoutSeconds * 1000,
   };
 }
 
-function oneOf<Name extends 'command' | 'workdir', Other extends 'cmd' | 'cwd'>(
+function chooseOne<Name extends 'command' | 'workdir', Other extends 'cmd' | 'cwd'>(
   body: ExecBody,
   name: Name,
   other: Other,
@@ -39,7 +39,7 @@ function oneOf<Name extends 'command' | 'workdir', Other extends 'cmd' | 'cwd'>(
   return body[name] ?? body[other];
 }
 
-function variablesOf(given: ExecBody['env']): Record<string, string> {
+function parseVariables(given: ExecBody['env']): Record<string, string> {
   if (!Array.isArray(given)) return given ?? {};
   return Object.fromEntries(
     given.map((variable) => {
@@ -49,7 +49,7 @@ function variablesOf(given: ExecBody['env']): Record<string, string> {
   );
 }
 
-function inputOf({ stdin = '', stdin_encoding: encoding = 'utf-8' }: ExecBody): Buffer {
+function parseInput({ stdin = '', stdin_encoding: encoding = 'utf-8' }: ExecBody): Buffer {
   if (encoding === 'utf-8') return Buffer.from(stdin, 'utf8');
   const bytes = Buffer.from(stdin, 'base64');
   // Reject input that a decoder would have to guess.

@@ -56,7 +56,7 @@ interface Wanted {
 async function sendBytes(of: SandboxFiles, path: string, reply: FastifyReply, wanted: Wanted): Promise<unknown> {
   const probes = wanted.bodyless || wanted.range !== undefined || wanted.ifNoneMatch !== undefined;
   if (!probes) return stream(reply.status(200), await of.read(path, {}));
-  const entry = await statOf(of, path);
+  const entry = await readStat(of, path);
   if (wanted.ifNoneMatch !== undefined && matches(wanted.ifNoneMatch, entry)) {
     return reply
       .status(304)
@@ -98,7 +98,7 @@ async function sendJson(of: SandboxFiles, path: string, reply: FastifyReply): Pr
   return reply.type('application/json').send(JSON.stringify({ ...file, encoding: 'base64', content }));
 }
 
-async function statOf(of: SandboxFiles, path: string): Promise<FileEntry> {
+async function readStat(of: SandboxFiles, path: string): Promise<FileEntry> {
   await using reading = await of.read(path, { length: 0 });
   return reading.entry;
 }

@@ -160,11 +160,11 @@ async function writeJson(of: SandboxFiles, request: Request): Promise<[string, W
 
 async function writeRaw(of: SandboxFiles, request: Request): Promise<[string, WrittenFile]> {
   const path = of.path(queryPath(request));
-  return [path, await writeAll(of, path, optionsOf(request), wholeBody(request.raw))];
+  return [path, await writeAll(of, path, parseOptions(request), wholeBody(request.raw))];
 }
 
 async function writeForm(of: SandboxFiles, request: Request): Promise<[string, WrittenFile]> {
-  const options = optionsOf(request);
+  const options = parseOptions(request);
   let path = queryText(request.url, 'path');
   const written: [string, WrittenFile][] = [];
   await readForm(
@@ -213,7 +213,7 @@ async function* wholeBody(request: IncomingMessage): AsyncGenerator<Buffer, void
   if (!request.complete) throw incomplete();
 }
 
-function optionsOf({ headers, query }: Request): WriteOptions {
+function parseOptions({ headers, query }: Request): WriteOptions {
   const { mode, append = false, create_dirs: parents = true } = query;
   return { mode: parseMode(mode), append, parents, when: parsePrecondition(headers) };
 }

@@ -24,7 +24,7 @@ export function registerImageRoutes(app: HttpApp, { catalog, images, driver }: I
     aliases: [...entry.aliases],
     cached: await images.isCached(entry),
     drivers: [driver.name],
-    progress: renderProgress(images.progressOf(entry.name)),
+    progress: renderProgress(images.findProgress(entry.name)),
   });
 
   app.get(

@@ -7,7 +7,7 @@ import type { sandboxSchema } from './schemas.ts';
 
 /** Reports the progress of images being prepared, by name or alias. */
 export interface ImageProgressSource {
-  progressOf(image: string): ImageProgress | null;
+  findProgress(image: string): ImageProgress | null;
 }
 
 /** Renders a sandbox as the contract specifies, with image progress while it waits for its image. */
@@ -38,6 +38,6 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     shares_kernel: sharesKernel(sandbox.isolation),
     network: sandbox.network,
     egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
-    image_progress: renderProgress(sandbox.status === 'creating' ? images.progressOf(sandbox.image) : null),
+    image_progress: renderProgress(sandbox.status === 'creating' ? images.findProgress(sandbox.image) : null),
   };
 }

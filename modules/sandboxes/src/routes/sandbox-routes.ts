@@ -63,7 +63,7 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
       const page = await service.list(workspaceUuid, {
         status: query.status,
         name: query.name,
-        labels: labelsOf(query),
+        labels: parseLabels(query),
         pageSize: query.page_size ?? DEFAULT_PAGE_SIZE,
         cursor: query.cursor ?? null,
       });
@@ -227,7 +227,7 @@ function limitCreates(request: FastifyRequest, limiter: RateLimiter): void {
   throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
 }
 
-function labelsOf(query: Readonly<Record<string, unknown>>): Record<string, string> {
+function parseLabels(query: Readonly<Record<string, unknown>>): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const [name, value] of Object.entries(query)) {
     if (!name.startsWith('label.')) continue;

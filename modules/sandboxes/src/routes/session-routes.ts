@@ -33,9 +33,9 @@ const endedSchema = Type.Object({ session: Type.String(), deleted: Type.Literal(
 
 /** Lists and ends sessions; `/ws/terminal/ID?session=` creates and joins them. */
 export function registerSessionRoutes(app: HttpApp, { prefix, service, live }: SessionRoutesOptions): void {
-  const connectionOf = async (workspaceUuid: string, id: string): Promise<HelperConnection> => {
+  const findConnection = async (workspaceUuid: string, id: string): Promise<HelperConnection> => {
     const { status } = await service.get(workspaceUuid, id);
-    const connection = status === 'running' ? live.connectionOf(id) : null;
+    const connection = status === 'running' ? live.findConnection(id) : null;
     if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
     return connection;
   };
@@ -53,7 +53,7 @@ export function registerSessionRoutes(app: HttpApp, { prefix, service, live }: S
       },
     },
     async (request) => {
-      const sessions = await listSessions(await connectionOf(grantOf(request).workspaceUuid, request.params.id));
+      const sessions = await listSessions(await findConnection(grantOf(request).workspaceUuid, request.params.id));
       return { terminals: sessions.map(renderSession), count: sessions.length };
     },
   );
@@ -72,7 +72,7 @@ export function registerSessionRoutes(app: HttpApp, { prefix, service, live }: S
     },
     async (request) => {
       const { id, session } = request.params;
-      await endSession(await connectionOf(grantOf(request).workspaceUuid, id), session);
+      await endSession(await findConnection(grantOf(request).workspaceUuid, id), session);
       return { session, deleted: true as const };
     },
   );

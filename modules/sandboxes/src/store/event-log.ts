@@ -5,7 +5,7 @@ import type { SandboxTables } from './tables.ts';
 
 /** `written` is called for each workspace after its events are stored. */
 export function createEventLog(kysely: Kysely<SandboxTables>, written: (workspaceUuid: string) => void): EventLog {
-  const selectOf = ({ workspaceUuid, sandboxId }: EventScope) => {
+  const selectEvents = ({ workspaceUuid, sandboxId }: EventScope) => {
     const query = kysely.selectFrom('sandbox_event').selectAll().where('workspace_uuid', '=', workspaceUuid);
     return sandboxId === null ? query : query.where('sandbox_id', '=', sandboxId);
   };
@@ -17,12 +17,12 @@ export function createEventLog(kysely: Kysely<SandboxTables>, written: (workspac
     },
 
     async after(scope, sequence, limit) {
-      const query = selectOf(scope).where('sequence', '>', sequence).orderBy('sequence').limit(limit);
+      const query = selectEvents(scope).where('sequence', '>', sequence).orderBy('sequence').limit(limit);
       return (await query.execute()).map(fromRow);
     },
 
     async before(scope, sequence, limit) {
-      const query = selectOf(scope).orderBy('sequence', 'desc').limit(limit);
+      const query = selectEvents(scope).orderBy('sequence', 'desc').limit(limit);
       const rows = await (sequence === null ? query : query.where('sequence', '<', sequence)).execute();
       return rows.map(fromRow);
     },

@@ -36,7 +36,7 @@ export function createPreviewLinkRepository(kysely: Kysely<SandboxTables>): Prev
       }),
     async find(id) {
       const row = await kysely.selectFrom('sandbox_preview').selectAll().where('id', '=', id).executeTakeFirst();
-      return row === undefined ? null : linkOf(row);
+      return row === undefined ? null : parseLink(row);
     },
     async list(sandboxId, now) {
       const rows = await kysely
@@ -47,7 +47,7 @@ export function createPreviewLinkRepository(kysely: Kysely<SandboxTables>): Prev
         .orderBy('created_at', 'desc')
         .orderBy('id')
         .execute();
-      return rows.map(linkOf);
+      return rows.map(parseLink);
     },
     async remove(sandboxId, port) {
       let query = kysely.deleteFrom('sandbox_preview').where('sandbox_id', '=', sandboxId);
@@ -57,7 +57,7 @@ export function createPreviewLinkRepository(kysely: Kysely<SandboxTables>): Prev
   };
 }
 
-function linkOf(row: SandboxTables['sandbox_preview']): PreviewLink {
+function parseLink(row: SandboxTables['sandbox_preview']): PreviewLink {
   return {
     id: row.id,
     sandboxId: row.sandbox_id,

@@ -69,7 +69,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     resources: { cpuMillis: row.cpu_millis, memoryMb: row.memory_mb, diskMb: row.disk_mb, pids: row.pids },
     network: row.network as NetworkMode,
     egressAllow: row.egress_allow === null ? null : (JSON.parse(row.egress_allow) as string[]),
-    isolation: isolationOf(row.isolation),
+    isolation: parseIsolation(row.isolation),
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,
     createdAt: row.created_at,
@@ -81,6 +81,6 @@ export function fromRow(row: SandboxRow): Sandbox {
 }
 
 /** Older rows contain `default`, which meant namespaces. */
-function isolationOf(text: string): Isolation {
+function parseIsolation(text: string): Isolation {
   return text === 'gvisor' ? 'gvisor' : 'namespaces';
 }

@@ -69,7 +69,7 @@ async function insert(
 ): Promise<QuotaRefusal | null> {
   await enterGate(transaction, limits, accountableId);
   if (callerLimit !== null) {
-    const current = await countOf(transaction, accountableId);
+    const current = await countSnapshots(transaction, accountableId);
     if (current >= callerLimit) return { by: 'caller', current };
   }
   const { snapshots, sandbox_disk: disk } = sandboxQuotas;
@@ -80,7 +80,7 @@ async function insert(
   return null;
 }
 
-async function countOf(transaction: Transaction<SandboxTables>, accountableId: string): Promise<number> {
+async function countSnapshots(transaction: Transaction<SandboxTables>, accountableId: string): Promise<number> {
   const row = await transaction
     .selectFrom('sandbox_snapshot')
     .select((select) => select.fn.countAll().as('rows'))

@@ -17,7 +17,7 @@ describe('sandbox limits', () => {
   };
   const create = (body: Record<string, unknown> = {}, query = '') =>
     platform.call('POST', `/api/containers${query}`, { body: { image: 'busybox', ...body } });
-  const statusOf = async (id: string): Promise<string> =>
+  const readStatus = async (id: string): Promise<string> =>
     (await platform.call('GET', `/api/containers/${id}`)).body['status'];
   /** Makes starts wait until they are cancelled. */
   const hold = (): void => {
@@ -78,9 +78,9 @@ describe('sandbox limits', () => {
     await clock.advance(60_000);
     await platform.close();
     await platform.reopen();
-    expect(await statusOf(id)).toBe('creating');
+    expect(await readStatus(id)).toBe('creating');
     await clock.advance(40_000);
-    await waitFor(async () => (await statusOf(id)) === 'error');
+    await waitFor(async () => (await readStatus(id)) === 'error');
     expect((await platform.call('GET', `/api/containers/${id}`)).body['error']['code']).toBe('AGENT_TIMEOUT');
   });
 
@@ -90,18 +90,18 @@ describe('sandbox limits', () => {
     const ids: string[] = [];
     for (let count = 0; count < 20; count += 1) ids.push((await create({}, '?wait_ms=0')).body['id']);
     await clock.advance(100_000);
-    for (const id of ids) await waitFor(async () => (await statusOf(id)) === 'error');
+    for (const id of ids) await waitFor(async () => (await readStatus(id)) === 'error');
   });
 
   it('counts idle time from the end of the last activity', async () => {
     const { id } = (await create({ idle_timeout_seconds: 30 })).body;
     const terminal = await TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
     await clock.advance(120_000);
-    expect(await statusOf(id)).toBe('running');
+    expect(await readStatus(id)).toBe('running');
     await terminal.close();
     await clock.advance(25_000);
-    expect(await statusOf(id)).toBe('running');
+    expect(await readStatus(id)).toBe('running');
     await clock.advance(20_000);
-    await waitFor(async () => (await statusOf(id)) === 'stopped');
+    await waitFor(async () => (await readStatus(id)) === 'stopped');
   });
 });

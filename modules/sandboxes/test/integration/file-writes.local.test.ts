@@ -17,7 +17,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       body: content,
       headers: { ...platform.owner.headers, 'content-type': 'application/octet-stream', ...headers },
     });
-  const codeOf = async (answer: Response): Promise<string> => ((await answer.json()) as { code: string }).code;
+  const readCode = async (answer: Response): Promise<string> => ((await answer.json()) as { code: string }).code;
   const read = async (path: string): Promise<string> =>
     await (await fetch(`${platform.url}/api/sandboxes/${id}/files?path=${path}`, platform.owner)).text();
   const run = async (command: string): Promise<string> =>
@@ -58,7 +58,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         headers: { ...platform.owner.headers, 'content-type': 'application/json', 'if-match': tag },
       }),
     ];
-    for (const answer of late) expect([answer.status, await codeOf(answer)]).toEqual([412, 'PRECONDITION_FAILED']);
+    for (const answer of late) expect([answer.status, await readCode(answer)]).toEqual([412, 'PRECONDITION_FAILED']);
     const added = await send('/srv/a', '+', { 'if-match': second.headers.get('etag') ?? '' }, '&append=true');
     expect([added.status, await read('/srv/a')]).toEqual([200, 'two+']);
     await run('echo other > /srv/a');
@@ -70,7 +70,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await send('/srv/new', 'x', { 'if-match': '*' })).status).toBe(412);
     expect((await send('/srv/new', '1', { 'if-none-match': '*' })).status).toBe(201);
     const again = await send('/srv/new', '2', { 'if-none-match': '*' });
-    expect([again.status, await codeOf(again), await read('/srv/new')]).toEqual([412, 'PRECONDITION_FAILED', '1']);
+    expect([again.status, await readCode(again), await read('/srv/new')]).toEqual([412, 'PRECONDITION_FAILED', '1']);
   });
 
   it.each([
@@ -84,14 +84,14 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('lets exactly one of many concurrent conditional writes succeed', async () => {
     const letters = [...'abcdefgh'];
-    const statusesOf = async (path: string, headers: Record<string, string>): Promise<number[]> => {
+    const readStatuses = async (path: string, headers: Record<string, string>): Promise<number[]> => {
       const answers = letters.map((letter) => send(path, letter.repeat(PIECE_BYTES), headers));
       return (await Promise.all(answers)).map(({ status }) => status).toSorted((a, b) => a - b);
     };
     const refused = letters.slice(1).map(() => 412);
-    expect(await statusesOf('/srv/race', { 'if-none-match': '*' })).toEqual([201, ...refused]);
+    expect(await readStatuses('/srv/race', { 'if-none-match': '*' })).toEqual([201, ...refused]);
     const tag = (await send('/srv/race', 'x')).headers.get('etag') ?? '';
-    expect(await statusesOf('/srv/race', { 'if-match': tag })).toEqual([200, ...refused]);
+    expect(await readStatuses('/srv/race', { 'if-match': tag })).toEqual([200, ...refused]);
     expect(await read('/srv/race')).toMatch(/^([a-h])\1{99999}$/);
     expect(await run('ls -A /srv | grep svc-write || true')).toBe('');
   });

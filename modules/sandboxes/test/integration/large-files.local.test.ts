@@ -16,7 +16,7 @@ const MOST_GROWTH_BYTES = 192 << 20;
 const LIMIT_MS = 600_000;
 
 /** Peak resident set during the work, minus the one before. */
-async function growthOf(work: () => Promise<void>): Promise<number> {
+async function measureGrowth(work: () => Promise<void>): Promise<number> {
   const before = process.memoryUsage.rss();
   let most = before;
   const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 20);
@@ -68,12 +68,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   it(
     'round-trips unchanged, with memory use independent of its size',
     async () => {
-      const up = await growthOf(async () => {
+      const up = await measureGrowth(async () => {
         const answer = await ask('POST', '?path=/large', pieces());
         const text = (await answer.toArray()).join('');
         expect(JSON.parse(text)).toMatchObject({ size: PIECES * PIECE.length, sha256 });
       });
-      const down = await growthOf(async () => {
+      const down = await measureGrowth(async () => {
         const hash = createHash('sha256');
         await pipeline(await ask('GET', '?path=/large'), hash);
         expect(hash.digest('hex')).toBe(sha256);

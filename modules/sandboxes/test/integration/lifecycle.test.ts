@@ -18,7 +18,7 @@ describe('sandbox lifecycle', () => {
   };
   const create = (body: Record<string, unknown> = {}, query = '') =>
     platform.call('POST', `/api/containers${query}`, { body: { image: 'busybox', ...body } });
-  const statusOf = async (id: string): Promise<string> =>
+  const readStatus = async (id: string): Promise<string> =>
     (await platform.call('GET', `/api/containers/${id}`)).body['status'];
   const hold = (): (() => void) => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -190,7 +190,7 @@ describe('sandbox lifecycle', () => {
     hold();
     const { id } = (await create({}, '?wait_ms=0')).body;
     await clock.advance(100_000);
-    await waitFor(async () => (await statusOf(id)) === 'error');
+    await waitFor(async () => (await readStatus(id)) === 'error');
     expect((await platform.call('GET', `/api/containers/${id}`)).body['error']['code']).toBe('AGENT_TIMEOUT');
   });
 
@@ -203,7 +203,7 @@ describe('sandbox lifecycle', () => {
       });
     const { id } = (await create({}, '?wait_ms=0')).body;
     await clock.advance(100_000);
-    await waitFor(async () => (await statusOf(id)) === 'error');
+    await waitFor(async () => (await readStatus(id)) === 'error');
     const { error } = (await platform.call('GET', `/api/containers/${id}`)).body;
     expect(error).toMatchObject({
       code: 'IMAGE_PULL_FAILED',
@@ -244,7 +244,7 @@ describe('sandbox lifecycle', () => {
       }
       const { id } = (await create({}, state === 'creating' ? '?wait_ms=0' : '')).body;
       if (state === 'stopped') await platform.call('POST', `/api/containers/${id}/stop`);
-      expect(await statusOf(id)).toBe(state);
+      expect(await readStatus(id)).toBe(state);
       expect(await platform.call('DELETE', `/api/containers/${id}`)).toMatchObject({
         status: 200,
         body: { id, deleted: true, message: expect.any(String) },
@@ -267,7 +267,7 @@ describe('sandbox lifecycle', () => {
   ])('detects the exit of the first process (out of memory: %s) and reports %s', async (outOfMemory, code) => {
     const { id } = (await create()).body;
     await driver.crash(id, outOfMemory);
-    await waitFor(async () => (await statusOf(id)) === 'error');
+    await waitFor(async () => (await readStatus(id)) === 'error');
     expect((await platform.call('GET', `/api/containers/${id}`)).body).toMatchObject({ state_reason: code });
   });
 
@@ -275,9 +275,9 @@ describe('sandbox lifecycle', () => {
     const idle = (await create({ idle_timeout_seconds: 30 })).body['id'];
     const mortal = (await create({ max_lifetime_seconds: 60 })).body['id'];
     await clock.advance(29_000);
-    expect([await statusOf(idle), await statusOf(mortal)]).toEqual(['running', 'running']);
+    expect([await readStatus(idle), await readStatus(mortal)]).toEqual(['running', 'running']);
     await clock.advance(6_000);
-    await waitFor(async () => (await statusOf(idle)) === 'stopped');
+    await waitFor(async () => (await readStatus(idle)) === 'stopped');
     expect((await platform.call('GET', `/api/containers/${idle}`)).body['state_reason']).toBe('IDLE_TIMEOUT');
     await clock.advance(30_000);
     await waitFor(async () => (await platform.call('GET', `/api/containers/${mortal}`)).status === 404);
@@ -354,7 +354,7 @@ describe('sandbox lifecycle', () => {
     await driver.stop(lost);
     driver.sandboxes.set('sbx_orphan', { helper: null, outOfMemory: false, paused: false });
     await platform.reopen();
-    expect([await statusOf(kept), await statusOf(lost), await statusOf(stopped)]).toEqual([
+    expect([await readStatus(kept), await readStatus(lost), await readStatus(stopped)]).toEqual([
       'running',
       'error',
       'stopped',
@@ -369,7 +369,7 @@ describe('sandbox lifecycle', () => {
     await platform.close();
     driver.beforeStart = async () => undefined;
     await platform.reopen();
-    await waitFor(async () => (await statusOf(id)) === 'running');
+    await waitFor(async () => (await readStatus(id)) === 'running');
   });
 
   it('restarts a running sandbox recorded as creating, which may be a warm one with other limits', async () => {
@@ -380,7 +380,7 @@ describe('sandbox lifecycle', () => {
     await driver.start(sampleSpec('waiting', { id }), AbortSignal.timeout(30_000));
     const before = driver.sandboxes.get(id)?.helper;
     await platform.reopen();
-    await waitFor(async () => (await statusOf(id)) === 'running');
+    await waitFor(async () => (await readStatus(id)) === 'running');
     const after = driver.sandboxes.get(id)?.helper;
     expect(before).toBeInstanceOf(FakeHelper);
     expect(after).toBeInstanceOf(FakeHelper);

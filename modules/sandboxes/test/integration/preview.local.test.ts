@@ -52,7 +52,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return { status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString() };
   };
   const at = (url: URL, path: string): URL => new URL(path + url.search, url);
-  const codeOf = ({ status, text }: Got): unknown[] => [status, (JSON.parse(text) as { code: string }).code];
+  const parseCode = ({ status, text }: Got): unknown[] => [status, (JSON.parse(text) as { code: string }).code];
   const webSocket = (url: URL, headers: Record<string, string> = {}): WebSocket => {
     const { port } = new URL(platform.url);
     return new WebSocket(`ws://127.0.0.1:${port}${url.pathname}${url.search}`, {
@@ -171,7 +171,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const page = await get(new URL('/headers', url), {
       headers: { cookie, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' },
     });
-    expect(codeOf(page)).toEqual([403, 'ORIGIN_REFUSED']);
+    expect(parseCode(page)).toEqual([403, 'ORIGIN_REFUSED']);
   });
 
   it('serves the path form with an opaque origin and without cookies', async () => {
@@ -188,28 +188,28 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(seen.headers).not.toHaveProperty('cookie');
     expect((await get(new URL(`/preview/${token}`, platform.url))).headers.location).toBe(`/preview/${token}/`);
     const gadget = await get(url, { headers: { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'script' } });
-    expect(codeOf(gadget)).toEqual([403, 'ORIGIN_REFUSED']);
+    expect(parseCode(gadget)).toEqual([403, 'ORIGIN_REFUSED']);
   });
 
   it('refuses links that are forged, expired, revoked or for another port or sandbox', async () => {
     const { url, token } = await make(8080);
     const bare = new URL('/', url);
-    expect(codeOf(await get(bare))).toEqual([401, 'PREVIEW_REFUSED']);
+    expect(parseCode(await get(bare))).toEqual([401, 'PREVIEW_REFUSED']);
     const forged = token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
     for (const wrong of ['', 'x', forged, token.replace('-8080-', '-8081-')]) {
-      expect(codeOf(await get(new URL(`/?svc_preview=${wrong}`, url)))).toEqual([401, 'PREVIEW_REFUSED']);
+      expect(parseCode(await get(new URL(`/?svc_preview=${wrong}`, url)))).toEqual([401, 'PREVIEW_REFUSED']);
       if (wrong !== '') expect((await get(new URL(`/preview/${wrong}/`, platform.url))).status).toBe(401);
     }
     const otherPort = new URL(url.href.replace('//8080-', '//8081-'));
-    expect(codeOf(await get(otherPort))).toEqual([401, 'PREVIEW_REFUSED']);
+    expect(parseCode(await get(otherPort))).toEqual([401, 'PREVIEW_REFUSED']);
     const otherSandbox = new URL(url.href.replace(id.slice(4), 'a'.repeat(26)));
-    expect(codeOf(await get(otherSandbox))).toEqual([401, 'PREVIEW_REFUSED']);
+    expect(parseCode(await get(otherSandbox))).toEqual([401, 'PREVIEW_REFUSED']);
     const brief = await make(8080, 60);
     expect((await get(at(brief.url, '/headers'))).status).toBe(200);
     laterMs = 61_000;
     const late = await get(at(brief.url, '/headers'));
     laterMs = 0;
-    expect([...codeOf(late), late.text]).toEqual([401, 'PREVIEW_REFUSED', expect.stringContaining('expired')]);
+    expect([...parseCode(late), late.text]).toEqual([401, 'PREVIEW_REFUSED', expect.stringContaining('expired')]);
     for (const host of ['sandboxes.localhost', 'www.sandboxes.localhost', `0-${id.slice(4)}.sandboxes.localhost`]) {
       expect((await get(new URL(`http://${host}/api/containers`))).status).toBe(404);
     }
@@ -251,7 +251,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       const cut = Promise.allSettled([once(events, 'end'), once(socket, 'close')]);
       take(member);
       expect(await cut).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled' }]);
-      expect(codeOf(await get(url))).toEqual([401, 'PREVIEW_REFUSED']);
+      expect(parseCode(await get(url))).toEqual([401, 'PREVIEW_REFUSED']);
     }
     const brief = platform.access.user('brief');
     platform.access.join(team, brief, 'member');
@@ -263,12 +263,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('reports why a port gave no response: no listener, no HTTP, partial data, or a stopped sandbox', async () => {
     const silent = await get(at((await make(7777)).url, '/'));
-    expect([...codeOf(silent), silent.text]).toEqual([502, 'PORT_UNREACHABLE', expect.stringContaining('refused')]);
+    expect([...parseCode(silent), silent.text]).toEqual([502, 'PORT_UNREACHABLE', expect.stringContaining('refused')]);
     const { url } = await make(8080);
-    expect(codeOf(await get(at(url, '/nonsense')))).toEqual([502, 'PORT_UNREACHABLE']);
+    expect(parseCode(await get(at(url, '/nonsense')))).toEqual([502, 'PORT_UNREACHABLE']);
     await expect(get(at(url, '/cut'))).rejects.toThrow();
     await platform.call('POST', `/api/containers/${id}/stop`);
-    expect(codeOf(await get(url))).toEqual([409, 'SANDBOX_NOT_RUNNING']);
+    expect(parseCode(await get(url))).toEqual([409, 'SANDBOX_NOT_RUNNING']);
     await platform.call('DELETE', `/api/containers/${id}`);
     expect((await get(url)).status).toBe(404);
   });

@@ -17,7 +17,7 @@ class TestLimits implements QuotaLimits {
   ownerId = '';
   workspaces: string[] = [];
 
-  async limitsOf(workspaceUuid: string) {
+  async readLimits(workspaceUuid: string) {
     const { ownerId, workspaces: ownerWorkspaces, workspace, owner } = this;
     return { workspaceUuid, ownerId, ownerWorkspaces, workspace, owner };
   }

@@ -11,7 +11,7 @@ const reason = localDriverReason();
 const title = 'what stays and what goes';
 
 /** What remains of these sandboxes on the machine; other suites run theirs at the same time. */
-function tracesOf(ids: ReadonlySet<string>, folder: string): Record<string, string[]> {
+function findTraces(ids: ReadonlySet<string>, folder: string): Record<string, string[]> {
   const ours = (text: string): boolean => [...ids].some((id) => text.includes(id));
   return {
     processes: readdirSync('/proc').filter((name) => /^\d+$/.test(name) && ours(read(`/proc/${name}/cgroup`))),
@@ -64,14 +64,14 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const round = async (): Promise<void> => {
       const id = await create();
       ids.add(id);
-      expect(tracesOf(new Set([id]), platform.folder)).toMatchObject({ slots: [expect.any(String)] });
+      expect(findTraces(new Set([id]), platform.folder)).toMatchObject({ slots: [expect.any(String)] });
       expect((await platform.call('DELETE', `/api/containers/${id}`)).status).toBe(200);
     };
     for (let index = 0; index < 5; index++) await Promise.all(Array.from({ length: 10 }, round));
     expect(ids.size).toBe(50);
     const nothing = { processes: [], mounts: [], cgroups: [], slots: [], loops: [], disks: [], runFolders: [] };
     await waitFor(() => {
-      expect(tracesOf(ids, platform.folder)).toEqual(nothing);
+      expect(findTraces(ids, platform.folder)).toEqual(nothing);
       return true;
     });
   });
@@ -100,7 +100,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const id = await create();
     await platform.call('DELETE', `/api/containers/${id}`);
     await platform.close();
-    expect(tracesOf(new Set([id]), platform.folder)).toMatchObject({ processes: [], slots: [], runFolders: [] });
+    expect(findTraces(new Set([id]), platform.folder)).toMatchObject({ processes: [], slots: [], runFolders: [] });
     const launchers = readdirSync('/proc').filter((name) => read(`/proc/${name}/cmdline`).includes(platform.runFolder));
     expect(launchers).toEqual([]);
     expect(list(platform.runFolder)).toEqual([]);

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { localDriverReason } from '../support/local-subject.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { TerminalClient } from '../support/terminal-client.ts';
-import { show, stateOf, viewerOf } from '../support/terminal-state.ts';
+import { show, stateOf, createViewer } from '../support/terminal-state.ts';
 
 const reason = localDriverReason();
 const title = 'screens of terminal sessions of a real sandbox';
@@ -64,7 +64,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       text: () => bytes().toString(),
       state(cols = COLS, rows = ROWS) {
         expect(controls().filter(({ type }) => type === 'lagged')).toEqual([]);
-        const viewer = viewerOf(cols, rows);
+        const viewer = createViewer(cols, rows);
         show(viewer, bytes());
         return stateOf(viewer);
       },

@@ -25,7 +25,7 @@ export async function imageStoreSubject(): Promise<ImageStoreSubject> {
     async open(images, { settings = [], ...options } = {}) {
       const store = new ImageStore({
         folder: folder.path,
-        catalog: new ImageCatalog(Object.entries(images).map(entryOf), null),
+        catalog: new ImageCatalog(Object.entries(images).map(createEntry), null),
         owner: folder.path,
         unpack: helperUnpacker(() => verifyHelperBinary(HELPER_FOLDER, process.arch)),
         registry: registrySource({ settings, proxy: null, nowMs: Date.now }),
@@ -41,6 +41,6 @@ export async function imageStoreSubject(): Promise<ImageStoreSubject> {
   };
 }
 
-function entryOf([name, sources]: readonly [string, readonly ImageSourceSpec[]]): ImageEntry {
+function createEntry([name, sources]: readonly [string, readonly ImageSourceSpec[]]): ImageEntry {
   return { name, displayName: name, description: '', category: 'test', tags: [], popular: true, aliases: [], sources };
 }

@@ -3,7 +3,7 @@ import type { Terminal } from '@xterm/headless';
 import { cellOf, internalsOf, type Attributes } from '../../src/domain/terminal/screens/terminal-internals.ts';
 
 /** A separate, plain terminal with a long scrollback. */
-export function viewerOf(cols: number, rows: number): Terminal {
+export function createViewer(cols: number, rows: number): Terminal {
   return new xterm.Terminal({ cols, rows, scrollback: 10_000, allowProposedApi: true, logLevel: 'off' });
 }
 

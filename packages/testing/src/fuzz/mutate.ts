@@ -45,7 +45,7 @@ function editOnce(bytes: Buffer, { random, dictionary, other }: Mutation): Buffe
     case 3: // repeat
       return Buffer.concat([bytes.subarray(0, at + length), bytes.subarray(at)]);
     case 4: // splice
-      return Buffer.concat([bytes.subarray(0, at), pieceOf(other, random), bytes.subarray(at + length)]);
+      return Buffer.concat([bytes.subarray(0, at), pickPiece(other, random), bytes.subarray(at + length)]);
     case 5: // move
       return Buffer.concat([bytes.subarray(at), bytes.subarray(0, at)]);
     default: // insert or overwrite a token
@@ -57,7 +57,7 @@ function token(dictionary: readonly Buffer[], random: () => number): Buffer {
   return dictionary[below(random, dictionary.length + 1)] ?? Buffer.from([below(random, 256)]);
 }
 
-function pieceOf(other: Buffer, random: () => number): Buffer {
+function pickPiece(other: Buffer, random: () => number): Buffer {
   const start = below(random, other.length + 1);
   return other.subarray(start, start + below(random, MAX_PIECE_BYTES));
 }

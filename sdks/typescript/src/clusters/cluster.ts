@@ -19,7 +19,7 @@ import type {
 import { followCommand, resultOfCommand, type CommandEvent } from './command-events.ts';
 import { execInContainer, type ExecOptions, type ExecRequest, type ExecResult } from './exec.ts';
 import { followServerEvents } from './follow-events.ts';
-import { kubeconfigOf, type Kubeconfig, type KubeconfigOptions } from './kubeconfig.ts';
+import { createKubeconfig, type Kubeconfig, type KubeconfigOptions } from './kubeconfig.ts';
 import { readLogs, type LogOptions, type LogPiece, type LogRequest } from './logs.ts';
 import { ClusterShell, type ShellRequest } from './shell.ts';
 
@@ -212,7 +212,7 @@ export class Cluster {
     const { credential } = this.#scope.transport;
     const known = token ?? (credential.kind === 'token' ? credential.token : undefined);
     if (known === undefined) throw noToken();
-    return kubeconfigOf(await this.endpoints(options), known, namespace);
+    return createKubeconfig(await this.endpoints(options), known, namespace);
   }
 
   #list<Item>(name: string, query: Record<string, QueryValue>, options: CallOptions): Promise<Page<Item>> {

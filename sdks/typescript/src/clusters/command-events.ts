@@ -23,7 +23,7 @@ export async function* followCommand<Result>(
       yield { type: 'result', result: parsed as Result }; // the same body as the command's own route
       return;
     }
-    const known = eventOf(event, parsed);
+    const known = parseEvent(event, parsed);
     if (known !== null) yield known;
   }
 }
@@ -41,7 +41,7 @@ export async function resultOfCommand<Result>(
 }
 
 /** Returns null for event types of a later platform version. */
-function eventOf(type: string, data: Record<string, unknown>): CommandEvent<never> | null {
+function parseEvent(type: string, data: Record<string, unknown>): CommandEvent<never> | null {
   const timestamp = text(data['timestamp']);
   switch (type) {
     case 'state':
@@ -51,7 +51,7 @@ function eventOf(type: string, data: Record<string, unknown>): CommandEvent<neve
         type,
         phase: text(data['phase']),
         message: text(data['message']),
-        counts: countsOf(data['counts']),
+        counts: parseCounts(data['counts']),
         timestamp,
       };
     case 'output': {
@@ -65,7 +65,7 @@ function eventOf(type: string, data: Record<string, unknown>): CommandEvent<neve
 }
 
 /** Counters such as `applied` and `total`; empty if the agent reports none. */
-function countsOf(value: unknown): Record<string, number> {
+function parseCounts(value: unknown): Record<string, number> {
   if (typeof value !== 'object' || value === null) return {};
   return Object.fromEntries(Object.entries(value).filter(([, count]) => typeof count === 'number'));
 }

@@ -79,10 +79,10 @@ async function finish(
   }
   const container = typeof result?.['container'] === 'string' ? result['container'] : '';
   const truncated = result?.['truncated'] === true;
-  return { exitCode, container, stdout: textOf(pieces.stdout), stderr: textOf(pieces.stderr), truncated };
+  return { exitCode, container, stdout: decodeText(pieces.stdout), stderr: decodeText(pieces.stderr), truncated };
 }
 
-function textOf(pieces: readonly Uint8Array[]): string {
+function decodeText(pieces: readonly Uint8Array[]): string {
   const decoder = new TextDecoder();
   return `${pieces.map((bytes) => decoder.decode(bytes, { stream: true })).join('')}${decoder.decode()}`;
 }

@@ -22,7 +22,7 @@ export interface KubeconfigOptions {
  * Builds a kubeconfig for the cluster's tunnel address, with one context named after the cluster. Without a certificate
  * authority, clients use the system's.
  */
-export function kubeconfigOf(endpoints: TunnelEndpoints, token: string, namespace: string): Kubeconfig {
+export function createKubeconfig(endpoints: TunnelEndpoints, token: string, namespace: string): Kubeconfig {
   const { cluster_name: name, kubernetes_url: server, certificate_authority: authority } = endpoints;
   const data =
     authority === null ? {} : { 'certificate-authority-data': toBase64(new TextEncoder().encode(authority)) };

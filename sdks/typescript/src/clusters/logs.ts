@@ -66,7 +66,7 @@ export async function* readLogs(
       if (body === null) throw new UnexpectedAnswerError('The answer has no log');
       for await (const { event, data } of readServerEvents(body)) {
         const parsed = JSON.parse(data) as Record<string, unknown>; // each event of this route is an object
-        if (event === 'end') return endOf(parsed);
+        if (event === 'end') return assertSucceeded(parsed);
         const piece = reader.read(parsed);
         if (piece.text !== '') attempt = 0;
         yield piece;
@@ -131,7 +131,7 @@ class LogReader {
   }
 }
 
-function endOf({ status, error }: Record<string, unknown>): void {
+function assertSucceeded({ status, error }: Record<string, unknown>): void {
   if (status === 'succeeded' || status === 'cancelled') return;
   // the contract's error, checked below
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };

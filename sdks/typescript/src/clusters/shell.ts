@@ -1,4 +1,4 @@
-import { apiErrorOf, NetworkError, type ApiError } from '../errors.ts';
+import { createApiError, NetworkError, type ApiError } from '../errors.ts';
 import { connectSocket } from '../socket.ts';
 import { type SocketLike } from '../open-socket.ts';
 import { pause } from '../passing-failures.ts';
@@ -90,7 +90,7 @@ export class ClusterShell {
         listener,
       );
     } catch (error) {
-      throw await reasonOf(scope, path, request, error, options);
+      throw await findReason(scope, path, request, error, options);
     }
     const abort = (): void => shell.close();
     options.signal?.addEventListener('abort', abort, { once: true });
@@ -161,7 +161,7 @@ export class ClusterShell {
       this.#settle();
     } else if (control['type'] === 'error') {
       this.#over = true;
-      this.#fail(refusalOf(control));
+      this.#fail(parseRefusal(control));
     }
   }
 
@@ -215,8 +215,8 @@ function queryOf(scope: ClusterScope, { command = [], pod, namespace, ...rest }:
   return query.toString();
 }
 
-function refusalOf({ status, code, message, details }: Record<string, unknown>): ApiError {
-  return apiErrorOf({
+function parseRefusal({ status, code, message, details }: Record<string, unknown>): ApiError {
+  return createApiError({
     status: Number(status),
     code: String(code),
     message: String(message),
@@ -227,7 +227,7 @@ function refusalOf({ status, code, message, details }: Record<string, unknown>):
 }
 
 /** A WebSocket does not report why it failed to open, so request the pod with the same credential. */
-async function reasonOf(
+async function findReason(
   scope: ClusterScope,
   path: string,
   { pod, namespace }: ShellRequest,

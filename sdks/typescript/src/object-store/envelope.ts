@@ -16,19 +16,19 @@ export class StoreTransport {
   /** The server's route schema guarantees the shape of the response. */
   call<Name extends OperationName>(name: Name, request: OperationRequest<Name>): Promise<AnswerOf<Name>>;
   async call(name: OperationName, request: AnyRequest): Promise<unknown> {
-    return dataOf(await this.#transport.call<unknown>(this.#callOf(name, request)));
+    return parseData(await this.#transport.call<unknown>(this.#createCall(name, request)));
   }
 
   /** Returns a response whose body is not JSON. The caller reads or cancels it. */
   stream<Name extends OperationName>(name: Name, request: OperationRequest<Name>): Promise<Response>;
   stream(name: OperationName, request: AnyRequest): Promise<Response> {
-    return this.#transport.stream(this.#callOf(name, request));
+    return this.#transport.stream(this.#createCall(name, request));
   }
 
   /** Returns the URL and headers of a request, for callers that send the body themselves. */
   prepare<Name extends OperationName>(name: Name, request: OperationRequest<Name>): PreparedRequest;
   prepare(name: OperationName, request: AnyRequest): PreparedRequest {
-    return this.#transport.prepare(this.#callOf(name, request));
+    return this.#transport.prepare(this.#createCall(name, request));
   }
 
   /** The transport of all calls. */
@@ -36,7 +36,7 @@ export class StoreTransport {
     return this.#transport;
   }
 
-  #callOf(name: OperationName, { parameters, query, ...request }: AnyRequest): CallRequest {
+  #createCall(name: OperationName, { parameters, query, ...request }: AnyRequest): CallRequest {
     const { workspaceUuid, teamUuid } = this.#workspace;
     const { method, path } = addressOf(name, parameters);
     const base = `/api/v1/workspace/${encodeURIComponent(workspaceUuid)}/object-store`;
@@ -51,7 +51,7 @@ export interface PreparedRequest {
 }
 
 /** Returns `data` from an envelope. Throws `UnexpectedAnswerError` if the response has none. */
-export function dataOf(answer: unknown): unknown {
+export function parseData(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || !('data' in answer)) {
     throw new UnexpectedAnswerError('The answer has no envelope');
   }

@@ -3,7 +3,7 @@ import { NetworkError, UnexpectedAnswerError } from '../errors.ts';
 import { parseJson } from '../read-body.ts';
 import type { CallOptions } from '../transport.ts';
 import type { BodySender, SendRequest, SizedBody } from './body-sender.ts';
-import { dataOf, type PreparedRequest, type StoreTransport } from './envelope.ts';
+import { parseData, type PreparedRequest, type StoreTransport } from './envelope.ts';
 import type {
   CompletedPart,
   ObjectAttributes,
@@ -123,5 +123,5 @@ export async function sendBody<Data>(
   const body = parseJson(answer.text);
   if (answer.status < 200 || answer.status > 299) throw errorOfAnswer(answer.status, answer.headers, body);
   if (body === undefined) throw new UnexpectedAnswerError('The answer is not JSON');
-  return dataOf(body) as Data; // the parse, as in every call
+  return parseData(body) as Data; // the parse, as in every call
 }

@@ -37,7 +37,7 @@ function sendWith(xhr: XhrLike, request: SendRequest): Promise<SendAnswer> {
       });
     xhr.upload.addEventListener('progress', ({ loaded }) => request.onProgress(loaded));
     settle('load', () =>
-      resolve({ status: xhr.status, headers: headersOf(xhr.getAllResponseHeaders()), text: xhr.responseText }),
+      resolve({ status: xhr.status, headers: parseHeaders(xhr.getAllResponseHeaders()), text: xhr.responseText }),
     );
     // The class that `fetch` throws, so that both map to the same SDK error.
     settle('error', () => reject(new TypeError('The upload was cut off')));
@@ -58,7 +58,7 @@ function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('The upload was aborted');
 }
 
-function headersOf(text: string): Headers {
+function parseHeaders(text: string): Headers {
   const headers = new Headers();
   for (const line of text.split('\r\n')) {
     const colon = line.indexOf(':');

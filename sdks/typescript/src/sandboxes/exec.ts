@@ -61,7 +61,7 @@ export async function execCommand(
     command: typeof command === 'string' ? command : [...command],
     ...(cwd === undefined ? {} : { workdir: cwd }),
     ...(env === undefined ? {} : { env }),
-    ...(stdin === undefined ? {} : inputOf(stdin)),
+    ...(stdin === undefined ? {} : encodeInput(stdin)),
     timeout_seconds: Math.max(1, Math.ceil((options.limitMs ?? DEFAULT_LIMIT_MS) / 1000)),
     encoding: 'base64',
     stream: true,
@@ -87,12 +87,12 @@ async function gather(body: ReadableStream<Uint8Array>, options: RunOptions): Pr
     // the route's documented events, checked below
     const fields = JSON.parse(data) as Readonly<Record<string, unknown>>;
     if (event === 'stdout' || event === 'stderr') {
-      const bytes = fromBase64(textOf(fields['data']));
+      const bytes = fromBase64(parseText(fields['data']));
       (event === 'stdout' ? stdout : stderr).push(bytes);
       await (event === 'stdout' ? options.onStdout : options.onStderr)?.(bytes);
     } else if (event === 'error') {
       // Like a shell, report a missing command on stderr.
-      reason = textOf(fields['message']);
+      reason = parseText(fields['message']);
       const bytes = new TextEncoder().encode(`${reason}\n`);
       stderr.push(bytes);
       await options.onStderr?.(bytes);
@@ -115,11 +115,11 @@ async function gather(body: ReadableStream<Uint8Array>, options: RunOptions): Pr
 /** The connection was lost while the command ran, so its outcome is unknown. The SDK never restarts it. */
 export class CommandInterruptedError extends UnexpectedAnswerError {}
 
-function inputOf(stdin: string | Uint8Array): Record<string, unknown> {
+function encodeInput(stdin: string | Uint8Array): Record<string, unknown> {
   if (typeof stdin === 'string') return { stdin };
   return { stdin: toBase64(stdin), stdin_encoding: 'base64' };
 }
 
-function textOf(value: unknown): string {
+function parseText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,4 +1,4 @@
-import { apiErrorOf, NetworkError } from '../errors.ts';
+import { createApiError, NetworkError } from '../errors.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
 import type { SandboxInfo, TerminalSession } from './sandbox-types.ts';
 
@@ -42,5 +42,5 @@ export async function explainRefusal(
 }
 
 function refusal(status: number, code: string, message: string): Error {
-  return apiErrorOf({ status, code, message, requestId: null, details: {}, retryAfterSeconds: null });
+  return createApiError({ status, code, message, requestId: null, details: {}, retryAfterSeconds: null });
 }

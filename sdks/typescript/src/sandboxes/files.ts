@@ -148,7 +148,7 @@ export class SandboxFiles {
     const query = { path, mode, append };
     return await this.#transport.call('POST', this.#path, {
       query,
-      content: await contentOf(bytes, BYTES),
+      content: await readContent(bytes, BYTES),
       headers,
       ...options,
     });
@@ -192,7 +192,7 @@ export class SandboxFiles {
     archive: Uint8Array | Blob | ReadableStream<Uint8Array>,
     options: CallOptions = {},
   ): Promise<UnpackedArchive> {
-    const content = await contentOf(archive, 'application/x-tar');
+    const content = await readContent(archive, 'application/x-tar');
     return await this.#transport.call('PUT', `${this.#path}/archive`, { query: { path }, content, ...options });
   }
 
@@ -227,7 +227,7 @@ export class SandboxFiles {
   }
 }
 
-async function contentOf(body: Uint8Array | Blob | ReadableStream<Uint8Array>, type: string): Promise<Content> {
+async function readContent(body: Uint8Array | Blob | ReadableStream<Uint8Array>, type: string): Promise<Content> {
   if (body instanceof Uint8Array)
     return { type, body: body.buffer instanceof ArrayBuffer ? asOwn(body) : body.slice() };
   // Browsers cannot stream requests over HTTP/1.1; they keep a large blob on disk.

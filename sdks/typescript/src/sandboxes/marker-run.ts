@@ -42,7 +42,7 @@ export async function markerRun(
     shell.say(` ${run}; printf '\\036%s:%d\\037' ${split(nonce)} $?\n`);
     const { exitCode, timedOut } = await waitForEnd(transport, id, shell, ended, base, options);
     return {
-      ...(await outputsOf(transport, id, base, options)),
+      ...(await readOutputs(transport, id, base, options)),
       exitCode,
       signal: null,
       timedOut,
@@ -73,7 +73,7 @@ async function prepare(
   await step(quiet);
   await step(`umask 077; : >${base}.64`);
   const files: [string, Uint8Array][] = [
-    ['sh', new TextEncoder().encode(scriptOf(command, options))],
+    ['sh', new TextEncoder().encode(renderScript(command, options))],
     [
       'in',
       typeof options.stdin === 'string' ? new TextEncoder().encode(options.stdin) : (options.stdin ?? new Uint8Array()),
@@ -122,7 +122,7 @@ async function isWithin(promise: Promise<unknown>, timeMs: number): Promise<bool
   }
 }
 
-async function outputsOf(
+async function readOutputs(
   transport: SandboxTransport,
   id: string,
   base: string,
@@ -154,7 +154,7 @@ async function removeFiles(transport: SandboxTransport, id: string, base: string
   );
 }
 
-function scriptOf(command: RunnableCommand, { cwd, env = {} }: RunOptions): string {
+function renderScript(command: RunnableCommand, { cwd, env = {} }: RunOptions): string {
   const argv = typeof command === 'string' ? ['sh', '-c', command] : command;
   const lines = Object.entries(env).map(([name, value]) => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new CommandInterruptedError(`${name} is no name of a variable`);

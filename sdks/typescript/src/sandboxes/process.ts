@@ -117,13 +117,13 @@ export class SandboxProcess {
         this.#input.end();
         const exit = this.#exit;
         if (exit !== null) this.#queue.drained().then(() => this.#ended.resolve(exit), this.#ended.reject);
-        else this.#ended.reject(failureOf(signal, this.#error ?? reason, code));
+        else this.#ended.reject(createFailure(signal, this.#error ?? reason, code));
       },
     };
   }
 }
 
-function failureOf(signal: AbortSignal | undefined, reason: string, code: number): Error {
+function createFailure(signal: AbortSignal | undefined, reason: string, code: number): Error {
   if (signal?.aborted === true) return signal.reason instanceof Error ? signal.reason : new SvcError('Aborted');
   return new CommandInterruptedError(reason === '' ? `The connection was closed with ${code}` : reason);
 }

@@ -28,12 +28,12 @@ export class RawConnection implements TerminalConnection {
       { query, protocols: [], signal: request.signal },
       {
         message(data) {
-          const bytes = typeof data === 'string' ? new TextEncoder().encode(outputOf(data)) : data;
+          const bytes = typeof data === 'string' ? new TextEncoder().encode(parseOutput(data)) : data;
           listener.output({ bytes, channel: 'stdout', replayed: false, screen: false, offset });
           offset += bytes.length;
         },
         close(code, reason) {
-          const exitCode = exitCodeOf(reason);
+          const exitCode = parseExitCode(reason);
           if (exitCode !== null) listener.exited({ exitCode, signal: null });
           listener.closed(code, reason);
         },
@@ -66,7 +66,7 @@ export class RawConnection implements TerminalConnection {
 }
 
 /** Some servers of this API wrap output in JSON: `{"type":"output","data"}`. */
-function outputOf(text: string): string {
+function parseOutput(text: string): string {
   if (!text.startsWith('{"')) return text;
   try {
     const fields = JSON.parse(text) as Readonly<Record<string, unknown>>; // checked below
@@ -76,7 +76,7 @@ function outputOf(text: string): string {
   }
 }
 
-function exitCodeOf(reason: string): number | null {
+function parseExitCode(reason: string): number | null {
   const found = /^\{"exit_code":(\d{1,3})/.exec(reason);
   return found === null ? null : Number(found[1]);
 }

@@ -25,12 +25,12 @@ export class SandboxTransport {
 
   /** `path` is relative to `/api`. The server's route schema guarantees the shape of the response. */
   call<Answer>(method: CallRequest['method'], path: string, request: Partial<SandboxRequest> = {}): Promise<Answer> {
-    return this.#transport.call<Answer>(this.#callOf(method, path, request));
+    return this.#transport.call<Answer>(this.#createCall(method, path, request));
   }
 
   /** Returns a response that is streamed or not JSON. The caller reads or cancels it. */
   stream(method: CallRequest['method'], path: string, request: Partial<SandboxRequest> = {}): Promise<Response> {
-    return this.#transport.stream(this.#callOf(method, path, request));
+    return this.#transport.stream(this.#createCall(method, path, request));
   }
 
   /**
@@ -61,7 +61,7 @@ export class SandboxTransport {
     return { workspace_uuid: this.#workspace.workspaceUuid, team_uuid: this.#workspace.teamUuid };
   }
 
-  #callOf(method: CallRequest['method'], path: string, request: Partial<SandboxRequest>): CallRequest {
+  #createCall(method: CallRequest['method'], path: string, request: Partial<SandboxRequest>): CallRequest {
     return { ...request, method, path: `/api${path}`, query: { ...this.#workspaceQuery, ...request.query } };
   }
 }

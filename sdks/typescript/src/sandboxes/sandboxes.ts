@@ -88,7 +88,7 @@ export class SandboxesClient {
     }
     if (sandbox.status !== 'error') return sandbox;
     await sandbox.delete().catch(() => undefined); // the caller gets the original error
-    throw failureOf(sandbox.info);
+    throw createFailure(sandbox.info);
   }
 
   /** Returns a sandbox. Throws `NotFoundError` if there is none. */
@@ -156,7 +156,7 @@ export class SandboxesClient {
 }
 
 /** Returns the start failure as if the create request itself had been refused. */
-function failureOf({ error, state_reason: reason, id }: SandboxInfo): ApiError {
+function createFailure({ error, state_reason: reason, id }: SandboxInfo): ApiError {
   return new ApiError({
     status: 502,
     code: error?.code ?? reason ?? 'SANDBOX_FAILED',

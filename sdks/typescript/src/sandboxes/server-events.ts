@@ -19,7 +19,7 @@ export async function* readServerEvents(body: ReadableStream<Uint8Array>): Async
   let id = '';
   let event = '';
   let data: string[] = [];
-  for await (const line of linesOf(body)) {
+  for await (const line of readLines(body)) {
     if (line === '') {
       if (data.length > 0) yield { id, event: event === '' ? 'message' : event, data: data.join('\n') };
       [event, data] = ['', []];
@@ -35,7 +35,7 @@ export async function* readServerEvents(body: ReadableStream<Uint8Array>): Async
   }
 }
 
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let pieces: string[] = [];

@@ -91,7 +91,11 @@ export class V1Connection implements TerminalConnection {
   ): Promise<V1Connection> {
     const query = { ...request.query, ack: 1 };
     const protocols = [SANDBOX_V1];
-    const socket = await transport.openTerminal(id, { query, protocols, signal: request.signal }, receiverOf(listener));
+    const socket = await transport.openTerminal(
+      id,
+      { query, protocols, signal: request.signal },
+      createReceiver(listener),
+    );
     if (socket.protocol === SANDBOX_V1) return new V1Connection(socket);
     socket.close();
     throw new UnexpectedAnswerError(`The server does not speak ${SANDBOX_V1}`);
@@ -121,7 +125,7 @@ export class V1Connection implements TerminalConnection {
   }
 }
 
-function receiverOf(listener: V1Listener): SocketListener {
+function createReceiver(listener: V1Listener): SocketListener {
   return {
     message(data) {
       if (typeof data === 'string') receiveControl(data, listener);
@@ -152,34 +156,34 @@ function receiveControl(text: string, listener: V1Listener): void {
     case 'ready':
       listener.started({
         sessionId: typeof fields['session_id'] === 'string' ? fields['session_id'] : null,
-        pid: numberOf(fields['pid']),
-        path: textOf(fields['path']),
-        offset: numberOf(fields['offset']),
-        replayedBytes: numberOf(fields['replayed']),
+        pid: parseNumber(fields['pid']),
+        path: parseText(fields['path']),
+        offset: parseNumber(fields['offset']),
+        replayedBytes: parseNumber(fields['replayed']),
         inputWindowBytes: typeof fields['input_window'] === 'number' ? fields['input_window'] : null,
       });
       return;
     case 'taken':
-      listener.taken(numberOf(fields['bytes']));
+      listener.taken(parseNumber(fields['bytes']));
       return;
     case 'lagged':
-      listener.lagged(numberOf(fields['from']), numberOf(fields['to']));
+      listener.lagged(parseNumber(fields['from']), parseNumber(fields['to']));
       return;
     case 'error':
-      listener.failed(textOf(fields['code']), textOf(fields['message']));
+      listener.failed(parseText(fields['code']), parseText(fields['message']));
       return;
     case 'exit':
       listener.exited({
-        exitCode: numberOf(fields['exit_code']),
+        exitCode: parseNumber(fields['exit_code']),
         signal: typeof fields['signal'] === 'string' ? fields['signal'] : null,
       });
   }
 }
 
-function numberOf(value: unknown): number {
+function parseNumber(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }
 
-function textOf(value: unknown): string {
+function parseText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -20,13 +20,13 @@ export function registerAuditCommand(admin: Command): void {
     .option('--config <file>', 'Configuration file (YAML)')
     .option('--json', 'Print JSON')
     .action(async (flags: AuditFlags) => {
-      const report = await verifyAudit(readConfiguration(flags).value, anchorOf(flags));
-      process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${linesOf(report).join('\n')}\n`);
+      const report = await verifyAudit(readConfiguration(flags).value, parseAnchor(flags));
+      process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${renderLines(report).join('\n')}\n`);
       if (!report.holds) process.exitCode = 1;
     });
 }
 
-function linesOf({ holds, rows, head, purged, breaks }: AuditChainReport): string[] {
+function renderLines({ holds, rows, head, purged, breaks }: AuditChainReport): string[] {
   const lines = breaks.map(({ sequence, reason }) =>
     sequence === 0
       ? `BROKEN: ${AUDIT_BREAK_REASONS[reason]}`
@@ -45,7 +45,7 @@ function linesOf({ holds, rows, head, purged, breaks }: AuditChainReport): strin
   ];
 }
 
-function anchorOf({ since }: AuditFlags): AuditChainPoint | undefined {
+function parseAnchor({ since }: AuditFlags): AuditChainPoint | undefined {
   if (since === undefined) return undefined;
   const match = /^(\d{1,15}):([0-9a-f]{64})$/.exec(since);
   if (match !== null) return { sequence: Number(match[1]), mac: match[2] ?? '' };

@@ -31,7 +31,7 @@ export function registerAgentImage(agent: Command): void {
       const { buildImage } = await import('@svc/agent/build');
       const packagesFolder = flags.packages === undefined ? undefined : resolve(flags.packages);
       const shared = { root: PROJECT_ROOT, name: flags.name, packagesFolder, cacheFolder: CACHE_FOLDER };
-      for (const target of await targetsOf(flags)) {
+      for (const target of await findTargets(flags)) {
         const image = await built(() => buildImage({ ...shared, ...target }));
         const size = renderBytes(image.sizeBytes);
         process.stdout.write(`${image.name} ${image.digest}\n${target.output} (${target.architecture}, ${size})\n`);
@@ -39,7 +39,7 @@ export function registerAgentImage(agent: Command): void {
     });
 }
 
-async function targetsOf({ arch, output, data }: ImageFlags): Promise<Target[]> {
+async function findTargets({ arch, output, data }: ImageFlags): Promise<Target[]> {
   if (output !== undefined) return [{ architecture: arch ?? OWN_ARCHITECTURE, output: resolve(output) }];
   if (data === undefined) throw usageFailure('--output FILE or --data FOLDER is required');
   const [{ dataFolderPaths }, { ARCHITECTURES, archiveNameOf }] = await Promise.all([

@@ -19,7 +19,7 @@ export function registerBucketCreate(parent: Command): void {
       withSession(flags, async ({ connect, output, signal }) => {
         const { buckets } = (await connect()).store;
         const bucket = await buckets.create(
-          { name, encryption_mode: encryptionOf(flags), location_hint: flags.locationHint },
+          { name, encryption_mode: parseEncryption(flags), location_hint: flags.locationHint },
           { signal },
         );
         const changed = bucket.name === name ? '' : ` (made to fit: ${name})`;
@@ -28,7 +28,7 @@ export function registerBucketCreate(parent: Command): void {
     );
 }
 
-function encryptionOf({ encryption }: CreateFlags): EncryptionMode | undefined {
+function parseEncryption({ encryption }: CreateFlags): EncryptionMode | undefined {
   if (encryption === undefined || encryption === 'none' || encryption === 'sse-s3') return encryption;
   throw usageFailure(`${JSON.stringify(encryption)} is not an encryption mode`, 'use none or sse-s3');
 }

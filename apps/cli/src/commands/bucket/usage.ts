@@ -28,14 +28,14 @@ export function registerBucketUsage(parent: Command): void {
         output.answerTable(
           usage,
           columns,
-          usage.points.map((point) => lineOf(point, resolution)),
+          usage.points.map((point) => renderLine(point, resolution)),
         );
         if (usage.points.length === 0) output.note('No usage data for this period');
       }),
     );
 }
 
-function lineOf(point: UsagePoint, resolution: UsageResolution): string[] {
+function renderLine(point: UsagePoint, resolution: UsageResolution): string[] {
   return [
     resolution === 'day' ? point.at.slice(0, 10) : point.at.slice(0, 16).replace('T', ' '),
     String(point.object_count),

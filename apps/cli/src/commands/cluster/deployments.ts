@@ -28,13 +28,13 @@ export function registerClusterDeployments(parent: Command): void {
         output.answerTable(
           items,
           COLUMNS,
-          items.map((deployment) => rowOf(deployment, nowMs)),
+          items.map((deployment) => renderRow(deployment, nowMs)),
         );
       }),
     );
 }
 
-function rowOf(deployment: Deployment, nowMs: number): string[] {
+function renderRow(deployment: Deployment, nowMs: number): string[] {
   const { id, project_id: project, namespace, status, dry_run: isDryRun, created_by: by, error } = deployment;
   const state = isDryRun ? `${status} (dry run)` : status;
   return [id, project, namespace, state, renderAge(deployment.created_at, nowMs), by, error?.message ?? ''];

@@ -18,13 +18,13 @@ export function registerClusterList(parent: Command): void {
         output.answerTable(
           found,
           COLUMNS,
-          found.map((cluster) => rowOf(cluster, nowMs)),
+          found.map((cluster) => renderRow(cluster, nowMs)),
         );
       }),
     );
 }
 
-function rowOf(cluster: ClusterInfo, nowMs: number): string[] {
+function renderRow(cluster: ClusterInfo, nowMs: number): string[] {
   const { name, id, status, kubernetes_version: kubernetes, agent_version: agent, nodes, pods } = cluster;
   const counts = [nodes, pods].map((count) => (count === null ? '-' : String(count)));
   return [name, id, status, kubernetes ?? '-', agent ?? '-', ...counts, renderAge(cluster.last_seen_at, nowMs)];

@@ -13,12 +13,12 @@ export function registerClusterStatus(parent: Command): void {
     .action((name: string, flags: ConnectionFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const status = await clusters.of(name).status({}, { signal });
-        output.answer(status, linesOf(status, Date.now()));
+        output.answer(status, renderLines(status, Date.now()));
       }),
     );
 }
 
-function linesOf({ cluster }: ClusterStatus, nowMs: number): string[] {
+function renderLines({ cluster }: ClusterStatus, nowMs: number): string[] {
   const { heartbeat } = cluster;
   const fields: readonly [string, string | number | null][] = [
     ['Name', cluster.name],

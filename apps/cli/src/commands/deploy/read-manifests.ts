@@ -9,7 +9,7 @@ const MAX_SIZE_BYTES = 900 * 1024;
 
 /** Joins all files into one stream of YAML documents. Reads a folder's direct files in order of their names. */
 export async function readManifests(paths: readonly string[]): Promise<string> {
-  const files = (await Promise.all(paths.map(filesOf))).flat();
+  const files = (await Promise.all(paths.map(listFiles))).flat();
   if (files.filter((path) => path === '-').length > 1) throw usageFailure('standard input can be read only once');
   const documents: string[] = [];
   for (const path of files) documents.push(path === '-' ? await text(process.stdin) : await readFile(path, 'utf8'));
@@ -24,7 +24,7 @@ export async function readManifests(paths: readonly string[]): Promise<string> {
   return manifest;
 }
 
-async function filesOf(path: string): Promise<string[]> {
+async function listFiles(path: string): Promise<string[]> {
   if (path === '-' || !(await stat(path)).isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => MANIFEST.test(name)).toSorted();
   if (names.length === 0)

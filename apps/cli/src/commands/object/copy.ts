@@ -58,7 +58,7 @@ async function* planCopies(
   [from, to]: [Parameters<typeof planOne>[1], Parameters<typeof planOne>[2]],
   flags: CopyFlags,
 ): AsyncGenerator<TransferTask, void> {
-  const options = { ...planOptionsOf(run, flags), versionId: flags.versionId };
+  const options = { ...createPlanOptions(run, flags), versionId: flags.versionId };
   if (flags.versionId !== undefined && (flags.recursive === true || from.kind !== 'remote'))
     throw usageFailure('--version-id requires a single source object');
   if (flags.recursive !== true) {
@@ -68,7 +68,7 @@ async function* planCopies(
   for await (const { task } of planMany(context, from, to, options)) yield task;
 }
 
-export function planOptionsOf(
+export function createPlanOptions(
   { output, progress }: Transfers['run'],
   flags: FilterFlags & AttributeFlags,
 ): PlanOptions {

@@ -36,7 +36,7 @@ async function showObjects(
     if (prefix !== undefined)
       output.entry({ prefix }, `${' '.repeat(24)}  ${'folder'.padStart(12)}  ${printable(prefix)}`);
     if (object === undefined) continue;
-    output.entry(valueOf(object), `${lineOf(object)}  ${printable(object.key)}`);
+    output.entry(valueOf(object), `${renderLine(object)}  ${printable(object.key)}`);
     objects += 1;
     sizeBytes += object.sizeBytes;
   }
@@ -51,7 +51,7 @@ async function showVersions(
     const { versionId, isLatest, isDeleteMarker } = version;
     const value = { version_id: versionId, is_latest: isLatest, is_delete_marker: isDeleteMarker };
     const notes = [...(isLatest ? ['latest'] : []), ...(isDeleteMarker ? ['deleted'] : [])].join(', ');
-    const line = `${lineOf(version)}  ${versionId.padEnd(32)}  ${printable(version.key)}`;
+    const line = `${renderLine(version)}  ${versionId.padEnd(32)}  ${printable(version.key)}`;
     output.entry({ ...valueOf(version), ...value }, notes === '' ? line : `${line}  (${notes})`);
   }
 }
@@ -60,6 +60,6 @@ function valueOf({ key, sizeBytes, etag, modifiedAtMs }: RemoteObject): Record<s
   return { key, size: sizeBytes, etag, last_modified: new Date(modifiedAtMs).toISOString() };
 }
 
-function lineOf({ sizeBytes, modifiedAtMs }: RemoteObject): string {
+function renderLine({ sizeBytes, modifiedAtMs }: RemoteObject): string {
   return `${new Date(modifiedAtMs).toISOString()}  ${String(sizeBytes).padStart(12)}`;
 }

@@ -11,7 +11,7 @@ import { readLocations, renderRemote, type Location } from '../../transfer/objec
 import type { TransferTask } from '../../transfer/run-tasks.ts';
 import { planMany, planOne, type NamedObject } from '../../transfer/transfer-plan.ts';
 import { withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
-import { addStoringOptions, planOptionsOf, runCopies } from './copy.ts';
+import { addStoringOptions, createPlanOptions, runCopies } from './copy.ts';
 
 interface MoveFlags extends TransferFlags, FilterFlags, AttributeFlags {
   recursive?: boolean;
@@ -39,7 +39,7 @@ async function* planMoves(
 ): AsyncGenerator<TransferTask, void> {
   if (from.kind === 'stream' || to.kind === 'stream')
     throw usageFailure('- cannot be moved', 'use svc object cp instead');
-  const options = planOptionsOf(transfers.run, flags);
+  const options = createPlanOptions(transfers.run, flags);
   const { context } = transfers;
   if (flags.recursive === true) {
     for await (const { task, source } of planMany(context, from, to, options))

@@ -30,7 +30,7 @@ import {
   type PlanOptions,
 } from '../../transfer/transfer-plan.ts';
 import { withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
-import { addStoringOptions, planOptionsOf } from './copy.ts';
+import { addStoringOptions, createPlanOptions } from './copy.ts';
 
 interface SyncFlags extends TransferFlags, FilterFlags, AttributeFlags {
   delete?: boolean;
@@ -68,7 +68,7 @@ async function* planTasks(
   summary: TransferSummary,
 ): AsyncGenerator<TransferTask, void> {
   const { run } = transfers;
-  const options = planOptionsOf(run, flags);
+  const options = createPlanOptions(run, flags);
   if (from.kind === 'local' && !existsSync(from.path)) throw usageFailure(`${from.path} does not exist`);
   if (to.kind === 'local' && !run.dryRun) await mkdir(to.path, { recursive: true });
   const rules: SyncRules<Found, Found> = {
@@ -120,7 +120,7 @@ function deleteFile({ path }: LocalFile): TransferTask {
 
 /** Equal MD5s are proof; if one side has none, compare times as without the flag. */
 async function sameContent(source: Found, target: Found): Promise<boolean> {
-  const [left, right] = [await md5Of(source), await md5Of(target)];
+  const [left, right] = [await readMd5(source), await readMd5(target)];
   if (left !== null && right !== null) return left === right;
   if ('bucket' in source && 'bucket' in target) return source.etag === target.etag || isOlder(source, target);
   return isOlder(source, target);
@@ -130,7 +130,7 @@ function isOlder(source: SyncEntry, target: SyncEntry): boolean {
   return Math.floor(source.modifiedAtMs) <= Math.floor(target.modifiedAtMs);
 }
 
-async function md5Of(entry: Found): Promise<string | null> {
+async function readMd5(entry: Found): Promise<string | null> {
   if ('bucket' in entry) return /^[0-9a-f]{32}$/.test(entry.etag) ? entry.etag : null;
   const file = await open(entry.path);
   try {

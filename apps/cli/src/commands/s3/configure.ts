@@ -7,7 +7,7 @@ import { printable } from '../../client/output.ts';
 import { readIfThere, writePrivateFile } from '../../client/private-file.ts';
 import { addConnectionOptions, withSession, type Session } from '../../client/session.ts';
 import { resticVariables, type StoreAccess } from '../../s3-settings/program-settings.ts';
-import { PROGRAM_NAMES, programOf, type Program, type ProgramName } from '../../s3-settings/programs.ts';
+import { PROGRAM_NAMES, createProgram, type Program, type ProgramName } from '../../s3-settings/programs.ts';
 import { parseVariables, renderVariables } from '../../s3-settings/render-variables.ts';
 import { readSettings, writeSettings } from '../../s3-settings/settings-file.ts';
 
@@ -58,7 +58,7 @@ async function configure(
 ): Promise<Configured> {
   const { environment, connect, signal } = session;
   if (!/^[\w.-]{1,64}$/.test(flags.name)) throw usageFailure(`${JSON.stringify(flags.name)} is not a valid name`);
-  const program = programOf(name, environment, flags);
+  const program = createProgram(name, environment, flags);
   const connection = await connect();
   const { s3_endpoint: endpoint } = await connection.store.status({ signal });
   const before = await keyThere(program, endpoint, flags.force === true);

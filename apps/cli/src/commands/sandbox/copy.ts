@@ -71,7 +71,7 @@ async function copyIn(session: SandboxSession, source: string, to: SandboxPath, 
 async function run(
   { output, signal }: SandboxSession,
   flags: CopyFlags,
-  tasksOf: (place: CopyPlace) => ReturnType<typeof uploadTasks>,
+  createTasks: (place: CopyPlace) => ReturnType<typeof uploadTasks>,
   sandbox: Sandbox,
 ): Promise<void> {
   const quiet = flags.quiet === true;
@@ -84,7 +84,7 @@ async function run(
   const summary = emptySummary(false);
   try {
     const place = { sandbox, progress, signal, warn };
-    await runTasks(tasksOf(place), summary, options);
+    await runTasks(createTasks(place), summary, options);
   } finally {
     progress.close();
   }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { ConnectionFlags } from '../../client/connection.ts';
 import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
-import { statusOf } from './list.ts';
+import { describeStatus } from './list.ts';
 import { withSandboxes } from './with-sandboxes.ts';
 
 export function registerSandboxGet(parent: Command): void {
@@ -13,17 +13,17 @@ export function registerSandboxGet(parent: Command): void {
     .action((name: string, flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ find, output }) => {
         const { info } = await find(name);
-        output.answer(info, linesOf(info));
+        output.answer(info, renderLines(info));
       }),
     );
 }
 
-function linesOf(info: SandboxInfo): string[] {
+function renderLines(info: SandboxInfo): string[] {
   const { cpu, memory_mb: memory, disk_mb: disk, pids } = info.resources;
   const fields: [string, string | null][] = [
     ['Name', info.name],
     ['Id', info.id],
-    ['Status', statusOf(info)],
+    ['Status', describeStatus(info)],
     ['Reason', info.error?.message ?? info.state_reason],
     ['Image', info.image],
     ['Created', info.created_at],
@@ -33,15 +33,15 @@ function linesOf(info: SandboxInfo): string[] {
     ['Resources', `${cpu} CPU, ${memory} MiB memory, ${disk} MiB disk, ${pids} processes`],
     ['Driver', `${info.driver}, isolation ${info.isolation}${info.shares_kernel ? " (shares the host's kernel)" : ''}`],
     ['Network', info.network],
-    ['Labels', pairsOf(info.labels)],
-    ['Environment', pairsOf(info.environment)],
+    ['Labels', renderPairs(info.labels)],
+    ['Environment', renderPairs(info.environment)],
   ];
   return fields.flatMap(([name, value]) =>
     value === null || value === '' ? [] : [`${name.padEnd(12)} ${printable(value)}`],
   );
 }
 
-function pairsOf(pairs: Readonly<Record<string, string>>): string {
+function renderPairs(pairs: Readonly<Record<string, string>>): string {
   return Object.entries(pairs)
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');

@@ -29,17 +29,17 @@ export function registerSandboxList(parent: Command): void {
             infos.map(({ id }) => id),
             infos.map(({ id }) => id),
           );
-        else output.answerTable(infos, ['NAME', 'ID', 'STATUS', 'IMAGE', 'CREATED'], infos.map(rowOf));
+        else output.answerTable(infos, ['NAME', 'ID', 'STATUS', 'IMAGE', 'CREATED'], infos.map(renderRow));
       }),
     );
 }
 
-function rowOf(info: SandboxInfo): string[] {
-  return [info.name, info.id, statusOf(info), info.image, info.created_at];
+function renderRow(info: SandboxInfo): string[] {
+  return [info.name, info.id, describeStatus(info), info.image, info.created_at];
 }
 
 /** Status for people: the contract reports a paused sandbox as running, and an error has a cause. */
-export function statusOf(info: SandboxInfo): string {
+export function describeStatus(info: SandboxInfo): string {
   if (info.status === 'running' && typeof info.paused_at === 'string') return 'paused';
   return info.status === 'error' && info.error !== null ? `error (${info.error.code})` : info.status;
 }

@@ -4,7 +4,7 @@ import { CommandFailure } from '../../client/command-failure.ts';
 import type { ConnectionFlags } from '../../client/connection.ts';
 import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
-import { statusOf } from './list.ts';
+import { describeStatus } from './list.ts';
 import { withSandboxes } from './with-sandboxes.ts';
 
 type Change = (sandbox: Sandbox, signal: AbortSignal) => Promise<SandboxInfo>;
@@ -35,7 +35,7 @@ function register(parent: Command, verb: string, description: string, change: Ch
         for (const name of names) {
           const info = await change(await find(name), signal);
           infos.push(info);
-          output.note(`${printable(info.name)} is ${statusOf(info)}`);
+          output.note(`${printable(info.name)} is ${describeStatus(info)}`);
         }
         if (output.json) output.answer(infos, []);
       }),

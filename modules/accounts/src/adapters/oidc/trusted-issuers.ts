@@ -77,7 +77,7 @@ export class TrustedIssuers {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: this.#now(),
       });
-      return identityOf(payload, known.options, this.#now());
+      return parseIdentity(payload, known.options, this.#now());
     } catch (error) {
       if (isJoseError(error)) return undefined;
       throw error;
@@ -85,7 +85,7 @@ export class TrustedIssuers {
   }
 }
 
-function identityOf(payload: JWTPayload, options: TrustedIssuer, now: Date): ExternalIdentity | undefined {
+function parseIdentity(payload: JWTPayload, options: TrustedIssuer, now: Date): ExternalIdentity | undefined {
   const { sub, iat, name } = payload;
   if (sub === undefined || sub === '' || sub.length > MAX_SUBJECT_LENGTH || iat === undefined) return undefined;
   // A token from the future would survive a later sign-out everywhere, and would count as just confirmed until then.

@@ -4,7 +4,7 @@ import type { Caller } from '../authorize/authorize.ts';
 import type { ServiceAccount } from '../records.ts';
 import type { AccountStores } from '../stores.ts';
 import { isExpired } from '../tokens/lifetime.ts';
-import { scopesOf } from '../tokens/service-accounts.ts';
+import { parseScopes } from '../tokens/service-accounts.ts';
 
 type Stores = Pick<AccountStores, 'users' | 'apiTokens' | 'serviceAccounts' | 'workspaces' | 'members' | 'teams'>;
 
@@ -39,5 +39,5 @@ async function callerBehind(
 function serviceAccountCaller(account: ServiceAccount | undefined, now: Date): Caller | undefined {
   if (account === undefined || isExpired(account.expiresAt, now)) return undefined;
   const { id, workspaceUuid } = account;
-  return { kind: 'service_account', id, workspaceUuid, scopes: scopesOf(account) };
+  return { kind: 'service_account', id, workspaceUuid, scopes: parseScopes(account) };
 }

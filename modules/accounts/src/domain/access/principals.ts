@@ -1,7 +1,7 @@
 import type { Principal } from '@svc/access';
 import type { Caller } from '../authorize/authorize.ts';
 import type { ApiToken, ServiceAccount, Session, User } from '../records.ts';
-import { scopesOf } from '../tokens/service-accounts.ts';
+import { parseScopes } from '../tokens/service-accounts.ts';
 
 export function userPrincipal(
   user: User,
@@ -47,7 +47,7 @@ export function serviceAccountPrincipal(account: ServiceAccount): Principal {
     credentialId: account.id,
     expiresAt: account.expiresAt,
     workspaceUuid: account.workspaceUuid,
-    scopes: scopesOf(account),
+    scopes: parseScopes(account),
   };
 }
 

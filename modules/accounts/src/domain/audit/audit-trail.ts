@@ -78,7 +78,7 @@ export class AuditTrail {
     query: { page_size?: number | undefined; cursor?: string | undefined },
   ): Promise<Page<AuditRecord>> {
     const limit = Math.min(query.page_size ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
-    const before = query.cursor === undefined ? null : sequenceOf(query.cursor);
+    const before = query.cursor === undefined ? null : parseSequence(query.cursor);
     const rows = await this.#store.list(filter, limit, before);
     return pageOf(rows, limit, (last) => encodeCursor(String(last.sequence)));
   }
@@ -110,7 +110,7 @@ function storable(text: string | null): string | null {
   return text === null ? null : storableText(text);
 }
 
-function sequenceOf(cursor: string): number {
+function parseSequence(cursor: string): number {
   const [text = ''] = decodeCursor(cursor, 1);
   return /^\d{1,15}$/.test(text) ? Number(text) : 0; // before the first record: an empty page
 }

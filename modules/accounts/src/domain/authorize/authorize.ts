@@ -3,9 +3,9 @@ import { accountErrors } from '../../errors.ts';
 import type { Member, Scope, Team, Workspace } from '../records.ts';
 import type { AccountStores } from '../stores.ts';
 import type { WorkspaceSubject } from './rule.ts';
-import { scopesOf } from '../tokens/service-accounts.ts';
+import { parseScopes } from '../tokens/service-accounts.ts';
 import { allows, allowsKind, scopeSubjects, teamSubjectOf } from './subjects.ts';
-import { ruleOf } from './table.ts';
+import { findRule } from './table.ts';
 
 /** The part of a principal that a decision needs. */
 export interface Caller {
@@ -32,14 +32,14 @@ type Stores = Pick<AccountStores, 'workspaces' | 'members' | 'teams' | 'serviceA
 
 /** Refuses actions that callers of this kind may never perform. Throws FORBIDDEN. */
 export function permit(caller: Caller, action: string): void {
-  const rule = ruleOf(action);
+  const rule = findRule(action);
   const allowed = rule.scope === 'installation' ? caller.operator === true : allowsKind(rule, caller.kind);
   if (!allowed) throw accountErrors.FORBIDDEN();
 }
 
 /** Whether the action affects the account itself and therefore requires a recent confirmation. */
 export function needsConfirmation(action: string): boolean {
-  const rule = ruleOf(action);
+  const rule = findRule(action);
   return rule.scope === 'self' && rule.confirmed === true;
 }
 
@@ -53,7 +53,7 @@ export async function authorizeWorkspace(
   action: string,
   target: { workspaceUuid?: string | undefined; teamUuid?: string | undefined },
 ): Promise<WorkspaceGrant> {
-  const rule = ruleOf(action);
+  const rule = findRule(action);
   if (rule.scope !== 'workspace') throw new Error(`action ${action} does not act on a workspace`);
   const { grant, subjects } = await reach(stores, caller, target);
   if (!allows(rule, subjects)) throw accountErrors.FORBIDDEN();
@@ -72,7 +72,7 @@ export async function workspaceRules(
   const teamUuid = (await living(stores, workspaceUuid))?.teamUuid ?? undefined;
   try {
     const { subjects } = await reach(stores, caller, { workspaceUuid, teamUuid });
-    return (action) => allows(ruleOf(action), subjects);
+    return (action) => allows(findRule(action), subjects);
   } catch (error) {
     if (isAppError(error) && error.status < 500) return () => false;
     throw error;
@@ -86,7 +86,7 @@ export async function authorizeTeam(
   action: string,
   teamUuid: string,
 ): Promise<TeamGrant> {
-  const rule = ruleOf(action);
+  const rule = findRule(action);
   if (rule.scope !== 'team') throw new Error(`action ${action} does not act on a team`);
   permit(caller, action);
   const member = await stores.members.get(teamUuid, caller.id);
@@ -141,7 +141,7 @@ async function reachAsServiceAccount(
   if (workspace === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
   return {
     grant: { workspaceUuid: workspace.uuid, role: 'service_account', teamUuid: workspace.teamUuid },
-    subjects: scopeSubjects(scopesOf(account)),
+    subjects: scopeSubjects(parseScopes(account)),
   };
 }
 

@@ -110,7 +110,7 @@ export const authorizeTable = {
 export type KnownAction = keyof typeof authorizeTable;
 
 /** The rule of an action. An unknown action is a bug in its route. */
-export function ruleOf(action: string): Rule {
+export function findRule(action: string): Rule {
   const rule: Rule | undefined = Object.hasOwn(authorizeTable, action)
     ? authorizeTable[action as KnownAction] // checked to be one of its keys
     : undefined;

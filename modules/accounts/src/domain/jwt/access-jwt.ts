@@ -48,7 +48,7 @@ export class AccessJwt {
   /** Returns undefined if the token is not valid, without a reason. */
   async verify(token: string): Promise<AccessClaims | undefined> {
     try {
-      const { payload } = await jwtVerify(token, async ({ kid }) => this.#keyOf(kid), {
+      const { payload } = await jwtVerify(token, async ({ kid }) => this.#findKey(kid), {
         algorithms: ['EdDSA'],
         typ: TOKEN_TYPE,
         issuer: this.issuer,
@@ -65,7 +65,7 @@ export class AccessJwt {
     }
   }
 
-  async #keyOf(kid: string | undefined): Promise<KeyObject> {
+  async #findKey(kid: string | undefined): Promise<KeyObject> {
     const key = kid === undefined ? undefined : await this.#keys.verifier(kid);
     if (key === undefined) throw new UnknownKey();
     return key;

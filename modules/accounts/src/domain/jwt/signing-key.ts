@@ -33,11 +33,11 @@ export function generateSigningKey(createdAt: string): SigningKeyRecord {
   return { kid: thumbprint(publicJwk), createdAt, publicJwk, d, verifyUntil: null };
 }
 
-export function privateKeyOf({ publicJwk, d }: SigningKeyRecord): KeyObject | undefined {
+export function importPrivateKey({ publicJwk, d }: SigningKeyRecord): KeyObject | undefined {
   return d === null ? undefined : createPrivateKey({ key: { ...publicJwk, d }, format: 'jwk' });
 }
 
-export function publicKeyOf({ publicJwk }: SigningKeyRecord): KeyObject {
+export function importPublicKey({ publicJwk }: SigningKeyRecord): KeyObject {
   return createPublicKey({ key: { ...publicJwk }, format: 'jwk' });
 }
 

@@ -3,8 +3,8 @@ import { type Effects, secondsAfter, timestamp } from '../effects.ts';
 import {
   type Ed25519Jwk,
   generateSigningKey,
-  privateKeyOf,
-  publicKeyOf,
+  importPrivateKey,
+  importPublicKey,
   type SigningKeyRecord,
   type SigningKeyStore,
 } from './signing-key.ts';
@@ -95,7 +95,7 @@ export class SigningKeys {
     const keys = new Map<string, LoadedKey>();
     for (const record of await this.#store.load()) {
       if (isPast(record, now)) await this.#store.remove(record.kid);
-      else keys.set(record.kid, { record, publicKey: publicKeyOf(record), privateKey: privateKeyOf(record) });
+      else keys.set(record.kid, { record, publicKey: importPublicKey(record), privateKey: importPrivateKey(record) });
     }
     this.#keys = keys;
   }

@@ -46,7 +46,7 @@ export class CachedQuotaLimits implements QuotaLimits {
     this.#defaults = defaults;
   }
 
-  async limitsOf(workspaceUuid: string): Promise<Limits> {
+  async readLimits(workspaceUuid: string): Promise<Limits> {
     const { ownerId, limits } = await this.#cached(this.#workspaces, workspaceUuid, () =>
       this.#loadWorkspace(workspaceUuid),
     );

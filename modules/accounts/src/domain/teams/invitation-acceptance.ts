@@ -66,7 +66,7 @@ export class InvitationAcceptance {
     const { name, password } = account;
     if ((await this.#database.users.byEmail(email)) !== undefined) throw accountErrors.SIGN_IN_TO_ACCEPT();
     assertSuitablePassword(password, { email, name });
-    const sponsorId = await this.#sponsorOf(invitation);
+    const sponsorId = await this.#findSponsor(invitation);
     const assertRoom = sponsorId === null ? null : await this.#room(accountQuotas.invited_accounts, sponsorId);
     const passwordHash = await this.#hasher.hash(password);
     return this.#database.transact(async (stores) => {
@@ -85,7 +85,7 @@ export class InvitationAcceptance {
    * The user whose quota counts the new account: the first in the chain of invitations, so that accounts which invite
    * each other share one quota. Null if the operator invites.
    */
-  async #sponsorOf({ invitedBy, teamUuid }: Invitation): Promise<string | null> {
+  async #findSponsor({ invitedBy, teamUuid }: Invitation): Promise<string | null> {
     const { users, teams } = this.#database;
     const inviter = (await users.byId(invitedBy)) ?? (await users.byId((await teams.byUuid(teamUuid))?.ownerId ?? ''));
     if (inviter === undefined) throw accountErrors.INVITATION_NOT_FOUND();

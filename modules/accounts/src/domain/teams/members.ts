@@ -29,7 +29,7 @@ export class Members {
       const { team, member } = await lockedMember(stores, teamUuid, userId);
       if (role !== 'admin') {
         await assertNotOwner(stores, team, userId);
-        await stores.invitations.deleteOpenOf(teamUuid, userId);
+        await stores.invitations.deleteOpenBy(teamUuid, userId);
       }
       await stores.members.setRole(teamUuid, userId, role);
       const user = await stores.users.byId(userId);
@@ -51,7 +51,7 @@ export class Members {
       if ((await stores.workspaces.countOwnedBy(userId)) === 0) {
         await stores.workspaces.insert(newWorkspace(this.#effects, userId, DEFAULT_WORKSPACE_NAME, null));
       }
-      await stores.invitations.deleteOpenOf(teamUuid, userId);
+      await stores.invitations.deleteOpenBy(teamUuid, userId);
       await stores.members.delete(teamUuid, userId);
     });
   }

@@ -77,7 +77,7 @@ export class ServiceAccounts {
   }
 }
 
-export function scopesOf(account: ServiceAccount): Scope[] {
+export function parseScopes(account: ServiceAccount): Scope[] {
   return account.scopes.split(',').filter((scope): scope is Scope => Object.hasOwn(WIDTH, scope));
 }
 

@@ -30,7 +30,7 @@ export class Workspaces {
 
   /** Workspaces that the caller can access; with a team, that team's, for its members only. */
   async list(caller: Caller, page: PageRequest, teamUuid?: string): Promise<Page<WorkspaceView>> {
-    if (caller.kind === 'service_account') return this.#onlyOneOf(caller);
+    if (caller.kind === 'service_account') return this.#listOnlyOne(caller);
     if (teamUuid !== undefined && (await this.#database.members.get(teamUuid, caller.id)) === undefined) {
       throw accountErrors.NOT_TEAM_MEMBER();
     }
@@ -96,7 +96,7 @@ export class Workspaces {
     return this.get(uuid);
   }
 
-  async #onlyOneOf(caller: Caller): Promise<Page<WorkspaceView>> {
+  async #listOnlyOne(caller: Caller): Promise<Page<WorkspaceView>> {
     const workspace =
       caller.workspaceUuid === undefined ? undefined : await this.#database.workspaces.byUuid(caller.workspaceUuid);
     return { items: workspace === undefined ? [] : [{ ...workspace, teamRole: null }], nextCursor: null };

@@ -140,7 +140,7 @@ export class Authenticator {
   }
 
   async #byJwt(token: string): Promise<Principal | undefined> {
-    const issuer = issuerOf(token);
+    const issuer = parseIssuer(token);
     if (issuer === this.#deps.jwt.issuer) return this.#byOwnJwt(token);
     if (issuer === undefined || !this.#deps.issuers.trusts(issuer)) return undefined;
     const identity = await this.#deps.issuers.verify(issuer, token);
@@ -166,7 +166,7 @@ export class Authenticator {
 }
 
 /** Unverified: it only selects the issuer whose keys verify the token. */
-function issuerOf(token: string): string | undefined {
+function parseIssuer(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
   } catch (error) {

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { shownCredential } from './shown-credential.ts';
 
 /** The headers as Node's own parser reads them; none if it rejects them. */
-async function headersOf(head: Buffer): Promise<IncomingHttpHeaders[]> {
+async function parseHeaders(head: Buffer): Promise<IncomingHttpHeaders[]> {
   const seen: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
     seen.push(request.headers);
@@ -55,7 +55,7 @@ describeFuzz({
     '\u00a0',
   ],
   run: async (input) => {
-    for (const headers of await headersOf(input)) {
+    for (const headers of await parseHeaders(input)) {
       const shown = shownCredential(headers, false);
       if (headers.authorization !== undefined) expect(['bearer', 'unreadable']).toContain(shown.kind);
       if (shown.kind === 'bearer') {

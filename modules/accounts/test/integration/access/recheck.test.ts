@@ -26,7 +26,7 @@ describeDialects<unknown>('credential rechecks', migrations, (database) => {
       remoteAddress: '127.0.0.1',
       isSecure: false,
     });
-  const refOf = async (token: string): Promise<CredentialRef> =>
+  const createRef = async (token: string): Promise<CredentialRef> =>
     createCredentialRef(await authenticate(token), accounts().clock.now());
   const recheck = (ref: CredentialRef): Promise<Principal> => accounts().module.access.recheck(ref);
   const revoked = { code: 'UNAUTHORIZED', status: 401 };
@@ -41,7 +41,7 @@ describeDialects<unknown>('credential rechecks', migrations, (database) => {
 
   it('accept an expired JWT while its session exists, and refuse it after sign-out', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
-    const ref = await refOf(user.token);
+    const ref = await createRef(user.token);
     await accounts().clock.advance(3_600_000);
     await expect(authenticate(user.token)).rejects.toMatchObject(revoked);
     expect(await recheck(ref)).toMatchObject({ id: user.id, credential: 'jwt', credentialId: ref.credentialId });
@@ -51,7 +51,7 @@ describeDialects<unknown>('credential rechecks', migrations, (database) => {
 
   it('do not count as session activity: the session still ends when idle', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
-    const ref = await refOf(user.token);
+    const ref = await createRef(user.token);
     const day = 86_400_000; // sessions end after seven idle days
     for (let days = 1; days < 7; days += 1) {
       await accounts().clock.advance(day);
@@ -65,7 +65,7 @@ describeDialects<unknown>('credential rechecks', migrations, (database) => {
     const user = await newUser(accounts(), 'ann@example.com');
     const deleted = await newApiToken(accounts(), user);
     const expiring = await newApiToken(accounts(), user, inSeconds(10));
-    const refs = [await refOf(deleted.token), await refOf(expiring.token)] as const;
+    const refs = [await createRef(deleted.token), await createRef(expiring.token)] as const;
     expect(await recheck(refs[1])).toMatchObject({ expiresAt: inSeconds(10) });
     await remove(`/api/tokens/${deleted.id}`, user);
     await accounts().clock.advance(10_000);
@@ -76,7 +76,7 @@ describeDialects<unknown>('credential rechecks', migrations, (database) => {
     const user = await newUser(accounts(), 'ann@example.com');
     const workspace = await newWorkspace(accounts(), user, null);
     const account = await newServiceAccount(accounts(), user, workspace, ['read']);
-    const ref = await refOf(account.token);
+    const ref = await createRef(account.token);
     expect(await recheck(ref)).toMatchObject({ scopes: ['read'], workspaceUuid: workspace });
     await remove(`/api/v1/workspaces/${workspace}/service-accounts/${account.id}`, user);
     await expect(recheck(ref)).rejects.toMatchObject(revoked);
@@ -84,7 +84,7 @@ describeDialects<unknown>('credential rechecks', migrations, (database) => {
 
   it('refuse an expired guest', async () => {
     const { body } = await call(accounts().app, 'POST', '/api/auth/guest', { body: { username: 'smoke' } });
-    const ref = await refOf(String(body['token']));
+    const ref = await createRef(String(body['token']));
     const guest = await recheck(ref);
     expect(guest).toMatchObject({ kind: 'guest', expiresAt: expect.any(String) as string });
     await accounts().clock.advance(Date.parse(String(guest.expiresAt)) - accounts().clock.nowMs());
@@ -94,7 +94,7 @@ describeDialects<unknown>('credential rechecks', migrations, (database) => {
   it('never mix up the credentials of two users', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const bob = await newUser(accounts(), 'bob@example.com');
-    const ref = { ...(await refOf(ann.token)), principalId: bob.id };
+    const ref = { ...(await createRef(ann.token)), principalId: bob.id };
     await expect(recheck(ref)).rejects.toMatchObject(revoked);
   });
 

@@ -29,7 +29,7 @@ describeDialects<unknown>('what one user may own', migrations, (database) => {
     call(accounts().app, 'POST', `/api/v1/invitations/${token}/accept`, {
       body: { email, name: 'New', password: PASSWORD },
     });
-  const newTeamOf = (user: TestUser) =>
+  const createTeam = (user: TestUser) =>
     call(accounts().app, 'POST', '/api/v1/teams', { token: user.token, body: { name: 'Crew' } });
   const full = (quota: string, amount: number) => ({
     status: 403,
@@ -44,7 +44,7 @@ describeDialects<unknown>('what one user may own', migrations, (database) => {
     await limit(ann, 'workspaces', 1);
     await limit(ann, 'teams', 1);
     await newTeam(accounts(), ann);
-    expect(await newTeamOf(ann)).toMatchObject(full('teams', 1));
+    expect(await createTeam(ann)).toMatchObject(full('teams', 1));
     const made = await call(accounts().app, 'POST', '/api/v1/workspaces', { token: ann.token, body: { name: 'More' } });
     expect(made).toMatchObject(full('workspaces', 1));
     expect(await accounts().module.quotas.ofSubject({ scope: 'owner', subject: ann.id })).toMatchObject([

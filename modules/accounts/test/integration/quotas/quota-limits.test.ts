@@ -21,7 +21,7 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     const ann = await newUser(accounts(), 'ann@example.com');
     const first = await newWorkspace(accounts(), ann, null);
     const second = await newWorkspace(accounts(), ann, null);
-    const limits = await accounts().module.quotaLimits.limitsOf(first);
+    const limits = await accounts().module.quotaLimits.readLimits(first);
     expect(limits).toMatchObject({ ownerId: ann.id, workspace: { boxes: 3 }, owner: { boxes: 5 } });
     expect(limits.ownerWorkspaces).toEqual(expect.arrayContaining([first, second]));
   });
@@ -30,10 +30,10 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     const ann = await newUser(accounts(), 'ann@example.com');
     const first = await newWorkspace(accounts(), ann, null);
     const { quotaLimits } = accounts().module;
-    await quotaLimits.limitsOf(first);
+    await quotaLimits.readLimits(first);
     const second = await newWorkspace(accounts(), ann, null);
-    await quotaLimits.limitsOf(second);
-    expect((await quotaLimits.limitsOf(first)).ownerWorkspaces).toContain(second);
+    await quotaLimits.readLimits(second);
+    expect((await quotaLimits.readLimits(first)).ownerWorkspaces).toContain(second);
   });
 
   it('return the owner that a workspace shares its turns with, once they are loaded', async () => {
@@ -41,7 +41,7 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     const workspace = await newWorkspace(accounts(), ann, null);
     const { quotaLimits } = accounts().module;
     expect(quotaLimits.shareOf(workspace)).toBe(workspace);
-    await quotaLimits.limitsOf(workspace);
+    await quotaLimits.readLimits(workspace);
     expect(quotaLimits.shareOf(workspace)).toBe(ann.id);
   });
 
@@ -49,13 +49,13 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     const ann = await newUser(accounts(), 'ann@example.com');
     const workspace = await newWorkspace(accounts(), ann, null);
     const { quotaLimits } = accounts().module;
-    await quotaLimits.limitsOf(workspace);
+    await quotaLimits.readLimits(workspace);
     const updatedAt = accounts().clock.now().toISOString();
     const override = { quota: 'boxes', updatedAt } as const;
     await accounts().database.quotaOverrides.put({ ...override, scope: 'workspace', subject: workspace, amount: 8 });
     await accounts().database.quotaOverrides.put({ ...override, scope: 'owner', subject: ann.id, amount: null });
     await accounts().clock.advance(1000);
-    const limits = await quotaLimits.limitsOf(workspace);
+    const limits = await quotaLimits.readLimits(workspace);
     expect(limits).toMatchObject({ workspace: { boxes: 8 }, owner: { boxes: null } });
   });
 
@@ -63,12 +63,12 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     const ann = await newUser(accounts(), 'ann@example.com');
     const workspace = await newWorkspace(accounts(), ann, null);
     const { quotaLimits, quotas: book } = accounts().module;
-    await quotaLimits.limitsOf(workspace);
+    await quotaLimits.readLimits(workspace);
     const subject = { scope: 'workspace', subject: workspace } as const;
     await book.set(subject, 'boxes', 40);
-    expect((await quotaLimits.limitsOf(workspace)).workspace['boxes']).toBe(40);
+    expect((await quotaLimits.readLimits(workspace)).workspace['boxes']).toBe(40);
     await book.unset(subject, 'boxes');
-    expect((await quotaLimits.limitsOf(workspace)).workspace['boxes']).toBe(3);
+    expect((await quotaLimits.readLimits(workspace)).workspace['boxes']).toBe(3);
     await expect(book.unset(subject, 'boxes')).rejects.toMatchObject({ code: 'QUOTA_NOT_SET' });
   });
 

@@ -29,13 +29,13 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     call(accounts().app, 'POST', `/api/v1/invitations/${String(token)}/accept`, request);
   const newAccount = (email: string) => ({ email, name: 'New', password: 'a new long password' });
 
-  async function teamOf(email: string): Promise<{ owner: TestUser; team: string }> {
+  async function createTeam(email: string): Promise<{ owner: TestUser; team: string }> {
     const owner = await newUser(accounts(), email);
     return { owner, team: await newTeam(accounts(), owner) };
   }
 
   it('create a user with the invited e-mail, who can sign in', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     const invited = await invite(team, owner, 'Bob@Example.com');
     expect(invited).toMatchObject({
       status: 201,
@@ -55,7 +55,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
   });
 
   it('add the signed-in user, by token or by cookie with the CSRF token', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     const bob = await newUser(accounts(), 'bob@example.com');
     const first = await invite(team, owner, 'somebody@example.com', { role: 'guest' });
     const cookies = { svc_session: bob.sessionCookie };
@@ -73,7 +73,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
   });
 
   it('work once: exactly one of many concurrent requests succeeds', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     const bob = await newUser(accounts(), 'bob@example.com');
     const { body } = await invite(team, owner, 'new@example.com');
     const attempts = [
@@ -88,7 +88,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
   });
 
   it('are refused when revoked, expired, unknown, or when the team is gone', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     const [bob, notFound] = [await newUser(accounts(), 'bob@example.com'), { status: 404 }];
     const revoked = await invite(team, owner, 'a@example.com');
     const expired = await invite(team, owner, 'b@example.com', { expires_in: 60 });
@@ -108,7 +108,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
   });
 
   it('end when the inviting admin leaves or loses the role', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     const admin = await newUser(accounts(), 'bob@example.com');
     await joinTeam(accounts(), team, admin, 'admin');
     const { body } = await invite(team, admin, 'new@example.com');
@@ -118,7 +118,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
   });
 
   it('give no account with another e-mail, and none of an existing user', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     await newUser(accounts(), 'bob@example.com');
     const { body } = await invite(team, owner, 'bob@example.com');
     const answers = [
@@ -139,7 +139,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
   });
 
   it('refuse service accounts, guests and revoked tokens, but not a browser with an ended session', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     const { body } = await invite(team, owner, 'new@example.com');
     const machine = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['admin']);
     const guest = await call(accounts().app, 'POST', '/api/auth/guest', { body: { username: 'smoke' } });
@@ -151,7 +151,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
   });
 
   it('do not outlive the API token that created them', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     const latest = new Date(accounts().clock.nowMs() + 3600_000).toISOString();
     const { token } = await newApiToken(accounts(), owner, latest);
     const byToken = { ...owner, token };
@@ -164,7 +164,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
   });
 
   it('are refused for members, and limited in number like the team itself', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     expect((await invite(team, owner, 'ann@example.com')).body).toMatchObject({ code: 'ALREADY_MEMBER' });
     const many = await Promise.all(Array.from({ length: 6 }, (_, n) => invite(team, owner, `u${n}@example.com`)));
     expect(sortedStatuses(many)).toEqual([201, 201, 201, 201, 409, 409]);
@@ -180,7 +180,7 @@ describeDialects<unknown>('invitations', migrations, (database) => {
   });
 
   it('are refused when malformed', async () => {
-    const { owner, team } = await teamOf('ann@example.com');
+    const { owner, team } = await createTeam('ann@example.com');
     const malformed = [{ email: 'nobody' }, { role: 'owner' }, { expires_in: 1 }, { expires_in: 31 * 86_400 }];
     for (const wrong of malformed) {
       expect(await invite(team, owner, 'new@example.com', wrong)).toMatchObject({ status: 400 });

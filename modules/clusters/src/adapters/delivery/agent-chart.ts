@@ -34,7 +34,7 @@ export function createPackedChart(folder: string): () => Promise<PackedChart> {
 
 /** Builds the archive that `helm package` builds: a gzipped tar of one folder named after the chart. */
 async function packChart(folder: string): Promise<Buffer> {
-  const name = nameOf(await readFile(join(folder, 'Chart.yaml'), 'utf8'));
+  const name = parseName(await readFile(join(folder, 'Chart.yaml'), 'utf8'));
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = found.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
   const entries = files.toSorted().map(async (file): Promise<TarEntry> => {
@@ -45,7 +45,7 @@ async function packChart(folder: string): Promise<Buffer> {
   return compress(Buffer.concat(chunks));
 }
 
-function nameOf(chart: string): string {
+function parseName(chart: string): string {
   const name = /^name: *([a-z\d-]+)$/m.exec(chart)?.[1];
   if (name === undefined) throw new Error('Chart.yaml has no name');
   return name;

@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  indexOf,
+  createIndex,
   readImageArchive,
   type ImageArchitecture,
   type ImageArchive,
@@ -51,7 +51,7 @@ export class AgentImages {
   async indexes(): Promise<ImageIndex[]> {
     const images = await this.#archives();
     const tags = [...new Set(images.map(({ tag }) => tag))].toSorted();
-    return tags.map((tag) => indexOf(images.filter((image) => image.tag === tag)));
+    return tags.map((tag) => createIndex(images.filter((image) => image.tag === tag)));
   }
 
   /** Returns the manifest of one architecture by digest. */

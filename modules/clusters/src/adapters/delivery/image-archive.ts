@@ -49,18 +49,19 @@ export async function readImageArchive(handle: FileHandle, architecture: ImageAr
     if (found === undefined) throw new Error(`it has no ${path}`);
     return found;
   };
-  const placeOf = async ({ digest, size }: Static<typeof descriptor>): Promise<ArchivedFile> => {
+  const findPlace = async ({ digest, size }: Static<typeof descriptor>): Promise<ArchivedFile> => {
     const found = place(`blobs/${digest.replace(':', '/')}`);
-    if (found.sizeBytes !== size || (await digestOf(handle, found)) !== digest) throw new Error(`${digest} is damaged`);
+    if (found.sizeBytes !== size || (await computeDigest(handle, found)) !== digest)
+      throw new Error(`${digest} is damaged`);
     return found;
   };
   const index = await readDocument(handle, place('index.json'), layoutIndex);
   const [top] = index.value.manifests;
   if (top === undefined) throw new Error('it has no image');
-  const manifest = await readDocument(handle, await placeOf(top), imageManifest);
+  const manifest = await readDocument(handle, await findPlace(top), imageManifest);
   const { config, layers } = manifest.value;
   const blobs = new Map<string, ArchivedFile>();
-  for (const each of [config, ...layers]) blobs.set(each.digest, await placeOf(each));
+  for (const each of [config, ...layers]) blobs.set(each.digest, await findPlace(each));
   const found = await readDocument(handle, place(`blobs/${config.digest.replace(':', '/')}`), imageConfig);
   if (found.value.architecture !== architecture) throw new Error(`it is for ${found.value.architecture}`);
   return {
@@ -74,7 +75,7 @@ export async function readImageArchive(handle: FileHandle, architecture: ImageAr
 /**
  * Index of the images with one tag; a node picks the image for its processor. Identical images give identical bytes.
  */
-export function indexOf(images: readonly ImageArchive[]): ImageIndex {
+export function createIndex(images: readonly ImageArchive[]): ImageIndex {
   const manifests = images.map(({ architecture, manifest: { mediaType, digest, content } }) => ({
     mediaType,
     digest,
@@ -99,7 +100,7 @@ async function readDocument<Schema extends TSchema>(
   return { content, value };
 }
 
-async function digestOf(handle: FileHandle, { offset, sizeBytes }: ArchivedFile): Promise<string> {
+async function computeDigest(handle: FileHandle, { offset, sizeBytes }: ArchivedFile): Promise<string> {
   const hash = createHash('sha256');
   const buffer = Buffer.alloc(READ_BYTES);
   for (let read = 0; read < sizeBytes;) {

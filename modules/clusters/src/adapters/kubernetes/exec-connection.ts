@@ -6,9 +6,9 @@ import { KUBERNETES_SERVICE } from '@svc/protocol';
 import { WebSocket } from 'ws';
 import { clusterErrors } from '../../errors.ts';
 import type { AgentTunnel } from '../tunnel/agent-tunnel.ts';
-import { tunnelErrorOf } from '../tunnel/tunnel-errors.ts';
+import { toTunnelError } from '../tunnel/tunnel-errors.ts';
 import { tunnelRequestOf, type KubernetesCaller } from './kubernetes-api.ts';
-import { kubernetesErrorOf } from './kubernetes-errors.ts';
+import { toKubernetesError } from './kubernetes-errors.ts';
 import type { ShellRequest } from '../../domain/kubernetes/shell-request.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
@@ -35,7 +35,7 @@ export async function openExec(
     if (deadline.aborted && !signal.aborted) {
       throw clusterErrors.TUNNEL_TIMEOUT({ details: { ...target, reason: 'the shell did not begin' } });
     }
-    throw tunnelErrorOf(error, target);
+    throw toTunnelError(error, target);
   }
 }
 
@@ -62,7 +62,7 @@ function shakeHands(stream: Duplex, path: string, cluster: string, signal: Abort
       resolve(socket);
     });
     socket.once('unexpected-response', (_request, response) => {
-      readRefusal(response).then((body) => fail(kubernetesErrorOf(response.statusCode ?? 502, body, cluster)), fail);
+      readRefusal(response).then((body) => fail(toKubernetesError(response.statusCode ?? 502, body, cluster)), fail);
     });
   });
 }

@@ -8,8 +8,8 @@ import type { TunnelStore } from '../../domain/tunnel.ts';
 import { clusterErrors } from '../../errors.ts';
 import type { AgentTunnel } from '../tunnel/agent-tunnel.ts';
 import type { AgentTunnels } from '../tunnel/agent-tunnels.ts';
-import { offlineError, tunnelErrorOf } from '../tunnel/tunnel-errors.ts';
-import { kubernetesErrorOf } from './kubernetes-errors.ts';
+import { offlineError, toTunnelError } from '../tunnel/tunnel-errors.ts';
+import { toKubernetesError } from './kubernetes-errors.ts';
 
 /**
  * The caller on whose behalf the API server is queried. The agent's policy and the server's RBAC decide after the
@@ -50,7 +50,7 @@ export class KubernetesApi {
   }
 
   /** Throws `AGENT_OFFLINE`, which names the replica that holds the tunnel if it is another one. */
-  async tunnelOf({ cluster }: KubernetesCaller): Promise<AgentTunnel> {
+  async findTunnel({ cluster }: KubernetesCaller): Promise<AgentTunnel> {
     const tunnel = this.#options.tunnels.find(cluster.id);
     if (tunnel === undefined) throw await offlineError(this.#options, cluster.id, cluster.name);
     return tunnel;
@@ -58,7 +58,7 @@ export class KubernetesApi {
 
   /** Returns the body of a GET. Maps API server errors to catalogue errors. */
   async get(caller: KubernetesCaller, question: KubernetesQuestion): Promise<unknown> {
-    const tunnel = await this.tunnelOf(caller);
+    const tunnel = await this.findTunnel(caller);
     const agent = tunnel.connectionsFor(tunnelRequestOf(caller));
     const { signal, timeoutMs = this.#options.answerTimeoutMs } = question;
     for (;;) {
@@ -70,7 +70,7 @@ export class KubernetesApi {
         // The peer may close a kept-alive connection just as it is reused.
         const isStale = outgoing?.reusedSocket === true && !isAppError(error) && !(error instanceof RelayTimeout);
         if (isStale && !signal.aborted) continue;
-        throw tunnelErrorOf(error, { cluster: caller.cluster.name, service: KUBERNETES_SERVICE });
+        throw toTunnelError(error, { cluster: caller.cluster.name, service: KUBERNETES_SERVICE });
       }
     }
   }
@@ -102,7 +102,7 @@ async function answerTo(
     });
     const body = await readJson(response, maxSizeBytes, cluster);
     const status = response.statusCode ?? 502;
-    if (status !== 200) throw kubernetesErrorOf(status, body, cluster);
+    if (status !== 200) throw toKubernetesError(status, body, cluster);
     return body;
   } finally {
     clearTimeout(timer);

@@ -6,7 +6,7 @@ import { clusterErrors } from '../../errors.ts';
  * Maps an error of the API server, or of the agent in front of it, to a catalogue error. The reason comes from its
  * `Status`.
  */
-export function kubernetesErrorOf(status: number, body: unknown, cluster: string): AppError {
+export function toKubernetesError(status: number, body: unknown, cluster: string): AppError {
   const reason = textAt(body, 'message') ?? `the API server answered ${status}`;
   const details = { cluster, reason };
   switch (status) {

@@ -55,7 +55,7 @@ export async function readObjectPage<Item>(options: ObjectPagesOptions<Item>): P
       if (items.length === pageSize) return { items, nextCursor: encodeCursor({ ...position, skip: index }) };
       items.push(source.view(object));
     }
-    const token = continueTokenOf(list);
+    const token = parseContinueToken(list);
     position = { source: token === null ? position.source + 1 : position.source, token, skip: 0 };
   }
   return { items, nextCursor: position.source < sources.length ? encodeCursor(position) : null };
@@ -63,7 +63,7 @@ export async function readObjectPage<Item>(options: ObjectPagesOptions<Item>): P
 
 const MAX_TOKEN_LENGTH = 2048;
 
-function continueTokenOf(list: unknown): string | null {
+function parseContinueToken(list: unknown): string | null {
   const token = fieldAt(list, 'metadata', 'continue');
   return typeof token === 'string' && token !== '' && token.length <= MAX_TOKEN_LENGTH ? token : null;
 }

@@ -7,18 +7,18 @@ import type { TunnelStore } from '../../domain/tunnel.ts';
 import { clusterErrors } from '../../errors.ts';
 
 /** Maps a failure behind the tunnel to the error that its caller receives. */
-export function tunnelErrorOf(error: unknown, target: { cluster: string; service: string }): AppError {
+export function toTunnelError(error: unknown, target: { cluster: string; service: string }): AppError {
   if (isAppError(error)) return error;
   if (error instanceof RelayTimeout)
     return clusterErrors.TUNNEL_TIMEOUT({ details: { ...target, reason: error.message } });
-  if (error instanceof MuxError) return muxErrorOf(error, target);
+  if (error instanceof MuxError) return fromMuxError(error, target);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isNotHttp = error instanceof MalformedAnswer || code.startsWith('HPE_');
   const reason = isNotHttp ? 'the service does not speak HTTP' : 'the service closed the connection';
   return clusterErrors.TUNNEL_BACKEND_UNREACHABLE({ details: { ...target, reason }, cause: error });
 }
 
-function muxErrorOf(error: MuxError, target: { cluster: string; service: string }): AppError {
+function fromMuxError(error: MuxError, target: { cluster: string; service: string }): AppError {
   const details = { ...target, reason: error.reason };
   switch (error.resetCode) {
     case TUNNEL_STREAM_CODES.unknownService:

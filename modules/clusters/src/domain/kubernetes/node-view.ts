@@ -1,4 +1,4 @@
-import { conditionOf, fieldAt, hasCondition, isRecord, parseQuantity, recordsAt, textAt } from '@svc/kube/values';
+import { findCondition, fieldAt, hasCondition, isRecord, parseQuantity, recordsAt, textAt } from '@svc/kube/values';
 import { Type, type Static } from 'typebox';
 import type { UsageByName } from './usage.ts';
 
@@ -38,7 +38,7 @@ const MAX_ROLES = 16;
 export function viewNode(node: unknown, usages: UsageByName): Static<typeof nodeSchema> {
   const name = textAt(node, 'metadata', 'name') ?? '';
   const usage = usages.get(name);
-  const readiness = conditionOf(node, 'Ready')?.['status'];
+  const readiness = findCondition(node, 'Ready')?.['status'];
   const ready = readiness === 'True';
   const labels = fieldAt(node, 'metadata', 'labels');
   const addresses = recordsAt(node, 'status', 'addresses');

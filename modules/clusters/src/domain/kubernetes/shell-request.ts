@@ -39,13 +39,13 @@ export function parseShellRequest({ pathname, searchParams: query }: URL): Shell
   const container = query.get('container');
   if (container !== null && !NAMESPACE.test(container)) throw invalid('container', 'is not a container name');
   return {
-    cluster: clusterOf(pathname),
+    cluster: parseCluster(pathname),
     namespace: named(query, 'namespace', NAMESPACE),
     pod: named(query, 'pod', POD),
     container,
-    command: commandOf(query.getAll('command')),
-    tty: flagOf(query, 'tty', true),
-    ack: flagOf(query, 'ack', false),
+    command: parseCommand(query.getAll('command')),
+    tty: parseFlag(query, 'tty', true),
+    ack: parseFlag(query, 'ack', false),
     cols: extent(query, 'cols', 80),
     rows: extent(query, 'rows', 24),
     workspaceUuid: query.get('workspace_uuid') ?? undefined,
@@ -53,7 +53,7 @@ export function parseShellRequest({ pathname, searchParams: query }: URL): Shell
   };
 }
 
-function clusterOf(pathname: string): string {
+function parseCluster(pathname: string): string {
   const encoded = PATH.exec(pathname)?.[1] ?? '';
   try {
     return decodeURIComponent(encoded);
@@ -68,7 +68,7 @@ function named(query: URLSearchParams, field: string, pattern: RegExp): string {
   throw invalid(field, value === '' ? 'is missing' : `is no name of a ${field}`);
 }
 
-function commandOf(words: readonly string[]): readonly string[] {
+function parseCommand(words: readonly string[]): readonly string[] {
   if (words.length === 0) return SHELL;
   const isTooLong = words.length > MAX_COMMAND_WORDS || words.join('').length > MAX_COMMAND_CHARACTERS;
   if (isTooLong || words[0] === '') {
@@ -77,7 +77,7 @@ function commandOf(words: readonly string[]): readonly string[] {
   return words;
 }
 
-function flagOf(query: URLSearchParams, field: string, usual: boolean): boolean {
+function parseFlag(query: URLSearchParams, field: string, usual: boolean): boolean {
   const text = query.get(field) ?? String(usual);
   if (text === 'true' || text === 'false') return text === 'true';
   throw invalid(field, 'is neither true nor false');

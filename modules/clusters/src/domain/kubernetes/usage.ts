@@ -15,12 +15,12 @@ export function usageByName(list: unknown): UsageByName {
     if (name === null) continue;
     const namespace = textAt(item, 'metadata', 'namespace');
     const parts = isRecord(item['usage']) ? [item] : recordsAt(item, 'containers');
-    found.set(namespace === null ? name : `${namespace}/${name}`, sumOf(parts));
+    found.set(namespace === null ? name : `${namespace}/${name}`, sumUsage(parts));
   }
   return found;
 }
 
-function sumOf(parts: readonly Record<string, unknown>[]): Usage {
+function sumUsage(parts: readonly Record<string, unknown>[]): Usage {
   const sum: Usage = { cpuCores: 0, memoryBytes: 0 };
   for (const { usage } of parts) {
     if (!isRecord(usage)) continue;

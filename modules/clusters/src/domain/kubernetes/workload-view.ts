@@ -63,7 +63,7 @@ export function viewWorkload(kind: WorkloadKind, object: unknown): WorkloadView 
     ...NUMBERS[kind](object),
     images: [...new Set(images)].filter((image) => image !== ''),
     created_at: textAt(object, 'metadata', 'creationTimestamp'),
-    selector: selectorOf(object),
+    selector: renderSelector(object),
   };
 }
 
@@ -110,18 +110,18 @@ function cronNumbers(object: unknown): Numbers {
 }
 
 /** As a Kubernetes label query: `app=web,tier in (a,b)`. */
-function selectorOf(object: unknown): string | null {
+function renderSelector(object: unknown): string | null {
   const labels = fieldAt(object, 'spec', 'selector', 'matchLabels');
   const terms = Object.entries(isRecord(labels) ? labels : {}).map(([key, value]) => `${key}=${String(value)}`);
   for (const expression of recordsAt(object, 'spec', 'selector', 'matchExpressions')) {
-    const term = termOf(expression);
+    const term = renderTerm(expression);
     if (term === null) return null;
     terms.push(term);
   }
   return terms.length === 0 ? null : terms.join(',');
 }
 
-function termOf(expression: Record<string, unknown>): string | null {
+function renderTerm(expression: Record<string, unknown>): string | null {
   const key = textAt(expression, 'key');
   const listed = expression['values'];
   const values = Array.isArray(listed) ? listed.join(',') : '';

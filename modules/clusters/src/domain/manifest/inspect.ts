@@ -50,14 +50,14 @@ export function inspectManifest(text: string): ManifestFinding {
     else if (finding.code === 'MANIFEST_TOO_LARGE') return finding;
     else faults.push(finding.reason);
   }
-  if (faults.length > 0) return invalid(allOf(faults));
+  if (faults.length > 0) return invalid(summarizeFaults(faults));
   return objects === 0 ? invalid('has no document') : { ok: true, documents: objects };
 }
 
 /** Null for an empty document. */
 function inspectDocument({ errors, contents }: Document, number: number, text: string): ManifestFinding | null {
   const syntax = errors[0];
-  if (syntax !== undefined) return invalid(`document ${number} is not YAML ${placeOf(syntax, text)}`);
+  if (syntax !== undefined) return invalid(`document ${number} is not YAML ${describePlace(syntax, text)}`);
   if (contents === null || (isScalar(contents) && contents.value === null)) return null;
   const oversize = measure(contents, number);
   if (oversize !== null) return oversize;
@@ -66,14 +66,14 @@ function inspectDocument({ errors, contents }: Document, number: number, text: s
 }
 
 /** Reports all faults at once to save the author round trips. */
-function allOf(faults: readonly string[]): string {
+function summarizeFaults(faults: readonly string[]): string {
   const told = faults.slice(0, MANIFEST_LIMITS.toldFaults).join('; ');
   const more = faults.length - MANIFEST_LIMITS.toldFaults;
   return more > 0 ? `${told}; and ${more} more` : told;
 }
 
 /** Location and cause, without quoting the text: it may be a secret, and errors are stored. */
-function placeOf({ pos, message }: YAMLParseError, text: string): string {
+function describePlace({ pos, message }: YAMLParseError, text: string): string {
   const before = text.slice(0, pos[0]);
   const line = before.split('\n').length;
   const column = before.length - before.lastIndexOf('\n');
@@ -86,15 +86,16 @@ function placeOf({ pos, message }: YAMLParseError, text: string): string {
 function measure(contents: unknown, number: number): ManifestFinding | null {
   const anchors = new Map<string, number>();
   const found: { tooDeep: boolean; repeatedKey: string | null } = { tooDeep: false, repeatedKey: null };
-  const sizeOf = (node: unknown, depth: number): number => {
+  const countNodes = (node: unknown, depth: number): number => {
     if (depth > MANIFEST_LIMITS.depth) {
       found.tooDeep = true;
       return 1;
     }
     let size = 1;
     if (isAlias(node)) return anchors.get(node.source) ?? 1;
-    if (isPair(node)) size = sizeOf(node.key, depth + 1) + sizeOf(node.value, depth + 1);
-    else if (isCollection(node)) for (const item of node.items) size += sizeOf(item, isMap(node) ? depth : depth + 1);
+    if (isPair(node)) size = countNodes(node.key, depth + 1) + countNodes(node.value, depth + 1);
+    else if (isCollection(node))
+      for (const item of node.items) size += countNodes(item, isMap(node) ? depth : depth + 1);
     if (isMap(node)) found.repeatedKey ??= findRepeatedKey(node);
     if (isCollection(node) || isScalar(node)) {
       const { anchor } = node;
@@ -102,7 +103,7 @@ function measure(contents: unknown, number: number): ManifestFinding | null {
     }
     return size;
   };
-  const size = sizeOf(contents, 0);
+  const size = countNodes(contents, 0);
   if (found.tooDeep) return tooLarge(`document ${number} nests deeper than ${MANIFEST_LIMITS.depth} levels`);
   if (found.repeatedKey !== null) {
     return invalid(`document ${number} has the key ${found.repeatedKey} twice in one mapping`);

@@ -103,7 +103,7 @@ export class AgentConnections {
   async drain(overMs: number): Promise<void> {
     this.#draining = true;
     const sessions = [...this.#alive];
-    const waves = wavesOf(sessions);
+    const waves = splitIntoWaves(sessions);
     const allGone = Promise.all(sessions.map(({ connection }) => connection.ended));
     const stepMs = overMs / 2 / waves.length;
     for (const wave of waves) {
@@ -134,7 +134,7 @@ export class AgentConnections {
   }
 }
 
-function wavesOf(sessions: readonly AgentSession[]): (readonly AgentSession[])[] {
+function splitIntoWaves(sessions: readonly AgentSession[]): (readonly AgentSession[])[] {
   const size = Math.max(SMALLEST_WAVE, Math.ceil(sessions.length / WAVES));
   const waves: (readonly AgentSession[])[] = [];
   for (let start = 0; start < sessions.length; start += size) waves.push(sessions.slice(start, start + size));

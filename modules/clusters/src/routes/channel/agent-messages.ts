@@ -7,7 +7,7 @@ import {
   type EventReport,
   type Hello,
 } from '@svc/protocol';
-import { boundedDetails, timeOf } from '../../domain/bounded-report.ts';
+import { boundedDetails, parseTime } from '../../domain/bounded-report.ts';
 import { parseClockSkew } from '../../domain/cluster-warnings.ts';
 import { eventsKey, type Changes } from '../../domain/changes.ts';
 import type { Clock } from '@svc/runtime';
@@ -150,7 +150,7 @@ export class AgentMessages implements SessionHandlers {
         namespace: report.namespace,
         resource: report.resource,
         details: boundedDetails(report.details),
-        occurredAt: timeOf(occurredAt ?? timestamp, clock.now()),
+        occurredAt: parseTime(occurredAt ?? timestamp, clock.now()),
         receivedAt: clock.now().toISOString(),
       },
     });

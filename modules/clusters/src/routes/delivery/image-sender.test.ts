@@ -24,14 +24,14 @@ it('limits concurrent downloads and starts the next when one ends', async () => 
     const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/`; // a TCP listener
     const gone = new AbortController();
     const held = new AbortController();
-    const statusOf = async (signal: AbortSignal): Promise<number> => (await fetch(url, { signal })).status;
-    expect([await statusOf(gone.signal), await statusOf(held.signal)]).toEqual([200, 200]);
+    const fetchStatus = async (signal: AbortSignal): Promise<number> => (await fetch(url, { signal })).status;
+    expect([await fetchStatus(gone.signal), await fetchStatus(held.signal)]).toEqual([200, 200]);
     const refused = await fetch(url);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
     await refused.body?.cancel();
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(200); // takes no slot
     gone.abort();
-    await expect.poll(() => statusOf(held.signal), { timeout: 60_000 }).toBe(200);
+    await expect.poll(() => fetchStatus(held.signal), { timeout: 60_000 }).toBe(200);
     held.abort();
   } finally {
     app.server.closeAllConnections();

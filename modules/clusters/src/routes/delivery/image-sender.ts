@@ -26,7 +26,7 @@ export class ImageSender {
   ): Promise<FastifyReply> {
     let sending = false;
     try {
-      const range = rangeOf(request.headers.range, sizeBytes);
+      const range = parseRange(request.headers.range, sizeBytes);
       const { first, last } = range ?? { first: 0, last: sizeBytes - 1 };
       void reply
         .type(contentType)
@@ -53,7 +53,7 @@ export class ImageSender {
 }
 
 /** Null for the whole file, also if the header holds no byte range or several. Throws if the range is empty. */
-function rangeOf(header: string | undefined, sizeBytes: number): { first: number; last: number } | null {
+function parseRange(header: string | undefined, sizeBytes: number): { first: number; last: number } | null {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
   if (from === '' && to === '') return null;
   const first = from === '' ? Math.max(0, sizeBytes - Number(to)) : Number(from);

@@ -1,7 +1,7 @@
 import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { clusterOf, type RouteContext } from '../context.ts';
+import { findCluster, type RouteContext } from '../context.ts';
 import { streamSignal } from '../event-stream.ts';
 import { clusterParams, nextCursor, scopeQuery } from '../parameters.ts';
 import type { KubernetesApi, KubernetesCaller } from '../../adapters/kubernetes/kubernetes-api.ts';
@@ -62,7 +62,7 @@ function addNodeRoute(app: HttpApp, options: KubernetesRouteOptions): void {
       },
     },
     async (request, reply) => {
-      const asked = await askedOf(options, request, reply);
+      const asked = await readAsked(options, request, reply);
       const usages = await readUsage(asked, `${METRICS}/nodes`);
       const source = { path: '/api/v1/nodes', view: (node: object) => viewNode(node, usages) };
       const { items, nextCursor: cursor } = await readPage(asked, request.query, [source]);
@@ -85,7 +85,7 @@ function addWorkloadRoute(app: HttpApp, options: KubernetesRouteOptions): void {
       },
     },
     async (request, reply) => {
-      const asked = await askedOf(options, request, reply);
+      const asked = await readAsked(options, request, reply);
       const { namespace, kind } = request.query;
       const kinds = kind === undefined ? (Object.keys(WORKLOAD_PATHS) as WorkloadKind[]) : [kind]; // own keys only
       const sources = kinds.map((each) => {
@@ -125,7 +125,7 @@ function addPodRoute(app: HttpApp, options: KubernetesRouteOptions): void {
       },
     },
     async (request, reply) => {
-      const asked = await askedOf(options, request, reply);
+      const asked = await readAsked(options, request, reply);
       const { namespace, node, label_selector: labelSelector } = request.query;
       const fieldSelector = node === undefined ? undefined : `spec.nodeName=${node}`;
       const usages = await readUsage(asked, pathOf(METRICS, 'pods', namespace), { labelSelector });
@@ -143,12 +143,12 @@ interface Asked {
   signal: AbortSignal;
 }
 
-async function askedOf(
+async function readAsked(
   { context, api }: KubernetesRouteOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Asked> {
-  const cluster = await clusterOf(context, request);
+  const cluster = await findCluster(context, request);
   const caller = { cluster, principalId: principalOf(request).id, role: grantOf(request).role };
   reply.header('cache-control', 'no-store');
   return { api, caller, signal: streamSignal(reply, context.stopping) };
@@ -173,7 +173,7 @@ function readPage<Item>(
 
 /** Usage is optional: a cluster may have no metrics server, and the agent's policy may deny access to it. */
 async function readUsage({ api, caller, signal }: Asked, path: string, filter: Filter = {}): Promise<UsageByName> {
-  await api.tunnelOf(caller); // throws here if the agent is offline, which the catch below must not hide
+  await api.findTunnel(caller); // throws here if the agent is offline, which the catch below must not hide
   try {
     return usageByName(await api.get(caller, { path, query: filter, signal, ...METRICS_LIMITS }));
   } catch {

@@ -108,7 +108,7 @@ export class ShellRoute implements UpgradeRoute {
     const { caller, principal, cluster, check, held } = await this.#admit(upgrade);
     const wanted = parseShellRequest(upgrade.url);
     requireWebSocket(upgrade);
-    await this.#options.api.tunnelOf(caller);
+    await this.#options.api.findTunnel(caller);
     if (this.#stopping.signal.aborted) throw clusterErrors.SHUTTING_DOWN({ headers: { 'retry-after': '1' } });
     const leave = this.#enter(cluster.id);
     try {
@@ -187,10 +187,10 @@ export class ShellRoute implements UpgradeRoute {
     try {
       const signal = AbortSignal.any([gone.signal, this.#stopping.signal]);
       const container = await chooseContainer(api, caller, wanted, signal);
-      const tunnel = await api.tunnelOf(caller);
+      const tunnel = await api.findTunnel(caller);
       const process = await openExec(tunnel, caller, { ...wanted, container }, signal);
       client.send(JSON.stringify({ type: 'ready', container, tty: wanted.tty }));
-      const whyLost = (): Promise<AppError | null> => refusalOf(check);
+      const whyLost = (): Promise<AppError | null> => catchRefusal(check);
       const size = wanted.tty ? wanted : null;
       await this.#follow(new ShellSession(client, process, { acknowledges: wanted.ack, size, whyLost }), held);
     } catch (error) {
@@ -236,7 +236,7 @@ export class ShellRoute implements UpgradeRoute {
 }
 
 /** Null while the caller still has the right, and when the check itself fails. */
-async function refusalOf(check: () => Promise<void>): Promise<AppError | null> {
+async function catchRefusal(check: () => Promise<void>): Promise<AppError | null> {
   try {
     await check();
     return null;

@@ -47,7 +47,7 @@ export class ShellSession {
     process.on('error', () => process.terminate()); // `close` follows
     client.once('close', () => this.#leave());
     process.once('close', () => this.#end());
-    this.over = Promise.all([closeOf(client), closeOf(process)]).then(() => undefined);
+    this.over = Promise.all([waitForClose(client), waitForClose(process)]).then(() => undefined);
     if (size !== null) this.#resize(size.cols, size.rows);
     process.resume();
     client.resume();
@@ -198,7 +198,7 @@ function pass(from: WebSocket, to: WebSocket, data: Buffer): void {
   if (to.bufferedAmount > MAX_WAITING_BYTES) from.pause();
 }
 
-function closeOf(socket: WebSocket): Promise<void> {
+function waitForClose(socket: WebSocket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.readyState === WebSocket.CLOSED) resolve();
     else socket.once('close', () => resolve());

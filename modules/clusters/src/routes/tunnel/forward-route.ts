@@ -40,7 +40,7 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
       await Promise.all([...sessions].map((session) => session.drain(1000)));
     },
     handle: async (upgrade) => {
-      const asked = askedOf(upgrade);
+      const asked = parseAsked(upgrade);
       if (!acceptor.wants(upgrade.request)) {
         const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is needed';
         throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason } });
@@ -78,7 +78,7 @@ interface Asked {
   teamUuid: string | null;
 }
 
-function askedOf({ url, request }: UpgradeRequest): Asked {
+function parseAsked({ url, request }: UpgradeRequest): Asked {
   const [, cluster = '', team, service = ''] = PATH.exec(url.pathname) ?? [];
   if (!isServiceName(service)) throw clusterErrors.FORWARD_NOT_FOUND({ details: { cluster, service: 'such service' } });
   const header = request.headers['x-team-uuid'];

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { timestampAfter } from '../../domain/timestamps.ts';
 import { sha256, type RandomBytes } from '../../domain/identifiers.ts';
 import { clusterErrors } from '../../errors.ts';
-import { clusterOf, type RouteContext } from '../context.ts';
+import { findCluster, type RouteContext } from '../context.ts';
 import { clusterParams, scopeQuery } from '../parameters.ts';
 import { clusterHost, serviceHost } from './tunnel-address.ts';
 import { TUNNEL_PARAMETER } from './tunnel-cookie.ts';
@@ -58,7 +58,7 @@ function addLinkRoute(app: HttpApp, { context, store, randomBytes, endpoints, do
       },
     },
     async (request, reply) => {
-      const cluster = await clusterOf(context, request);
+      const cluster = await findCluster(context, request);
       const { service, expires_in_seconds: seconds = 3600 } = request.body;
       // A page shown in a browser must not gain its visitor's rights over the cluster.
       if (!isServiceName(service) || service === KUBERNETES_SERVICE) {
@@ -98,7 +98,7 @@ function addEndpointRoute(app: HttpApp, { context, endpoints, domain }: LinkRout
       },
     },
     async (request) => {
-      const cluster = await clusterOf(context, request);
+      const cluster = await findCluster(context, request);
       const team = request.query.team_uuid === undefined ? '' : `;team=${request.query.team_uuid}`;
       return {
         cluster_id: cluster.id,

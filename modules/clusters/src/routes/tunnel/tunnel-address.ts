@@ -33,7 +33,7 @@ const MAX_SERVICE_LABEL = 63 - HOST_PREFIX.length - CLUSTER_ID_LENGTH - 1;
 const HASH_LENGTH = 10;
 
 /** Null if the request is not for a tunnel. Reads only host and path, so it is cheap enough for every request. */
-export function tunnelAddressOf(request: IncomingMessage, domain: string): TunnelAddress | null {
+export function parseTunnelAddress(request: IncomingMessage, domain: string): TunnelAddress | null {
   const url = request.url ?? '/';
   const header = request.headers[TEAM_HEADER];
   const teamUuid = typeof header === 'string' ? header : null;

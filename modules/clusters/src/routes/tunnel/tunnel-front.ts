@@ -7,7 +7,7 @@ import {
   relayRequest,
   relayUpgrade,
   renderNestedError,
-  requestIdOf,
+  resolveRequestId,
   whenClosed,
   type ClientOfRequest,
   type RelayTarget,
@@ -22,9 +22,9 @@ import type { AgentTunnel } from '../../adapters/tunnel/agent-tunnel.ts';
 import type { AgentTunnels } from '../../adapters/tunnel/agent-tunnels.ts';
 import { answeredHeaders, forwardedHeaders, isDroppedTrailer, type ForwardedRequest } from './forwarded-headers.ts';
 import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
-import { serviceHost, tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
+import { serviceHost, parseTunnelAddress, type TunnelAddress } from './tunnel-address.ts';
 import { TUNNEL_PARAMETER } from './tunnel-cookie.ts';
-import { offlineError, tunnelErrorOf } from '../../adapters/tunnel/tunnel-errors.ts';
+import { offlineError, toTunnelError } from '../../adapters/tunnel/tunnel-errors.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 
 export interface TunnelFrontOptions {
@@ -69,7 +69,7 @@ export class TunnelFront {
    * the service.
    */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const address = tunnelAddressOf(request, this.#options.domain);
+    const address = parseTunnelAddress(request, this.#options.domain);
     if (address === null) return false;
     this.#requests.add(request);
     request.socket.setTimeout(0); // a watch may be silent for an hour; the agent's liveness check ends dead ones
@@ -87,14 +87,14 @@ export class TunnelFront {
     return {
       name: 'tunnel',
       hold: 'required',
-      matches: (request) => tunnelAddressOf(request, domain) !== null,
+      matches: (request) => parseTunnelAddress(request, domain) !== null,
       render: renderNestedError,
       handle: async ({ request, socket, head, hold }) => {
-        const address = tunnelAddressOf(request, domain);
+        const address = parseTunnelAddress(request, domain);
         if (address === null) return;
         const decided = await this.#decide(request, address);
         const agent = decided.tunnel.connectionsFor(decided.stream);
-        const target = { ...this.#targetOf(decided, UPGRADE_TIMEOUT_MS), agent };
+        const target = { ...this.#createTarget(decided, UPGRADE_TIMEOUT_MS), agent };
         hold(decided.caller.right).farewell(({ status }) => {
           this.#record(decided, status);
           socket.destroy(); // only the service could close it properly
@@ -102,7 +102,7 @@ export class TunnelFront {
         try {
           await relayUpgrade({ request, socket, head }, target, joinStreams);
         } catch (error) {
-          throw tunnelErrorOf(error, namesOf(decided));
+          throw toTunnelError(error, namesOf(decided));
         }
       },
     };
@@ -112,7 +112,7 @@ export class TunnelFront {
     if (this.#movePage(request, response, address)) return;
     if (await this.#answerLink(request, response, address)) return;
     const decided = await this.#decide(request, address);
-    const target = this.#targetOf(decided, this.#options.answerTimeoutMs);
+    const target = this.#createTarget(decided, this.#options.answerTimeoutMs);
     const { tunnel, stream } = decided;
     this.#hold(decided, response);
     try {
@@ -120,7 +120,7 @@ export class TunnelFront {
         await relayPlain(request, response, { ...target, connections: tunnel.plainConnectionsFor(stream) });
       } else await relayRequest(request, response, { ...target, agent: tunnel.connectionsFor(stream) });
     } catch (error) {
-      throw tunnelErrorOf(error, namesOf(decided));
+      throw toTunnelError(error, namesOf(decided));
     }
   }
 
@@ -198,7 +198,7 @@ export class TunnelFront {
     return offlineError(this.#options, id, name);
   }
 
-  #targetOf(decided: Decided, timeoutMs: number): Omit<RelayTarget, 'agent'> {
+  #createTarget(decided: Decided, timeoutMs: number): Omit<RelayTarget, 'agent'> {
     const { forwarded } = decided;
     const { request, address } = forwarded;
     const isChange = !SAFE.has(request.method ?? '') || request.headers.upgrade !== undefined;
@@ -224,7 +224,7 @@ export class TunnelFront {
         outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
         status,
         remoteAddress: this.#options.clientOf(request).remoteAddress,
-        requestId: requestIdOf(request.headers),
+        requestId: resolveRequestId(request.headers),
         details: { method: request.method ?? '', path },
       })
       .catch((error: unknown) => onError(error, { cluster: caller.cluster.id }));
@@ -241,7 +241,7 @@ export class TunnelFront {
       response.destroy();
       return;
     }
-    const requestId = requestIdOf(request.headers);
+    const requestId = resolveRequestId(request.headers);
     const body = JSON.stringify(renderNestedError(error, requestId));
     response.writeHead(error.status, {
       ...error.headers,

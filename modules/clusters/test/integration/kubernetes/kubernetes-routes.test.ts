@@ -70,7 +70,7 @@ async function play(answers: (url: URL) => PlayedAnswer): Promise<PlayedKubernet
 }
 
 /** A list paged like the API server's: the continue token is the index of the next object. */
-function pageOf(objects: readonly object[], url: URL): PlayedAnswer {
+function renderPage(objects: readonly object[], url: URL): PlayedAnswer {
   const from = Number(url.searchParams.get('continue') ?? '0');
   const to = from + Number(url.searchParams.get('limit'));
   const metadata = to < objects.length ? { continue: String(to) } : {};
@@ -123,8 +123,8 @@ describe('lists of cluster resources', () => {
 
   it('show workloads kind by kind, across page boundaries', async () => {
     await play((url) => {
-      if (url.pathname.endsWith('/deployments')) return pageOf([DEPLOYMENT, DEPLOYMENT, DEPLOYMENT], url);
-      return pageOf(url.pathname.endsWith('/jobs') ? [{ metadata: { name: 'once', namespace: 'shop' } }] : [], url);
+      if (url.pathname.endsWith('/deployments')) return renderPage([DEPLOYMENT, DEPLOYMENT, DEPLOYMENT], url);
+      return renderPage(url.pathname.endsWith('/jobs') ? [{ metadata: { name: 'once', namespace: 'shop' } }] : [], url);
     });
     const kinds: unknown[] = [];
     let cursor: unknown = null;
@@ -195,7 +195,7 @@ describe('lists of cluster resources', () => {
 
   it('filter by a part of the name, with a limit on the reads per call', async () => {
     const pods = Array.from({ length: 2500 }, (_, index) => podNamed(`pod-${String(index).padStart(4, '0')}`));
-    const played = await play((url) => pageOf(url.pathname.startsWith('/apis/') ? [] : pods, url));
+    const played = await play((url) => renderPage(url.pathname.startsWith('/apis/') ? [] : pods, url));
     const first = await get('/pods?name=99&page_size=10');
     const names = (body: Record<string, unknown>): unknown[] =>
       (body['pods'] as Record<string, unknown>[]).map(({ name }) => name); // the schema of the route

@@ -89,7 +89,7 @@ async function makeLink(service = 'web', caller: FakeCaller = member): Promise<U
   return new URL(String(body['url']));
 }
 
-async function cookieOf(url: URL): Promise<Record<string, string>> {
+async function fetchCookie(url: URL): Promise<Record<string, string>> {
   const response = await send(url.host, `${url.pathname}${url.search}`, {});
   expect(response.statusCode).toBe(303);
   return { cookie: response.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '' };
@@ -105,8 +105,8 @@ const CHANNELS: Readonly<Record<string, () => Promise<Channel>>> = {
   'a request on the host of the cluster': () => watch(`tunnel-${cluster.id}.localhost`, '/web/watch', teamHeaders()),
   'an upgrade below the path': () => socket('a', `${below()}/exec`, teamHeaders()),
   'an upgrade on the host of the service': () => socket(host(), '/exec', teamHeaders()),
-  'a request by a link': async () => watch(host(), '/watch', await cookieOf(await makeLink())),
-  'an upgrade by a link': async () => socket(host(), '/exec', await cookieOf(await makeLink())),
+  'a request by a link': async () => watch(host(), '/watch', await fetchCookie(await makeLink())),
+  'an upgrade by a link': async () => socket(host(), '/exec', await fetchCookie(await makeLink())),
   'a shell': () => socket('a', `/v1/clusters/production/shell?namespace=shop&pod=web-1&${scope()}`, member.headers),
   'a forward': async () => {
     const { transport } = await dialMux({
@@ -144,7 +144,7 @@ describe.each(Object.keys(WAYS))('when %s', (way) => {
 
   it('rejects an unused link and its cookie', async () => {
     const [unused, used] = [await makeLink(), await makeLink()];
-    const cookie = await cookieOf(used);
+    const cookie = await fetchCookie(used);
     WAYS[way]?.take();
     expect((await send(unused.host, `/${unused.search}`, {})).statusCode).toBe(401);
     // A decision may be remembered for up to a second.
@@ -165,7 +165,7 @@ describe('the host of a service', () => {
   });
 
   it("rejects its cookie on subresource requests from another service's page", async () => {
-    const cookie = await cookieOf(await makeLink());
+    const cookie = await fetchCookie(await makeLink());
     const asked = { ...cookie, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' };
     expect((await send(host(), '/x', asked)).statusCode).toBe(403);
     expect((await send(host(), '/x', { ...asked, 'sec-fetch-mode': 'navigate' })).statusCode).toBe(200);
@@ -176,7 +176,7 @@ describe('the host of a service', () => {
     const url = await makeLink(LONG_SERVICE);
     expect(url.hostname.split('.', 1)[0]?.length).toBeLessThanOrEqual(63);
     expect(url.hostname).not.toBe(serviceHost(cluster.id, `${LONG_SERVICE}2`, 'localhost'));
-    expect((await send(url.host, '/x', await cookieOf(url))).statusCode).toBe(200);
+    expect((await send(url.host, '/x', await fetchCookie(url))).statusCode).toBe(200);
     expect(played.callers.at(-1)?.service).toBe(LONG_SERVICE);
   });
 
@@ -184,7 +184,7 @@ describe('the host of a service', () => {
     const shared = `tunnel-${cluster.id}.localhost:4000`;
     const moved = await send(shared, '/web/a?b=1', { 'sec-fetch-mode': 'navigate' });
     expect(moved).toMatchObject({ statusCode: 308, headers: { location: `http://${host()}:4000/a?b=1` } });
-    const cookie = await cookieOf(await makeLink());
+    const cookie = await fetchCookie(await makeLink());
     expect((await send(shared, '/web/a', cookie)).statusCode).toBe(401);
     const page = await send(shared, '/web/a', teamHeaders());
     expect(page.statusCode).toBe(200);

@@ -32,7 +32,7 @@ export function createAcmeAuthority(options: AcmeAuthorityOptions): CertificateA
       const session = new AcmeSession({ ...options, ca: options.ca, email: options.email, key }, signal);
       await session.open();
       const order = await session.newOrder(hostname);
-      for (const url of listOf(order.body['authorizations'])) await authorize(url, session, key, options, signal);
+      for (const url of parseList(order.body['authorizations'])) await authorize(url, session, key, options, signal);
       return await finalize(order, hostname, session, signal);
     },
   };
@@ -59,7 +59,7 @@ async function authorize(
 ): Promise<void> {
   const authorization = await session.post(url);
   if (authorization.body['status'] === 'valid') return;
-  const challenge = httpChallengeOf(authorization);
+  const challenge = findHttpChallenge(authorization);
   const nowMs = now();
   const keyAuthorization = key.keyAuthorization(challenge.token);
   const { token } = challenge;
@@ -81,11 +81,11 @@ async function finalize(
 ): Promise<IssuedCertificate> {
   const { createCertificateRequest } = await import('./certificate-request.ts'); // takes megabytes; few platforms need it
   const { csr, privateKey } = await createCertificateRequest(hostname);
-  await session.post(addressOf(order.body['finalize'], 'the order cannot be finalized'), { csr });
+  await session.post(parseAddress(order.body['finalize'], 'the order cannot be finalized'), { csr });
   const ready = await poll(session, order.url, signal);
   if (ready.body['status'] !== 'valid') throw refused(readProblem(ready.body['error']));
-  const chain = await session.readText(addressOf(ready.body['certificate'], 'the order has no certificate'));
-  return { chain, privateKey, ...factsOf(chain, hostname, privateKey) };
+  const chain = await session.readText(parseAddress(ready.body['certificate'], 'the order has no certificate'));
+  return { chain, privateKey, ...parseFacts(chain, hostname, privateKey) };
 }
 
 /** Polls until the authority decides; the signal bounds the wait. */
@@ -99,7 +99,7 @@ async function poll(session: AcmeSession, url: string, signal: AbortSignal): Pro
 }
 
 /** Rejects a certificate that does not match this host and key, even if its signature is valid. */
-function factsOf(
+function parseFacts(
   chain: string,
   hostname: string,
   privateKey: string,
@@ -115,8 +115,8 @@ function factsOf(
   };
 }
 
-function httpChallengeOf(authorization: AcmeResource): { url: string; token: string } {
-  for (const challenge of objectsOf(authorization.body['challenges'])) {
+function findHttpChallenge(authorization: AcmeResource): { url: string; token: string } {
+  for (const challenge of parseObjects(authorization.body['challenges'])) {
     const { type, url, token } = challenge;
     if (type === 'http-01' && typeof url === 'string' && typeof token === 'string') return { url, token };
   }
@@ -124,19 +124,19 @@ function httpChallengeOf(authorization: AcmeResource): { url: string; token: str
 }
 
 function errorOfChallenge(authorization: AcmeResource): unknown {
-  return objectsOf(authorization.body['challenges']).find(({ error }) => error !== undefined)?.['error'];
+  return parseObjects(authorization.body['challenges']).find(({ error }) => error !== undefined)?.['error'];
 }
 
-function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
+function parseObjects(value: unknown): Readonly<Record<string, unknown>>[] {
   if (!Array.isArray(value)) return [];
   return value.filter((each): each is Record<string, unknown> => typeof each === 'object' && each !== null);
 }
 
-function listOf(value: unknown): string[] {
+function parseList(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-function addressOf(value: unknown, what: string): string {
+function parseAddress(value: unknown, what: string): string {
   if (typeof value !== 'string') throw unexpected(what);
   return value;
 }

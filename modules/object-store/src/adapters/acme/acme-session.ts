@@ -53,7 +53,7 @@ export class AcmeSession {
     return {
       url: answer.headers.location ?? url,
       body: parseObject(answer.body),
-      retryAfterMs: retryAfterOf(answer),
+      retryAfterMs: parseRetryAfter(answer),
     };
   }
 
@@ -68,7 +68,7 @@ export class AcmeSession {
       this.#nonce = null;
       const body = key.sign(payload, { nonce, url }, this.#accountUrl);
       const answer = await sendRequest(url, { method: 'POST', body, ca, signal: this.#signal });
-      this.#nonce = textOf(answer.headers['replay-nonce']);
+      this.#nonce = parseHeader(answer.headers['replay-nonce']);
       if (answer.status < 400) return answer;
       const problem = readProblem(parseObject(answer.body));
       if (problem.type !== 'badNonce' || attempt === NONCE_TRIES) throw refused(problem);
@@ -90,7 +90,7 @@ export class AcmeSession {
   async #freshNonce(): Promise<string> {
     const { newNonce } = await this.#readDirectory();
     const { headers } = await sendRequest(newNonce, { method: 'HEAD', ca: this.#options.ca, signal: this.#signal });
-    const nonce = textOf(headers['replay-nonce']);
+    const nonce = parseHeader(headers['replay-nonce']);
     if (nonce === null) throw unexpected('it gave no nonce');
     return nonce;
   }
@@ -110,12 +110,12 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function textOf(header: string | string[] | undefined): string | null {
+function parseHeader(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && header !== '' ? header : null;
 }
 
 /** The delay between polls: the authority's `Retry-After`, at most 15 s; 500 ms without one. */
-function retryAfterOf({ headers }: AuthorityAnswer): number {
+function parseRetryAfter({ headers }: AuthorityAnswer): number {
   const seconds = Number(headers['retry-after']);
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 15) * 1_000 : 500;
 }

@@ -13,7 +13,7 @@ const WRITER = '00000000-0000-4000-8000-000000000002';
 const STRANGER = '00000000-0000-4000-8000-000000000003';
 
 const bucket = { id: 1, name: 'photos', workspaceUuid: OWNER, configurationVersion: 1 } as BucketRecord; // the rest is unused
-const callerOf = (
+const createCaller = (
   workspaceUuid: string,
   permissions: readonly KeyPermission[] = ['read', 'write', 'admin'],
 ): Caller => ({
@@ -23,7 +23,7 @@ const callerOf = (
   actions: new Set(keyActions({ permissions, buckets: null })),
   buckets: null,
 });
-const [owner, writer, stranger] = [callerOf(OWNER), callerOf(WRITER), callerOf(STRANGER)];
+const [owner, writer, stranger] = [createCaller(OWNER), createCaller(WRITER), createCaller(STRANGER)];
 
 interface Scene {
   bucketAcl?: CannedAcl;
@@ -33,7 +33,7 @@ interface Scene {
   publicDefault?: boolean;
 }
 
-function accessOf({
+function createAccess({
   bucketAcl = 'private',
   policy,
   block,
@@ -79,7 +79,7 @@ const DELETE: Asked = {
 };
 
 const may = (caller: Caller, asked: Asked, scene: Scene = {}, objectAcl: AccessControlList | null = null): boolean =>
-  isAllowed({ caller, bucket, access: accessOf(scene), objectAcl, conditions: () => undefined, ...asked });
+  isAllowed({ caller, bucket, access: createAccess(scene), objectAcl, conditions: () => undefined, ...asked });
 
 const allow = (Action: string, more: object = {}) => ({
   Effect: 'Allow',
@@ -98,7 +98,7 @@ describe('a bucket without documents', () => {
   });
 
   it('limits a caller to the permissions and buckets of its key', () => {
-    const reader = callerOf(OWNER, ['read']);
+    const reader = createCaller(OWNER, ['read']);
     expect([LIST, GET, PUT, PUT_POLICY, DELETE].map((asked) => may(reader, asked))).toEqual([
       true,
       true,
@@ -131,7 +131,7 @@ describe('bucket ACLs', () => {
   });
 
   it('does not let a read-only key write to another workspace’s bucket', () => {
-    expect(may(callerOf(STRANGER, ['read']), PUT, { bucketAcl: 'public-read-write' })).toBe(false);
+    expect(may(createCaller(STRANGER, ['read']), PUT, { bucketAcl: 'public-read-write' })).toBe(false);
   });
 });
 
@@ -182,7 +182,7 @@ describe('bucket policies', () => {
   it('cannot lock the owner out of the policy itself', () => {
     expect(may(owner, PUT_POLICY, { policy: [deny('s3:*')] })).toBe(true);
     expect(may(owner, PUT_CORS, { policy: [deny('s3:*')] })).toBe(false);
-    expect(may(callerOf(OWNER, ['read']), PUT_POLICY, { policy: [deny('s3:*')] })).toBe(false);
+    expect(may(createCaller(OWNER, ['read']), PUT_POLICY, { policy: [deny('s3:*')] })).toBe(false);
     expect(may(stranger, PUT_POLICY, { policy: [deny('s3:*')] })).toBe(false);
   });
 

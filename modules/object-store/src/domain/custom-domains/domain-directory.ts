@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { BucketRecord } from '../ports/records.ts';
-import { hostnameOf, isBelow } from './hostname.ts';
+import { parseHostname, isBelow } from './hostname.ts';
 
 export interface DomainDirectoryOptions {
   metadata: Pick<MetadataStore, 'findServedBucket'>;
@@ -33,14 +33,14 @@ export class DomainDirectory {
   }
 
   /** Takes the value of a `Host` header. */
-  async bucketOf(hostHeader: string): Promise<BucketRecord | null> {
-    const hostname = this.nameOf(hostHeader);
+  async findBucket(hostHeader: string): Promise<BucketRecord | null> {
+    const hostname = this.parseName(hostHeader);
     return hostname === null ? null : await this.find(hostname);
   }
 
   /** Null for names that cannot be custom domains: addresses, single labels, the platform's own names. */
-  nameOf(hostHeader: string): string | null {
-    const hostname = hostnameOf(hostHeader);
+  parseName(hostHeader: string): string | null {
+    const hostname = parseHostname(hostHeader);
     if (hostname === null || !hostname.includes('.') || isIP(hostname) !== 0) return null;
     return isBelow(hostname, this.#options.ownSuffixes()) ? null : hostname;
   }

@@ -144,7 +144,7 @@ export class DomainWorker {
     } catch (error) {
       if (signal.aborted) throw error; // the platform is stopping; the order did not fail
       log.warn({ err: error, hostname }, 'no certificate was issued');
-      await this.#save(record, afterRefusal(record.state, refusalOf(error), this.#factsOf(record)), 0);
+      await this.#save(record, afterRefusal(record.state, describeRefusal(error), this.#factsOf(record)), 0);
     }
   }
 
@@ -165,7 +165,7 @@ export class DomainWorker {
   }
 }
 
-function refusalOf(error: unknown): { code: string; message: string } {
+function describeRefusal(error: unknown): { code: string; message: string } {
   if (!isAppError(error)) return { code: 'issuance_failed', message: 'No certificate could be had' };
   const { problem } = error.details;
   return { code: typeof problem === 'string' ? problem : 'issuance_failed', message: error.message };

@@ -25,7 +25,7 @@ export function isBelow(name: string, suffixes: readonly string[]): boolean {
 }
 
 /** The name in a request or TLS handshake, for lookups. Null if it cannot be a host name; not validated further. */
-export function hostnameOf(hostHeader: string): string | null {
+export function parseHostname(hostHeader: string): string | null {
   const name = hostHeader.replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
   return name.length > 253 || !name.split('.').every((label) => LABEL.test(label)) ? null : name;
 }

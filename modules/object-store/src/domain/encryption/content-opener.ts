@@ -39,7 +39,7 @@ export async function* openRange(
   const header = firstChunk === 0 ? null : await gather(read({ start: 0, endExclusive: HEADER_BYTES }), HEADER_BYTES);
   const pieces = new ExactPieces(read(stored));
   try {
-    const blobKey = keyOf(key, header ?? (await pieces.next(HEADER_BYTES)));
+    const blobKey = deriveKey(key, header ?? (await pieces.next(HEADER_BYTES)));
     for (let index = firstChunk; index < endChunk; index += 1) {
       const opened = openChunk(blobKey, index, sizeBytes, await pieces.next(sealedChunkBytes(index, sizeBytes)));
       yield slice(opened, index, range);
@@ -54,7 +54,7 @@ export async function* openRange(
 export function openWhole(content: SealedContent, sealed: Uint8Array): Buffer {
   const { sizeBytes, key } = content;
   if (sealed.length !== sealedBytes(sizeBytes)) throw damaged();
-  const blobKey = keyOf(key, sealed.subarray(0, HEADER_BYTES));
+  const blobKey = deriveKey(key, sealed.subarray(0, HEADER_BYTES));
   const opened: Buffer[] = [];
   for (let index = 0; index < chunkCount(sizeBytes); index += 1) {
     const start = sealedOffset(index);
@@ -82,7 +82,7 @@ function slice(opened: Buffer, index: number, range: ReadRange): Buffer {
   return opened.subarray(Math.max(0, range.start - offset), Math.min(opened.length, range.endExclusive - offset));
 }
 
-function keyOf(key: ContentKey, header: Uint8Array): KeyObject {
+function deriveKey(key: ContentKey, header: Uint8Array): KeyObject {
   if (header[0] !== SEALED_VERSION) throw damaged();
   return key.blobKey(header.subarray(1));
 }

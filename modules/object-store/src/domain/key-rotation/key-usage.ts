@@ -1,4 +1,4 @@
-import { SEALED_KINDS, storeKeyOf, type RowKey, type SealedKind, type StoreKey } from '../ports/key-ring.ts';
+import { SEALED_KINDS, parseStoreKey, type RowKey, type SealedKind, type StoreKey } from '../ports/key-ring.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import { sealedTexts } from './sealed-bodies.ts';
 
@@ -22,7 +22,7 @@ export async function readKeyUsage(
     for (let after: RowKey | null = null; ;) {
       const rows = await metadata.sealedRows({ kind, after, limit: PAGE });
       for (const row of rows) {
-        const ids = sealedTexts(kind, row).map(({ sealed }) => storeKeyOf(sealed) ?? 0);
+        const ids = sealedTexts(kind, row).map(({ sealed }) => parseStoreKey(sealed) ?? 0);
         for (const id of new Set(ids)) count(counts, id, kind);
       }
       if (rows.length < PAGE) break;

@@ -16,7 +16,7 @@ export function sealedTexts(kind: SealedKind, { key, body }: SealedRow): readonl
   switch (kind) {
     case 'object':
     case 'upload':
-      return dataKeyOf(body);
+      return parseDataKey(body);
     case 'access-key':
       return [{ sealed: body, context: name }];
     case 'certificate':
@@ -38,7 +38,7 @@ export function withSealedTexts(body: string, replaced: ReadonlyMap<string, stri
   return changed;
 }
 
-function dataKeyOf(body: string): readonly SealedText[] {
+function parseDataKey(body: string): readonly SealedText[] {
   if (!body.includes('"encryption"')) return []; // skip parsing for most rows
   const { encryption } = JSON.parse(body) as ObjectAttributes; // written by the store from this type
   if (encryption === undefined || encryption.mode === 'sse-c') return [];

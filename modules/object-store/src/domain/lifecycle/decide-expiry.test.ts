@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgingVersion } from '../ports/lifecycle-metadata.ts';
 import { decideExpiry, type VersionPlace } from './decide-expiry.ts';
 import type { LifecycleRule } from './lifecycle-document.ts';
-import { DAY_MS, dueAfter, expiryOf } from './rule-matching.ts';
+import { DAY_MS, dueAfter, findExpiry } from './rule-matching.ts';
 
 const NOON = Date.parse('2026-03-10T12:00:00Z');
 const current: AgingVersion = {
@@ -19,7 +19,7 @@ const current: AgingVersion = {
 const alone: VersionPlace = { replacedAtMs: null, newerNoncurrent: 0, alone: true };
 const everything = { prefix: '', tags: {}, sizeGreaterThanBytes: null, sizeLessThanBytes: null };
 
-function ruleOf(changes: Partial<LifecycleRule>): LifecycleRule {
+function createRule(changes: Partial<LifecycleRule>): LifecycleRule {
   return {
     id: 'r',
     enabled: true,
@@ -33,7 +33,7 @@ function ruleOf(changes: Partial<LifecycleRule>): LifecycleRule {
 
 function decide(rule: Partial<LifecycleRule>, version: Partial<AgingVersion>, days: number, place = alone): string {
   const now = { nowMs: NOON + days * DAY_MS, day: { lengthMs: DAY_MS } };
-  return decideExpiry({ rules: [ruleOf(rule)] }, { ...current, ...version }, place, now);
+  return decideExpiry({ rules: [createRule(rule)] }, { ...current, ...version }, place, now);
 }
 
 describe('lifecycle rules', () => {
@@ -78,8 +78,11 @@ describe('lifecycle rules', () => {
   });
 
   it('reports the earliest expiry among all rules', () => {
-    const rules = [ruleOf({ id: 'late', expiration: { days: 9 } }), ruleOf({ id: 'soon', expiration: { days: 1 } })];
-    expect(expiryOf({ rules }, current, { lengthMs: DAY_MS })?.ruleId).toBe('soon');
-    expect(expiryOf({ rules: [] }, current, { lengthMs: DAY_MS })).toBeNull();
+    const rules = [
+      createRule({ id: 'late', expiration: { days: 9 } }),
+      createRule({ id: 'soon', expiration: { days: 1 } }),
+    ];
+    expect(findExpiry({ rules }, current, { lengthMs: DAY_MS })?.ruleId).toBe('soon');
+    expect(findExpiry({ rules: [] }, current, { lengthMs: DAY_MS })).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import type { AgingVersion } from '../ports/lifecycle-metadata.ts';
 import type { LifecycleDocument, LifecycleRule } from './lifecycle-document.ts';
-import { dueAfter, expiryOf, matchesFilter, type LifecycleDay } from './rule-matching.ts';
+import { dueAfter, findExpiry, matchesFilter, type LifecycleDay } from './rule-matching.ts';
 
 /** A version's place among the versions of its key. */
 export interface VersionPlace {
@@ -33,7 +33,7 @@ export function decideExpiry(
   if (version.deleteMarker) {
     return place.alone && rules.some((rule) => isMarkerDue(rule, version, now)) ? 'delete-version' : 'keep';
   }
-  const expiry = expiryOf(document, version, now.day);
+  const expiry = findExpiry(document, version, now.day);
   return expiry !== null && expiry.atMs <= now.nowMs ? 'delete-current' : 'keep';
 }
 

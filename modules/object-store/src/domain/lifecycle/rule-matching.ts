@@ -35,7 +35,7 @@ export interface Expiry {
 }
 
 /** The earliest time at which a rule expires the current version of a key. Null if none does. */
-export function expiryOf(
+export function findExpiry(
   document: LifecycleDocument,
   object: Matchable & { modifiedAtMs: number },
   day: LifecycleDay,

@@ -78,7 +78,7 @@ export class NotificationService {
   }
 
   async rules(bucket: BucketRecord): Promise<readonly NotificationRule[]> {
-    return (await this.#documentOf(bucket))?.rules ?? [];
+    return (await this.#readDocument(bucket))?.rules ?? [];
   }
 
   /** Throws `InvalidArgument` with the reason. Changes nothing. */
@@ -95,7 +95,7 @@ export class NotificationService {
   /** Created on the first call. */
   async secrets(find: FindBucket): Promise<WebhookSecrets> {
     const bucket = await find();
-    const known = await this.#documentOf(bucket);
+    const known = await this.#readDocument(bucket);
     if (known?.secret !== undefined) return opened(this.#deps, bucket, known);
     const made = await this.#edit(find, (each, before) =>
       before?.secret === undefined ? withNewSecret(this.#deps, each, before) : before,
@@ -128,7 +128,7 @@ export class NotificationService {
     const { metadata, webhooks, now } = this.#deps;
     const find = async (): Promise<BucketRecord> => (await metadata.findBucketById({ bucketId: bucket.id })) ?? bucket;
     const { secret } = await this.secrets(find);
-    const previous = await previousSecret(this.#deps, bucket, await this.#documentOf(await find()));
+    const previous = await previousSecret(this.#deps, bucket, await this.#readDocument(await find()));
     const signed = { id, body, timestampSeconds: Math.floor(now() / 1_000), secrets: [secret, ...previous] };
     const headers = { 'content-type': 'application/json', ...signatureHeaders(signed) };
     await webhooks.send({ url, headers, body }, signal);
@@ -146,7 +146,7 @@ export class NotificationService {
     await this.deliver(bucket, rule.webhook, `${bucket.id}-test-${requestId}`, body, signal);
   }
 
-  async #documentOf(bucket: BucketRecord): Promise<NotificationDocument | null> {
+  async #readDocument(bucket: BucketRecord): Promise<NotificationDocument | null> {
     return (await this.#configurations.of(bucket)).parsed('notification', parseNotificationDocument);
   }
 

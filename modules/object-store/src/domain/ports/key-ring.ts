@@ -56,7 +56,7 @@ export interface KeyRingQueries {
  * Id of the store key that a text is sealed under. 0 is the master key itself. Null if it is not sealed under a store
  * key.
  */
-export function storeKeyOf(sealed: string): number | null {
+export function parseStoreKey(sealed: string): number | null {
   if (sealed.startsWith('v1:')) return 0;
   const match = /^v2:(\d{1,9}):/.exec(sealed);
   return match === null ? null : Number(match[1]);

@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { isAppError } from '@svc/errors';
 import { keyErrors, openBytes, sealBytes, type KeyWrapper } from '@svc/keys';
 import { storeErrors } from '../../errors.ts';
-import { storeKeyOf, type StoreKey } from '../ports/key-ring.ts';
+import { parseStoreKey, type StoreKey } from '../ports/key-ring.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { SecretBox } from './secret-box.ts';
 
@@ -56,7 +56,7 @@ export class KeyRing {
 
   /** Throws `MasterKeyInvalid` for data that was not sealed with a key of this store. */
   async open(sealed: string, context: string): Promise<string> {
-    const id = storeKeyOf(sealed);
+    const id = parseStoreKey(sealed);
     if (id === null) throw doesNotOpen('does not open a stored secret');
     if (id === 0) return this.#deps.legacy.open(sealed, context);
     const key = await this.#unwrap(id);
@@ -68,7 +68,7 @@ export class KeyRing {
   /** Reseals data under the current key. Null if it already is. */
   async reseal(sealed: string, context: string): Promise<string | null> {
     const { id } = await this.#sealing();
-    if (storeKeyOf(sealed) === id) return null;
+    if (parseStoreKey(sealed) === id) return null;
     return await this.seal(await this.open(sealed, context), context);
   }
 

@@ -31,8 +31,8 @@ export type StoredSettings = Partial<Omit<BucketSettings, 'softDelete' | 'quota'
 };
 
 /** `defaultRetentionDays` is the operator's `soft_delete_days`. */
-export function settingsOf(configuration: BucketConfiguration, defaultRetentionDays: number): BucketSettings {
-  const stored = storedSettingsOf(configuration);
+export function readSettings(configuration: BucketConfiguration, defaultRetentionDays: number): BucketSettings {
+  const stored = readStoredSettings(configuration);
   return {
     publicDefault: stored.publicDefault ?? false,
     cacheControl: stored.cacheControl ?? null,
@@ -43,7 +43,7 @@ export function settingsOf(configuration: BucketConfiguration, defaultRetentionD
   };
 }
 
-export function storedSettingsOf(configuration: BucketConfiguration): StoredSettings {
+export function readStoredSettings(configuration: BucketConfiguration): StoredSettings {
   return configuration.parsed('settings', parseSettings) ?? {};
 }
 

@@ -1,6 +1,6 @@
 import { storeErrors } from '../../errors.ts';
 import type { BucketConfiguration } from '../bucket-configurations.ts';
-import { allowsContentType, storedSettingsOf } from './bucket-settings.ts';
+import { allowsContentType, readStoredSettings } from './bucket-settings.ts';
 
 /**
  * Checks an upload against the bucket's settings. Throws `EntityTooLarge` or `InvalidRequest`. Quotas are checked in
@@ -10,7 +10,7 @@ export function assertUploadAllowed(
   configuration: BucketConfiguration,
   { sizeBytes, contentType }: { sizeBytes?: number; contentType?: string },
 ): void {
-  const { maxObjectSizeBytes = null, allowedContentTypes = null } = storedSettingsOf(configuration);
+  const { maxObjectSizeBytes = null, allowedContentTypes = null } = readStoredSettings(configuration);
   if (maxObjectSizeBytes !== null && sizeBytes !== undefined && sizeBytes > maxObjectSizeBytes) {
     throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed: maxObjectSizeBytes } });
   }
@@ -22,5 +22,5 @@ export function assertUploadAllowed(
 
 /** The smaller of the bucket's and the store's maximum object size. */
 export function maxObjectBytes(configuration: BucketConfiguration, limitBytes: number): number {
-  return Math.min(storedSettingsOf(configuration).maxObjectSizeBytes ?? limitBytes, limitBytes);
+  return Math.min(readStoredSettings(configuration).maxObjectSizeBytes ?? limitBytes, limitBytes);
 }

@@ -5,7 +5,7 @@ import { storeErrors } from '../../errors.ts';
  * Returns the length of the raw body, which the disk reserves before the first byte arrives. Throws
  * `MissingContentLength`.
  */
-export function contentLengthOf({ headers }: FastifyRequest): number {
+export function parseContentLength({ headers }: FastifyRequest): number {
   const text = headers['content-length'];
   if (text === undefined || headers['transfer-encoding'] !== undefined) {
     throw storeErrors.MissingContentLength({

@@ -16,14 +16,14 @@ import { RequestHeaders } from '../../s3/request-headers.ts';
 import { objectResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
-import { bucketParams, envelopeOf, queryOf, TAGS } from '../schemas.ts';
+import { bucketParams, createEnvelopeSchema, createQuerySchema, TAGS } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
-import { contentLengthOf } from './content-length.ts';
+import { parseContentLength } from './content-length.ts';
 import { originOf } from './event-origin.ts';
 import { keyText, storedView, versionIdText } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
 import { mayPublish } from './publish-rights.ts';
-import { exchangeOf, readerOf, sendObject } from './send-object.ts';
+import { createExchange, detectReader, sendObject } from './send-object.ts';
 
 const HAS_BYTES = { type: 'string', format: 'binary' };
 
@@ -51,8 +51,8 @@ function registerPut(app: HttpApp, management: ManagementDeps): void {
           '412 if the current object does not match.',
         consumes: ['application/octet-stream'],
         params: bucketParams,
-        querystring: queryOf({ key: keyText, public: Type.Optional(Type.Boolean()) }),
-        response: { 201: envelopeOf(storedView) },
+        querystring: createQuerySchema({ key: keyText, public: Type.Optional(Type.Boolean()) }),
+        response: { 201: createEnvelopeSchema(storedView) },
       },
     },
     async (request, reply) => {
@@ -69,7 +69,7 @@ function registerPut(app: HttpApp, management: ManagementDeps): void {
         ...readAttributes(headers, deps.config.limits.metadata_bytes),
         ...visibilityAttributes(visibility, bucket, bucketAccessOf(bucket, configuration)),
       };
-      const sizeBytes = contentLengthOf(request);
+      const sizeBytes = parseContentLength(request);
       assertUploadAllowed(configuration, { sizeBytes, contentType: attributes.contentType });
       const conditions = parseWriteConditions(request);
       const leave = await uploadsInFlight.enter(bucket.workspaceUuid);
@@ -113,7 +113,7 @@ function registerDownload(app: HttpApp, { services }: ManagementDeps): void {
       description:
         'Sent as an attachment with its name, unless `inline=1`. Supports `Range`, `If-Range` and the conditional headers.',
       params: bucketParams,
-      querystring: queryOf({
+      querystring: createQuerySchema({
         key: keyText,
         version_id: Type.Optional(versionIdText),
         inline: Type.Optional(Type.Union([Type.Literal('0'), Type.Literal('1')])),
@@ -129,13 +129,13 @@ function registerDownload(app: HttpApp, { services }: ManagementDeps): void {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       assertObjectKey(key);
       const found = await objects.find({ bucket, key, ...(versionId === undefined ? {} : { versionId }) });
-      await sendObject(services, exchangeOf(request, reply), {
+      await sendObject(services, createExchange(request, reply), {
         bucket,
         found,
         // The caller of this route decides whether the browser saves or displays the bytes; the object does not.
         headers: { 'cache-control': 'private, no-cache', 'content-disposition': undefined },
         view: {
-          reader: readerOf(request),
+          reader: detectReader(request),
           disposition: inline === '1' ? 'inline' : 'attachment',
           embedders: 'same-origin',
         },

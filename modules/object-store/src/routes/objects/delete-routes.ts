@@ -8,7 +8,7 @@ import type { BucketRecord } from '../../domain/ports/records.ts';
 import { bucketResource, objectResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
-import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
+import { bucketParams, createEnvelopeSchema, createQuerySchema, TAGS, teamQuery } from '../schemas.ts';
 import { originOf } from './event-origin.ts';
 import { deletedView, deleteManyBody, deleteManyView, keyText, versionIdText } from './object-schemas.ts';
 
@@ -33,8 +33,8 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementDeps)
         tags: TAGS,
         summary: 'Delete an object or one of its versions; succeeds if it does not exist',
         params: bucketParams,
-        querystring: queryOf({ key: keyText, version_id: Type.Optional(versionIdText) }),
-        response: { 200: envelopeOf(deletedView) },
+        querystring: createQuerySchema({ key: keyText, version_id: Type.Optional(versionIdText) }),
+        response: { 200: createEnvelopeSchema(deletedView) },
       },
     },
     async (request) => {
@@ -56,7 +56,7 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementDeps)
         params: bucketParams,
         querystring: teamQuery,
         body: deleteManyBody,
-        response: { 200: envelopeOf(deleteManyView) },
+        response: { 200: createEnvelopeSchema(deleteManyView) },
       },
     },
     async (request) => {

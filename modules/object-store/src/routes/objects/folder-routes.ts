@@ -7,7 +7,7 @@ import { storeErrors } from '../../errors.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
-import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
+import { bucketParams, closed, createEnvelopeSchema, TAGS, teamQuery } from '../schemas.ts';
 import { originOf } from './event-origin.ts';
 
 const folderBody = Type.Object(
@@ -27,7 +27,7 @@ export function registerFolderRoutes(app: HttpApp, { services }: ManagementDeps)
         params: bucketParams,
         querystring: teamQuery,
         body: folderBody,
-        response: { 201: envelopeOf(Type.Object({ path: Type.String() })) },
+        response: { 201: createEnvelopeSchema(Type.Object({ path: Type.String() })) },
       },
     },
     async (request, reply) => {

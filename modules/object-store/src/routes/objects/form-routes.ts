@@ -15,7 +15,7 @@ import type { BucketRecord } from '../../domain/ports/records.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
-import { bucketParams, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
+import { bucketParams, createEnvelopeSchema, TAGS, teamQuery } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
 import { originOf } from './event-origin.ts';
 import { describedAttributes, invalidMetadata } from './object-attributes.ts';
@@ -60,7 +60,7 @@ export function registerFormRoutes(app: HttpApp, management: ManagementDeps): vo
         consumes: ['multipart/form-data'],
         params: bucketParams,
         querystring: teamQuery,
-        response: { 201: envelopeOf(Type.Object({ objects: Type.Array(storedView) })) },
+        response: { 201: createEnvelopeSchema(Type.Object({ objects: Type.Array(storedView) })) },
       },
     },
     async (request, reply) => {

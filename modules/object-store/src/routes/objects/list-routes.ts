@@ -4,7 +4,7 @@ import { assertObjectKey } from '../../domain/object-key.ts';
 import type { VersionSummary } from '../../domain/ports/version-listing.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
-import { bucketParams, envelopeOf, queryOf, TAGS } from '../schemas.ts';
+import { bucketParams, createEnvelopeSchema, createQuerySchema, TAGS } from '../schemas.ts';
 import { keyText, listingView, versionsView } from './object-schemas.ts';
 import { toObjectView } from './object-view.ts';
 
@@ -26,8 +26,8 @@ export function registerListRoutes(app: HttpApp, { services, cursors }: Manageme
       schema: {
         ...route,
         summary: 'List objects in key order',
-        querystring: queryOf({ prefix, delimiter, cursor, limit, start_after: Type.Optional(keyText) }),
-        response: { 200: envelopeOf(listingView) },
+        querystring: createQuerySchema({ prefix, delimiter, cursor, limit, start_after: Type.Optional(keyText) }),
+        response: { 200: createEnvelopeSchema(listingView) },
       },
     },
     async (request) => {
@@ -60,8 +60,8 @@ export function registerListRoutes(app: HttpApp, { services, cursors }: Manageme
         ...route,
         summary: 'List versions and delete markers, newest first within each key',
         description: '`key` lists one object; otherwise all keys below `prefix` are listed.',
-        querystring: queryOf({ key: Type.Optional(keyText), prefix, delimiter, cursor, limit }),
-        response: { 200: envelopeOf(versionsView) },
+        querystring: createQuerySchema({ key: Type.Optional(keyText), prefix, delimiter, cursor, limit }),
+        response: { 200: createEnvelopeSchema(versionsView) },
       },
     },
     async (request) => {

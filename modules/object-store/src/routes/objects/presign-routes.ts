@@ -12,7 +12,7 @@ import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
 import { createKeyMaker } from '../key-maker.ts';
 import { REGION, type ManagementDeps } from '../management-deps.ts';
-import { bucketParams, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
+import { bucketParams, createEnvelopeSchema, TAGS, teamQuery } from '../schemas.ts';
 import { describedAttributes } from './object-attributes.ts';
 import { presignBody, presignView, type PresignBody, type PresignView } from './object-schemas.ts';
 
@@ -48,7 +48,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementDeps):
         params: bucketParams,
         querystring: teamQuery,
         body: presignBody,
-        response: { 200: envelopeOf(presignView) },
+        response: { 200: createEnvelopeSchema(presignView) },
       },
     },
     async (request) => {

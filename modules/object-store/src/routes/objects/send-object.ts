@@ -46,7 +46,7 @@ export async function sendObject(
   };
   // Objects under a customer key can only be read on the S3 plane, where the client sends that key.
   const key = await services.encryption.open(version.attributes.encryption, null);
-  const result = evaluateReadConditions(readConditionsOf(request.headers), version);
+  const result = evaluateReadConditions(parseReadConditions(request.headers), version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
   const count = (bytes: number): void => countTraffic(services.traffic, bucket, request, response, bytes);
   const decide = (): ContentHead => ContentHead.decide(headers, { ...view, key: version.key });
@@ -56,7 +56,7 @@ export async function sendObject(
     return;
   }
   const { sizeBytes } = version;
-  const range = parseByteRange(rangeOf(request.headers, version.etag), sizeBytes);
+  const range = parseByteRange(chooseRange(request.headers, version.etag), sizeBytes);
   const { start, endExclusive } = range ?? { start: 0, endExclusive: sizeBytes };
   if (range !== null) headers['content-range'] = `bytes ${start}-${endExclusive - 1}/${sizeBytes}`;
   const isHead = request.method === 'HEAD';
@@ -76,18 +76,18 @@ export async function sendObject(
 }
 
 /** The exchange of a route. The framework controls the response until the request can no longer fail. */
-export function exchangeOf(request: FastifyRequest, reply: FastifyReply): ObjectExchange {
+export function createExchange(request: FastifyRequest, reply: FastifyReply): ObjectExchange {
   const headers: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(reply.getHeaders())) headers[name] = value;
   return { request: request.raw, response: reply.raw, headers, onStart: () => void reply.hijack() };
 }
 
 /** `console` if the request may be a page load, or part of a page, in the console's origin. */
-export function readerOf({ headers }: Pick<IncomingMessage, 'headers'>): ContentReader {
+export function detectReader({ headers }: Pick<IncomingMessage, 'headers'>): ContentReader {
   return headers.cookie !== undefined || headers['sec-fetch-site'] === 'same-origin' ? 'console' : 'browser';
 }
 
-function readConditionsOf(headers: IncomingHttpHeaders) {
+function parseReadConditions(headers: IncomingHttpHeaders) {
   return {
     ifMatch: headers['if-match'],
     ifNoneMatch: headers['if-none-match'],
@@ -97,7 +97,7 @@ function readConditionsOf(headers: IncomingHttpHeaders) {
 }
 
 /** RFC 9110 section 13.1.5, for ETags: ignores the range if it refers to another version. */
-function rangeOf(headers: IncomingHttpHeaders, etag: string): string | undefined {
+function chooseRange(headers: IncomingHttpHeaders, etag: string): string | undefined {
   const ifRange = headers['if-range'];
   const applies = typeof ifRange !== 'string' || parseTags(ifRange).includes(etag);
   return applies ? headers.range : undefined;

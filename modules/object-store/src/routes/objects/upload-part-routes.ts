@@ -12,9 +12,9 @@ import { pumpBody } from '../../s3/body/pump-body.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
-import { envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
+import { createEnvelopeSchema, createQuerySchema, TAGS, teamQuery } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
-import { contentLengthOf } from './content-length.ts';
+import { parseContentLength } from './content-length.ts';
 import { originOf } from './event-origin.ts';
 import { completeBody, partsView, partView, storedView, type PartView } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
@@ -50,14 +50,14 @@ export function registerPutPart(app: HttpApp, { services }: ManagementDeps): voi
         consumes: ['application/octet-stream'],
         params: partParams,
         querystring: teamQuery,
-        response: { 200: envelopeOf(partView) },
+        response: { 200: createEnvelopeSchema(partView) },
       },
     },
     async (request, reply) => {
       const { upload, name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
       if (upload.completed) throw storeErrors.NoSuchUpload({ details: { uploadId: name.uploadId } });
       const partNumber = request.params.n;
-      const sizeBytes = contentLengthOf(request);
+      const sizeBytes = parseContentLength(request);
       assertUploadAllowed(await configurations.of(name.bucket), { sizeBytes });
       countTraffic(services.traffic, name.bucket, request.raw, reply.raw);
       const leave = await uploadsInFlight.enter(name.bucket.workspaceUuid);
@@ -87,11 +87,11 @@ function registerPartList(app: HttpApp, { services }: ManagementDeps): void {
         tags: TAGS,
         summary: 'List the uploaded parts, to resume an upload',
         params: uploadParams,
-        querystring: queryOf({
+        querystring: createQuerySchema({
           cursor: Type.Optional(Type.Integer({ minimum: 0, description: 'Part number to continue after.' })),
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostParts })),
         }),
-        response: { 200: envelopeOf(partsView) },
+        response: { 200: createEnvelopeSchema(partsView) },
       },
     },
     async (request) => {
@@ -125,7 +125,7 @@ function registerComplete(app: HttpApp, management: ManagementDeps): void {
         params: uploadParams,
         querystring: teamQuery,
         body: completeBody,
-        response: { 200: envelopeOf(storedView) },
+        response: { 200: createEnvelopeSchema(storedView) },
       },
     },
     async (request) => {
@@ -155,7 +155,7 @@ function registerAbort(app: HttpApp, { services }: ManagementDeps): void {
         summary: 'Abort a multipart upload; succeeds if it does not exist',
         params: uploadParams,
         querystring: teamQuery,
-        response: { 200: envelopeOf(Type.Object({ uploadId: Type.String(), aborted: Type.Boolean() })) },
+        response: { 200: createEnvelopeSchema(Type.Object({ uploadId: Type.String(), aborted: Type.Boolean() })) },
       },
     },
     async (request) => {

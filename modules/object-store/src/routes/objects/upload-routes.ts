@@ -7,7 +7,7 @@ import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
-import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
+import { bucketParams, createEnvelopeSchema, createQuerySchema, TAGS, teamQuery } from '../schemas.ts';
 import { describedAttributes } from './object-attributes.ts';
 import { startUploadBody, startUploadView, uploadsView } from './object-schemas.ts';
 import { registerUploadPartRoutes } from './upload-part-routes.ts';
@@ -37,7 +37,7 @@ function registerStart(app: HttpApp, { services }: ManagementDeps): void {
         params: bucketParams,
         querystring: teamQuery,
         body: startUploadBody,
-        response: { 201: envelopeOf(startUploadView) },
+        response: { 201: createEnvelopeSchema(startUploadView) },
       },
     },
     async (request, reply) => {
@@ -99,13 +99,13 @@ function registerUploadList(app: HttpApp, { services, cursors }: ManagementDeps)
         tags: TAGS,
         summary: 'List unfinished multipart uploads',
         params: bucketParams,
-        querystring: queryOf({
+        querystring: createQuerySchema({
           prefix: Type.Optional(Type.String({ maxLength: 1_024 })),
           delimiter: Type.Optional(Type.String({ maxLength: 16 })),
           cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })),
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostUploads })),
         }),
-        response: { 200: envelopeOf(uploadsView) },
+        response: { 200: createEnvelopeSchema(uploadsView) },
       },
     },
     async (request) => {

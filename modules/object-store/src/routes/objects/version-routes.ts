@@ -9,7 +9,7 @@ import type { BucketRecord, ObjectAttributes, ObjectVersion } from '../../domain
 import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
-import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
+import { bucketParams, closed, createEnvelopeSchema, TAGS, teamQuery } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
 import { originOf } from './event-origin.ts';
 import { keyText, storedView, versionIdText } from './object-schemas.ts';
@@ -35,7 +35,7 @@ export function registerVersionRoutes(app: HttpApp, management: ManagementDeps):
         params: bucketParams,
         querystring: teamQuery,
         body: restoreBody,
-        response: { 200: envelopeOf(storedView) },
+        response: { 200: createEnvelopeSchema(storedView) },
       },
     },
     async (request) => {

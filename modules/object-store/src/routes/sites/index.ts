@@ -69,8 +69,8 @@ export function createSites(options: SitesOptions): Sites {
 async function servePlain(incoming: IncomingMessage, response: ServerResponse, options: SitesOptions): Promise<void> {
   if (await answerChallenge(incoming, response, options)) return;
   const host = incoming.headers.host ?? '';
-  if ((await options.directory.bucketOf(host)) === null) return refuse(response, 421);
-  const hostname = options.directory.nameOf(host) ?? '';
+  if ((await options.directory.findBucket(host)) === null) return refuse(response, 421);
+  const hostname = options.directory.parseName(host) ?? '';
   const { redirectToPort } = options;
   if (redirectToPort === null || (await options.certificates.contextFor(hostname)) === null) {
     options.s3.handle(incoming, response);
@@ -83,7 +83,7 @@ async function servePlain(incoming: IncomingMessage, response: ServerResponse, o
 
 async function serveTls(incoming: IncomingMessage, response: ServerResponse, options: SitesOptions): Promise<void> {
   // A connection may ask for a host that its certificate does not cover (RFC 9110, section 7.4).
-  if ((await options.directory.bucketOf(incoming.headers.host ?? '')) === null) return refuse(response, 421);
+  if ((await options.directory.findBucket(incoming.headers.host ?? '')) === null) return refuse(response, 421);
   options.s3.handle(incoming, response);
 }
 

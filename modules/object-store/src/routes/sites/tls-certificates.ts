@@ -34,7 +34,7 @@ export class TlsCertificates {
   /** Returns null for names that are not served, which ends the handshake. */
   async contextFor(servername: string): Promise<SecureContext | null> {
     const { directory, now, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
-    const hostname = directory.nameOf(servername);
+    const hostname = directory.parseName(servername);
     // Checked every time, so that a removed or blocked domain is rejected at once, even if its certificate is cached.
     if (hostname === null || (await directory.find(hostname)) === null) return null;
     const known = this.#entries.get(hostname);

@@ -11,7 +11,7 @@ import type { StoreAction } from '../../domain/ports/maker-rights.ts';
 import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord, ObjectVersion } from '../../domain/ports/records.ts';
 import type { S3Request } from '../s3-request.ts';
-import { conditionsOf, type RequestFacts } from './request-conditions.ts';
+import { createConditionValues, type RequestFacts } from './request-conditions.ts';
 import type { OperationRule } from './rules.ts';
 
 /** The outcome of authorizing a request, with what further checks need. */
@@ -53,7 +53,7 @@ export async function authorize(input: AuthorizeInput): Promise<RequestAccess> {
     return access;
   }
   const isUntouched = bucket.configurationVersion === 0 && bucket.workspaceUuid === caller.workspaceUuid;
-  return isUntouched ? access : { ...access, loaded: await findAllowed(services, access, nameOf(request)) };
+  return isUntouched ? access : { ...access, loaded: await findAllowed(services, access, readName(request)) };
 }
 
 export interface NameInBucket {
@@ -99,7 +99,7 @@ export function denied(bucket: BucketRecord): Error {
 function mayList(access: RequestAccess, key: string): boolean {
   const { facts } = access;
   const question = questionAbout(access, { key: null, byVersion: false });
-  const conditions = conditionsOf(facts);
+  const conditions = createConditionValues(facts);
   return isAllowed({
     ...question,
     needs: 'object:list',
@@ -116,7 +116,7 @@ function questionAbout(
 ): AccessQuestion {
   const { caller, bucket } = facts;
   const list = version?.attributes.accessControlList;
-  const conditions = conditionsOf(facts);
+  const conditions = createConditionValues(facts);
   // An ACL grant to write does not allow removing noncurrent versions.
   const ignoresAcl = name.byVersion && operation.acl?.on === 'bucket' && operation.asks !== 'bucket';
   return {
@@ -146,7 +146,7 @@ function isImpliedActionDenied({ rules, facts }: RequestAccess, question: Access
   return IMPLIED_ACTIONS.some(([pattern, action]) => facts.sends(pattern) && isDenied({ ...question, action }));
 }
 
-function nameOf({ key, query }: S3Request): NameInBucket {
+function readName({ key, query }: S3Request): NameInBucket {
   if (key === null) throw storeErrors.InvalidURI();
   const versionId = query.versionId();
   return { key, ...(versionId === undefined ? {} : { versionId }) };

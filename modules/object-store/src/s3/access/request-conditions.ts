@@ -17,7 +17,7 @@ export interface RequestFacts {
 }
 
 /** Maps a condition key to the request's values, computed on demand. */
-export function conditionsOf(facts: RequestFacts): ConditionValues {
+export function createConditionValues(facts: RequestFacts): ConditionValues {
   const { request, header } = facts;
   return (key) => {
     const known = VALUES[key];

@@ -17,7 +17,7 @@ const CHUNKED: Readonly<Record<string, PayloadDeclaration>> = {
 };
 
 /** The payload hash for the canonical request. */
-export function payloadHashOf(request: S3Request, claim: SignatureClaim): string {
+export function readPayloadHash(request: S3Request, claim: SignatureClaim): string {
   const header = request.headers.get('x-amz-content-sha256');
   if (claim.source === 'query') return request.query.get('X-Amz-Content-Sha256') ?? header ?? UNSIGNED_PAYLOAD;
   if (header === undefined) {

@@ -76,7 +76,7 @@ function fromHeader(request: S3Request, authorization: string, regions: readonly
     ...scope,
     amzDate,
     timeMs,
-    signedHeaders: namesOf(components.SignedHeaders),
+    signedHeaders: parseNames(components.SignedHeaders),
     signature: components.Signature,
     expiresSeconds: null,
   };
@@ -137,13 +137,13 @@ function fromQuery(request: S3Request, regions: readonly string[]): SignatureCla
     ...scope,
     amzDate,
     timeMs,
-    signedHeaders: namesOf(value('X-Amz-SignedHeaders')),
+    signedHeaders: parseNames(value('X-Amz-SignedHeaders')),
     signature: value('X-Amz-Signature'),
     expiresSeconds: Number(expires),
   };
 }
 
-function namesOf(list: string): readonly string[] {
+function parseNames(list: string): readonly string[] {
   return list
     .toLowerCase()
     .split(';')

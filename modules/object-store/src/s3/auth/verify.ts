@@ -9,7 +9,7 @@ import {
 import type { Credential, CredentialCache } from '../../domain/credential-cache.ts';
 import { storeErrors } from '../../errors.ts';
 import type { S3Request } from '../s3-request.ts';
-import { payloadHashOf, readDeclaration, type PayloadDeclaration } from './payload-declaration.ts';
+import { readPayloadHash, readDeclaration, type PayloadDeclaration } from './payload-declaration.ts';
 import { accessDenied, refuseQuery } from './auth-refusals.ts';
 import { readClaim, type SignatureClaim } from './signature-claim.ts';
 
@@ -43,7 +43,7 @@ export async function authenticate(request: S3Request, options: VerifierOptions)
   if (request.headers.has('x-amz-security-token') || request.query.has('X-Amz-Security-Token')) {
     throw storeErrors.InvalidToken();
   }
-  const payloadHash = payloadHashOf(request, claim);
+  const payloadHash = readPayloadHash(request, claim);
   const payload = readDeclaration(payloadHash);
   assertSignedHeaders(request, claim);
   const seed: SignatureSeed = {

@@ -48,7 +48,7 @@ function notLast(): Error {
 }
 
 /** The body in chunks. Leaves the connection open if reading stops early. */
-export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffer> {
+export async function* readChunks(incoming: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     // no encoding is set
     for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer;

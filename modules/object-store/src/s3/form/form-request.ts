@@ -51,7 +51,7 @@ export function toPutRequest(
 }
 
 /** Reads the boundary from `Content-Type: multipart/form-data; boundary=…`. RFC 2046 allows 1 to 70 characters. */
-export function boundaryOf(contentType: string | undefined): string {
+export function parseBoundary(contentType: string | undefined): string {
   const found = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;",]{1,70}))/i.exec(
     contentType ?? '',
   );

@@ -1,6 +1,6 @@
 import { defineOperation, type ServiceHandler, type BucketHandler } from '../operation.ts';
 import { isAppError } from '@svc/errors';
-import { mayDo, workspaceOf } from '../../domain/caller.ts';
+import { mayDo, requireWorkspace } from '../../domain/caller.ts';
 import { assertBucketName } from '../../domain/bucket-name.ts';
 import { MAX_BUCKET_TAGS, type Tags } from '../../domain/tags.ts';
 import { storeErrors } from '../../errors.ts';
@@ -21,7 +21,7 @@ export const HOME_REGION = 'us-east-1';
 
 const listBuckets: ServiceHandler = async ({ request, response, caller, services }) => {
   const { query } = request;
-  const workspaceUuid = workspaceOf(caller);
+  const workspaceUuid = requireWorkspace(caller);
   const limit = readPageSize(query.get('max-buckets'), services.deps.config.limits.buckets_per_workspace);
   const token = query.get('continuation-token');
   const prefix = query.get('prefix') ?? '';
@@ -59,7 +59,11 @@ const createBucket: ServiceHandler = async (context) => {
   const root = document.trim() === '' ? null : parseXml(document, 'CreateBucketConfiguration');
   if (root !== null) assertLocation(root, services.deps.config.regions);
   const tags = root === null ? null : readTags(root);
-  const access = await readNewBucketAccess((header) => request.headers.get(header), workspaceOf(caller), services.deps);
+  const access = await readNewBucketAccess(
+    (header) => request.headers.get(header),
+    requireWorkspace(caller),
+    services.deps,
+  );
   const objectLock = request.headers.get('x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true';
   const configures = access.length > 0 || tags !== null || objectLock;
   if (configures && !mayDo(caller, 'bucket:update', name)) {
@@ -111,7 +115,7 @@ async function createOrRefuse(
   { name, access, objectLock }: { name: string; access: NewBucketAccess; objectLock: boolean },
 ): Promise<BucketRecord | null> {
   try {
-    return await services.buckets.create({ name, workspaceUuid: workspaceOf(caller), objectLock });
+    return await services.buckets.create({ name, workspaceUuid: requireWorkspace(caller), objectLock });
   } catch (error) {
     if (!isAppError(error) || error.code !== 'BucketAlreadyOwnedByYou') throw error;
     const configuration = await services.configurations.of(await services.buckets.get(name));

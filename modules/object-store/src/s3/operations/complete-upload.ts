@@ -16,14 +16,14 @@ import type { RequestHeaders } from '../request-headers.ts';
 import { respondXml, setHeaders } from '../respond.ts';
 import { originOf, type S3Context } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
-import { uploadNameOf } from './multipart.ts';
+import { readUploadName } from './multipart.ts';
 
 /** Ten thousand parts with a checksum each. */
 const MAX_COMPLETION_BYTES = 4 * 1024 * 1024;
 
 const completeMultipartUpload: ObjectHandler = async (context) => {
   const { request, response, caller, services } = context;
-  const name = uploadNameOf(context);
+  const name = readUploadName(context);
   const expected = readExpected(request.headers);
   const upload = await services.deps.metadata.findUpload({ ...name, bucketId: name.bucket.id });
   // Null if it is already completed or never existed; `complete` distinguishes these.

@@ -7,7 +7,7 @@ import type { DeletedObject } from '../../domain/ports/objects.ts';
 import { mayDoTo } from '../access/authorize.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { asksForBypass, mayBypassGovernance } from '../object-lock-headers.ts';
-import { deleteConditionsOf, readDeleteConditions } from '../request-conditions.ts';
+import { parseDeleteConditions, readDeleteConditions } from '../request-conditions.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
 import { MAX_VERSION_ID_LENGTH } from '../s3-audit.ts';
 import { originOf, type BucketContext } from '../s3-context.ts';
@@ -25,7 +25,7 @@ const deleteObject: ObjectHandler = async (context) => {
   const name = { key: context.key, ...(versionId === undefined ? {} : { versionId }) };
   const deleted = await services.objects.delete(
     { bucket: context.bucket, ...name },
-    deleteConditionsOf(request.headers),
+    parseDeleteConditions(request.headers),
     { bypassGovernance: mayBypassGovernance(context, name), origin: originOf(context) },
   );
   respondEmpty(response, 204, {

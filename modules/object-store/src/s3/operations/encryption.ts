@@ -10,7 +10,7 @@ const MAX_DOCUMENT_BYTES = 16 * 1024;
 const ROOT = 'ServerSideEncryptionConfiguration';
 
 const getBucketEncryption: BucketHandler = async (context) => {
-  const document = await context.services.encryption.defaultOf(context.bucket);
+  const document = await context.services.encryption.findDefault(context.bucket);
   if (document === null) throw storeErrors.ServerSideEncryptionConfigurationNotFoundError();
   respondXml(context.response, ROOT, {
     Rule: [

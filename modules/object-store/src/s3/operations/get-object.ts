@@ -12,7 +12,7 @@ import { findObject } from '../access/find-object.ts';
 import { assertNoEncryptionRequest, encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
 import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { checksumHeaders, objectHeaders } from '../object-headers.ts';
-import { readConditionsOf } from '../request-conditions.ts';
+import { parseReadConditions } from '../request-conditions.ts';
 import type { ObjectContext } from '../s3-context.ts';
 import { ContentHead, sendContent, sendNotModified } from '../send-content.ts';
 
@@ -60,12 +60,12 @@ export async function answerObject(context: ObjectContext, as: AnswerAs = {}): P
 
 function decideHead(context: ObjectContext, headers: OutgoingHttpHeaders): ContentHead {
   const key = context.key;
-  const reader = readerOf(context);
+  const reader = detectReader(context);
   return ContentHead.decide(headers, { reader, key, disposition: 'inline', embedders: 'cross-origin' });
 }
 
 /** A page load cannot send an `Authorization` header; a presigned or unsigned request may be one. */
-function readerOf({ request, caller }: ObjectContext): ContentReader {
+function detectReader({ request, caller }: ObjectContext): ContentReader {
   if (request.isSite) return 'site';
   return request.headers.has('authorization') && caller.accessKeyId !== null ? 'client' : 'browser';
 }
@@ -94,7 +94,7 @@ async function prepare(context: ObjectContext): Promise<Prepared | null> {
     ...encryptionHeaders(encryption, customerKey),
     ...(found.version.isLatest ? await expirationHeaders(services, bucket, matchable(found.version)) : {}),
   };
-  const result = evaluateReadConditions(readConditionsOf(request.headers), found.version);
+  const result = evaluateReadConditions(parseReadConditions(request.headers), found.version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
   if (result === 'not-modified') {
     sendNotModified(response, decideHead(context, headers));

@@ -19,7 +19,7 @@ const listObjectsV2: BucketHandler = async (context) => {
   // An empty token counts as none, and is echoed unchanged.
   const after = token === undefined || token === '' ? startAfter : fromToken(token);
   const page = await readPage(context, after, maxKeys);
-  const owner = query.get('fetch-owner') === 'true' ? ownerOf(context) : {};
+  const owner = query.get('fetch-owner') === 'true' ? renderOwner(context) : {};
   respondXml(context.response, 'ListBucketResult', {
     ...listingHead(context, maxKeys),
     ...(token === undefined ? {} : { ContinuationToken: token }),
@@ -46,7 +46,7 @@ const listObjects: BucketHandler = async (context) => {
     Marker: encode(marker),
     IsTruncated: page.truncated,
     ...next,
-    ...listingBody(page, encode, ownerOf(context)),
+    ...listingBody(page, encode, renderOwner(context)),
   });
 };
 
@@ -99,7 +99,7 @@ function toContents(object: ObjectSummary, encode: (key: string) => string): Xml
 }
 
 /** Everything in a bucket belongs to its workspace. */
-export function ownerOf(context: BucketContext): XmlNode {
+export function renderOwner(context: BucketContext): XmlNode {
   return { Owner: ownerElement(context.bucket.workspaceUuid) };
 }
 

@@ -41,7 +41,7 @@ const putObjectLockConfiguration: BucketHandler = async (context) => {
 };
 
 const getObjectRetention: ObjectHandler = async (context) => {
-  const { retention } = await locksOf(context);
+  const { retention } = await findLocks(context);
   if (retention === undefined) throw storeErrors.NoSuchObjectLockConfiguration();
   respondXml(context.response, 'Retention', {
     Mode: retention.mode,
@@ -57,7 +57,7 @@ const putObjectRetention: ObjectHandler = async (context) => {
 };
 
 const getObjectLegalHold: ObjectHandler = async (context) => {
-  const { legalHold } = await locksOf(context);
+  const { legalHold } = await findLocks(context);
   if (legalHold === undefined) throw storeErrors.NoSuchObjectLockConfiguration();
   respondXml(context.response, 'LegalHold', { Status: legalHold ? 'ON' : 'OFF' });
 };
@@ -69,7 +69,7 @@ const putObjectLegalHold: ObjectHandler = async (context) => {
   await change(context, { legalHold: status === 'ON' });
 };
 
-async function locksOf(context: ObjectContext): Promise<ObjectAttributes> {
+async function findLocks(context: ObjectContext): Promise<ObjectAttributes> {
   const { version } = await findObject(context);
   await assertLockable(context, context.bucket);
   return version.attributes;

@@ -5,12 +5,12 @@ import { readEncoding, readLimit, toIsoDate } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';
 import { respondXml } from '../respond.ts';
 import type { XmlNode } from '../xml-writer.ts';
-import { uploadNameOf } from './multipart.ts';
+import { readUploadName } from './multipart.ts';
 
 const listParts: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const { query } = request;
-  const name = uploadNameOf(context);
+  const name = readUploadName(context);
   const encode = readEncoding(query);
   const upload = await services.multipart.get(name);
   const limit = readLimit(query, 'max-parts', services.deps.config.limits.list_keys);
@@ -22,7 +22,7 @@ const listParts: ObjectHandler = async (context) => {
     Bucket: name.bucket.name,
     Key: encode(name.key),
     UploadId: name.uploadId,
-    ...peopleOf(upload, name.bucket.workspaceUuid),
+    ...renderPeople(upload, name.bucket.workspaceUuid),
     StorageClass: upload.attributes.storageClass ?? 'STANDARD',
     PartNumberMarker: after,
     NextPartNumberMarker: page.at(-1)?.partNumber ?? 0,
@@ -68,7 +68,7 @@ function toUpload(upload: UploadRecord, encode: (key: string) => string, workspa
   return {
     Key: encode(upload.key),
     UploadId: upload.uploadId,
-    ...peopleOf(upload, workspaceUuid),
+    ...renderPeople(upload, workspaceUuid),
     StorageClass: upload.attributes.storageClass ?? 'STANDARD',
     Initiated: toIsoDate(upload.initiatedAtMs),
     ChecksumAlgorithm: upload.checksumAlgorithm,
@@ -77,7 +77,7 @@ function toUpload(upload: UploadRecord, encode: (key: string) => string, workspa
 }
 
 /** The initiator of the upload and the future owner of the object. */
-function peopleOf({ initiator, attributes }: UploadRecord, bucketOwner: string): XmlNode {
+function renderPeople({ initiator, attributes }: UploadRecord, bucketOwner: string): XmlNode {
   const list = attributes.accessControlList;
   return {
     Initiator: initiator.includes('-') ? ownerElement(initiator) : { ID: initiator, DisplayName: initiator },

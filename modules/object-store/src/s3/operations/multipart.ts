@@ -52,7 +52,7 @@ const createMultipartUpload: ObjectHandler = async (context) => {
 const uploadPart: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const partNumber = readPartNumber(request.query.get('partNumber'), services.deps.config.limits.parts);
-  const name = uploadNameOf(context);
+  const name = readUploadName(context);
   const upload = await services.multipart.get(name);
   assertSameAlgorithm(context, upload);
   const customerKey = readCustomerKey(context);
@@ -76,11 +76,11 @@ const uploadPart: ObjectHandler = async (context) => {
 };
 
 const abortMultipartUpload: ObjectHandler = async (context) => {
-  await context.services.multipart.abort(uploadNameOf(context));
+  await context.services.multipart.abort(readUploadName(context));
   respondEmpty(context.response, 204);
 };
 
-export function uploadNameOf(context: ObjectContext): UploadName {
+export function readUploadName(context: ObjectContext): UploadName {
   const uploadId = context.request.query.get('uploadId') ?? '';
   return { bucket: context.bucket, key: context.key, uploadId };
 }

@@ -51,13 +51,13 @@ async function receiveTagging(context: S3Context): Promise<string> {
 }
 
 async function changeTags(context: ObjectContext, tags: Tags | null, status: number): Promise<void> {
-  const { bucket, ...name } = objectOf(context);
+  const { bucket, ...name } = readObjectName(context);
   const { metadata } = context.services.deps;
   const version = await metadata.changeAttributes({ ...name, bucketId: bucket.id, changes: { tags } });
   respondEmpty(context.response, status, versionHeaders(bucket, version.versionId));
 }
 
-function objectOf(context: ObjectContext): { bucket: BucketRecord; key: string; versionId?: string } {
+function readObjectName(context: ObjectContext): { bucket: BucketRecord; key: string; versionId?: string } {
   const versionId = context.request.query.versionId();
   return { bucket: context.bucket, key: context.key, ...(versionId === undefined ? {} : { versionId }) };
 }

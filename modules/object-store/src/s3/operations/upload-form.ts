@@ -4,10 +4,10 @@ import { MAX_OBJECT_TAGS, type Tags } from '../../domain/tags.ts';
 import { storeErrors } from '../../errors.ts';
 import { authorize } from '../access/authorize.ts';
 import { WRITE_OBJECT } from '../access/rules.ts';
-import { chunksOf, openFile } from '../form/file-content.ts';
+import { readChunks, openFile } from '../form/file-content.ts';
 import { assertFormAllowed, assertFormSize, parseFormPolicy } from '../form/form-policy.ts';
 import { FormReader } from '../form/form-reader.ts';
-import { boundaryOf, toPutRequest, withFileName } from '../form/form-request.ts';
+import { parseBoundary, toPutRequest, withFileName } from '../form/form-request.ts';
 import { authenticateForm } from '../form/form-signature.ts';
 import { urlOf } from '../object-url.ts';
 import { enterBucket } from '../enter-bucket.ts';
@@ -29,9 +29,9 @@ const postObject: ServiceHandler = async (context) => {
   const bucket = await services.deps.metadata.findBucket({ name: request.bucketName ?? '' });
   if (bucket !== null) await enterBucket(context, bucket); // a missing bucket is reported only for a valid form
   const bodyBytes = readLength(request.headers.get('content-length'));
-  const boundary = boundaryOf(request.headers.get('content-type'));
+  const boundary = parseBoundary(request.headers.get('content-type'));
   request.wantBody();
-  const form = new FormReader(chunksOf(request.incoming), boundary);
+  const form = new FormReader(readChunks(request.incoming), boundary);
   const filled = await form.fields();
   const fields = withFileName(filled);
   const { deps, credentials } = services;
@@ -81,7 +81,12 @@ function answer(
 ): void {
   const bucketName = bucket.name;
   const location = urlOf(request, bucketName, key);
-  const redirect = redirectOf(fields.get('success_action_redirect') ?? fields.get('redirect'), bucketName, key, etag);
+  const redirect = renderRedirect(
+    fields.get('success_action_redirect') ?? fields.get('redirect'),
+    bucketName,
+    key,
+    etag,
+  );
   if (redirect !== null) {
     respondEmpty(response, 303, { ...headers, location: redirect });
     return;
@@ -101,7 +106,7 @@ function answer(
 }
 
 /** Null for an invalid URL, which is treated as absent, as in S3. */
-function redirectOf(wanted: string | undefined, bucketName: string, key: string, etag: string): string | null {
+function renderRedirect(wanted: string | undefined, bucketName: string, key: string, etag: string): string | null {
   const url = URL.parse(wanted ?? '');
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
   const query = `bucket=${encodeURIComponent(bucketName)}&key=${encodeURIComponent(key)}&etag=%22${etag}%22`;

@@ -8,7 +8,7 @@ import { checksumElements } from '../object-headers.ts';
 import { toIsoDate } from '../page-parameters.ts';
 import { respondXml, setHeaders } from '../respond.ts';
 import { sourceVersionHeaders } from './copy.ts';
-import { readPartNumber, uploadNameOf } from './multipart.ts';
+import { readPartNumber, readUploadName } from './multipart.ts';
 
 const RANGE = 'x-amz-copy-source-range';
 
@@ -17,7 +17,7 @@ const uploadPartCopy: ObjectHandler = async (context) => {
   const { limits } = services.deps.config;
   const partNumber = readPartNumber(request.query.get('partNumber'), limits.parts);
   readCopySource(request.headers); // validates the header before looking up the upload
-  const name = uploadNameOf(context);
+  const name = readUploadName(context);
   const upload = await services.multipart.get(name);
   const customerKey = readCustomerKey(context);
   const uploadKey = await services.encryption.open(upload.attributes.encryption, customerKey);

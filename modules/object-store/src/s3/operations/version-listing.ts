@@ -4,7 +4,7 @@ import type { VersionSummary } from '../../domain/ports/version-listing.ts';
 import { readEncoding, readLimit, toIsoDate } from '../page-parameters.ts';
 import { respondXml } from '../respond.ts';
 import type { XmlNode } from '../xml-writer.ts';
-import { ownerOf } from './listings.ts';
+import { renderOwner } from './listings.ts';
 
 const listObjectVersions: BucketHandler = async (context) => {
   const { request, response, services } = context;
@@ -18,7 +18,7 @@ const listObjectVersions: BucketHandler = async (context) => {
     limit === 0
       ? { versions: [], commonPrefixes: [], truncated: false, nextKey: null, nextVersionId: null }
       : await services.objects.listVersions(bucket, { prefix, delimiter, afterKey, afterVersionId, limit });
-  const owner = ownerOf(context);
+  const owner = renderOwner(context);
   respondXml(response, 'ListVersionsResult', {
     Name: bucket.name,
     Prefix: encode(prefix),

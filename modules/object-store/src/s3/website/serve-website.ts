@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { isAppError } from '@svc/errors';
 import { ANONYMOUS } from '../../domain/caller.ts';
 import type { StoreServices } from '../../domain/services.ts';
-import { settingsOf } from '../../domain/settings/bucket-settings.ts';
+import { readSettings } from '../../domain/settings/bucket-settings.ts';
 import {
   parseWebsiteDocument,
   redirectedKey,
@@ -34,7 +34,7 @@ export interface WebsiteRequest {
 const DEFAULT_INDEX = 'index.html';
 
 /** Null if the bucket is not a website. */
-export async function websiteOf(services: StoreServices, bucket: BucketRecord): Promise<WebsiteDocument | null> {
+export async function readWebsite(services: StoreServices, bucket: BucketRecord): Promise<WebsiteDocument | null> {
   return (await services.configurations.of(bucket)).parsed('website', parseWebsiteDocument);
 }
 
@@ -81,7 +81,7 @@ async function answer(site: WebsiteRequest, found: FoundObject, as: { status?: n
   const { deps, configurations } = services;
   const named = { ...request, key: found.version.key, query: new RequestQuery('') };
   const access = await authorize({ ...anonymously(site), request: named });
-  const { cacheControl } = settingsOf(await configurations.of(bucket), deps.config.soft_delete_days);
+  const { cacheControl } = readSettings(await configurations.of(bucket), deps.config.soft_delete_days);
   const unset = found.version.attributes.headers?.['cache-control'] === undefined;
   await answerObject(
     {

@@ -104,11 +104,11 @@ async function runCommand(transaction: Kysely<unknown>, command: Command): Promi
 
 async function runProgram<Result>(kysely: Kysely<unknown>, program: Program<Result>): Promise<Result> {
   let step = program.next([]);
-  while (!step.done) step = program.next(await rowsOf(kysely, step.value));
+  while (!step.done) step = program.next(await queryRows(kysely, step.value));
   return step.value;
 }
 
-async function rowsOf(kysely: Kysely<unknown>, statement: Statement): Promise<readonly Row[]> {
+async function queryRows(kysely: Kysely<unknown>, statement: Statement): Promise<readonly Row[]> {
   if (statement.kind === 'lock' || statement.kind === 'shared-lock') {
     const take = statement.kind === 'lock' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
     await kysely.executeQuery(CompiledQuery.raw(`select ${take}(hashtextextended($1, 727032))`, [statement.text]));

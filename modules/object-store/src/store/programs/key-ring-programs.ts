@@ -1,6 +1,6 @@
 import { storeErrors } from '../../errors.ts';
 import {
-  storeKeyOf,
+  parseStoreKey,
   type KeyRingCommands,
   type KeyRingQueries,
   type RowKey,
@@ -126,7 +126,7 @@ function* noteNewDocument([bucketId]: RowKey, nowMs: number): Program<void> {
 
 /** Rejects data whose key was closed after it was sealed. The caller seals it again. */
 export function assertSealedOpen(sealed: string | undefined, openFrom: number): void {
-  const id = sealed === undefined ? null : storeKeyOf(sealed);
+  const id = sealed === undefined ? null : parseStoreKey(sealed);
   if (id !== null && id < openFrom && openFrom > 1) throw storeErrors.KeyClosed();
 }
 

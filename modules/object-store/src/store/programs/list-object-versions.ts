@@ -24,7 +24,7 @@ export function* listObjectVersions(input: ListObjectVersions): Program<VersionP
     prefix,
     delimiter,
     limit,
-    start: yield* startOf(input),
+    start: yield* findStart(input),
     firstBatch: limit + 1,
     read: (from, most) => readRows(bucketId, from, end, most),
     toEntry: toVersionSummary,
@@ -41,7 +41,7 @@ export function* listObjectVersions(input: ListObjectVersions): Program<VersionP
   };
 }
 
-function* startOf(input: ListObjectVersions): Program<Position | null> {
+function* findStart(input: ListObjectVersions): Program<Position | null> {
   const { bucketId, prefix, delimiter, afterKey, afterVersionId } = input;
   if (afterKey === '' || compareKeys(afterKey, prefix) < 0) return at(prefix);
   const common = afterKey.startsWith(prefix) ? commonPrefixOf(afterKey, prefix, delimiter) : null;

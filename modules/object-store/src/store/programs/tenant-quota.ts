@@ -16,16 +16,16 @@ export function* tenantUsage(limits: Limits, quotas: readonly Quota[]): Program<
   for (const subject of gateSubjects(limits)) yield* lock(`quota/${subject}`);
   const byWorkspace = new Map<string, Usage>();
   for (const uuid of ownerLimited ? limits.ownerWorkspaces : [limits.workspaceUuid]) {
-    byWorkspace.set(uuid, yield* usageOf(uuid));
+    byWorkspace.set(uuid, yield* readUsage(uuid));
   }
   return scopeUsage(limits, byWorkspace);
 }
 
 export function* quotaUsage({ workspaceUuid }: Query<'quotaUsage'>): Program<Usage> {
-  return yield* usageOf(workspaceUuid);
+  return yield* readUsage(workspaceUuid);
 }
 
-function* usageOf(workspaceUuid: string): Program<Usage> {
+function* readUsage(workspaceUuid: string): Program<Usage> {
   const stored = yield* first(
     `select count(*) as buckets,
        cast(coalesce(sum(u.object_count + u.marker_count + u.upload_count), 0) as bigint) as objects,

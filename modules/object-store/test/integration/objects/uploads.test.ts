@@ -12,7 +12,7 @@ interface FormPart {
 
 const BOUNDARY = 'a-boundary-of-this-test';
 
-function formOf(parts: readonly FormPart[], end = `--${BOUNDARY}--\r\n`): Buffer {
+function renderForm(parts: readonly FormPart[], end = `--${BOUNDARY}--\r\n`): Buffer {
   const written = parts.map(({ name, value, filename, type }) => {
     const file = filename === undefined ? '' : `; filename="${filename}"\r\ncontent-type: ${type ?? 'text/plain'}`;
     return `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"${file}\r\n\r\n${value}\r\n`;
@@ -56,7 +56,7 @@ describe('uploads through the management API', () => {
 
     it('store one file under its key, with the given fields', async () => {
       const answer = await send(
-        formOf([
+        renderForm([
           { name: 'key', value: 'docs/a.txt' },
           { name: 'content_type', value: 'text/markdown' },
           { name: 'cache_control', value: 'max-age=60' },
@@ -79,7 +79,7 @@ describe('uploads through the management API', () => {
     });
 
     it('store many files under a prefix, each with its own type, empty ones included', async () => {
-      const body = formOf([
+      const body = renderForm([
         { name: 'prefix', value: 'in/' },
         file('a.txt', 'a'),
         file('b.json', '{}', 'application/json'),
@@ -93,29 +93,29 @@ describe('uploads through the management API', () => {
 
     it('stream a large file in pieces and return it whole', async () => {
       const value = 'x'.repeat(200_000);
-      expect(await send(formOf([file('large', value)]))).toMatchObject({ status: 201 });
+      expect(await send(renderForm([file('large', value)]))).toMatchObject({ status: 201 });
       expect((await download('large')).text).toBe(value);
     });
 
     it.each<[string, Buffer, number]>([
-      ['no file', formOf([{ name: 'key', value: 'k' }]), 400],
-      ['an unknown field', formOf([{ name: 'colour', value: 'red' }, file('a')]), 400],
-      ['a field twice', formOf([{ name: 'key', value: 'k' }, { name: 'key', value: 'l' }, file('a')]), 400],
-      ['a field behind a file', formOf([file('a'), { name: 'public', value: 'true' }]), 400],
-      ['a file of another name', formOf([{ name: 'picture', value: 'x', filename: 'a' }]), 400],
-      ['two files for one key', formOf([{ name: 'key', value: 'k' }, file('a'), file('b')]), 400],
-      ['one name twice', formOf([file('a'), file('a')]), 400],
-      ['21 files', formOf(Array.from({ length: 21 }, (_, index) => file(`f${index}`))), 400],
-      ['metadata that is no JSON', formOf([{ name: 'metadata', value: '{' }, file('a')]), 400],
+      ['no file', renderForm([{ name: 'key', value: 'k' }]), 400],
+      ['an unknown field', renderForm([{ name: 'colour', value: 'red' }, file('a')]), 400],
+      ['a field twice', renderForm([{ name: 'key', value: 'k' }, { name: 'key', value: 'l' }, file('a')]), 400],
+      ['a field behind a file', renderForm([file('a'), { name: 'public', value: 'true' }]), 400],
+      ['a file of another name', renderForm([{ name: 'picture', value: 'x', filename: 'a' }]), 400],
+      ['two files for one key', renderForm([{ name: 'key', value: 'k' }, file('a'), file('b')]), 400],
+      ['one name twice', renderForm([file('a'), file('a')]), 400],
+      ['21 files', renderForm(Array.from({ length: 21 }, (_, index) => file(`f${index}`))), 400],
+      ['metadata that is no JSON', renderForm([{ name: 'metadata', value: '{' }, file('a')]), 400],
       [
         'metadata that is too long',
-        formOf([{ name: 'metadata', value: `{"a":"${'x'.repeat(2_048)}"}` }, file('a')]),
+        renderForm([{ name: 'metadata', value: `{"a":"${'x'.repeat(2_048)}"}` }, file('a')]),
         400,
       ],
-      ['a header in a field', formOf([{ name: 'cache_control', value: 'a\nb' }, file('a')]), 400],
-      ['public that is neither', formOf([{ name: 'public', value: 'yes' }, file('a')]), 400],
-      ['a key that is too long', formOf([{ name: 'key', value: 'x'.repeat(1_025) }, file('a')]), 400],
-      ['an end that is missing', formOf([file('a')], ''), 400],
+      ['a header in a field', renderForm([{ name: 'cache_control', value: 'a\nb' }, file('a')]), 400],
+      ['public that is neither', renderForm([{ name: 'public', value: 'yes' }, file('a')]), 400],
+      ['a key that is too long', renderForm([{ name: 'key', value: 'x'.repeat(1_025) }, file('a')]), 400],
+      ['an end that is missing', renderForm([file('a')], ''), 400],
     ])('reject %s and store nothing', async (_what, body, status) => {
       expect(await send(body)).toMatchObject({ status, body: { success: false } });
       expect(await keys()).toEqual([]);

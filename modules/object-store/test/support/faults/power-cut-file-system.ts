@@ -87,13 +87,14 @@ export class PowerCutFileSystem implements FileSystem {
   /** Snapshots the record; later writes and syncs do not affect it. */
   moment(): PowerCut {
     const copies = new Map<Content, Content>();
-    const copyOf = (entry: Entry): Entry => {
+    const copyEntry = (entry: Entry): Entry => {
       if (entry === 'folder') return entry;
       const copy = copies.get(entry) ?? { written: [...entry.written], syncedBytes: entry.syncedBytes };
       copies.set(entry, copy);
       return copy;
     };
-    const copyAll = (entries: Entries): Entries => new Map([...entries].map(([path, entry]) => [path, copyOf(entry)]));
+    const copyAll = (entries: Entries): Entries =>
+      new Map([...entries].map(([path, entry]) => [path, copyEntry(entry)]));
     const folders = [...this.#folders].map(([path, { entries, synced }]) => {
       return [path, { entries: copyAll(entries), synced: copyAll(synced) }] as const;
     });

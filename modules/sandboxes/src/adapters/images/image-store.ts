@@ -164,12 +164,12 @@ export class ImageStore {
   }
 
   /** Digest of the name's stored image, without preparing it; null if it is missing. */
-  async digestOf(name: string): Promise<string | null> {
+  async findDigest(name: string): Promise<string | null> {
     return (await this.#cached(this.#entry(name)))?.digest ?? null;
   }
 
   /** Progress of an image, by name or alias, while this process prepares it. */
-  progressOf(name: string): ImageProgress | null {
+  findProgress(name: string): ImageProgress | null {
     const entry = this.#catalog.find(name);
     return entry === null ? null : (this.#running.get(entry.name)?.board.current ?? null);
   }
@@ -282,7 +282,7 @@ export class ImageStore {
 
   #await(done: Promise<PulledImage>, entry: ImageEntry, signal: AbortSignal): Promise<PulledImage> {
     return unlessAborted(done, signal, () => {
-      const progress = this.progressOf(entry.name);
+      const progress = this.findProgress(entry.name);
       return sandboxErrors.IMAGE_PULL_FAILED({ details: { image: entry.name, reason: stillPreparing(progress) } });
     });
   }

@@ -28,7 +28,7 @@ export async function fetchFromSources(
       await mkdir(workFolder, { recursive: true, mode: 0o700 });
       return { image: await fetchFrom(spec, { ...shared, workFolder }), source };
     } catch (error) {
-      reasons.push(`${source}: ${reasonOf(error)}`);
+      reasons.push(`${source}: ${describeReason(error)}`);
     } finally {
       await rm(workFolder, { recursive: true, force: true });
     }
@@ -36,7 +36,7 @@ export async function fetchFromSources(
   throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: entry.name, reason: reasons.join(' | ') } });
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'DISK_FULL')) {
     return 'this machine has no disk space left for it';

@@ -42,7 +42,7 @@ export class CommandService {
   ): Promise<CommandEnd> {
     const { service, live, effects } = this.#options;
     const sandbox = await service.settled(workspaceUuid, id, HOLD_WHILE_CREATING_MS, signal);
-    const connection = sandbox.status === 'running' ? live.connectionOf(id) : null;
+    const connection = sandbox.status === 'running' ? live.findConnection(id) : null;
     if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
     const release = this.#take(id);
     const endActivity = live.begin(id, effects.now().getTime());

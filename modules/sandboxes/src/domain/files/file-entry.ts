@@ -41,12 +41,12 @@ export function parseEntry(value: unknown): FileEntry {
     linkTarget: target === null ? null : text(entry, 'link_target', 8192),
     uid: count(entry, 'uid'),
     gid: count(entry, 'gid'),
-    inode: inodeOf(entry['inode']),
+    inode: parseInode(entry['inode']),
   };
 }
 
 /** Some file systems use inode numbers beyond JSON's exact range; the rounded number is precise enough. */
-function inodeOf(value: unknown): number {
+function parseInode(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0;
 }
 

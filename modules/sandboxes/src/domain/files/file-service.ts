@@ -152,7 +152,7 @@ export class FileService {
   async of(workspaceUuid: string, id: string): Promise<SandboxFiles> {
     const { service, live, effects } = this.#options;
     const sandbox = await service.get(workspaceUuid, id);
-    const connection = sandbox.status === 'running' ? live.connectionOf(id) : null;
+    const connection = sandbox.status === 'running' ? live.findConnection(id) : null;
     if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
     return new SandboxFiles(connection, sandbox, () => live.begin(id, effects.now().getTime()));
   }

@@ -31,7 +31,7 @@ export async function fork(
   const made: Sandbox[] = [];
   try {
     for (let index = 1; index <= request.count; index += 1) {
-      made.push(await service.create(childOf(source, request, snapshot.id, index), 0, signal));
+      made.push(await service.create(createChildRequest(source, request, snapshot.id, index), 0, signal));
     }
     return await Promise.all(made.map(({ id }) => service.settled(workspaceUuid, id, waitMs, signal)));
   } catch (error) {
@@ -42,7 +42,7 @@ export async function fork(
   }
 }
 
-function childOf(source: Sandbox, request: ForkRequest, snapshotId: string, index: number): CreateRequest {
+function createChildRequest(source: Sandbox, request: ForkRequest, snapshotId: string, index: number): CreateRequest {
   const { name, count } = request;
   return {
     workspaceUuid: request.workspaceUuid,

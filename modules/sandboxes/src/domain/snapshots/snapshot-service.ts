@@ -136,7 +136,7 @@ export class SnapshotService {
   }
 
   async #record(draft: Snapshot, { maker }: SnapshotRequest, state: 'ready' | 'fork', limit: number | null) {
-    const limits = await this.#context.quotaLimits.limitsOf(draft.workspaceUuid);
+    const limits = await this.#context.quotaLimits.readLimits(draft.workspaceUuid);
     const refusal = await this.#repository.insert(draft, admissionOf(maker, limit, limits), state === 'ready');
     if (refusal === null) return;
     if (refusal.by === 'quota') throw quotaExceeded(refusal.breach);

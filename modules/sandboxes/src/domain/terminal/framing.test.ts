@@ -12,7 +12,7 @@ const framings: readonly (readonly [string, (buffers: SendBuffers) => Framing, n
 ];
 
 describe.each(framings)('the framing %s', (_name, make, headerBytes) => {
-  const messageOf = (framing: Framing, bytes: Buffer): Buffer => {
+  const readMessage = (framing: Framing, bytes: Buffer): Buffer => {
     const [message, ...more] = framing.output(bytes, 1);
     expect(more).toEqual([]);
     if (!Buffer.isBuffer(message)) throw new Error('a message of bytes was expected');
@@ -24,7 +24,7 @@ describe.each(framings)('the framing %s', (_name, make, headerBytes) => {
     const lent = Buffer.alloc(LARGE_BYTES);
     const waiting = Array.from({ length: 40 }, (_, index) => {
       lent.fill(index);
-      return messageOf(framing, lent);
+      return readMessage(framing, lent);
     });
     for (const [index, message] of waiting.entries()) {
       expect(message.subarray(headerBytes).equals(Buffer.alloc(LARGE_BYTES, index))).toBe(true);
@@ -36,7 +36,7 @@ describe.each(framings)('the framing %s', (_name, make, headerBytes) => {
     const framing = make(buffers);
     const used = new Set<ArrayBufferLike>();
     for (let index = 0; index < 100; index += 1) {
-      const message = messageOf(framing, Buffer.alloc(LARGE_BYTES, index));
+      const message = readMessage(framing, Buffer.alloc(LARGE_BYTES, index));
       used.add(message.buffer);
       buffers.give(message);
     }
@@ -45,7 +45,7 @@ describe.each(framings)('the framing %s', (_name, make, headerBytes) => {
 
   it('uses no pooled buffer for a small message', () => {
     const buffers = new SendBuffers();
-    const small = messageOf(make(buffers), Buffer.from('x'));
+    const small = readMessage(make(buffers), Buffer.from('x'));
     expect(small.buffer).not.toBe(buffers.take(LARGE_BYTES).buffer);
     buffers.give(small);
     expect(buffers.take(LARGE_BYTES).buffer).not.toBe(small.buffer);

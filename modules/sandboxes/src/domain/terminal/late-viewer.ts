@@ -1,5 +1,5 @@
 import type { Channel, Outcome, StreamListener } from '../helper/helper-stream.ts';
-import { countOf } from './count-of.ts';
+import { parseCount } from './count-of.ts';
 import type { ProcessStream } from './process-stream.ts';
 import type { Snapshot } from './screens/session-screen.ts';
 
@@ -75,13 +75,13 @@ export class LateViewer implements ProcessStream {
 
   #handleEvent(event: Readonly<Record<string, unknown>>): void {
     if (event['type'] === 'started') this.#begin(event);
-    else if (event['type'] === 'lagged') this.#lag(countOf(event['bytes']));
+    else if (event['type'] === 'lagged') this.#lag(parseCount(event['bytes']));
     else this.#options.listener.event?.(event);
   }
 
   #begin(event: Readonly<Record<string, unknown>>): void {
     const { joined, since, listener, snapshot } = this.#options;
-    const offset = countOf(event['offset']);
+    const offset = parseCount(event['offset']);
     [this.#offset, this.#from] = [offset, offset];
     joined();
     if (offset <= since) {
@@ -89,7 +89,7 @@ export class LateViewer implements ProcessStream {
       return;
     }
     this.#held = [];
-    this.#released = snapshot(countOf(event['end'])).then((found) => this.#release(event, found));
+    this.#released = snapshot(parseCount(event['end'])).then((found) => this.#release(event, found));
   }
 
   #release(event: Readonly<Record<string, unknown>>, snapshot: Snapshot | null): void {

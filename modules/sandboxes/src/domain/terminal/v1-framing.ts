@@ -43,7 +43,7 @@ export function v1Framing(buffers: SendBuffers): Framing {
       const process = { session_id: session, pid, path, cols, rows, offset, replayed };
       const drawn = screen === null ? null : announced(screen);
       const ready = { type: 'ready', ...process, screen: drawn, input_window: INPUT_WINDOW_BYTES };
-      const pieces = screen === null ? [] : piecesOf(screen.bytes);
+      const pieces = screen === null ? [] : splitIntoPieces(screen.bytes);
       return [JSON.stringify(ready), ...pieces.map((piece) => headed(SCREEN, offset, piece))];
     },
     output(bytes, channel) {
@@ -87,7 +87,7 @@ function announced({ bytes, cols, rows, exact }: Snapshot): unknown {
   return { bytes: bytes.length, cols, rows, exact };
 }
 
-function piecesOf(bytes: Uint8Array): Uint8Array[] {
+function splitIntoPieces(bytes: Uint8Array): Uint8Array[] {
   const count = Math.ceil(bytes.length / SCREEN_PIECE_BYTES);
   return Array.from({ length: count }, (_, index) =>
     bytes.subarray(index * SCREEN_PIECE_BYTES, (index + 1) * SCREEN_PIECE_BYTES),

@@ -78,7 +78,7 @@ export function forwardUpgrade(
     socket.once('close', () => port.destroy());
     upstream.once('upgrade', (message, _port, early) => {
       const switched = { ...answer(message.headers), connection: 'Upgrade', upgrade: message.headers.upgrade };
-      socket.write(headOf(101, switched));
+      socket.write(renderHead(101, switched));
       if (early.length > 0) socket.write(early);
       if (head.length > 0) port.write(head);
       join(socket, port);
@@ -86,7 +86,7 @@ export function forwardUpgrade(
     });
     upstream.once('response', (message) => {
       // The program refuses the upgrade: pass on its response and close.
-      socket.write(headOf(message.statusCode ?? 502, { ...answer(message.headers), connection: 'close' }));
+      socket.write(renderHead(message.statusCode ?? 502, { ...answer(message.headers), connection: 'close' }));
       message.once('error', () => socket.destroy());
       message.pipe(socket);
       resolve();
@@ -107,7 +107,7 @@ function join(socket: Duplex, port: PortSocket): void {
   });
 }
 
-function headOf(status: number, headers: OutgoingHttpHeaders): string {
+function renderHead(status: number, headers: OutgoingHttpHeaders): string {
   const lines = Object.entries(headers).flatMap(([name, value]) => {
     if (value === undefined) return [];
     return (Array.isArray(value) ? value : [String(value)]).map((each) => `${name}: ${each}\r\n`);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLATFORM_COOKIES, serializeCookie } from '@svc/access';
 import { toAppError } from '@svc/errors';
-import { renderFlatError, requestIdOf } from '@svc/http';
+import { renderFlatError, resolveRequestId } from '@svc/http';
 
 /** Whether a user is navigating to a page, so that the URL is kept in the address bar. */
 export function isNavigation({ headers, method }: IncomingMessage): boolean {
@@ -23,9 +23,9 @@ export function answerError(raw: unknown, request: IncomingMessage, response: Se
     return;
   }
   const error = toAppError(raw);
-  const requestId = requestIdOf(request.headers);
+  const requestId = resolveRequestId(request.headers);
   const html = isNavigation(request);
-  const body = html ? pageOf(error.status, error.message) : JSON.stringify(renderFlatError(error, requestId));
+  const body = html ? renderPage(error.status, error.message) : JSON.stringify(renderFlatError(error, requestId));
   response.writeHead(error.status, {
     ...error.headers,
     'content-type': html ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
@@ -39,7 +39,7 @@ export function answerError(raw: unknown, request: IncomingMessage, response: Se
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-function pageOf(status: number, message: string): string {
+function renderPage(status: number, message: string): string {
   const escaped = message.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
   return `<!doctype html><html lang="en"><title>Preview: ${status}</title><h1>${status}</h1><p>${escaped}</p></html>\n`;
 }

@@ -13,7 +13,7 @@ import { PortSocket } from '../../domain/preview/port-socket.ts';
 import { answerError, entryCookie, isNavigation } from './preview-answers.ts';
 import { requestHeaders, responseHeaders } from './preview-headers.ts';
 import type { PreviewLinks } from './preview-links.ts';
-import { placeOf, type PreviewPlace } from './preview-place.ts';
+import { parsePlace, type PreviewPlace } from './preview-place.ts';
 import type { PreviewClaim } from '../../domain/preview/preview-token.ts';
 
 /** Cuts a request without data in either direction after this time; the listener's own limit is meant for API calls. */
@@ -55,7 +55,7 @@ export class PreviewGateway {
     this.upgrades = {
       name: 'preview',
       hold: 'required',
-      matches: (request) => placeOf(request, options.domain) !== null,
+      matches: (request) => parsePlace(request, options.domain) !== null,
       handle: (upgrade) => this.#upgrade(upgrade),
       drain: () => options.open.close(),
     };
@@ -63,7 +63,7 @@ export class PreviewGateway {
 
   /** Handles a preview request and returns true; leaves any other request untouched and returns false. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const place = placeOf(request, this.#options.domain);
+    const place = parsePlace(request, this.#options.domain);
     if (place === null) return false;
     this.#serve(place, request, response).catch((error: unknown) => {
       const { status, code } = toAppError(error);
@@ -104,7 +104,7 @@ export class PreviewGateway {
   }
 
   async #upgrade({ request, socket, head, hold }: UpgradeRequest): Promise<void> {
-    const place = placeOf(request, this.#options.domain);
+    const place = parsePlace(request, this.#options.domain);
     if (place === null) throw sandboxErrors.PREVIEW_NOT_FOUND();
     const admission = await this.#admit(place, request);
     hold(admission.right); // any protocol: cut the connection when the right is lost

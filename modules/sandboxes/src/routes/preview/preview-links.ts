@@ -98,7 +98,7 @@ export class PreviewLinks {
       } else if (claim.expiresAtMs <= effects.now().getTime()) {
         reason = 'it has expired';
       } else {
-        const right = await this.#rightOf(claim);
+        const right = await this.#findRight(claim);
         if (right !== null) return { claim, token, right };
         reason = 'it was revoked';
       }
@@ -107,7 +107,7 @@ export class PreviewLinks {
   }
 
   /** Returns null if the link or the credential that created it was revoked, or its creator lost access. */
-  async #rightOf({ linkId }: PreviewClaim): Promise<HeldRight | null> {
+  async #findRight({ linkId }: PreviewClaim): Promise<HeldRight | null> {
     const { repository, access, effects } = this.#options;
     const askedAtMs = effects.now().getTime();
     const link = await repository.find(linkId);

@@ -27,7 +27,7 @@ export type PreviewPlace =
 const LABEL = /^([1-9]\d{0,4})-([a-z2-7]{26})$/;
 
 /** Parses the preview address of a request; null if it is not for a preview. */
-export function placeOf(request: Pick<IncomingMessage, 'headers' | 'url'>, domain: string): PreviewPlace | null {
+export function parsePlace(request: Pick<IncomingMessage, 'headers' | 'url'>, domain: string): PreviewPlace | null {
   const host = (request.headers.host ?? '').toLowerCase();
   const name = host.replace(/:\d+$/, '').replace(/\.$/, '');
   const url = request.url ?? '/';

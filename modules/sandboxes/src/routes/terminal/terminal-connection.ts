@@ -2,7 +2,7 @@ import { Heartbeat, messageBytes, TERMINAL_CLOSE_CODES } from '@svc/link';
 import type { WebSocket } from 'ws';
 import type { Outcome } from '../../domain/helper/helper-stream.ts';
 import { exitStatusOf, type ExitStatus } from '../../domain/helper/exit-status.ts';
-import { countOf } from '../../domain/terminal/count-of.ts';
+import { parseCount } from '../../domain/terminal/count-of.ts';
 import type { ClientInput, Framing, Message } from '../../domain/terminal/framing.ts';
 import type { TerminalListener } from '../../domain/terminal/late-viewer.ts';
 import { OutputCredit } from '../../domain/terminal/output-credit.ts';
@@ -86,19 +86,19 @@ export class TerminalConnection {
     const { framing, socket } = this.#options;
     if (event['type'] === 'started') this.#started(event);
     if (event['type'] !== 'lagged') return;
-    const told = framing.lagged(countOf(event['bytes']));
+    const told = framing.lagged(parseCount(event['bytes']));
     if (told === null) socket.close(TERMINAL_CLOSE_CODES.tooSlow, 'the client is too slow');
     else this.#send(told, 0);
   }
 
   #started({ pid, path, offset, end }: Readonly<Record<string, unknown>>): void {
     const { framing, cols, rows, session } = this.#options;
-    const from = countOf(offset);
-    const process = { pid: countOf(pid), path: typeof path === 'string' ? path.slice(0, 4096) : '', cols, rows };
+    const from = parseCount(offset);
+    const process = { pid: parseCount(pid), path: typeof path === 'string' ? path.slice(0, 4096) : '', cols, rows };
     const screen = this.#screen;
     this.#screen = null;
     if (screen !== null) this.#credit.shown(screen.bytes.length);
-    this.#send(framing.started({ ...process, session, offset: from, end: Math.max(from, countOf(end)), screen }), 0);
+    this.#send(framing.started({ ...process, session, offset: from, end: Math.max(from, parseCount(end)), screen }), 0);
   }
 
   /** Counts the bytes as sent once the last of their frames has left this process. */

@@ -86,7 +86,7 @@ export class TerminalHub implements UpgradeRoute {
     const wanted = parseTerminalRequest(url);
     const { sandbox, held } = await this.#options.admission.admit(upgrade, wanted);
     const ready = await this.#waitUntilRunning(sandbox, socket);
-    const connection = this.#options.live.connectionOf(ready.id);
+    const connection = this.#options.live.findConnection(ready.id);
     if (ready.status !== 'running' || connection === null || this.#closing) {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: ready.status } });
     }
@@ -164,7 +164,7 @@ export class TerminalHub implements UpgradeRoute {
   async #takePlace(workspaceUuid: string): Promise<() => void> {
     const { places, quotaLimits, effects, failed } = this.#options;
     const id = effects.randomBytes(PLACE_ID_BYTES).toString('hex');
-    const breach = await places.take(id, await quotaLimits.limitsOf(workspaceUuid));
+    const breach = await places.take(id, await quotaLimits.readLimits(workspaceUuid));
     if (breach !== null) throw quotaExceeded(breach);
     return () => {
       const released: Promise<void> = places
@@ -183,10 +183,10 @@ export class TerminalHub implements UpgradeRoute {
     release: () => void,
   ): void {
     const { live, effects, screens } = this.#options;
-    const connection = live.connectionOf(sandbox.id);
+    const connection = live.findConnection(sandbox.id);
     if (connection === null) {
       release();
-      void this.#closeOf(sandbox.id).then(({ code, reason }) => socket.close(code, reason));
+      void this.#findClose(sandbox.id).then(({ code, reason }) => socket.close(code, reason));
       return;
     }
     const place: Place = { sandboxId: sandbox.id, session };
@@ -206,7 +206,7 @@ export class TerminalHub implements UpgradeRoute {
       rows: wanted.rows,
       active: () => live.active(sandbox.id, nowMs()),
       used: () => live.use(sandbox.id),
-      lostClose: () => this.#closeOf(sandbox.id),
+      lostClose: () => this.#findClose(sandbox.id),
     });
     this.#open.set(terminal, place);
     held.farewell(() => terminal.close(TERMINAL_CLOSE_CODES.revoked, 'the right to this terminal was taken'));
@@ -227,7 +227,7 @@ export class TerminalHub implements UpgradeRoute {
   }
 
   /** Close code and reason for a terminal that lost its sandbox. */
-  async #closeOf(id: string): Promise<{ code: number; reason: string }> {
+  async #findClose(id: string): Promise<{ code: number; reason: string }> {
     if (this.#closing) return { code: TERMINAL_CLOSE_CODES.restarting, reason: 'the platform restarts' };
     const sandbox = await this.#options.service.byId(id).catch(() => null);
     if (sandbox === null) return { code: TERMINAL_CLOSE_CODES.deleted, reason: 'the sandbox was deleted' };

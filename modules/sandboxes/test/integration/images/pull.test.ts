@@ -41,7 +41,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     await subject[Symbol.asyncDispose]();
   });
 
-  const storeOf = async (references: Record<string, string>, options: object = {}): Promise<ImageStore> => {
+  const createStore = async (references: Record<string, string>, options: object = {}): Promise<ImageStore> => {
     const images = Object.entries(references).map(([name, reference]) => [name, [{ kind: 'registry', reference }]]);
     const store = await subject.open(Object.fromEntries(images), options);
     stores.push(store);
@@ -49,7 +49,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
   };
   const pushed = (repository: string, image: TestImage): Promise<Pushed> => registry.push(repository, 'latest', image);
   const pull = async (reference: string, options: object = {}) =>
-    (await storeOf({ it: reference }, options)).prepare('it', signal());
+    (await createStore({ it: reference }, options)).prepare('it', signal());
   const layersHere = (): Promise<string[]> => readdir(join(subject.folder, 'layers'));
   const leftovers = async (): Promise<string[]> =>
     (await Promise.all(['work', 'leases'].map((name) => readdir(join(subject.folder, name))))).flat();
@@ -107,7 +107,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
   it('unpacks a shared layer once and removes it with its last image', async () => {
     await pushed('shared-one', { layers: [base, upper] });
     await pushed('shared-two', { layers: [base, { entries: [{ name: 'two', content: '2' }] }] });
-    const store = await storeOf({ one: `${registry.host}/shared-one`, two: `${registry.host}/shared-two` });
+    const store = await createStore({ one: `${registry.host}/shared-one`, two: `${registry.host}/shared-two` });
     const [one, two] = await Promise.all([store.prepare('one', signal()), store.prepare('two', signal())]);
     expect(one.layers.at(-1)).toBe(two.layers.at(-1));
     expect(await layersHere()).toHaveLength(3);
@@ -120,7 +120,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
 
   it('finds a newer image at the next pull, and keeps the older one while a sandbox uses it', async () => {
     await pushed('moving', { layers: [base] });
-    const store = await storeOf({ it: `${registry.host}/moving` });
+    const store = await createStore({ it: `${registry.host}/moving` });
     const first = await store.claim('sbx_one', 'it', signal());
     expect(await store.pull('it', signal())).toMatchObject({ changed: false });
     await pushed('moving', { layers: [upper] });
@@ -137,7 +137,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
 
   it('reports progress, and serves concurrent requests with one pull', async () => {
     await pushed('progress', { layers: [{ entries: [{ name: 'big', content: noise(2_000_000) }] }, upper] });
-    const store = await storeOf({ it: `${registry.host}/progress` });
+    const store = await createStore({ it: `${registry.host}/progress` });
     const seen: ImageProgress[] = [];
     const [one, two] = await Promise.all([
       store.pull('it', signal(), (progress) => seen.push(progress)),
@@ -149,7 +149,7 @@ describeRequiring(['linux', 'root', 'command:docker-registry'], 'pulling from a 
     expect(last).toMatchObject({ layers: 2, layersDone: 2 });
     expect(last?.bytesDone).toBe(last?.bytes);
     expect(seen.some(({ bytesDone, bytes }) => bytesDone > 0 && bytesDone < bytes)).toBe(true);
-    expect(store.progressOf('it')).toBeNull();
+    expect(store.findProgress('it')).toBeNull();
   });
 
   describe('on a failing network', () => {

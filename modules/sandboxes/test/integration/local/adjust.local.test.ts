@@ -45,8 +45,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const limits = [];
     for (const resources of [after.resources, { ...after.resources, memoryMb: 64, pids: 200 }]) {
       await subject.driver.adjust({ ...after, resources });
-      limits.push(await limitOf(before.id, 'memory', ['memory.max', 'memory.limit_in_bytes']));
-      limits.push(await limitOf(before.id, 'pids', ['pids.max']));
+      limits.push(await readLimit(before.id, 'memory', ['memory.max', 'memory.limit_in_bytes']));
+      limits.push(await readLimit(before.id, 'pids', ['pids.max']));
     }
     expect(limits).toEqual([256 * 1024 * 1024, 32, 64 * 1024 * 1024, 200]);
   });
@@ -59,7 +59,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 });
 
 /** The limit of the host's control group, in any cgroup layout. */
-async function limitOf(id: string, controller: string, files: readonly string[]): Promise<number> {
+async function readLimit(id: string, controller: string, files: readonly string[]): Promise<number> {
   for (const folder of [`/sys/fs/cgroup/svc-sandboxes/${id}`, `/sys/fs/cgroup/${controller}/svc-sandboxes/${id}`]) {
     for (const file of files) {
       const path = `${folder}/${file}`;

@@ -28,7 +28,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   afterEach(() => subject.dispose());
 
   const launcherPid = (): number => Number(readFileSync(join(subject.runFolder, 'launcher.lock'), 'utf8'));
-  const firstProcessOf = (id: string): number => {
+  const readFirstProcess = (id: string): number => {
     const state = readFileSync(join(subject.runFolder, 'sandboxes', id, 'state.json'), 'utf8');
     return (JSON.parse(state) as { pid: number }).pid; // written by the launcher
   };
@@ -81,7 +81,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   it('leaves no cgroup and no slot once the driver is open again', async () => {
     const id = await start('ended');
     await subject.driver.close();
-    const pid = firstProcessOf(id);
+    const pid = readFirstProcess(id);
     process.kill(pid, 'SIGKILL');
     await waitFor(() => hasEnded(pid), { description: 'the first process to end' });
     expect(readdirSync(join(subject.runFolder, 'sandboxes'))).toEqual([id]);

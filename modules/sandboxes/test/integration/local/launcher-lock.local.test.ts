@@ -12,14 +12,14 @@ const reason = localDriverReason();
 const title = 'the launcher of a run folder';
 
 /** Number of processes that have the file open. */
-function holdersOf(file: string): number {
+function countHolders(file: string): number {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => descriptorsOf(pid).includes(file)).length;
+    .filter((pid) => readDescriptors(pid).includes(file)).length;
 }
 
 /** Empty for a process that ends meanwhile. */
-function descriptorsOf(pid: string): string[] {
+function readDescriptors(pid: string): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
   } catch {
@@ -40,7 +40,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       const lock = join(runFolder, 'launcher.lock');
       expect(readFileSync(lock, 'utf8')).toBe(`${first.pid}\n`);
       const opening = driver.open();
-      await waitFor(() => holdersOf(lock) === 2, { description: 'a second launcher at the lock' });
+      await waitFor(() => countHolders(lock) === 2, { description: 'a second launcher at the lock' });
       expect(driver.status()).toMatchObject({ available: false });
       first.stdin.end();
       expect(await opening).toMatchObject({ available: true });

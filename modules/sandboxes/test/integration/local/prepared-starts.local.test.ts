@@ -34,7 +34,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   };
   const disks = (): Promise<string[]> => readdir(join(subject.folder.path, 'sandboxes/prepared'));
   const waiting = (): string[] => readdirSync(join(subject.runFolder, 'sandboxes'));
-  const stateOf = (id: string): Record<string, unknown> =>
+  const readState = (id: string): Record<string, unknown> =>
     // Written by the launcher.
     JSON.parse(readFileSync(join(subject.runFolder, 'sandboxes', id, 'state.json'), 'utf8')) as Record<string, unknown>;
   const launcherPid = (): number => Number(readFileSync(join(subject.runFolder, 'launcher.lock'), 'utf8'));
@@ -57,10 +57,10 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const id = taken();
     const spec = sampleSpec('x', { ...WISH, id, hostname: 'chosen', resources: { ...WISH.resources, pids: 50 } });
     const inode = (await stat(join(subject.folder.path, 'sandboxes/prepared', `${id}.img`))).ino;
-    const { pid } = stateOf(id);
+    const { pid } = readState(id);
     await run(spec);
-    expect(stateOf(id)).toMatchObject({ pid, sandbox: id });
-    expect(stateOf(id)).not.toHaveProperty('prepared_disk');
+    expect(readState(id)).toMatchObject({ pid, sandbox: id });
+    expect(readState(id)).not.toHaveProperty('prepared_disk');
     expect((await stat(join(subject.folder.path, 'sandboxes/disks', id, 'disk.img'))).ino).toBe(inode);
     expect(await shown(id, 'hostname; cat /etc/hostname; grep 127.0.1.1 /etc/hosts; ls /bin/busybox')).toBe(
       'chosen\nchosen\n127.0.1.1 chosen\n/bin/busybox',
@@ -138,12 +138,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       () => launcherPid() !== pid && waiting().every((id) => !ended.includes(id)) && figures()?.ready === 2,
     );
     await waitFor(async () => waiting().length === 2 && (await disks()).length === 2);
-    for (const id of waiting()) process.kill(Number(stateOf(id)['pid']), 0); // throws if there is no such process
+    for (const id of waiting()) process.kill(Number(readState(id)['pid']), 0); // throws if there is no such process
   });
 
   it('are replaced when they exit while waiting', async () => {
     const [ended = ''] = waiting();
-    process.kill(Number(stateOf(ended)['pid']), 'SIGKILL');
+    process.kill(Number(readState(ended)['pid']), 'SIGKILL');
     await waitFor(() => !waiting().includes(ended) && waiting().length === 2 && figures()?.ready === 2);
     await waitFor(async () => (await disks()).length === 2);
   });

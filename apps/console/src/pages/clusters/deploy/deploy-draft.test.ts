@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_DRAFT, faultsOf, isReady, toNewDeployment } from './deploy-draft.ts';
+import { EMPTY_DRAFT, validateDraft, isReady, toNewDeployment } from './deploy-draft.ts';
 
 const draft = { ...EMPTY_DRAFT, project: 'shop', manifest: 'kind: ConfigMap' };
 
 describe('the deployment form', () => {
   it('requires a project, a namespace and a manifest', () => {
-    expect(faultsOf(EMPTY_DRAFT)).toEqual({});
+    expect(validateDraft(EMPTY_DRAFT)).toEqual({});
     expect([EMPTY_DRAFT, draft, { ...draft, namespace: '' }, { ...draft, manifest: ' \n' }].map(isReady)).toEqual([
       false,
       true,
@@ -16,7 +16,7 @@ describe('the deployment form', () => {
 
   it('names each invalid field', () => {
     const wrong = { ...draft, project: 'my shop', namespace: 'Shop', timeout: '0', manifest: 'ä'.repeat(461_000) };
-    expect(Object.keys(faultsOf(wrong)).toSorted()).toEqual(['manifest', 'namespace', 'project', 'timeout']);
+    expect(Object.keys(validateDraft(wrong)).toSorted()).toEqual(['manifest', 'namespace', 'project', 'timeout']);
     expect(isReady(wrong)).toBe(false);
   });
 

@@ -29,7 +29,7 @@ const MOST_SECONDS = 86_400;
 export type DraftFaults = Partial<Record<'project' | 'namespace' | 'manifest' | 'timeout', string>>;
 
 /** Returns the error of each field; an empty field has none yet. */
-export function faultsOf({ project, namespace, manifest, timeout }: DeployDraft): DraftFaults {
+export function validateDraft({ project, namespace, manifest, timeout }: DeployDraft): DraftFaults {
   const seconds = Number(timeout);
   return {
     ...(project !== '' &&
@@ -52,7 +52,7 @@ export function faultsOf({ project, namespace, manifest, timeout }: DeployDraft)
 export function isReady(draft: DeployDraft): boolean {
   const { project, namespace, manifest } = draft;
   const filled = [project, namespace, manifest].every((each) => each.trim() !== '');
-  return filled && Object.keys(faultsOf(draft)).length === 0;
+  return filled && Object.keys(validateDraft(draft)).length === 0;
 }
 
 export function toNewDeployment(draft: DeployDraft, dryRun: boolean): NewDeployment {

@@ -15,7 +15,7 @@ import { EmptyState } from '../../../ui/states.tsx';
 import { ONLY_MEMBERS } from '../detail/cluster-labels.ts';
 import { DeploymentReport } from '../deployments/deployment-report.tsx';
 import { useDeployment } from '../deployments/use-deployment.ts';
-import { EMPTY_DRAFT, faultsOf, isReady, toNewDeployment, type DeployDraft } from './deploy-draft.ts';
+import { EMPTY_DRAFT, validateDraft, isReady, toNewDeployment, type DeployDraft } from './deploy-draft.ts';
 import { DeployFields } from './deploy-fields.tsx';
 import styles from './deploy.module.css';
 
@@ -52,7 +52,7 @@ function DeployForm({ cluster }: { cluster: ClusterInfo }) {
         <h2>Deploy a manifest</h2>
         <DeployFields
           draft={draft}
-          faults={faultsOf(draft)}
+          faults={validateDraft(draft)}
           onChange={(fields) => setDraft((known) => ({ ...known, ...fields }))}
           onTry={() => send(true)}
         />

@@ -52,7 +52,7 @@ export function DeploymentPage() {
       </div>
       <Section title="Details">
         <Panel>
-          <Definitions items={factsOf(data)} />
+          <Definitions items={renderFacts(data)} />
         </Panel>
       </Section>
     </>
@@ -101,7 +101,7 @@ function CancelButton({ cluster, deployment }: { cluster: ClusterInfo; deploymen
   );
 }
 
-function factsOf(deployment: Deployment) {
+function renderFacts(deployment: Deployment) {
   const at = (time: string | null) => (time === null ? 'Not yet' : <AbsoluteTime at={time} />);
   const revision = deployment.result?.['revision'];
   return [

@@ -13,7 +13,7 @@ import { RelativeTime } from '../../../ui/time.tsx';
 import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
-import { formatCores, formatMemory, nodeLabel, usedOf } from './object-labels.ts';
+import { formatCores, formatMemory, nodeLabel, formatUsed } from './object-labels.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/nodes');
 
@@ -72,14 +72,14 @@ function nodeColumns(workspace: Workspace, cluster: ClusterInfo): Column<Cluster
       ...figure,
       id: 'cpu',
       header: 'CPU',
-      cell: (node) => usedOf(node.cpu_usage_cores, node.cpu_capacity_cores, formatCores),
+      cell: (node) => formatUsed(node.cpu_usage_cores, node.cpu_capacity_cores, formatCores),
     },
     {
       ...figure,
       id: 'memory',
       header: 'Memory',
       width: '12rem',
-      cell: (node) => usedOf(node.memory_usage_bytes, node.memory_capacity_bytes, formatMemory),
+      cell: (node) => formatUsed(node.memory_usage_bytes, node.memory_capacity_bytes, formatMemory),
     },
     { id: 'kubelet', header: 'Kubelet', width: '8rem', wideOnly: true, cell: (node) => node.kubelet_version ?? '–' },
     {

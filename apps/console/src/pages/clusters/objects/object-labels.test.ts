@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatCores, nodeLabel, usedOf, podLabel, workloadLabel } from './object-labels.ts';
+import { formatCores, nodeLabel, formatUsed, podLabel, workloadLabel } from './object-labels.ts';
 import { nameFault, parseObjectsSearch } from './objects-search.ts';
 
 describe('cluster object labels', () => {
@@ -22,7 +22,7 @@ describe('cluster object labels', () => {
   it('name known states of workloads, and keep unknown ones', () => {
     expect(workloadLabel({ state: 'scaled_down' })).toEqual({ label: 'Scaled down', tone: 'neutral' });
     expect(workloadLabel({ state: 'odd' })).toEqual({ label: 'Odd', tone: 'neutral' });
-    expect([usedOf(0.5, 2, formatCores), usedOf(null, 2, formatCores)]).toEqual(['500m of 2', '2']);
+    expect([formatUsed(0.5, 2, formatCores), formatUsed(null, 2, formatCores)]).toEqual(['500m of 2', '2']);
     expect([formatCores(0.12), formatCores(1.52), formatCores(null)]).toEqual(['120m', '1.5', '–']);
   });
 

@@ -49,7 +49,11 @@ export function formatCores(cores: number | null): string {
 }
 
 /** Formats usage, such as `120m of 4`, or only the capacity if the usage is unknown. */
-export function usedOf(used: number | null, whole: number | null, format: (value: number | null) => string): string {
+export function formatUsed(
+  used: number | null,
+  whole: number | null,
+  format: (value: number | null) => string,
+): string {
   return used === null ? format(whole) : `${format(used)} of ${format(whole)}`;
 }
 

@@ -15,7 +15,12 @@ export const KINDS: readonly WorkloadKind[] = ['Deployment', 'StatefulSet', 'Dae
 
 export function parseObjectsSearch({ name, namespace, kind, selector, node }: Record<string, unknown>): ObjectsSearch {
   const known = KINDS.find((each) => each === kind);
-  const texts = { name: textOf(name), namespace: textOf(namespace), selector: textOf(selector), node: textOf(node) };
+  const texts = {
+    name: parseText(name),
+    namespace: parseText(namespace),
+    selector: parseText(selector),
+    node: parseText(node),
+  };
   return {
     ...(texts.name !== '' && { name: texts.name }),
     ...(texts.namespace !== '' && { namespace: texts.namespace }),
@@ -26,7 +31,7 @@ export function parseObjectsSearch({ name, namespace, kind, selector, node }: Re
 }
 
 /** The router parses numeric text as a number. */
-function textOf(value: unknown): string {
+function parseText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 253) : '';
 }
 

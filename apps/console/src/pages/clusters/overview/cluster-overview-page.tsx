@@ -24,7 +24,7 @@ export function ClusterOverviewPage() {
       {cluster.status !== 'pending' && <HeartbeatHistory cluster={cluster} />}
       <Section title="Details">
         <Panel>
-          <Definitions items={factsOf(cluster)} />
+          <Definitions items={renderFacts(cluster)} />
         </Panel>
       </Section>
     </>
@@ -47,7 +47,7 @@ export function DeployLink({ cluster }: { cluster: ClusterInfo }) {
 
 type Fact = readonly [name: string, value: ReactNode];
 
-function factsOf(cluster: ClusterInfo): Fact[] {
+function renderFacts(cluster: ClusterInfo): Fact[] {
   const since = cluster.connected ? cluster.connected_at : null;
   const { heartbeat, status_at: countedAt } = cluster;
   const counted = (count: number | null): ReactNode => (count === null ? 'Unknown' : formatCount(count));

@@ -27,7 +27,7 @@ export function ShellView({ wish, children, onNew }: ShellViewProps) {
     screen?.find('', 'next');
     screen?.focus();
   };
-  const ending = endingOf(state);
+  const ending = describeEnding(state);
   return (
     <section className={styles['terminal']} aria-label="Terminal" data-state={state.kind}>
       <div className={styles['bar']}>
@@ -60,7 +60,7 @@ export function ShellView({ wish, children, onNew }: ShellViewProps) {
 }
 
 /** Why output has ended; null while more may follow. */
-function endingOf(state: ShellState): string | null {
+function describeEnding(state: ShellState): string | null {
   if (state.kind === 'failed') return describeError(state.error);
   return state.kind === 'ended' ? `The shell ended with exit code ${state.exitCode}.` : null;
 }

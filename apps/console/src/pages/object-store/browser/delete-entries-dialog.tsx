@@ -55,13 +55,13 @@ export function DeleteEntriesDialog({ bucket, entries, onClose, onDeleted }: Del
       {...(folders > 0 ? { typeToConfirm: 'delete' } : {})}
     >
       {folders > 0 ? 'Folders are deleted with all objects in them. ' : ''}
-      {consequenceOf(versioning)}
+      {describeConsequence(versioning)}
     </ConfirmDialog>
   );
 }
 
 /** Whether deleted objects can be restored depends on the bucket; empty until that is known. */
-function consequenceOf(versioning: VersioningStatus | undefined): string {
+function describeConsequence(versioning: VersioningStatus | undefined): string {
   switch (versioning) {
     case 'enabled':
       return 'The bucket keeps versions: you can restore deleted objects under “Show deleted”.';

@@ -4,7 +4,7 @@ import { deleteEntries } from './delete-entries.ts';
 import type { Entry } from './entries.ts';
 
 /** A fake bucket with these keys, for the two calls of a deletion. */
-function bucketOf(keys: Set<string>, locked: ReadonlySet<string> = new Set()) {
+function createBucket(keys: Set<string>, locked: ReadonlySet<string> = new Set()) {
   return {
     page: ({ prefix = '', limit = 1_000 }: { prefix?: string | undefined; limit?: number | undefined }) => {
       const found = [...keys].filter((key) => key.startsWith(prefix)).slice(0, limit);
@@ -39,13 +39,13 @@ const folder = (key: string): Entry => ({ kind: 'folder', key, name: key });
 describe('deleting selected entries', () => {
   it('empties a folder of more objects than one call deletes, and nothing else', async () => {
     const keys = new Set(Array.from({ length: 2_345 }, (_, index) => `a/${index}`).concat('ab', 'b/1'));
-    expect(await deleteEntries(bucketOf(keys), [folder('a/')])).toBe(2_345);
+    expect(await deleteEntries(createBucket(keys), [folder('a/')])).toBe(2_345);
     expect([...keys]).toEqual(['ab', 'b/1']);
   });
 
   it('stops with the reason if something cannot be deleted', async () => {
     const keys = new Set(['a/1', 'a/2']);
-    const deletion = deleteEntries(bucketOf(keys, new Set(['a/2'])), [folder('a/')]);
+    const deletion = deleteEntries(createBucket(keys, new Set(['a/2'])), [folder('a/')]);
     await expect(deletion).rejects.toThrow('a/2 was not deleted: locked');
   });
 });

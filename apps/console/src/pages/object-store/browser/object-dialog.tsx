@@ -67,14 +67,14 @@ function ObjectDetails({ bucket, objectKey }: { bucket: string; objectKey: strin
           <Download size={15} /> Download
         </a>
       </div>
-      <Definitions items={factsOf(object)} />
+      <Definitions items={renderFacts(object)} />
       <ShareObject bucket={bucket} object={object} />
       {versions}
     </>
   );
 }
 
-function factsOf(object: StoredObject) {
+function renderFacts(object: StoredObject) {
   return [
     ['Size', `${formatBytes(object.size)} (${formatCount(object.size)} bytes)`],
     ['Modified', <AbsoluteTime key="modified" at={object.last_modified} />],

@@ -13,7 +13,7 @@ import { FieldStack } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Definitions } from '../../../ui/page.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { certificateOf, dnsOf, domainLabel } from './domain-labels.ts';
+import { describeCertificate, parseDns, domainLabel } from './domain-labels.ts';
 
 /** The DNS record to set, and the record currently observed. */
 export function DomainDialog({ domain, onClose }: { domain: CustomDomain | null; onClose: () => void }) {
@@ -54,8 +54,8 @@ function DomainDetails({ domain, onClose }: { domain: CustomDomain; onClose: () 
               </Status>,
             ],
             ...(next === null ? [] : ([['Next step', next]] as const)),
-            ['DNS points to', dnsOf(domain).observed ?? 'Nothing yet'],
-            ['Certificate', certificateOf(domain)],
+            ['DNS points to', parseDns(domain).observed ?? 'Nothing yet'],
+            ['Certificate', describeCertificate(domain)],
             ['Last check', domain.last_checked_at ? <RelativeTime key="at" at={domain.last_checked_at} /> : 'Not yet'],
           ]}
         />

@@ -1,6 +1,6 @@
 import type { CustomDomain } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { certificateOf, domainLabel } from './domain-labels.ts';
+import { describeCertificate, domainLabel } from './domain-labels.ts';
 
 const TARGET = 'abc.cname.s3.test';
 const domain = (changes: Partial<CustomDomain>): CustomDomain => ({
@@ -37,9 +37,9 @@ describe('custom domain labels', () => {
 
   it('distinguish a missing certificate from one that is not needed', () => {
     const ssl = (status: CustomDomain['ssl']['status']) => ({ status, issuer: null, expires_at: null });
-    expect(certificateOf(domain({}))).toBe('None yet');
-    expect(certificateOf(domain({ ssl: ssl('pending') }))).toBe('Issuing');
-    expect(certificateOf(domain({ ssl: ssl('deactivated') }))).toBe('None');
-    expect(certificateOf(domain({ status: 'active', ssl: ssl('deactivated') }))).toContain('TLS ends before');
+    expect(describeCertificate(domain({}))).toBe('None yet');
+    expect(describeCertificate(domain({ ssl: ssl('pending') }))).toBe('Issuing');
+    expect(describeCertificate(domain({ ssl: ssl('deactivated') }))).toBe('None');
+    expect(describeCertificate(domain({ status: 'active', ssl: ssl('deactivated') }))).toContain('TLS ends before');
   });
 });

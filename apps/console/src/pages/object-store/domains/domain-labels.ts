@@ -13,7 +13,7 @@ export interface DomainLabel {
 /** The state of a domain, and its next step. */
 export function domainLabel(domain: CustomDomain): DomainLabel {
   const { status, cname_target: target, error } = domain;
-  const dns = dnsOf(domain);
+  const dns = parseDns(domain);
   switch (status) {
     case 'active':
       return { tone: 'ok', label: 'Active', live: true, next: null };
@@ -47,7 +47,7 @@ function describeDns(status: string, observed: string | null, target: string): s
 }
 
 /** The last observed DNS record of the host name. */
-export function dnsOf({ dns }: CustomDomain): { status: string; observed: string | null } {
+export function parseDns({ dns }: CustomDomain): { status: string; observed: string | null } {
   const observed = dns?.observed;
   const text = Array.isArray(observed) ? observed.join(', ') : typeof observed === 'string' ? observed : null;
   return { status: dns?.status ?? 'missing', observed: text === '' ? null : text };
@@ -59,7 +59,7 @@ function faultOf(error: CustomDomain['error']): string | null {
 }
 
 /** The certificate's status. */
-export function certificateOf({ ssl, status }: CustomDomain): string {
+export function describeCertificate({ ssl, status }: CustomDomain): string {
   switch (ssl.status) {
     case 'active':
       return ssl.expires_at === null ? 'Active' : `Active until ${formatAbsolute(ssl.expires_at)}`;

@@ -3,10 +3,10 @@ import type { Rule } from './rule.ts';
 
 /** Describes a rule: its effects and its scope. */
 export function describeRule(rule: Rule): { effects: string[]; scope: string } {
-  return { effects: effectsOf(rule), scope: scopeOf(rule.filter) };
+  return { effects: describeEffects(rule), scope: describeScope(rule.filter) };
 }
 
-function effectsOf(rule: Rule): string[] {
+function describeEffects(rule: Rule): string[] {
   const effects: string[] = [];
   const { expiration, noncurrent_version_expiration: noncurrent, abort_incomplete_multipart_upload: abort } = rule;
   if (expiration?.days !== undefined) effects.push(`Delete objects after ${days(expiration.days)}`);
@@ -20,7 +20,7 @@ function effectsOf(rule: Rule): string[] {
   return effects;
 }
 
-function scopeOf(filter: Rule['filter']): string {
+function describeScope(filter: Rule['filter']): string {
   const parts: string[] = [];
   if (filter.prefix !== '') parts.push(`keys starting with “${filter.prefix}”`);
   for (const [name, value] of Object.entries(filter.tags)) parts.push(`tagged ${name} = ${value}`);

@@ -7,7 +7,7 @@ import { FormError } from '../../../ui/form-error.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
 import styles from './lifecycle.module.css';
-import { draftOf, parseRuleDraft, type RuleDraft, type RuleFaults } from './rule-draft.ts';
+import { createDraft, parseRuleDraft, type RuleDraft, type RuleFaults } from './rule-draft.ts';
 import type { Rule } from './rule.ts';
 
 /** The rule being edited: an existing one, a new one (null), or none. */
@@ -43,7 +43,7 @@ function RuleForm({
   onClose,
   onSave,
 }: Omit<RuleDialogProps, 'editing'> & { before: Rule | null }) {
-  const [draft, setDraft] = useState(() => draftOf(before));
+  const [draft, setDraft] = useState(() => createDraft(before));
   const [tried, setTried] = useState(false);
   const { rule, faults } = parseRuleDraft(draft, before);
   const clash = before?.id !== draft.id.trim() && taken.includes(draft.id.trim());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { draftOf, parseRuleDraft } from './rule-draft.ts';
+import { createDraft, parseRuleDraft } from './rule-draft.ts';
 
-const EMPTY = draftOf(null);
+const EMPTY = createDraft(null);
 
 describe('a lifecycle rule draft', () => {
   it('becomes the rule, and the rule becomes the same draft', () => {
@@ -31,12 +31,14 @@ describe('a lifecycle rule draft', () => {
       noncurrent_version_expiration: { days: 7, newer_versions: 3 },
       abort_incomplete_multipart_upload: { days: 2 },
     });
-    expect(parseRuleDraft(draftOf(rule), rule).rule).toEqual(rule);
+    expect(parseRuleDraft(createDraft(rule), rule).rule).toEqual(rule);
   });
 
   it('keeps exact sizes when other fields change', () => {
     const { rule } = parseRuleDraft({ ...EMPTY, id: 'a', expireDays: '1', largerThan: '1500000' }, null);
-    expect(parseRuleDraft({ ...draftOf(rule), expireDays: '2' }, rule).rule?.filter.size_greater_than).toBe(1_500_000);
+    expect(parseRuleDraft({ ...createDraft(rule), expireDays: '2' }, rule).rule?.filter.size_greater_than).toBe(
+      1_500_000,
+    );
   });
 
   it.each([
@@ -58,6 +60,6 @@ describe('a lifecycle rule draft', () => {
     const { rule } = parseRuleDraft({ ...EMPTY, id: 'a', abortDays: '1' }, null);
     if (rule === null) throw new Error('a valid rule was refused');
     const dated = { ...rule, expiration: { date: '2030-01-01T00:00:00.000Z' } };
-    expect(parseRuleDraft(draftOf(dated), dated).rule).toEqual(dated);
+    expect(parseRuleDraft(createDraft(dated), dated).rule).toEqual(dated);
   });
 });

@@ -1,5 +1,5 @@
 import { parseBytes, writeBytes } from '../../../ui/format-bytes.ts';
-import { linesOf } from '../settings/lines.ts';
+import { parseLines } from '../settings/lines.ts';
 import type { Rule } from './rule.ts';
 
 /** A rule as typed. Empty fields are not set. */
@@ -18,7 +18,7 @@ export interface RuleDraft {
   abortDays: string;
 }
 
-export function draftOf(rule: Rule | null): RuleDraft {
+export function createDraft(rule: Rule | null): RuleDraft {
   const size = (value: number | null | undefined): string =>
     value === null || value === undefined ? '' : writeBytes(value);
   const text = (value: number | null | undefined): string => value?.toString() ?? '';
@@ -57,7 +57,7 @@ export function parseRuleDraft(draft: RuleDraft, before: Rule | null): { rule: R
     if (sizeBytes === null) faults[field] = 'Enter a size, for example 10 MiB.';
     return sizeBytes;
   };
-  const tags = tagsOf(draft.tags);
+  const tags = parseTags(draft.tags);
   if (tags === null) faults.tags = 'Enter one name=value per line.';
   if (draft.id.trim() === '') faults.id = 'Enter a name.';
   const noncurrentDays = days('noncurrentDays');
@@ -94,9 +94,9 @@ function expirationOf(days: number | null, markers: boolean, before: Rule | null
   return date === undefined ? null : { date };
 }
 
-function tagsOf(text: string): Record<string, string> | null {
+function parseTags(text: string): Record<string, string> | null {
   const tags: Record<string, string> = {};
-  for (const line of linesOf(text)) {
+  for (const line of parseLines(text)) {
     const equals = line.indexOf('=');
     if (equals < 1) return null;
     tags[line.slice(0, equals).trim()] = line.slice(equals + 1).trim();

@@ -7,7 +7,7 @@ import { FieldStack, TextField } from '../../../ui/field.tsx';
 import { isSame } from '../../../ui/is-same.ts';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
-import { linesOf } from './lines.ts';
+import { parseLines } from './lines.ts';
 import { SaveRow } from './save-row.tsx';
 import styles from './settings.module.css';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
@@ -29,7 +29,7 @@ interface Draft {
 /** Other origins that may call the store from a browser. */
 export function CorsSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
-  const [drafts, setDrafts] = useState(() => (settings.cors_rules ?? []).map(draftOf));
+  const [drafts, setDrafts] = useState(() => (settings.cors_rules ?? []).map(createDraft));
   const [nextId, setNextId] = useState(drafts.length);
   const change = (id: number, changes: Partial<Draft>): void =>
     setDrafts(drafts.map((draft) => (draft.id === id ? { ...draft, ...changes } : draft)));
@@ -48,9 +48,9 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
     ]);
     setNextId(nextId + 1);
   };
-  const changed = !isSame(drafts.map(ruleOf), (settings.cors_rules ?? []).map(draftOf).map(ruleOf));
+  const changed = !isSame(drafts.map(parseRule), (settings.cors_rules ?? []).map(createDraft).map(parseRule));
   const incomplete = drafts.some(
-    ({ origins, methods, maxAge }) => linesOf(origins).length === 0 || methods.length === 0 || !isAge(maxAge),
+    ({ origins, methods, maxAge }) => parseLines(origins).length === 0 || methods.length === 0 || !isAge(maxAge),
   );
   return (
     <Section
@@ -68,7 +68,7 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            save.mutate({ cors_rules: drafts.length === 0 ? null : drafts.map(ruleOf) });
+            save.mutate({ cors_rules: drafts.length === 0 ? null : drafts.map(parseRule) });
           }}
         >
           {drafts.length === 0 && <p className="muted">No rules: browsers block requests from other origins.</p>}
@@ -150,7 +150,7 @@ function CorsRuleForm({ number, draft, locked, onChange, onRemove }: CorsRuleFor
   );
 }
 
-function draftOf(rule: CorsRule, index: number): Draft {
+function createDraft(rule: CorsRule, index: number): Draft {
   return {
     id: index,
     name: rule.id,
@@ -162,11 +162,11 @@ function draftOf(rule: CorsRule, index: number): Draft {
   };
 }
 
-function ruleOf({ name, origins, methods, headers, exposed, maxAge }: Draft): CorsRule {
-  const list = (text: string): string[] => linesOf(text.replaceAll(',', '\n'));
+function parseRule({ name, origins, methods, headers, exposed, maxAge }: Draft): CorsRule {
+  const list = (text: string): string[] => parseLines(text.replaceAll(',', '\n'));
   return {
     ...(name === undefined ? {} : { id: name }),
-    allowed_origins: linesOf(origins),
+    allowed_origins: parseLines(origins),
     allowed_methods: [...methods],
     allowed_headers: list(headers),
     expose_headers: list(exposed),

@@ -1,6 +1,6 @@
 import type { BucketSettings } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { draftOf, parseLimitDraft } from './limit-draft.ts';
+import { createDraft, parseLimitDraft } from './limit-draft.ts';
 
 const settings = (changes: Partial<BucketSettings>): BucketSettings => ({
   publicDefault: false,
@@ -22,8 +22,8 @@ describe('limits of a bucket', () => {
       max_object_size: 5 * 1024 ** 2,
       allowed_content_types: ['image/*', 'text/plain'],
     };
-    expect(parseLimitDraft(draftOf(settings(limits)))).toEqual({ change: limits, faults: {} });
-    const { change } = parseLimitDraft(draftOf(settings({})));
+    expect(parseLimitDraft(createDraft(settings(limits)))).toEqual({ change: limits, faults: {} });
+    const { change } = parseLimitDraft(createDraft(settings({})));
     expect(change.quota).toEqual({ max_bytes: null, max_objects: null });
   });
 

@@ -1,6 +1,6 @@
 import type { BucketSettings, BucketSettingsChange } from '@svc/sdk';
 import { parseBytes, writeBytes } from '../../../ui/format-bytes.ts';
-import { linesOf } from './lines.ts';
+import { parseLines } from './lines.ts';
 
 /** Limits as typed; an empty field means no limit. */
 export interface LimitDraft {
@@ -10,7 +10,7 @@ export interface LimitDraft {
   types: string;
 }
 
-export function draftOf({ quota, max_object_size, allowed_content_types }: BucketSettings): LimitDraft {
+export function createDraft({ quota, max_object_size, allowed_content_types }: BucketSettings): LimitDraft {
   return {
     bytes: sizeText(quota.max_bytes),
     objects: quota.max_objects?.toString() ?? '',
@@ -32,7 +32,7 @@ export function parseLimitDraft(draft: LimitDraft): { change: BucketSettingsChan
   };
   const count = draft.objects.trim();
   if (count !== '' && !/^\d{1,15}$/.test(count)) faults.objects = 'Enter a whole number.';
-  const types = linesOf(draft.types);
+  const types = parseLines(draft.types);
   if (types.some((type) => !/^[^/\s;]+\/[^/\s;]+$/.test(type)))
     faults.types = 'Enter types such as image/png or image/*.';
   const change = {

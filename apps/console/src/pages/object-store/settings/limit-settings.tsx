@@ -11,16 +11,16 @@ import { isSame } from '../../../ui/is-same.ts';
 import { Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { Meter } from '../../../ui/plots.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
-import { draftOf, parseLimitDraft, type LimitDraft, type LimitFaults } from './limit-draft.ts';
+import { createDraft, parseLimitDraft, type LimitDraft, type LimitFaults } from './limit-draft.ts';
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
 
 /** Limits on the bucket's size and contents. */
 export function LimitSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
-  const [draft, setDraft] = useState(() => draftOf(settings));
+  const [draft, setDraft] = useState(() => createDraft(settings));
   const { change, faults } = parseLimitDraft(draft);
-  const changed = !isSame(draft, draftOf(settings));
+  const changed = !isSame(draft, createDraft(settings));
   const fault = Object.values(faults).some((each) => each !== undefined);
   return (
     <Section title="Limits" description="Uploads over a limit are rejected. Leave a field empty for no limit.">

@@ -1,5 +1,5 @@
 /** Splits text into lines; skips blank ones. */
-export function linesOf(text: string): string[] {
+export function parseLines(text: string): string[] {
   return text
     .split('\n')
     .map((line) => line.trim())

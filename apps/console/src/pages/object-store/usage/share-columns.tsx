@@ -24,7 +24,7 @@ export function shareColumns(workspace: Workspace, total: number): Column<Bucket
       width: '14rem',
       wideOnly: true,
       cell: ({ name, size_bytes: size }) => (
-        <Meter label={`Share of ${name}`} value={size} limit={total} tone="share" text={percentOf(size, total)} />
+        <Meter label={`Share of ${name}`} value={size} limit={total} tone="share" text={formatPercent(size, total)} />
       ),
     },
     { ...figure, id: 'size', header: 'Stored', cell: (bucket) => formatBytes(bucket.size_bytes) },
@@ -34,6 +34,6 @@ export function shareColumns(workspace: Workspace, total: number): Column<Bucket
 
 const figure = { align: 'end', width: '7.5rem', narrowWidth: '5.5rem' } as const;
 
-function percentOf(part: number, whole: number): string {
+function formatPercent(part: number, whole: number): string {
   return `${whole === 0 ? 0 : Math.round((part / whole) * 100)}%`;
 }

@@ -13,7 +13,7 @@ import { FormError } from '../../../ui/form-error.tsx';
 import { ErrorState, LoadingRegion } from '../../../ui/states.tsx';
 import { ImagePicker } from './image-picker.tsx';
 import { MoreSettings } from './more-settings.tsx';
-import { EMPTY_DRAFT, faultsOf, toNewSandbox, type SandboxDraft } from './sandbox-draft.ts';
+import { EMPTY_DRAFT, validateDraft, toNewSandbox, type SandboxDraft } from './sandbox-draft.ts';
 
 export function CreateSandboxDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   return (
@@ -45,12 +45,12 @@ function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage
   const navigate = useNavigate();
   // Stable across retries of this form, so that a lost response does not create two sandboxes.
   const key = useRef(crypto.randomUUID());
-  const [draft, setDraft] = useState<SandboxDraft>(() => ({ ...EMPTY_DRAFT, image: defaultOf(catalog) }));
+  const [draft, setDraft] = useState<SandboxDraft>(() => ({ ...EMPTY_DRAFT, image: findDefault(catalog) }));
   const change = (fields: Partial<SandboxDraft>): void => {
     key.current = crypto.randomUUID();
     setDraft({ ...draft, ...fields });
   };
-  const faults = faultsOf(draft);
+  const faults = validateDraft(draft);
   const creation = useMutation({
     mutationFn: () => api.create(toNewSandbox(draft), { waitMs: 0, idempotencyKey: key.current }),
     onSuccess: async (sandbox) => {
@@ -91,6 +91,6 @@ function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage
   );
 }
 
-function defaultOf(images: readonly SandboxImage[]): string {
+function findDefault(images: readonly SandboxImage[]): string {
   return (images.find((image) => image.default) ?? images[0])?.name ?? '';
 }

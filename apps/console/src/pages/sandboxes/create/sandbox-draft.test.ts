@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_DRAFT, faultsOf, toNewSandbox } from './sandbox-draft.ts';
+import { EMPTY_DRAFT, validateDraft, toNewSandbox } from './sandbox-draft.ts';
 
 const draft = { ...EMPTY_DRAFT, image: 'debian' };
 
 describe('the form for a new sandbox', () => {
   it('requires nothing but the image', () => {
-    expect(faultsOf(draft)).toEqual({});
+    expect(validateDraft(draft)).toEqual({});
     expect(toNewSandbox(draft)).toEqual({ image: 'debian' });
   });
 
@@ -19,13 +19,13 @@ describe('the form for a new sandbox', () => {
   });
 
   it('names the invalid line', () => {
-    expect(faultsOf({ ...draft, environment: 'A=1\n2B=3' }).environment).toBe('2B is not a valid name.');
-    expect(faultsOf({ ...draft, labels: 'team' }).labels).toBe('team has no value. Use KEY=value.');
-    expect(faultsOf({ ...draft, egressAllow: 'example.com\nhttps://x' }).egressAllow).toBe(
+    expect(validateDraft({ ...draft, environment: 'A=1\n2B=3' }).environment).toBe('2B is not a valid name.');
+    expect(validateDraft({ ...draft, labels: 'team' }).labels).toBe('team has no value. Use KEY=value.');
+    expect(validateDraft({ ...draft, egressAllow: 'example.com\nhttps://x' }).egressAllow).toBe(
       'https://x is not a valid hostname.',
     );
-    expect(faultsOf({ ...draft, name: 'My Box' }).name).toMatch(/letters/);
-    expect(faultsOf({ ...draft, cpu: '-1' }).cpu).toBe('Enter a number above 0.');
+    expect(validateDraft({ ...draft, name: 'My Box' }).name).toMatch(/letters/);
+    expect(validateDraft({ ...draft, cpu: '-1' }).cpu).toBe('Enter a number above 0.');
   });
 
   it('sends hosts only if the network can be limited', () => {

@@ -41,7 +41,7 @@ const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const LABEL_KEY = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$/;
 const HOST = /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-export function faultsOf(draft: SandboxDraft): DraftFaults {
+export function validateDraft(draft: SandboxDraft): DraftFaults {
   const faults: DraftFaults = {};
   const addFault = (field: keyof SandboxDraft, fault: string | null): void => {
     if (fault !== null) faults[field] = fault;
@@ -51,7 +51,7 @@ export function faultsOf(draft: SandboxDraft): DraftFaults {
   for (const field of ['cpu', 'memoryMb', 'diskMb', 'pids'] as const) addFault(field, amountFault(draft[field]));
   addFault('environment', parsePairs(draft.environment, ENVIRONMENT_NAME).fault);
   addFault('labels', parsePairs(draft.labels, LABEL_KEY).fault);
-  const wrong = linesOf(draft.egressAllow).find((host) => !HOST.test(host));
+  const wrong = parseLines(draft.egressAllow).find((host) => !HOST.test(host));
   if (wrong !== undefined) addFault('egressAllow', `${wrong} is not a valid hostname.`);
   return faults;
 }
@@ -60,7 +60,7 @@ export function faultsOf(draft: SandboxDraft): DraftFaults {
 export function toNewSandbox(draft: SandboxDraft): NewSandbox & { egress_allow?: string[] } {
   const environment = parsePairs(draft.environment, ENVIRONMENT_NAME).pairs;
   const labels = parsePairs(draft.labels, LABEL_KEY).pairs;
-  const hosts = linesOf(draft.egressAllow);
+  const hosts = parseLines(draft.egressAllow);
   const resources = {
     ...(draft.cpu !== '' && { cpu: Number(draft.cpu) }),
     ...(draft.memoryMb !== '' && { memory_mb: Number(draft.memoryMb) }),
@@ -87,7 +87,7 @@ function amountFault(text: string): string | null {
   return Number.isFinite(value) && value > 0 ? null : 'Enter a number above 0.';
 }
 
-function linesOf(text: string): string[] {
+function parseLines(text: string): string[] {
   return text
     .split(/[\s,]+/)
     .map((line) => line.trim())

@@ -32,7 +32,7 @@ export function formatDetails({ details }: Pick<SandboxEvent, 'details'>): strin
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== '' && value !== false && typeof value !== 'object')
     .toSorted(([one], [other]) => Number(isId(one)) - Number(isId(other)))
-    .map(([key, value]) => wordsOf(key, value))
+    .map(([key, value]) => describeValue(key, value))
     .join(', ');
 }
 
@@ -41,7 +41,7 @@ function isId(key: string): boolean {
   return key.endsWith('_id');
 }
 
-function wordsOf(key: string, value: unknown): string {
+function describeValue(key: string, value: unknown): string {
   if (key.endsWith('_bytes') && typeof value === 'number') {
     return `${key.slice(0, -'_bytes'.length).replaceAll('_', ' ')} ${formatBytes(value)}`;
   }

@@ -39,7 +39,7 @@ export function OpenPorts({ sandbox, onClosed }: OpenPortsProps) {
       ) : (
         <Table
           caption="Active links"
-          columns={columnsOf(closing.mutate)}
+          columns={createColumns(closing.mutate)}
           rows={ports.data}
           rowKey={({ id }) => id}
           skeletonRows={2}
@@ -50,7 +50,7 @@ export function OpenPorts({ sandbox, onClosed }: OpenPortsProps) {
   );
 }
 
-function columnsOf(onClose: (port: number) => void): Column<OpenPort>[] {
+function createColumns(onClose: (port: number) => void): Column<OpenPort>[] {
   return [
     { id: 'port', header: 'Port', cell: ({ port }) => port },
     {

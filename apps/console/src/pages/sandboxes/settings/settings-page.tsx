@@ -29,7 +29,7 @@ export function SandboxSettingsPage() {
       </Section>
       <Section title="Details">
         <Panel>
-          <Definitions items={factsOf(sandbox)} />
+          <Definitions items={renderFacts(sandbox)} />
         </Panel>
       </Section>
       <Pairs title="Labels" pairs={sandbox.labels} none="No labels." />
@@ -57,7 +57,7 @@ export function SandboxSettingsPage() {
 
 type Fact = readonly [name: string, value: ReactNode];
 
-function factsOf(sandbox: Sandbox): Fact[] {
+function renderFacts(sandbox: Sandbox): Fact[] {
   const { resources, egress_allow: allowed } = sandbox;
   const reason = reasonLabel(sandbox.state_reason);
   const at = (time: string | null): ReactNode => (time === null ? 'Never' : <AbsoluteTime at={time} />);

@@ -13,7 +13,7 @@ import { FileBlobWriter } from './blob-writer.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { isMissing, toStoreError } from './failures.ts';
 import { nodeFileSystem, type FileSystem } from './file-system.ts';
-import { blobIdOf, createIdSource, isShard, layoutOf, type Layout } from './layout.ts';
+import { parseBlobId, createIdSource, isShard, createLayout, type Layout } from './layout.ts';
 import { readFileRange } from './read-file.ts';
 
 export interface EmbeddedBlobStoreOptions {
@@ -47,7 +47,7 @@ const OWN_WRITES = '';
 
 /** Opens a store of blobs as files on the local disk. Throws `FolderNotUsable` when the folder is not writable. */
 export async function openEmbeddedBlobStore(options: EmbeddedBlobStoreOptions): Promise<BlobStore> {
-  const layout = layoutOf(options.folder);
+  const layout = createLayout(options.folder);
   const files = options.fileSystem ?? nodeFileSystem();
   await assertUsable(layout, files);
   return new EmbeddedBlobStore(layout, files, options);
@@ -169,7 +169,7 @@ class EmbeddedBlobStore implements BlobStore {
     for await (const shard of this.#files.names(this.#layout.blobs)) {
       if (!isShard(shard)) continue;
       for await (const name of this.#files.names(join(this.#layout.blobs, shard))) {
-        const id = blobIdOf(name);
+        const id = parseBlobId(name);
         const found = id === null ? null : await this.#stat(join(this.#layout.blobs, shard, name));
         if (id !== null && found !== null) yield { id, sizeBytes: found.size, modifiedAtMs: found.mtimeMs };
       }

@@ -37,7 +37,7 @@ const FOLDER_MODE = 0o700;
 export function nodeFileSystem(): FileSystem {
   const direct = new DirectWrites();
   return {
-    open: async (path, flags) => fileOf(path, await open(path, flags, FILE_MODE), direct),
+    open: async (path, flags) => createOpenFile(path, await open(path, flags, FILE_MODE), direct),
     mkdir: async (path) => {
       await mkdir(path, { recursive: true, mode: FOLDER_MODE });
     },
@@ -54,7 +54,7 @@ export function nodeFileSystem(): FileSystem {
   };
 }
 
-function fileOf(path: string, handle: FileHandle, direct: DirectWrites): OpenFile {
+function createOpenFile(path: string, handle: FileHandle, direct: DirectWrites): OpenFile {
   const file = new DirectFile(path);
   let position = 0;
   return {

@@ -23,7 +23,7 @@ export interface Layout {
   quarantineFile(id: BlobId): string;
 }
 
-export function layoutOf(root: string): Layout {
+export function createLayout(root: string): Layout {
   const blobs = join(root, 'blobs');
   const unsealed = join(root, 'unsealed');
   const quarantine = join(root, 'quarantine');
@@ -41,7 +41,7 @@ export function layoutOf(root: string): Layout {
 }
 
 /** Returns null for a foreign file. */
-export function blobIdOf(fileName: string): BlobId | null {
+export function parseBlobId(fileName: string): BlobId | null {
   const id = fileName.replaceAll('.', '/');
   return ID.test(id) ? id : null;
 }

@@ -34,7 +34,7 @@ export class BlobKeys {
   }
 
   /** Returns null for a foreign object. */
-  idOf(key: string): BlobId | null {
+  parseId(key: string): BlobId | null {
     const id = key.slice(this.blobs.length);
     return key.startsWith(this.blobs) && isBlobId(id) ? id : null;
   }

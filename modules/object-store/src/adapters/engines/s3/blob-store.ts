@@ -77,7 +77,7 @@ class S3BlobStore implements BlobStore {
     for (let token: string | undefined; ;) {
       const page = await this.#callUpstream(() => this.#upstream.list(this.#keys.blobs, token));
       for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
-        const id = this.#keys.idOf(Key);
+        const id = this.#keys.parseId(Key);
         if (id !== null) yield { id, sizeBytes: Size, modifiedAtMs: LastModified?.getTime() ?? this.#options.now() };
       }
       token = page.NextContinuationToken;
@@ -95,7 +95,7 @@ class S3BlobStore implements BlobStore {
         this.#upstream.listUploads(this.#keys.blobs, keyMarker, uploadMarker),
       );
       for (const { Key = '', UploadId = '', Initiated } of page.Uploads ?? []) {
-        if (this.#keys.idOf(Key) === null || (Initiated?.getTime() ?? before) > before) continue;
+        if (this.#keys.parseId(Key) === null || (Initiated?.getTime() ?? before) > before) continue;
         if (await this.#abort(Key, UploadId)) removed += 1;
       }
       const more = page.IsTruncated === true;

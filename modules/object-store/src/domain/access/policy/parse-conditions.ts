@@ -12,9 +12,9 @@ const QUANTIFIERS: Readonly<Record<string, Condition['quantifier']>> = {
 export function readConditions(value: unknown): readonly Condition[] {
   if (value === undefined) return [];
   const conditions: Condition[] = [];
-  for (const [operator, keys] of entriesOf(value, 'Condition')) {
+  for (const [operator, keys] of parseEntries(value, 'Condition')) {
     const parsed = readOperator(operator);
-    for (const [key, values] of entriesOf(keys, 'Condition')) {
+    for (const [key, values] of parseEntries(keys, 'Condition')) {
       const condition = { ...parsed, key: readKey(key), values: readValues(values) };
       assertValues(condition);
       conditions.push(condition);
@@ -58,7 +58,7 @@ function assertValues({ operator, key, values }: Condition): void {
   if (values.some((value) => value.includes('${'))) throw malformedPolicy('Policy variables are not supported');
 }
 
-function entriesOf(value: unknown, field: string): [string, unknown][] {
+function parseEntries(value: unknown, field: string): [string, unknown][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw malformedPolicy(`${field} must be a JSON object`);
   }

@@ -33,7 +33,7 @@ const ANONYMOUS = questions(null);
 const ALL = [...ANONYMOUS, ...questions(WORKSPACE)];
 const DENY_ALL = { Effect: 'Deny', Principal: '*', Action: 's3:*', Resource: [ARN, `${ARN}/*`] };
 
-function policyOf(statement: object): string {
+function renderPolicy(statement: object): string {
   const allow = { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `${ARN}/*` };
   return JSON.stringify({ Version: '2012-10-17', Statement: [{ ...allow, ...statement }] });
 }
@@ -42,13 +42,18 @@ describeFuzz({
   name: 'bucket policies',
   corpus: new URL('./corpus/policy/', import.meta.url),
   seeds: [
-    policyOf({}),
-    policyOf({ Principal: { AWS: [WORKSPACE, `arn:aws:iam::${WORKSPACE}:root`] }, Action: ['s3:Put*', 's3:*'] }),
-    policyOf({ Effect: 'Deny', NotPrincipal: { AWS: WORKSPACE }, Principal: undefined }),
-    policyOf({ NotAction: 's3:DeleteBucket', Action: undefined, NotResource: `${ARN}/secret*`, Resource: undefined }),
-    policyOf({ Condition: { IpAddress: { 'aws:SourceIp': ['192.0.2.0/24', '2001:db8::/32'] } } }),
-    policyOf({ Condition: { 'ForAllValues:StringLikeIfExists': { 's3:prefix': ['a*', '${aws:username}'] } } }),
-    policyOf({ Condition: { Null: { 'aws:Referer': 'true' }, DateLessThan: { 'aws:CurrentTime': '2030-01-01' } } }),
+    renderPolicy({}),
+    renderPolicy({ Principal: { AWS: [WORKSPACE, `arn:aws:iam::${WORKSPACE}:root`] }, Action: ['s3:Put*', 's3:*'] }),
+    renderPolicy({ Effect: 'Deny', NotPrincipal: { AWS: WORKSPACE }, Principal: undefined }),
+    renderPolicy({
+      NotAction: 's3:DeleteBucket',
+      Action: undefined,
+      NotResource: `${ARN}/secret*`,
+      Resource: undefined,
+    }),
+    renderPolicy({ Condition: { IpAddress: { 'aws:SourceIp': ['192.0.2.0/24', '2001:db8::/32'] } } }),
+    renderPolicy({ Condition: { 'ForAllValues:StringLikeIfExists': { 's3:prefix': ['a*', '${aws:username}'] } } }),
+    renderPolicy({ Condition: { Null: { 'aws:Referer': 'true' }, DateLessThan: { 'aws:CurrentTime': '2030-01-01' } } }),
   ],
   dictionary: [
     '"Effect":"Deny",',

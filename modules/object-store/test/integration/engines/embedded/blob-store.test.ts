@@ -7,7 +7,7 @@ import { describeRequiring, temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { describeBlobStore } from '../../../contract/blob-store-contract.ts';
 import { openEmbeddedBlobStore } from '../../../../src/adapters/engines/embedded/blob-store.ts';
-import { createIdSource, layoutOf } from '../../../../src/adapters/engines/embedded/layout.ts';
+import { createIdSource, createLayout } from '../../../../src/adapters/engines/embedded/layout.ts';
 
 const parts = { random: randomBytes, now: Date.now };
 
@@ -32,7 +32,7 @@ describe('the embedded blob store', () => {
     const shards = Array.from({ length: 6 }, () => next().slice(0, 3));
     expect(new Set(shards.slice(0, 3)).size).toBe(1);
     expect(new Set(shards.slice(3)).size).toBe(1);
-    expect(() => layoutOf('/x').blobFile('../../../etc/passwd')).toThrow('malformed');
+    expect(() => createLayout('/x').blobFile('../../../etc/passwd')).toThrow('malformed');
   });
 
   it('makes every file accessible to its owner only', async () => {

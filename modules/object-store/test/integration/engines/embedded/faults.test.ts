@@ -28,7 +28,7 @@ async function read(store: BlobStore, id: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function idsOf(store: BlobStore): Promise<string[]> {
+async function listIds(store: BlobStore): Promise<string[]> {
   const ids: string[] = [];
   for await (const { id } of store.list()) ids.push(id);
   return ids;
@@ -63,7 +63,7 @@ describe('the embedded blob store on a failing disk', () => {
         await expect(write(store)).rejects.toMatchObject({ code: expected });
         faults.plan = () => null;
         expect(await readdir(join(folder.path, 'unsealed'))).toEqual([]);
-        expect(await idsOf(store)).toEqual([before]);
+        expect(await listIds(store)).toEqual([before]);
       }
       expect((await read(store, before)).equals(body)).toBe(true);
       expect((await read(store, await write(store))).equals(body)).toBe(true);

@@ -12,15 +12,15 @@ export async function containerStats(
     client.json('GET', `/containers/${name}/stats`, { query, signal }).then(asFields),
     client.json('GET', `/containers/${name}/json`, { query: { size: true }, signal }).then(asFields),
   ]);
-  const cpu = numberOf(asFields(asFields(stats['cpu_stats'])['cpu_usage'])['total_usage']);
+  const cpu = parseNumber(asFields(asFields(stats['cpu_stats'])['cpu_usage'])['total_usage']);
   return {
     cpuMicroseconds: cpu === null ? null : Math.round(cpu / 1000),
-    memoryBytes: numberOf(asFields(stats['memory_stats'])['usage']),
-    pids: numberOf(asFields(stats['pids_stats'])['current']),
-    diskBytes: numberOf(container['SizeRw']) ?? 0, // omitted when nothing was written
+    memoryBytes: parseNumber(asFields(stats['memory_stats'])['usage']),
+    pids: parseNumber(asFields(stats['pids_stats'])['current']),
+    diskBytes: parseNumber(container['SizeRw']) ?? 0, // omitted when nothing was written
   };
 }
 
-function numberOf(value: unknown): number | null {
+function parseNumber(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 ? value : null;
 }

@@ -78,7 +78,7 @@ export class DockerDriver implements SandboxDriver {
     const name = this.#nameOf(spec.id);
     try {
       if ((await this.#inspect(name, signal)) !== null) return;
-      const image = await this.#imageOf(engine, spec, signal);
+      const image = await this.#provideImage(engine, spec, signal);
       const network = spec.network === 'egress' ? await engine.networks.provide(spec.id, signal) : 'none';
       const body = (limitDisk: boolean): unknown =>
         containerRequest(spec, {
@@ -216,7 +216,7 @@ export class DockerDriver implements SandboxDriver {
   }
 
   /** A snapshot's image inherits the settings of its base image. */
-  async #imageOf(engine: Engine, { image, snapshotId }: SandboxSpec, signal: AbortSignal): Promise<EngineImage> {
+  async #provideImage(engine: Engine, { image, snapshotId }: SandboxSpec, signal: AbortSignal): Promise<EngineImage> {
     if (typeof snapshotId !== 'string') return engine.images.provide(image, signal);
     return { id: await this.snapshots.provide(snapshotId, signal), settings: null };
   }

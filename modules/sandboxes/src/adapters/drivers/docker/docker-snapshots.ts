@@ -39,7 +39,7 @@ export class DockerSnapshots implements SnapshotDriver {
       const query = { container, repo: this.#repository(), tag: snapshotId, pause: true };
       const body = { Labels: { [OWNER_LABEL]: owner, [SNAPSHOT_LABEL]: snapshotId } };
       const { Id: image } = asFields(await client.json('POST', '/commit', { query, body, signal }));
-      const [whole, below] = await Promise.all([image, base].map((each) => sizeOf(client, String(each), signal)));
+      const [whole, below] = await Promise.all([image, base].map((each) => readSize(client, String(each), signal)));
       return { sizeBytes: Math.max(0, (whole ?? 0) - (below ?? 0)) };
     } catch (error) {
       if (isMissing(error)) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
@@ -134,7 +134,7 @@ async function removeUnused(client: EngineClient, image: string, signal: AbortSi
   }
 }
 
-async function sizeOf(client: EngineClient, image: string, signal: AbortSignal): Promise<number> {
+async function readSize(client: EngineClient, image: string, signal: AbortSignal): Promise<number> {
   const { Size: size } = asFields(await client.json('GET', `/images/${image}/json`, { signal }));
   return typeof size === 'number' ? size : 0;
 }

@@ -47,7 +47,7 @@ export class EngineClient {
   async greet(signal: AbortSignal): Promise<Fields> {
     this.#prefix = '';
     const version = asFields(await this.json('GET', '/version', { signal }));
-    const [major = 1, minor = 41] = textOf(version['ApiVersion'], '1.41').split('.').map(Number);
+    const [major = 1, minor = 41] = parseText(version['ApiVersion'], '1.41').split('.').map(Number);
     const newer = major > NEWEST_KNOWN[0] || (major === NEWEST_KNOWN[0] && minor > NEWEST_KNOWN[1]);
     this.#prefix = `/v${newer ? NEWEST_KNOWN.join('.') : `${major}.${minor}`}`;
     return version;
@@ -141,7 +141,7 @@ export class EngineClient {
       ...tls,
       agent: this.#agent,
       method,
-      path: `${this.#prefix}${path}${queryOf(query)}`,
+      path: `${this.#prefix}${path}${renderQuery(query)}`,
       headers: { host: 'docker', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       signal,
     };
@@ -155,7 +155,7 @@ export function asFields(value: unknown): Fields {
 }
 
 /** Returns a text field, or `otherwise` if the engine omitted it. */
-export function textOf(value: unknown, otherwise: string): string {
+export function parseText(value: unknown, otherwise: string): string {
   return typeof value === 'string' && value !== '' ? value : otherwise;
 }
 
@@ -179,7 +179,7 @@ function refused({ statusCode = 0 }: IncomingMessage): boolean {
   return statusCode >= 400;
 }
 
-function queryOf(query: NonNullable<EngineRequest['query']>): string {
+function renderQuery(query: NonNullable<EngineRequest['query']>): string {
   const parts = Object.entries(query).map(([name, value]) => {
     const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
     return `${name}=${encodeURIComponent(text)}`;

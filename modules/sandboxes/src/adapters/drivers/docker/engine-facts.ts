@@ -1,4 +1,4 @@
-import { asFields, textOf } from './engine-client.ts';
+import { asFields, parseText } from './engine-client.ts';
 
 /** Engine properties that determine what sandboxes can use. */
 export interface EngineFacts {
@@ -30,11 +30,11 @@ export function readFacts(info: unknown, version: unknown): EngineFacts {
     if (fields[field] === false) throw new Error(`the Docker Engine cannot limit ${what} on this kernel`);
   }
   return {
-    version: textOf(asFields(version)['Version'], 'unknown'),
+    version: parseText(asFields(version)['Version'], 'unknown'),
     architecture: /aarch64|arm64/.test(String(fields['Architecture'])) ? 'arm64' : 'x64',
     runtimes: new Set(Object.keys(asFields(fields['Runtimes']))),
-    defaultRuntime: textOf(fields['DefaultRuntime'], 'runc'),
-    cgroups: `v${textOf(fields['CgroupVersion'], '1')}`,
+    defaultRuntime: parseText(fields['DefaultRuntime'], 'runc'),
+    cgroups: `v${parseText(fields['CgroupVersion'], '1')}`,
     userNamespace: has('userns') || has('rootless'),
     seccomp: true,
     noDiskLimit: noDiskLimit(String(fields['Driver']), fields['DriverStatus']),

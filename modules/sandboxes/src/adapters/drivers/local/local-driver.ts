@@ -182,7 +182,7 @@ export class LocalDriver implements SandboxDriver {
   }
 
   imageVersion(image: string): Promise<string | null> {
-    return this.#options.images.digestOf(image);
+    return this.#options.images.findDigest(image);
   }
 
   async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {

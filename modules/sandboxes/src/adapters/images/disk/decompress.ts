@@ -20,7 +20,7 @@ const MAGIC: readonly (readonly [Compression, Buffer])[] = [
 ];
 
 /** Detects the compression of a local archive by its first bytes. */
-export async function compressionOf(file: string): Promise<Compression> {
+export async function detectCompression(file: string): Promise<Compression> {
   const handle = await open(file, 'r');
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(8), 0, 8, 0);

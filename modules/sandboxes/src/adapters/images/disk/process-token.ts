@@ -5,18 +5,18 @@ import { readFileSync } from 'node:fs';
  * first process always has the same one.
  */
 export function ownToken(): string {
-  return `${process.pid}.${startOf(process.pid) ?? 0}`;
+  return `${process.pid}.${readStart(process.pid) ?? 0}`;
 }
 
 export function isTokenAlive(token: string): boolean {
   const [pid = 0, start = 0] = token.split('.').map(Number);
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  const found = startOf(pid);
+  const found = readStart(pid);
   return found !== null && found === start;
 }
 
 /** Clock ticks from the machine's boot to the process's start (proc(5), `stat`, field 22); null if there is none. */
-function startOf(pid: number): number | null {
+function readStart(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may contain anything, including spaces and parentheses.

@@ -59,7 +59,7 @@ const CONFIGURATIONS: ReadonlySet<string> = new Set([
 
 /** Parses an index or the manifest of one image. Throws `RegistryFailure` for anything else. */
 export function parseManifest(content: Buffer, mediaType: string): readonly IndexEntry[] | ImageManifest {
-  const document = parseObject(content, 'manifest');
+  const document = parseDocument(content, 'manifest');
   const declared = document['mediaType'] ?? mediaType.split(';')[0]?.trim();
   if (document['schemaVersion'] !== 2) {
     throw new RegistryFailure('its manifest is of a schema that is not used any more; push it again with a newer tool');
@@ -79,7 +79,7 @@ function parseIndex(manifests: unknown): IndexEntry[] {
   const entries = list(manifests, MAX_INDEX_ENTRIES, 'images');
   return entries.flatMap((entry) => {
     const { digest, sizeBytes } = descriptor(entry, MAX_MANIFEST_BYTES);
-    const platform = objectOf(entry['platform']);
+    const platform = parseObject(entry['platform']);
     const [os, architecture, variant] = [platform['os'], platform['architecture'], platform['variant']];
     if (typeof os !== 'string' || typeof architecture !== 'string') return [];
     return [{ digest, sizeBytes, os, architecture, variant: typeof variant === 'string' ? variant : null }];
@@ -87,7 +87,7 @@ function parseIndex(manifests: unknown): IndexEntry[] {
 }
 
 function parseImage(document: Record<string, unknown>): ImageManifest {
-  const config = objectOf(document['config']);
+  const config = parseObject(document['config']);
   if (!CONFIGURATIONS.has(String(config['mediaType']))) {
     throw new RegistryFailure(`it is no container image but ${String(config['mediaType'])}`);
   }
@@ -104,8 +104,8 @@ function parseImage(document: Record<string, unknown>): ImageManifest {
 
 /** Parses the configuration of an image with `layerCount` layers. */
 export function parseConfiguration(content: Buffer, layerCount: number): ImageConfiguration & { platform: string } {
-  const document = parseObject(content, 'configuration');
-  const diffIds = objectOf(document['rootfs'])['diff_ids'];
+  const document = parseDocument(content, 'configuration');
+  const diffIds = parseObject(document['rootfs'])['diff_ids'];
   if (!Array.isArray(diffIds) || diffIds.length !== layerCount || !diffIds.every(isDiffId)) {
     throw new RegistryFailure('its configuration does not name the layers of its manifest');
   }
@@ -144,18 +144,18 @@ function descriptor(entry: Record<string, unknown>, mostBytes: number): BlobDesc
 function list(value: unknown, most: number, what: string): Record<string, unknown>[] {
   if (!Array.isArray(value)) throw new RegistryFailure(`its manifest has no ${what}`);
   if (value.length > most) throw new RegistryFailure(`it has more than ${most} ${what}`);
-  return value.map(objectOf);
+  return value.map(parseObject);
 }
 
-function parseObject(content: Buffer, what: string): Record<string, unknown> {
+function parseDocument(content: Buffer, what: string): Record<string, unknown> {
   try {
-    return objectOf(JSON.parse(content.toString('utf8')));
+    return parseObject(JSON.parse(content.toString('utf8')));
   } catch (error) {
     throw new RegistryFailure(`its ${what} is not JSON`, { cause: error });
   }
 }
 
 /** Fields of an expected object; callers check each field. */
-function objectOf(value: unknown): Record<string, unknown> {
+function parseObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

@@ -28,7 +28,7 @@ export class Registries {
     this.#options = options;
   }
 
-  async clientOf({ registry }: ImageReference): Promise<RegistryClient> {
+  async findOrCreateClient({ registry }: ImageReference): Promise<RegistryClient> {
     const known = this.#clients.get(registry);
     if (known !== undefined) return known;
     const made = this.#make(registry);

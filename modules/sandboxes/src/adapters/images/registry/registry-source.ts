@@ -22,7 +22,7 @@ export function registrySource(options: RegistriesOptions): RegistrySource {
 async function pullFrom(registries: Registries, text: string, context: SourceContext): Promise<FetchedImage> {
   const reference = parseReference(text);
   if (reference === null) throw new RegistryFailure('it is no reference of an image');
-  const client = await registries.clientOf(reference);
+  const client = await registries.findOrCreateClient(reference);
   const image = await client.resolve(reference, architectureOf(process.arch), context.signal);
   assertSize(image, context.maxImageBytes);
   const missing = await missingLayers(image, context);

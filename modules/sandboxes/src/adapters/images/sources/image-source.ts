@@ -1,7 +1,7 @@
 import type { ImageSourceSpec } from '../../../domain/images/catalog.ts';
 import { NO_SETTINGS, type ImageSettings } from '../image-settings.ts';
 import type { ProgressBoard } from '../../../domain/images/progress.ts';
-import { compressionOf, openDecompressed } from '../disk/decompress.ts';
+import { detectCompression, openDecompressed } from '../disk/decompress.ts';
 import type { LayerStore, StoredLayer } from '../disk/layer-store.ts';
 import type { PartialFiles } from '../disk/partial-files.ts';
 import { buildFromBusybox } from './busybox.ts';
@@ -57,7 +57,7 @@ export function fetchFrom(spec: ImageSourceSpec, context: SourceContext): Promis
 
 async function fromArchive(build: BuildArchive, context: SourceContext): Promise<FetchedImage> {
   const archive = await build(context.workFolder, context.signal);
-  const compression = await compressionOf(archive);
+  const compression = await detectCompression(archive);
   const open = async () => openDecompressed(archive, compression);
   const layer = await context.layers.add({ diffId: null, open }, context.signal);
   if (layer.entries === 0) throw new Error('the archive is empty');

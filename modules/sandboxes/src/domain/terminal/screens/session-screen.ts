@@ -1,6 +1,6 @@
 import type { HelperConnection } from '../../helper/helper-connection.ts';
 import type { HelperStream } from '../../helper/helper-stream.ts';
-import { countOf } from '../count-of.ts';
+import { parseCount } from '../count-of.ts';
 import type { ScreenAnswer, ScreenOrder } from './screen-messages.ts';
 
 const BURST_BYTES = 16 * 1024 * 1024;
@@ -131,14 +131,14 @@ export class SessionScreen {
     if (this.#over) return;
     switch (event['type']) {
       case 'started':
-        this.#offset = countOf(event['offset']);
+        this.#offset = parseCount(event['offset']);
         this.#exact = this.#offset === 0;
         return;
       case 'resized':
-        this.#resize(countOf(event['cols']), countOf(event['rows']));
+        this.#resize(parseCount(event['cols']), parseCount(event['rows']));
         return;
       case 'lagged':
-        this.#offset += countOf(event['bytes']);
+        this.#offset += parseCount(event['bytes']);
         this.#gap();
         return;
       case 'caught_up':

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { show, stateOf, viewerOf } from '../../../support/terminal-state.ts';
+import { show, stateOf, createViewer } from '../../../support/terminal-state.ts';
 import { Screen } from '../../../../src/domain/terminal/screens/screen.ts';
 
 const [COLS, ROWS] = [40, 12];
@@ -7,12 +7,12 @@ const never = (): boolean => false;
 
 /** Two viewers that have both seen `after`: one from the beginning, one that attached after `before`. */
 function twoViewers(before: Uint8Array, after: Uint8Array, cols = COLS, rows = ROWS): [unknown, unknown] {
-  const early = viewerOf(cols, rows);
+  const early = createViewer(cols, rows);
   show(early, before);
   show(early, after);
   const screen = new Screen(cols, rows);
   screen.feed(before, never);
-  const late = viewerOf(cols, rows);
+  const late = createViewer(cols, rows);
   show(late, screen.draw() ?? '');
   show(late, after);
   return [stateOf(late, 20), stateOf(early, 20)];
@@ -65,7 +65,7 @@ describe("a session's screen", () => {
   });
 
   it('applies a resize between the bytes written before and after it', () => {
-    const early = viewerOf(40, 12);
+    const early = createViewer(40, 12);
     const screen = new Screen(40, 12);
     const parts: [string, number, number][] = [
       ['one\r\ntwo', 30, 6],
@@ -78,7 +78,7 @@ describe("a session's screen", () => {
       early.resize(cols, rows);
       screen.resize(cols, rows);
     }
-    const late = viewerOf(60, 20);
+    const late = createViewer(60, 20);
     show(late, screen.draw() ?? '');
     expect(stateOf(late)).toEqual(stateOf(early));
   });
