@@ -62,6 +62,17 @@ export function createClient(name: string, access: StoreAccess): ObjectClient {
         copy: (from, to) => ['copyto', from, to],
         sync: (from, to) => ['sync', from, to],
       });
+    case 'sdk': {
+      const script = join(PROJECT_ROOT, 'bench/object-client/sdk-main.ts');
+      return clientOf(name, {
+        program: process.execPath,
+        environment: { ...awsEnvironment(access), AWS_ENDPOINT_URL_S3: access.endpoint, AWS_REGION: 'auto' },
+        version: ['--version'],
+        scheme: 's3://',
+        copy: (from, to) => [script, 'copy', from, to],
+        sync: (from, to) => [script, 'sync', from, to],
+      });
+    }
     default:
       throw new Error(`unknown client ${name}`);
   }
