@@ -15,6 +15,8 @@ export interface DatabaseLocation {
   file?: string;
   /** Maximum connections to PostgreSQL. */
   maxConnections?: number;
+  /** How long a query waits for a connection to PostgreSQL. Defaults to 10 seconds. */
+  connectTimeoutMs?: number;
 }
 
 /** An open database. */
@@ -31,7 +33,7 @@ export interface Database<Tables> {
  * is contacted by the first query. An unusable SQLite file throws one of `sqlErrors`.
  */
 export function openDatabase<Tables>(location: DatabaseLocation): Database<Tables> {
-  if (location.url !== undefined) return openPostgres(location.url, location.maxConnections ?? 10);
+  if (location.url !== undefined) return openPostgres(location.url, location);
   if (location.file !== undefined) return openSqlite(location.file);
   throw sqlErrors.DATABASE_NOT_NAMED();
 }
@@ -50,8 +52,8 @@ function openSqlite<Tables>(file: string): Database<Tables> {
   }
 }
 
-function openPostgres<Tables>(url: string, maxConnections: number): Database<Tables> {
-  const pool = openPostgresPool(url, maxConnections);
+function openPostgres<Tables>(url: string, location: DatabaseLocation): Database<Tables> {
+  const pool = openPostgresPool(url, location);
   const kysely = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   const close = async (): Promise<void> => {
     await kysely.destroy();
