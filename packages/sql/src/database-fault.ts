@@ -50,6 +50,8 @@ const CONNECTION_EXCEPTION = /^08[0-9A-Z]{3}$/;
 /** The code of `sqlErrors.DATABASE_UNAVAILABLE`, which stands for driver errors without an SQLSTATE. */
 const UNAVAILABLE_CODE = 'DATABASE_UNAVAILABLE';
 const POSTGRES_UNIQUE = '23505';
+/** The code of `sqlErrors.SCHEMA_CHANGED`. */
+const SCHEMA_CHANGED_CODE = 'SCHEMA_CHANGED';
 
 /** Classifies an error by the database's error code, never by its message; null for anything else. */
 export function parseDatabaseFault(error: unknown): DatabaseFault | null {
@@ -60,6 +62,7 @@ export function parseDatabaseFault(error: unknown): DatabaseFault | null {
     return { kind: 'unique', table: readText(error, 'table'), constraint: readText(error, 'constraint'), columns: [] };
   }
   if (error.code === UNAVAILABLE_CODE || CONNECTION_EXCEPTION.test(error.code)) return { kind: 'unavailable' };
+  if (error.code === SCHEMA_CHANGED_CODE) return { kind: 'conflict' };
   const kind = POSTGRES_KINDS[error.code];
   return kind === undefined ? null : { kind };
 }

@@ -2,6 +2,7 @@ import { Kysely } from 'kysely';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
 import { openPostgresPool, postgresDialect } from './postgres-dialect.ts';
+import { createPipelines, type Pipelines } from './postgres-pipeline.ts';
 import { openSqliteFile, sqliteDialect } from './sqlite-dialect.ts';
 
 /** The supported databases. */
@@ -25,6 +26,8 @@ export interface Database<Tables> {
   readonly dialect: Dialect;
   /** The file, or the URL without credentials; for messages. */
   readonly location?: string;
+  /** Connections for statements that are sent without waiting. Only on PostgreSQL. */
+  readonly pipelines?: Pipelines;
   close(): Promise<void>;
 }
 
@@ -59,7 +62,7 @@ function openPostgres<Tables>(url: string, location: DatabaseLocation): Database
     await kysely.destroy();
     if (!pool.ended) await pool.end();
   };
-  return { kysely, dialect: 'postgres', location: withoutCredentials(url), close };
+  return { kysely, dialect: 'postgres', location: withoutCredentials(url), pipelines: createPipelines(pool), close };
 }
 
 function withoutCredentials(url: string): string {

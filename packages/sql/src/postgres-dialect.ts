@@ -11,7 +11,7 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import type pg from 'pg';
-import { isServerError, isUnavailable, toSqlError } from './postgres-errors.ts';
+import { isDriverError, isServerError, isUnavailable, toSqlError } from './postgres-errors.ts';
 
 /** Loaded when the first pool opens: SQLite installations save its 8 MB. */
 function loadDriver(): typeof pg {
@@ -36,6 +36,8 @@ export function openPostgresPool(url: string, options: PostgresPoolOptions = {})
     idleTimeoutMillis: 30_000,
     // Detects a vanished server, and releases the locks of a transaction whose process is gone.
     keepAlive: true,
+    // Statements are sent without waiting for the results of earlier ones.
+    pipeline: true,
     idle_in_transaction_session_timeout: 300_000,
     application_name: 'svc',
     types: {
@@ -124,11 +126,6 @@ class SharedClient implements PostgresPoolClient {
       throw converted;
     }
   }
-}
-
-/** Errors of the driver mean a lost connection, except for values that it cannot convert. */
-function isDriverError(error: unknown): boolean {
-  return !isServerError(error) && !(error instanceof TypeError) && !(error instanceof RangeError);
 }
 
 /** Booleans are stored in `integer` columns on both dialects; `pg` would send `true`, which such a column rejects. */

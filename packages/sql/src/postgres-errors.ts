@@ -23,6 +23,11 @@ export function isServerError(error: unknown): boolean {
   return error instanceof Error && 'severity' in error && typeof error.severity === 'string';
 }
 
+/** Errors of the driver mean a lost connection, except for values that it cannot convert. */
+export function isDriverError(error: unknown): boolean {
+  return !isAppError(error) && !isServerError(error) && !(error instanceof TypeError) && !(error instanceof RangeError);
+}
+
 /** Whether the error means that the database is away; see `DatabaseFault`. */
 export function isUnavailable(error: unknown): boolean {
   return parseDatabaseFault(error)?.kind === 'unavailable';
