@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 
 /** A TCP proxy in front of a server, to take the server away and bring it back. */
 export interface CuttableProxy extends AsyncDisposable {
@@ -16,8 +15,8 @@ export interface CuttableProxy extends AsyncDisposable {
 export interface CuttableProxyOptions {
   readonly host: string;
   readonly port: number;
-  /** Delays the bytes of each direction, as a network would. */
-  readonly delayMs?: number;
+  /** Delays the bytes from the client by this: a network's round trip. Timers are not finer than a millisecond. */
+  readonly roundTripMs?: number;
   /** Called with the bytes of each packet from the client. Returning `cut` resets that connection instead. */
   readonly onClientData?: (bytes: Buffer) => 'cut' | 'pass';
 }
@@ -36,9 +35,10 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
     for (const socket of [client, server]) keep(socket);
     client.on('data', (bytes: Buffer) => {
       if (options.onClientData?.(bytes) === 'cut') reset(client, server);
-      else void pass(bytes, server, options.delayMs);
+      else if (options.roundTripMs === undefined) server.write(bytes);
+      else setTimeout(() => server.write(bytes), options.roundTripMs); // equal delays keep the order
     });
-    server.on('data', (bytes: Buffer) => void pass(bytes, client, options.delayMs));
+    server.pipe(client);
     client.once('close', () => server.destroy());
     server.once('close', () => client.destroy());
   };
@@ -68,9 +68,4 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
 
 function reset(...sockets: readonly Socket[]): void {
   for (const socket of sockets) socket.resetAndDestroy();
-}
-
-async function pass(bytes: Buffer, target: Socket, delayMs: number | undefined): Promise<void> {
-  if (delayMs !== undefined) await delay(delayMs); // equal delays keep their order
-  if (!target.destroyed) target.write(bytes);
 }
