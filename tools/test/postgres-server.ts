@@ -17,6 +17,8 @@ export interface PostgresOptions {
   readonly isRoot: boolean;
   readonly logFile: string;
   readonly signal: AbortSignal;
+  /** Syncs commits to the disk. By default they are not, since the data of tests does not outlive them. */
+  readonly durable?: boolean;
 }
 
 interface Account {
@@ -41,7 +43,7 @@ export function findPostgresPrograms(): string | null {
 
 /**
  * Starts a separate cluster in a temporary folder, on a free port of 127.0.0.1, as an unprivileged user: PostgreSQL
- * refuses to run as root. Durability is disabled, since its data does not outlive the tests.
+ * refuses to run as root.
  */
 export async function startPostgres(programs: string, options: PostgresOptions): Promise<PostgresServer> {
   const account = options.isRoot ? unprivilegedAccount() : {};
@@ -81,11 +83,9 @@ function launch(programs: string, data: string, port: number, account: Account, 
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    fsync: 'off',
-    full_page_writes: 'off',
-    synchronous_commit: 'off',
     max_connections: '200',
     shared_buffers: '64MB',
+    ...(options.durable === true ? {} : { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...flags], {

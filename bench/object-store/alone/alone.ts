@@ -4,6 +4,7 @@ import { measureEncryption } from './encryption.ts';
 import type { Figure } from './figure.ts';
 import { measureListing } from './long-listing.ts';
 import { measureMemory } from './memory.ts';
+import { measurePostgres } from './postgres.ts';
 
 type Say = (line: string) => void;
 
@@ -14,6 +15,7 @@ export async function measureAlone(root: string, only: string, say: Say): Promis
     ['completion', measureCompletion],
     ['listing', measureListing],
     ['encryption', measureEncryption],
+    ['postgres', measurePostgres],
   ];
   const figures: Figure[] = [];
   for (const [name, measure] of measures) {

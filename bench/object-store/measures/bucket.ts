@@ -4,18 +4,23 @@ import { sha256, Signer, type Target } from '../load/signature.ts';
 /** The bucket of every engine. */
 export const BUCKET = 'bench';
 
-export async function makeBucket(target: Target): Promise<void> {
-  await ask(target.endpoint, new Signer(target).head({ method: 'PUT', path: `/${BUCKET}`, bodyBytes: 0 }));
+export async function makeBucket(target: Target, bucket = BUCKET): Promise<void> {
+  await ask(target.endpoint, new Signer(target).head({ method: 'PUT', path: `/${bucket}`, bodyBytes: 0 }));
 }
 
 /**
  * Returns requests that put one body under many keys. The signature includes the hash of the body, as over plain HTTP.
  */
-export function putRequests(target: Target, keys: readonly string[], body: Buffer): PreparedRequest[] {
+export function putRequests(
+  target: Target,
+  keys: readonly string[],
+  body: Buffer,
+  bucketOf: (index: number) => string = () => BUCKET,
+): PreparedRequest[] {
   const signer = new Signer(target);
   const payloadHash = sha256(body);
-  return keys.map((key) => {
-    const request = { method: 'PUT', path: `/${BUCKET}/${key}`, bodyBytes: body.length, payloadHash } as const;
+  return keys.map((key, index) => {
+    const request = { method: 'PUT', path: `/${bucketOf(index)}/${key}`, bodyBytes: body.length, payloadHash } as const;
     return { head: signer.head(request), body };
   });
 }

@@ -1,4 +1,4 @@
-import { defineErrors } from '@svc/errors';
+import { defineErrors, type AppError } from '@svc/errors';
 
 /**
  * The object store's only error catalogue, for both planes: the management API puts the code into its envelope, the S3
@@ -145,7 +145,7 @@ export const storeErrors = defineErrors({
   StorageFault: [500, "The server's disk reports an error; stored objects are unaffected"],
   NoSuchWebsiteConfiguration: [404, 'The specified bucket does not have a website configuration'],
   WebhookRefused: [502, 'The webhook was not delivered: {reason}'],
-  ServiceUnavailable: [503, 'The rights of the access key cannot be checked at the moment. Please try again.'],
+  ServiceUnavailable: [503, 'The service is temporarily unavailable. Please try again.'],
   SlowDown: [503, 'Please reduce your request rate.'],
 });
 
@@ -154,6 +154,11 @@ export type StoreErrorCode = keyof typeof storeErrors.entries;
 
 export function isStoreErrorCode(code: string): code is StoreErrorCode {
   return Object.hasOwn(storeErrors.entries, code);
+}
+
+/** The database is away, or a conflict outlasted all retries. The outcome of a change is unknown. */
+export function serviceUnavailable(cause: unknown): AppError {
+  return storeErrors.ServiceUnavailable({ cause, headers: { 'retry-after': '1' } });
 }
 
 /** Tells S3 clients to wait and retry. */

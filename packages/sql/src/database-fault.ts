@@ -8,7 +8,9 @@ export type DatabaseFault =
   | { readonly kind: 'text' }
   | { readonly kind: 'disk-full' }
   /** The disk cannot be read or written. */
-  | { readonly kind: 'disk' };
+  | { readonly kind: 'disk' }
+  /** The server cannot be reached, is starting or stopping, or ended the connection: a later retry may succeed. */
+  | { readonly kind: 'unavailable' };
 
 /** A unique constraint as declared by its migration: PostgreSQL reports the constraint, SQLite the columns. */
 export interface UniqueKey {
@@ -37,9 +39,19 @@ const POSTGRES_KINDS: Readonly<Record<string, Exclude<DatabaseFault['kind'], 'un
   '40P01': 'conflict',
   '55P03': 'conflict',
   '53100': 'disk-full',
+  '53300': 'unavailable', // too many connections
+  '57P01': 'unavailable', // the server stops, or an administrator ended the connection
+  '57P02': 'unavailable', // another server process crashed
+  '57P03': 'unavailable', // the server starts, stops or recovers
   '58030': 'disk',
 };
+/** Class 08: connection exceptions. */
+const CONNECTION_EXCEPTION = /^08[0-9A-Z]{3}$/;
+/** The code of `sqlErrors.DATABASE_UNAVAILABLE`, which stands for driver errors without an SQLSTATE. */
+const UNAVAILABLE_CODE = 'DATABASE_UNAVAILABLE';
 const POSTGRES_UNIQUE = '23505';
+/** The code of `sqlErrors.SCHEMA_CHANGED`. */
+const SCHEMA_CHANGED_CODE = 'SCHEMA_CHANGED';
 
 /** Classifies an error by the database's error code, never by its message; null for anything else. */
 export function parseDatabaseFault(error: unknown): DatabaseFault | null {
@@ -49,6 +61,8 @@ export function parseDatabaseFault(error: unknown): DatabaseFault | null {
   if (error.code === POSTGRES_UNIQUE) {
     return { kind: 'unique', table: readText(error, 'table'), constraint: readText(error, 'constraint'), columns: [] };
   }
+  if (error.code === UNAVAILABLE_CODE || CONNECTION_EXCEPTION.test(error.code)) return { kind: 'unavailable' };
+  if (error.code === SCHEMA_CHANGED_CODE) return { kind: 'conflict' };
   const kind = POSTGRES_KINDS[error.code];
   return kind === undefined ? null : { kind };
 }

@@ -2,6 +2,7 @@ import { Kysely } from 'kysely';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
 import { openPostgresPool, postgresDialect } from './postgres-dialect.ts';
+import { createPipelines, type Pipelines } from './postgres-pipeline.ts';
 import { openSqliteFile, sqliteDialect } from './sqlite-dialect.ts';
 
 /** The supported databases. */
@@ -15,6 +16,8 @@ export interface DatabaseLocation {
   file?: string;
   /** Maximum connections to PostgreSQL. */
   maxConnections?: number;
+  /** How long a query waits for a connection to PostgreSQL. Defaults to 10 seconds. */
+  connectTimeoutMs?: number;
 }
 
 /** An open database. */
@@ -23,6 +26,8 @@ export interface Database<Tables> {
   readonly dialect: Dialect;
   /** The file, or the URL without credentials; for messages. */
   readonly location?: string;
+  /** Connections for statements that are sent without waiting. Only on PostgreSQL. */
+  readonly pipelines?: Pipelines;
   close(): Promise<void>;
 }
 
@@ -31,7 +36,7 @@ export interface Database<Tables> {
  * is contacted by the first query. An unusable SQLite file throws one of `sqlErrors`.
  */
 export function openDatabase<Tables>(location: DatabaseLocation): Database<Tables> {
-  if (location.url !== undefined) return openPostgres(location.url, location.maxConnections ?? 10);
+  if (location.url !== undefined) return openPostgres(location.url, location);
   if (location.file !== undefined) return openSqlite(location.file);
   throw sqlErrors.DATABASE_NOT_NAMED();
 }
@@ -50,14 +55,14 @@ function openSqlite<Tables>(file: string): Database<Tables> {
   }
 }
 
-function openPostgres<Tables>(url: string, maxConnections: number): Database<Tables> {
-  const pool = openPostgresPool(url, maxConnections);
+function openPostgres<Tables>(url: string, location: DatabaseLocation): Database<Tables> {
+  const pool = openPostgresPool(url, location);
   const kysely = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   const close = async (): Promise<void> => {
     await kysely.destroy();
     if (!pool.ended) await pool.end();
   };
-  return { kysely, dialect: 'postgres', location: withoutCredentials(url), close };
+  return { kysely, dialect: 'postgres', location: withoutCredentials(url), pipelines: createPipelines(pool), close };
 }
 
 function withoutCredentials(url: string): string {

@@ -16,5 +16,7 @@ export const sqlErrors = defineErrors({
   DATABASE_BUSY: [503, 'The database {location} is held by another process ({reason})'],
   DATABASE_FULL: [500, 'The disk of the database {location} is full ({reason})'],
   DATABASE_UNREACHABLE: [503, 'The database {location} cannot be reached ({reason})'],
+  DATABASE_UNAVAILABLE: [503, 'The database is unavailable; try again'],
+  SCHEMA_CHANGED: [503, 'The schema of the database changed during the request; try again'],
   DATABASE_REFUSED: [500, 'The database {location} refuses the connection ({reason})'],
 });

@@ -27,6 +27,7 @@ const SYSTEM_CODES: ReadonlySet<string> = new Set([
  * errors unchanged.
  */
 export function explainFailure(location: string, cause: unknown): unknown {
+  if (isAppError(cause) && cause.code === 'DATABASE_UNAVAILABLE') return explainFailure(location, cause.cause);
   if (isAppError(cause) || !(cause instanceof Error)) return cause;
   const details = { location, reason: cause.message };
   if ('errcode' in cause && typeof cause.errcode === 'number') {

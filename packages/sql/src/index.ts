@@ -10,4 +10,5 @@ export { openDatabase, type Database, type DatabaseLocation, type Dialect } from
 export { sqlErrors } from './errors.ts';
 export { migrate } from './migrate.ts';
 export type { Migration } from './migration.ts';
+export type { Pipeline, PipelineResult, Pipelines } from './postgres-pipeline.ts';
 export { openSqliteFile, SQLITE_PRAGMAS } from './sqlite-dialect.ts';

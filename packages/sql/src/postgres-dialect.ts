@@ -4,13 +4,14 @@ import {
   PostgresDriver,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type CompiledQuery,
-  type DatabaseConnection,
   type Dialect,
+  type PostgresCursor,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
 } from 'kysely';
 import type pg from 'pg';
-import { parseDatabaseFault } from './database-fault.ts';
-import { sqlErrors } from './errors.ts';
+import { isDriverError, isServerError, isUnavailable, toSqlError } from './postgres-errors.ts';
 
 /** Loaded when the first pool opens: SQLite installations save its 8 MB. */
 function loadDriver(): typeof pg {
@@ -18,16 +19,25 @@ function loadDriver(): typeof pg {
   return createRequire(import.meta.url)('pg') as typeof pg;
 }
 
+export interface PostgresPoolOptions {
+  /** Defaults to 10. */
+  readonly maxConnections?: number;
+  /** How long a query waits for a connection. Defaults to 10 seconds. */
+  readonly connectTimeoutMs?: number;
+}
+
 /** Opens a connection pool. The first query connects. */
-export function openPostgresPool(url: string, maxConnections: number): pg.Pool {
+export function openPostgresPool(url: string, options: PostgresPoolOptions = {}): pg.Pool {
   const driver = loadDriver();
   const pool = new driver.Pool({
     connectionString: url,
-    max: maxConnections,
-    connectionTimeoutMillis: 10_000,
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     idleTimeoutMillis: 30_000,
     // Detects a vanished server, and releases the locks of a transaction whose process is gone.
     keepAlive: true,
+    // Statements are sent without waiting for the results of earlier ones.
+    pipeline: true,
     idle_in_transaction_session_timeout: 300_000,
     application_name: 'svc',
     types: {
@@ -38,8 +48,10 @@ export function openPostgresPool(url: string, maxConnections: number): pg.Pool {
           : driver.types.getTypeParser(oid, format),
     },
   });
-  // A dying idle connection must not crash the process; the next query opens another.
+  // A dying connection must not crash the process: the pool reports idle ones, each connection itself while in use.
+  // The query that waits on it fails, and the next one opens another.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
@@ -47,43 +59,78 @@ export function openPostgresPool(url: string, maxConnections: number): pg.Pool {
 export function postgresDialect(pool: pg.Pool): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new FlagDriver({ pool }),
+    createDriver: () => new SharedPoolDriver({ pool: sharePool(pool) }),
     createIntrospector: (kysely) => new PostgresIntrospector(kysely),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   };
 }
 
-/** Booleans are stored in `integer` columns on both dialects; `pg` would send `true`, which such a column rejects. */
-class FlagDriver extends PostgresDriver {
-  readonly #seen = new WeakSet<DatabaseConnection>();
-
-  override async acquireConnection(
-    ...options: Parameters<PostgresDriver['acquireConnection']>
-  ): Promise<DatabaseConnection> {
-    const connection = await super.acquireConnection(...options);
-    if (this.#seen.has(connection)) return connection;
-    this.#seen.add(connection);
-    const execute = connection.executeQuery.bind(connection);
-    connection.executeQuery = async (query, ...rest) => {
-      try {
-        return await execute(withFlags(query), ...rest);
-      } catch (error) {
-        if (parseDatabaseFault(error)?.kind === 'text') throw sqlErrors.INVALID_TEXT({ cause: error });
-        throw error;
-      }
-    };
-    return connection;
-  }
-
+class SharedPoolDriver extends PostgresDriver {
   override async destroy(): Promise<void> {}
 }
 
-function withFlags(query: CompiledQuery): CompiledQuery {
-  if (!query.parameters.some((value) => typeof value === 'boolean')) return query;
+/** The pool as Kysely needs it. Kysely keeps its state per client, so a client always has the same wrapper. */
+function sharePool(pool: pg.Pool): PostgresPool {
+  const known = new WeakMap<pg.PoolClient, SharedClient>();
   return {
-    ...query,
-    parameters: query.parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value)),
+    options: pool.options,
+    connect: async () => {
+      const client = await connectTo(pool);
+      const shared = known.get(client) ?? new SharedClient(client);
+      known.set(client, shared);
+      return shared;
+    },
+    end: () => pool.end(),
   };
+}
+
+/** Takes a connection from the pool. Throws `DATABASE_UNAVAILABLE` if there is none in time. */
+export async function connectTo(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw toSqlError(error, !isServerError(error));
+  }
+}
+
+/** A client that leaves the pool when it is released after its connection was lost. */
+class SharedClient implements PostgresPoolClient {
+  readonly #client: pg.PoolClient;
+  #isLost = false;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
+  query<R>(
+    sql: string | PostgresCursor<R>,
+    parameters: readonly unknown[] = [],
+  ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
+    if (typeof sql !== 'string') throw new Error('cursors are not supported');
+    return this.#run<R>(sql, parameters);
+  }
+
+  release(destroy = false): void {
+    this.#client.release(destroy || this.#isLost);
+  }
+
+  async #run<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    try {
+      // Kysely names the commands of its results, `pg` any text.
+      return (await this.#client.query(sql, parameters.map(withoutFlag))) as unknown as PostgresQueryResult<R>;
+    } catch (error) {
+      const converted = toSqlError(error, isDriverError(error));
+      this.#isLost ||= isUnavailable(converted);
+      throw converted;
+    }
+  }
+}
+
+/** Booleans are stored in `integer` columns on both dialects; `pg` would send `true`, which such a column rejects. */
+function withoutFlag(value: unknown): unknown {
+  return typeof value === 'boolean' ? Number(value) : value;
 }
 
 /** Above 2^53 a number would be inexact; SQLite's driver refuses it too. */

@@ -28,3 +28,4 @@ export { selfSignedCertificate } from './self-signed-certificate.ts';
 export { temporaryFolder, type TemporaryFolder } from './temporary-folder.ts';
 export { postgresSource, sqliteSource, type DatabaseSource } from './test-database.ts';
 export { waitFor, type WaitOptions } from './wait-for.ts';
+export { startCuttableProxy, type CuttableProxy, type CuttableProxyOptions } from './cuttable-proxy.ts';

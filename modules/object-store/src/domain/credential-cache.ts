@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { deriveSigningKey, type SigningKey } from '@svc/s3-sign';
-import { storeErrors } from '../errors.ts';
+import { serviceUnavailable, storeErrors } from '../errors.ts';
 import type { MakerRights, StoreAction } from './ports/maker-rights.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
 import type { AccessKeyRecord } from './ports/records.ts';
@@ -80,7 +80,7 @@ export class CredentialCache {
       return await (this.#loads.get(accessKeyId) ?? this.#startLoad(accessKeyId));
     } catch (error) {
       if (known !== undefined && this.#options.now() - known.loadedAtMs < MAX_STALE_MS) return known;
-      throw storeErrors.ServiceUnavailable({ cause: error, headers: { 'retry-after': '1' } });
+      throw serviceUnavailable(error);
     }
   }
 

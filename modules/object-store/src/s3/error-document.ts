@@ -1,4 +1,5 @@
 import type { AppError } from '@svc/errors';
+import { isStoreErrorCode, storeErrors } from '../errors.ts';
 import { xmlDocument, type XmlNode } from './xml-writer.ts';
 
 /** Error details that AWS also puts into the error document, and their element names. */
@@ -68,8 +69,11 @@ export function errorDocument(error: AppError, place: ErrorPlace): string {
   return xmlDocument('Error', content, { namespace: false });
 }
 
-/** Errors outside the catalogue are internal and reveal no details. */
+/** Errors outside the catalogue have no S3 code: they are internal and reveal no details, or temporary. */
 function codeAndMessage(error: AppError): { Code: string; Message: string } {
+  if (error.status === 503 && !isStoreErrorCode(error.code)) {
+    return { Code: 'ServiceUnavailable', Message: storeErrors.entries.ServiceUnavailable[1] };
+  }
   if (error.code === 'internal_error') {
     return { Code: 'InternalError', Message: 'We encountered an internal error. Please try again.' };
   }

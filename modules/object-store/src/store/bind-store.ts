@@ -6,7 +6,7 @@ import { commandPrograms, queryPrograms, type CommandName, type QueryName } from
 
 /** Runs programs on a database. Implementing this makes a database a metadata store. */
 export interface ProgramRunner {
-  query<Result>(program: Program<Result>): Promise<Result>;
+  query<Result>(start: () => Program<Result>, name: QueryName): Promise<Result>;
   /** `weightBytes`: size of the command's content; `tenant`: whose turn the command waits for. */
   command(command: Command, weightBytes: number, tenant: string): Promise<unknown>;
   settle(): Promise<void>;
@@ -25,8 +25,8 @@ export function bindStore(runner: ProgramRunner, tenants = new KnownTenants()): 
     const start = queryPrograms[name] as (input: unknown) => Program<unknown>; // typed by the port
     const isBucket = FINDS_A_BUCKET.has(name);
     bound[name] = isBucket
-      ? async (input: unknown) => tenants.learn(await runner.query(start(input)))
-      : (input: unknown) => runner.query(start(input));
+      ? async (input: unknown) => tenants.learn(await runner.query(() => start(input), name))
+      : (input: unknown) => runner.query(() => start(input), name);
   }
   for (const name of Object.keys(commandPrograms) as CommandName[]) {
     bound[name] = (input: unknown) => runner.command({ name, input }, weightOf(input), tenants.of(input));

@@ -1,6 +1,6 @@
 import { FairQueue } from '@svc/runtime';
 import { slowDown, storeErrors } from '../errors.ts';
-import { toError, type Command, type CommandOutcome } from './outcome.ts';
+import { toError, toOutcome, type Command, type CommandOutcome } from './outcome.ts';
 
 /** Runs commands as one transaction with one fsync. Resolves once it is on stable storage. */
 export type BatchRunner = (commands: readonly Command[]) => Promise<readonly CommandOutcome[]>;
@@ -110,7 +110,8 @@ export class GroupCommit {
       const outcomes = await this.#run(batch.map((waiting) => waiting.command));
       for (const [index, waiting] of batch.entries()) settle(waiting, outcomes[index]);
     } catch (cause) {
-      for (const waiting of batch) waiting.reject(storeErrors.InternalError({ cause }));
+      const outcome = toOutcome(cause);
+      for (const waiting of batch) settle(waiting, outcome);
     }
   }
 }

@@ -3,12 +3,29 @@ import type { MetadataCommands, MetadataQueries } from '../domain/ports/metadata
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Readonly<Record<string, SqlValue | undefined>>;
 
-export interface Statement {
-  /** Locks name what must not change concurrently. PostgreSQL takes them; SQLite has a single writer and needs none. */
-  readonly kind: 'read' | 'write' | 'lock' | 'shared-lock';
-  readonly text: string;
-  readonly values: readonly SqlValue[];
+/** Names what must not change concurrently. PostgreSQL takes locks; SQLite has a single writer and needs none. */
+export interface Lock {
+  readonly name: string;
+  readonly shared: boolean;
 }
+
+/** A step of a program. The result is the rows of `read` and `write`, and empty for all others. */
+export type Statement =
+  | { readonly kind: 'read' | 'write'; readonly text: string; readonly values: readonly SqlValue[] }
+  /** A write without rows: PostgreSQL sends it without waiting for its result. */
+  | { readonly kind: 'send'; readonly text: string; readonly values: readonly SqlValue[] }
+  /**
+   * Adds amounts to the counters of one row. `text` takes the amounts, then the key. PostgreSQL sums the additions to a
+   * row and writes them at the end of the transaction, in the order of text and key: many transactions change these
+   * rows, which stay locked until the commit.
+   */
+  | { readonly kind: 'add'; readonly text: string; readonly amounts: readonly number[]; readonly key: string | number }
+  /**
+   * The first statement of a program that may share its transaction with others, which run at the same time: it reads
+   * and writes only what these locks guard.
+   */
+  | { readonly kind: 'claim'; readonly locks: readonly Lock[] }
+  | { readonly kind: 'lock'; readonly locks: readonly Lock[] };
 
 /**
  * Part of a transaction, written once for both databases: it yields statements and receives their rows. SQLite runs it
@@ -41,10 +58,21 @@ export function* change(text: string, ...values: SqlValue[]): Program<readonly R
   return yield { kind: 'write', text, values };
 }
 
-export function* lock(name: string): Program<void> {
-  yield { kind: 'lock', text: name, values: [] };
+/** A write whose outcome the program does not need. */
+export function* send(text: string, ...values: SqlValue[]): Program<void> {
+  yield { kind: 'send', text, values };
 }
 
-export function* lockShared(name: string): Program<void> {
-  yield { kind: 'shared-lock', text: name, values: [] };
+/** Adds to counters. Reads of the same program see them; those of others in the transaction may not. */
+export function* add(text: string, amounts: readonly number[], key: string | number): Program<void> {
+  yield { kind: 'add', text, amounts, key };
+}
+
+/** Takes locks in an order that all transactions share. Must be the first statement. */
+export function* claim(...locks: readonly Lock[]): Program<void> {
+  yield { kind: 'claim', locks };
+}
+
+export function* lock(name: string): Program<void> {
+  yield { kind: 'lock', locks: [{ name, shared: false }] };
 }

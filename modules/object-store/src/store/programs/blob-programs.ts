@@ -1,6 +1,6 @@
 import type { BlobRecord } from '../../domain/ports/blobs.ts';
 import type { MetadataCommands, MetadataQueries } from '../../domain/ports/metadata-store.ts';
-import { all, change, first, type Program, type Row } from '../program.ts';
+import { all, change, first, send, type Program, type Row } from '../program.ts';
 import { integer, text, textOrNull } from '../row.ts';
 
 type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
@@ -13,7 +13,7 @@ export interface StoredBlob {
 
 /** Records a blob with its first row. For a copy, the record already exists. */
 export function* recordBlob(blob: StoredBlob, sizeBytes: number, nowMs: number): Program<void> {
-  yield* change(
+  yield* send(
     `insert into blob (blob_id, size_bytes, crc64nvme, state, verified_at_ms) values (?, ?, ?, 'good', ?)
      on conflict do nothing`,
     blob.blobId,
@@ -25,7 +25,7 @@ export function* recordBlob(blob: StoredBlob, sizeBytes: number, nowMs: number):
 }
 
 export function* forgetBlob(blobId: string): Program<void> {
-  yield* change('delete from blob where blob_id = ?', blobId);
+  yield* send('delete from blob where blob_id = ?', blobId);
 }
 
 export function* blobsToVerify({ beforeMs, limit }: Query<'blobsToVerify'>): Program<readonly BlobRecord[]> {

@@ -1,6 +1,6 @@
 import { storeErrors } from '../../errors.ts';
 import type { BucketRecord, ObjectEncryption, Versioning } from '../../domain/ports/records.ts';
-import { change, first, lockShared, type Program, type Row } from '../program.ts';
+import { add, first, type Program, type Row } from '../program.ts';
 import { integer, integerOrNull, text, textOrNull } from '../row.ts';
 import { assertSealedOpen, OPEN_FROM } from './key-ring-programs.ts';
 
@@ -22,11 +22,10 @@ export function toBucket(row: Row): BucketRecord {
 }
 
 /**
- * The versioning of a bucket that accepts writes. Throws `NoSuchBucket` if it has been deleted, and `KeyClosed` if the
+ * The versioning of a bucket that accepts writes; the caller claims `bucketLock`. Throws `NoSuchBucket` if it has been deleted, and `KeyClosed` if the
  * key of `encryption` was replaced in the meantime.
  */
 export function* activeVersioning(bucketId: number, encryption?: ObjectEncryption): Program<Versioning> {
-  yield* lockShared(`bucket/${bucketId}`); // guards against its deletion
   const row = yield* first(`select versioning, ${OPEN_FROM} from bucket where id = ? and state = 'active'`, bucketId);
   if (row === undefined) throw storeErrors.NoSuchBucket();
   assertSealedOpen(encryption?.sealedKey, integer(row, 'open_from'));
@@ -44,15 +43,11 @@ export interface UsageChange {
 
 export function* addUsage(bucketId: number, added: UsageChange): Program<void> {
   const { objects = 0, bytes = 0, markers = 0, uploads = 0, uploadBytes = 0 } = added;
-  yield* change(
+  yield* add(
     `update bucket_usage set object_count = object_count + ?, size_bytes = size_bytes + ?,
        marker_count = marker_count + ?, upload_count = upload_count + ?, upload_bytes = upload_bytes + ?
      where bucket_id = ?`,
-    objects,
-    bytes,
-    markers,
-    uploads,
-    uploadBytes,
+    [objects, bytes, markers, uploads, uploadBytes],
     bucketId,
   );
 }

@@ -2,16 +2,16 @@ import { assertRetentionChange, lockedUntilMs } from '../../domain/object-lock.t
 import { storeErrors } from '../../errors.ts';
 import type { ChangeAttributes } from '../../domain/ports/objects.ts';
 import type { AttributeChanges, ObjectAttributes, ObjectVersion } from '../../domain/ports/records.ts';
-import { change, type Program } from '../program.ts';
+import { claim, send, type Program } from '../program.ts';
 import { activeVersioning } from './bucket-rows.ts';
-import { lockKey } from './object-commands.ts';
+import { bucketLock, keyLock } from './locks.ts';
 import { findVersion, newestVersion } from './version-rows.ts';
 
 /** Changes neither the bytes nor the modification time. */
 export function* changeAttributes(input: ChangeAttributes): Program<ObjectVersion> {
   const { bucketId, key, versionId, changes } = input;
+  yield* claim(bucketLock(bucketId), keyLock(input));
   yield* activeVersioning(bucketId);
-  yield* lockKey(bucketId, key);
   const row =
     versionId === undefined ? yield* newestVersion(bucketId, key) : yield* findVersion(bucketId, key, versionId);
   if (row === null) throw versionId === undefined ? storeErrors.NoSuchKey() : storeErrors.NoSuchVersion();
@@ -23,7 +23,7 @@ export function* changeAttributes(input: ChangeAttributes): Program<ObjectVersio
     assertRetentionChange(row.version.attributes.retention, changes.retention, nowMs, bypassGovernance);
   }
   const attributes = withChanges(row.version.attributes, changes);
-  yield* change(
+  yield* send(
     'update object set attributes = ?, locked_until_ms = ? where bucket_id = ? and key = ? and order_key = ?',
     JSON.stringify(attributes),
     lockedUntilMs(attributes),

@@ -4,12 +4,12 @@ import { storeErrors } from '../../errors.ts';
 import type { StoredVersion } from '../../domain/ports/records.ts';
 import { lastNamed, type CompletedPart, type CompleteUpload } from '../../domain/ports/upload-commands.ts';
 import type { ObjectChecksum, PartRecord, UploadRecord } from '../../domain/ports/records.ts';
-import { all, change, first, type Program } from '../program.ts';
+import { all, claim, first, send, type Program } from '../program.ts';
 import { text, textOrNull } from '../row.ts';
 import { activeVersioning } from './bucket-rows.ts';
-import { lockKey, visible } from './object-commands.ts';
+import { bucketLock, keyLock, uploadLock } from './locks.ts';
+import { visible } from './object-commands.ts';
 import { toPart } from './object-queries.ts';
-import { lockUpload } from './upload-commands.ts';
 import { toUpload } from './upload-rows.ts';
 import { newestVersion, pushVersion } from './version-rows.ts';
 import { assertWriteConditions } from './write-conditions.ts';
@@ -22,7 +22,7 @@ interface StoredPart extends PartRecord {
  * Turns an upload into an object by changing rows only: the parts' blobs stay where they are and become its manifest.
  */
 export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
-  yield* lockUpload(input.uploadId);
+  yield* claim(uploadLock(input.uploadId), bucketLock(input.bucketId), keyLock(input));
   const row = yield* first(
     'select * from upload where upload_id = ? and bucket_id = ? and key = ?',
     input.uploadId,
@@ -34,7 +34,6 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   if (earlier !== null) return JSON.parse(earlier) as StoredVersion; // written below
   const upload = toUpload(row);
   const versioning = yield* activeVersioning(input.bucketId, upload.attributes.encryption);
-  yield* lockKey(input.bucketId, input.key);
   const newest = yield* newestVersion(input.bucketId, input.key);
   assertWriteConditions(input.conditions, visible(newest));
 
@@ -43,7 +42,7 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   const sizeBytes = assertSizes(parts, input);
   const checksum = checksumOf(upload, parts, input);
   const leftOut = yield* arrange(input, stored, parts);
-  yield* change('update upload set completed_at_ms = ? where upload_id = ?', input.nowMs, input.uploadId);
+  yield* send('update upload set completed_at_ms = ? where upload_id = ?', input.nowMs, input.uploadId);
   const etag = multipartEtag(parts);
   const versionId = yield* pushVersion(versioning, newest, {
     bucketId: input.bucketId,
@@ -72,7 +71,7 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
     checksum,
     ...(encryption === undefined ? {} : { encryption }),
   };
-  yield* change('update upload set result = ? where upload_id = ?', JSON.stringify(result), input.uploadId);
+  yield* send('update upload set result = ? where upload_id = ?', JSON.stringify(result), input.uploadId);
   return result;
 }
 
@@ -133,9 +132,9 @@ function* arrange(
   const kept = new Set(chosen.map((part) => part.partNumber));
   const leftOut = [...stored.values()].filter(({ partNumber }) => !kept.has(partNumber));
   for (const { partNumber } of leftOut) {
-    yield* change('delete from part where upload_id = ? and part_number = ?', uploadId, partNumber);
+    yield* send('delete from part where upload_id = ? and part_number = ?', uploadId, partNumber);
   }
-  yield* change(
+  yield* send(
     `update part set start_offset = place.start from (
        select part_number, cast(sum(size_bytes) over (order by part_number) - size_bytes as bigint) as start
        from part where upload_id = ?) as place

@@ -2,17 +2,18 @@ import { storeErrors } from '../../errors.ts';
 import type { CopyObject, SourceVersion } from '../../domain/ports/copy-commands.ts';
 import type { StoredVersion } from '../../domain/ports/records.ts';
 import type { ContentLocation, ObjectVersion } from '../../domain/ports/records.ts';
-import { change, lock, type Program } from '../program.ts';
+import { change, claim, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { activeVersioning } from './bucket-rows.ts';
+import { bucketLock, keyLock } from './locks.ts';
 import { visible } from './object-commands.ts';
 import { findVersion, newestVersion, pushVersion } from './version-rows.ts';
 import { assertWriteConditions } from './write-conditions.ts';
 
 export function* copyObject(input: CopyObject): Program<StoredVersion> {
   const { source, bucketId, key, nowMs, trashDueAtMs } = input;
+  yield* claim(bucketLock(bucketId), keyLock(source), keyLock(input));
   const versioning = yield* activeVersioning(bucketId, input.attributes.encryption);
-  yield* lockKeys([source, input]);
   const version = yield* unchangedSource(source);
   const newest = yield* newestVersion(bucketId, key);
   assertWriteConditions(input.conditions, visible(newest));
@@ -52,12 +53,6 @@ export function* unchangedSource(source: SourceVersion): Program<ObjectVersion> 
     version.modifiedAtMs === source.modifiedAtMs;
   if (!same) throw storeErrors.OperationAborted();
   return version;
-}
-
-/** Locks in a fixed order, so that two copies in opposite directions do not deadlock. */
-export function* lockKeys(names: readonly { bucketId: number; key: string }[]): Program<void> {
-  const locks = new Set(names.map(({ bucketId, key }) => `object/${bucketId}/${key}`));
-  for (const name of [...locks].toSorted()) yield* lock(name);
 }
 
 function* shareContent(location: ContentLocation): Program<ContentLocation> {

@@ -1,7 +1,7 @@
 import { storeErrors } from '../../errors.ts';
 import type { MetadataCommands, MetadataQueries } from '../../domain/ports/metadata-store.ts';
 import type { AccessKeyRecord, KeyMaker, KeyPermission } from '../../domain/ports/records.ts';
-import { all, change, first, lock, type Program, type Row } from '../program.ts';
+import { all, change, first, lock, send, type Program, type Row } from '../program.ts';
 import { integer, integerOrNull, text, textOrNull } from '../row.ts';
 import { assertOpenKey } from './key-ring-programs.ts';
 
@@ -91,8 +91,9 @@ export function* deleteAccessKey(input: Command<'deleteAccessKey'>): Program<boo
 }
 
 export function* touchAccessKeys({ usedAtMs }: Command<'touchAccessKeys'>): Program<void> {
-  for (const [accessKeyId, atMs] of Object.entries(usedAtMs)) {
-    yield* change('update access_key set last_used_at_ms = ? where access_key_id = ?', atMs, accessKeyId);
+  // In a fixed order, so that replicas that touch the same keys do not deadlock.
+  for (const [accessKeyId, atMs] of Object.entries(usedAtMs).toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    yield* send('update access_key set last_used_at_ms = ? where access_key_id = ?', atMs, accessKeyId);
   }
 }
 

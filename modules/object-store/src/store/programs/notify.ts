@@ -1,6 +1,6 @@
 import { meansEvent } from '../../domain/notifications/event-names.ts';
 import type { NotifyRule, StoredEvent } from '../../domain/ports/notifications.ts';
-import { change, first, type Program } from '../program.ts';
+import { first, send, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 
 export interface ChangeToTell extends Omit<StoredEvent, 'origin'> {
@@ -22,7 +22,7 @@ export function* notify(wanted: NotifyRule | undefined, { bucketId, key, ...even
       destination,
       key,
     );
-    yield* change(
+    yield* send(
       `insert into notification (bucket_id, destination, key, event, created_at_ms, attempts, next_attempt_at_ms)
        values (?, ?, ?, ?, ?, 0, ?)`,
       bucketId,

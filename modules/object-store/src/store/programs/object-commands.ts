@@ -3,17 +3,18 @@ import { storeErrors } from '../../errors.ts';
 import type { DeletedObject, DeleteObject, PutObject } from '../../domain/ports/objects.ts';
 import type { StoredVersion } from '../../domain/ports/records.ts';
 import type { ContentLocation } from '../../domain/ports/records.ts';
-import { change, lock, type Program } from '../program.ts';
+import { change, claim, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
 import { activeVersioning } from './bucket-rows.ts';
+import { bucketLock, keyLock } from './locks.ts';
 import { notify } from './notify.ts';
 import { findVersion, newestVersion, pushVersion, removeRow, setLatest, type StoredRow } from './version-rows.ts';
 import { assertDeleteConditions, assertWriteConditions } from './write-conditions.ts';
 
 export function* putObject(input: PutObject): Program<StoredVersion> {
+  yield* claim(bucketLock(input.bucketId), keyLock(input));
   const versioning = yield* activeVersioning(input.bucketId, input.attributes.encryption);
-  yield* lockKey(input.bucketId, input.key);
   const newest = yield* newestVersion(input.bucketId, input.key);
   assertWriteConditions(input.conditions, visible(newest));
   const location = yield* storeContent(input);
@@ -39,8 +40,8 @@ export function* putObject(input: PutObject): Program<StoredVersion> {
 }
 
 export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
+  yield* claim(bucketLock(input.bucketId), keyLock(input));
   const versioning = yield* activeVersioning(input.bucketId);
-  yield* lockKey(input.bucketId, input.key);
   if (input.versionId !== undefined) return yield* deleteVersion(input, input.versionId);
   const newest = yield* newestVersion(input.bucketId, input.key);
   if (newest === null && Object.keys(input.conditions).length > 0) return { versionId: null, deleteMarker: false };
@@ -92,10 +93,6 @@ function* notifyRemoval(input: DeleteObject, versionId: string | null): Program<
   const { bucketId, key, nowMs: timeMs } = input;
   const name = input.expires === true ? 'LifecycleExpiration:Delete' : 'ObjectRemoved:Delete';
   yield* notify(input.notify, { bucketId, key, name, timeMs, versionId, sizeBytes: 0, etag: '' });
-}
-
-export function* lockKey(bucketId: number, key: string): Program<void> {
-  yield* lock(`object/${bucketId}/${key}`);
 }
 
 export function visible(row: StoredRow | null): { etag: string } | null {

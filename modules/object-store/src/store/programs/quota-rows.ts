@@ -6,7 +6,8 @@ import { first, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { tenantUsage } from './tenant-quota.ts';
 
-interface BucketUsage {
+/** What a bucket's objects use. */
+export interface BucketUsage {
   /** Counts toward the bucket's quota: object versions. */
   objects: number;
   bytes: number;
@@ -23,7 +24,8 @@ export interface UsageBefore {
   tenant: Record<QuotaScope, Usage> | null;
 }
 
-const TENANT_QUOTAS = [storeQuotas.stored_bytes, storeQuotas.stored_objects];
+/** The quotas of a workspace and its owner that every write counts toward. */
+export const TENANT_QUOTAS = [storeQuotas.stored_bytes, storeQuotas.stored_objects];
 
 /** Reads the current usage of a bucket, its workspace and its owner, as far as the quota needs it. */
 export function* usageUnder(quota: WriteQuota | undefined, bucketId: number): Program<UsageBefore> {
@@ -52,7 +54,7 @@ export function assertPartFits(quota: WriteQuota | undefined, { bucket }: UsageB
   if (maxBytes !== null && bucket.bytes + addedBytes > maxBytes) throw bucketFull('bytes', maxBytes);
 }
 
-function* bucketUsage(bucketId: number): Program<BucketUsage> {
+export function* bucketUsage(bucketId: number): Program<BucketUsage> {
   const row = yield* first(
     `select u.object_count, u.size_bytes, u.object_count + u.marker_count + u.upload_count as tenant_objects,
        u.size_bytes + u.upload_bytes + coalesce(t.trash_bytes, 0) as tenant_bytes

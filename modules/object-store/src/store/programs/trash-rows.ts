@@ -1,5 +1,5 @@
 import type { ContentLocation } from '../../domain/ports/records.ts';
-import { change, first, lock, type Program, type Row } from '../program.ts';
+import { add, change, first, lock, send, type Program, type Row } from '../program.ts';
 import { integer, text, textOrNull } from '../row.ts';
 import { addUsage } from './bucket-rows.ts';
 
@@ -28,7 +28,7 @@ export function* releaseContent(location: ContentLocation, release: Release): Pr
     case 'empty':
       return;
     case 'inline':
-      yield* change('delete from inline_content where id = ?', location.inlineId);
+      yield* send('delete from inline_content where id = ?', location.inlineId);
       return;
     case 'blob':
       yield* releaseBlob(location.blobId, release);
@@ -65,7 +65,7 @@ export function* trashUpload(uploadId: string, bucketId: number, dueAtMs: number
   if (parts !== undefined && integer(parts, 'count') > 0) {
     yield* trash('manifest', uploadId, { bucketId, sizeBytes, dueAtMs });
   }
-  yield* change('delete from upload where upload_id = ?', uploadId);
+  yield* send('delete from upload where upload_id = ?', uploadId);
   yield* addUsage(bucketId, { uploads: -1, uploadBytes: -sizeBytes });
 }
 
@@ -85,10 +85,7 @@ export function* leaveTrash(contentIds: readonly string[]): Program<void> {
     );
     for (const row of rows) addTo(left, row);
   }
-  // Updates in a fixed order, so that two transactions with the same workspaces do not deadlock.
-  for (const [workspaceUuid, bytes] of [...left].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-    yield* addTrashBytes(workspaceUuid, -bytes);
-  }
+  for (const [workspaceUuid, bytes] of left) yield* addTrashBytes(workspaceUuid, -bytes);
 }
 
 function addTo(sums: Map<string, number>, row: Row): void {
@@ -125,5 +122,5 @@ function* addTrash({ kind, contentId, sizeBytes, dueAtMs, workspaceUuid }: Trash
 }
 
 function* addTrashBytes(workspaceUuid: string, bytes: number): Program<void> {
-  yield* change('update tenant set trash_bytes = trash_bytes + ? where workspace_uuid = ?', bytes, workspaceUuid);
+  yield* add('update tenant set trash_bytes = trash_bytes + ? where workspace_uuid = ?', [bytes], workspaceUuid);
 }

@@ -1,18 +1,20 @@
 import { storeErrors } from '../../errors.ts';
 import type { AbortUpload, CreateUpload, PutPart } from '../../domain/ports/upload-commands.ts';
 import { fromChecksum } from '../object-row.ts';
-import { change, first, lock, type Program, type Row } from '../program.ts';
+import { claim, first, send, type Program, type Row } from '../program.ts';
 import { integer, text } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
 import { activeVersioning, addUsage } from './bucket-rows.ts';
-import { lockKeys, unchangedSource } from './copy-commands.ts';
+import { unchangedSource } from './copy-commands.ts';
+import { bucketLock, keyLock, uploadLock } from './locks.ts';
 import { assertPartFits, assertQuota, usageUnder } from './quota-rows.ts';
 import { releaseBlob, trashUpload } from './trash-rows.ts';
 
 export function* createUpload(input: CreateUpload): Program<void> {
+  yield* claim(bucketLock(input.bucketId));
   yield* activeVersioning(input.bucketId, input.attributes.encryption);
   const before = yield* usageUnder(input.quota, input.bucketId);
-  yield* change(
+  yield* send(
     `insert into upload (upload_id, bucket_id, key, initiated_at_ms, initiator, attributes, checksum_algorithm, checksum_type)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
     input.uploadId,
@@ -29,12 +31,10 @@ export function* createUpload(input: CreateUpload): Program<void> {
 }
 
 export function* putPart(input: PutPart): Program<void> {
-  yield* lockUpload(input.uploadId);
+  const { copied } = input;
+  yield* claim(uploadLock(input.uploadId), ...(copied === undefined ? [] : [keyLock(copied.source)]));
   if ((yield* openUpload(input)) === undefined) throw storeErrors.NoSuchUpload();
-  if (input.copied !== undefined) {
-    yield* lockKeys([input.copied.source]);
-    yield* unchangedSource(input.copied.source);
-  }
+  if (copied !== undefined) yield* unchangedSource(copied.source);
   const old = yield* first(
     'select blob_id, size_bytes from part where upload_id = ? and part_number = ?',
     input.uploadId,
@@ -43,7 +43,7 @@ export function* putPart(input: PutPart): Program<void> {
   const replacedBytes = old === undefined ? 0 : integer(old, 'size_bytes');
   const before = yield* usageUnder(input.quota, input.bucketId);
   assertPartFits(input.quota, before, input.sizeBytes);
-  yield* change(
+  yield* send(
     `insert into part (upload_id, part_number, blob_id, blob_offset, size_bytes, etag, checksum, modified_at_ms)
      values (?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (upload_id, part_number) do update set blob_id = excluded.blob_id,
@@ -52,13 +52,13 @@ export function* putPart(input: PutPart): Program<void> {
     input.uploadId,
     input.partNumber,
     input.blobId,
-    input.copied?.blobOffset ?? 0,
+    copied?.blobOffset ?? 0,
     input.sizeBytes,
     input.etag,
     fromChecksum(input.checksum),
     input.nowMs,
   );
-  if (input.copied === undefined) yield* recordBlob(input, input.storedBytes ?? input.sizeBytes, input.nowMs);
+  if (copied === undefined) yield* recordBlob(input, input.storedBytes ?? input.sizeBytes, input.nowMs);
   if (old !== undefined) {
     const { bucketId, trashDueAtMs: dueAtMs } = input;
     yield* releaseBlob(text(old, 'blob_id'), { bucketId, sizeBytes: replacedBytes, dueAtMs });
@@ -68,7 +68,7 @@ export function* putPart(input: PutPart): Program<void> {
 }
 
 export function* abortUpload(input: AbortUpload): Program<void> {
-  yield* lockUpload(input.uploadId);
+  yield* claim(uploadLock(input.uploadId));
   if ((yield* openUpload(input)) === undefined) throw storeErrors.NoSuchUpload();
   yield* trashUpload(input.uploadId, input.bucketId, input.trashDueAtMs);
 }
@@ -81,8 +81,4 @@ export function* openUpload(input: { uploadId: string; bucketId: number; key: st
     input.bucketId,
     input.key,
   );
-}
-
-export function* lockUpload(uploadId: string): Program<void> {
-  yield* lock(`upload/${uploadId}`);
 }

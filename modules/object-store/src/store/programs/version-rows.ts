@@ -10,7 +10,7 @@ import type {
   Versioning,
 } from '../../domain/ports/records.ts';
 import { fromChecksum, OBJECT_COLUMNS, toObjectVersion } from '../object-row.ts';
-import { change, first, type Program } from '../program.ts';
+import { first, send, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { NULL_VERSION } from '../../domain/version-id.ts';
 import { orderKeyAt, parseOrderKey, versionIdFor } from '../version-order.ts';
@@ -126,13 +126,13 @@ function* makeRoom(versioning: Versioning, newest: StoredRow, { nowMs, trashDueA
 /** Deletes a row, releases its bytes and updates the counters. The caller decides which version becomes current. */
 export function* removeRow(row: StoredRow, trashDueAtMs: number): Program<void> {
   const { bucketId, key, deleteMarker, sizeBytes, location } = row.version;
-  yield* change('delete from object where bucket_id = ? and key = ? and order_key = ?', bucketId, key, row.orderKey);
+  yield* send('delete from object where bucket_id = ? and key = ? and order_key = ?', bucketId, key, row.orderKey);
   yield* releaseContent(location, { bucketId, sizeBytes, dueAtMs: trashDueAtMs });
   yield* addUsage(bucketId, deleteMarker ? { markers: -1 } : { objects: -1, bytes: -sizeBytes });
 }
 
 export function* setLatest(row: StoredRow, isLatest: boolean): Program<void> {
-  yield* change(
+  yield* send(
     'update object set is_latest = ? where bucket_id = ? and key = ? and order_key = ?',
     isLatest ? 1 : 0,
     row.version.bucketId,
@@ -143,7 +143,7 @@ export function* setLatest(row: StoredRow, isLatest: boolean): Program<void> {
 
 function* insertVersion(orderKey: number, versionId: string, added: NewVersion): Program<void> {
   const { location } = added;
-  yield* change(
+  yield* send(
     `insert into object (bucket_id, key, order_key, version_id, is_latest, delete_marker, size_bytes, etag,
        modified_at_ms, attributes, checksum, part_count, inline_id, blob_id, manifest_id, locked_until_ms)
      values (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

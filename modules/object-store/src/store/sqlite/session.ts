@@ -7,6 +7,8 @@ interface Prepared {
   readonly changesBuckets: boolean;
 }
 
+const WRITES: ReadonlySet<Statement['kind']> = new Set(['write', 'send', 'add']);
+
 /** Matches writes to the table `bucket`, but not to tables whose names start with it. */
 const CHANGES_BUCKETS = /\b(?:into|update|from)\s+bucket\b/i;
 
@@ -25,7 +27,7 @@ export class SqliteSession {
     let written = false;
     let step = program.next([]);
     while (!step.done) {
-      if (step.value.kind === 'write' && !written) {
+      if (WRITES.has(step.value.kind) && !written) {
         written = true;
         onWrite?.();
       }
@@ -42,11 +44,12 @@ export class SqliteSession {
   }
 
   #rows(statement: Statement): readonly Row[] {
-    if (statement.kind === 'lock' || statement.kind === 'shared-lock') return []; // there is a single writer
+    if (statement.kind === 'lock' || statement.kind === 'claim') return []; // there is a single writer
     const { statement: prepared, columns, changesBuckets } = this.#prepare(statement.text);
-    if (statement.kind === 'write' && changesBuckets) this.#bucketsChanged = true;
+    if (WRITES.has(statement.kind) && changesBuckets) this.#bucketsChanged = true;
+    const values = statement.kind === 'add' ? [...statement.amounts, statement.key] : statement.values;
     // Arrays, as requested in `#prepare`. No column is read as a bigint.
-    const rows = prepared.all(...statement.values) as unknown as readonly (readonly SqlValue[])[];
+    const rows = prepared.all(...values) as unknown as readonly (readonly SqlValue[])[];
     return rows.map((values) => toRow(columns, values));
   }
 

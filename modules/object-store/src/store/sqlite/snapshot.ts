@@ -27,7 +27,7 @@ export function openSqliteSnapshot(file: string): SqliteSnapshot {
   const database = new DatabaseSync(file, { readOnly: true });
   const session = new SqliteSession(database);
   return bindStore({
-    query: async (program) => session.run(program),
+    query: async (start) => session.run(start()),
     command: () => Promise.reject(storeErrors.InternalError()),
     settle: async () => undefined,
     check: async () => undefined,

@@ -57,7 +57,7 @@ export async function openSqliteMetadataStore(options: SqliteMetadataOptions): P
   const tenants = new KnownTenants();
   const store = bindStore(
     {
-      query: (program) => settled(() => session.run(program)),
+      query: (start) => settled(() => session.run(start())),
       command: (command, weightBytes, tenant) => commits.submit(command, weightBytes, tenant),
       settle: async () => undefined, // a single writer: later reads see every earlier commit
       check: async () => {

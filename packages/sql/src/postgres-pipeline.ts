@@ -1,0 +1,112 @@
+import type pg from 'pg';
+import { connectTo } from './postgres-dialect.ts';
+import { isDriverError, isUnavailable, toSqlError } from './postgres-errors.ts';
+import { sqlErrors } from './errors.ts';
+
+export interface PipelineResult {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** PostgreSQL's command tag, such as `COMMIT`. A `commit` of a failed transaction reports `ROLLBACK`. */
+  readonly command: string;
+}
+
+/** One connection to PostgreSQL. Statements run in the order of the calls, without waiting for one another's results. */
+export interface Pipeline {
+  /** Statements with values are prepared once per connection: their texts must be constants. */
+  query(text: string, values?: readonly unknown[]): Promise<PipelineResult>;
+}
+
+/** Connections of a PostgreSQL database for statements that are sent without waiting. */
+export interface Pipelines {
+  /**
+   * Runs `work` on a connection, which returns to the pool after the last result has arrived. A connection that is lost
+   * or has an open transaction is closed instead.
+   */
+  use<Result>(work: (pipeline: Pipeline) => Promise<Result>): Promise<Result>;
+}
+
+/** Texts are constants in the code. This bounds the memory if some are not. */
+const MAX_STATEMENTS = 1_024;
+
+/** Runs statements on connections of the pool, which must have been opened with `pipeline: true`. */
+export function createPipelines(pool: pg.Pool): Pipelines {
+  const names = new StatementNames();
+  return {
+    use: async (work) => {
+      const pipeline = new ClientPipeline(await connectTo(pool), names);
+      try {
+        return await work(pipeline);
+      } finally {
+        await pipeline.release();
+      }
+    },
+  };
+}
+
+class StatementNames {
+  readonly #names = new Map<string, string>();
+
+  find(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= MAX_STATEMENTS) return known;
+    const name = `svc_${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
+  }
+}
+
+class ClientPipeline implements Pipeline {
+  readonly #client: pg.PoolClient;
+  readonly #names: StatementNames;
+  #isCorked = false;
+  #isUnusable = false;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(client: pg.PoolClient, names: StatementNames) {
+    this.#client = client;
+    this.#names = names;
+  }
+
+  query(text: string, values?: readonly unknown[]): Promise<PipelineResult> {
+    this.#cork();
+    const name = values === undefined ? undefined : this.#names.find(text);
+    const config = { text, ...(values === undefined ? {} : { values: [...values] }), ...(name && { name }) };
+    const result: Promise<PipelineResult> = this.#client
+      .query<Readonly<Record<string, unknown>>>(config)
+      .catch((error: unknown) => {
+        throw this.#convert(error);
+      });
+    this.#last = result.catch(() => undefined); // results arrive in order
+    return result;
+  }
+
+  async release(): Promise<void> {
+    await this.#last;
+    this.#client.release(this.#isUnusable || this.#client.getTransactionStatus() !== 'I');
+  }
+
+  /** Sends all statements of the current tick at once. */
+  #cork(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    const { stream } = this.#client.connection;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      stream.uncork();
+    });
+  }
+
+  #convert(error: unknown): unknown {
+    const converted = toSqlError(error, isDriverError(error));
+    if (isUnavailable(converted)) this.#isUnusable = true;
+    if (!isOutdatedPlan(converted)) return converted;
+    this.#isUnusable = true; // its prepared statements are from before the change
+    return sqlErrors.SCHEMA_CHANGED({ cause: converted });
+  }
+}
+
+/** A migration changed the columns of a prepared statement. PostgreSQL has no code for this alone. */
+function isOutdatedPlan(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || !('routine' in error)) return false;
+  return error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
+}

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A TCP proxy in front of a server, to take the server away and bring it back. */
+export interface CuttableProxy extends AsyncDisposable {
+  readonly port: number;
+  /** Connections open at the moment. */
+  readonly connections: number;
+  /** Resets all connections and refuses new ones. */
+  cut(): Promise<void>;
+  /** Accepts connections again, on the same port. */
+  restore(): Promise<void>;
+}
+
+export interface CuttableProxyOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Delays the bytes from the client by this: a network's round trip. Timers are not finer than a millisecond. */
+  readonly roundTripMs?: number;
+  /** Called with the bytes of each packet from the client. Returning `cut` resets that connection instead. */
+  readonly onClientData?: (bytes: Buffer) => 'cut' | 'pass';
+}
+
+/** Starts a proxy on a free port of 127.0.0.1. */
+export async function startCuttableProxy(options: CuttableProxyOptions): Promise<CuttableProxy> {
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined);
+    socket.once('close', () => sockets.delete(socket));
+  };
+  const accept = (client: Socket): void => {
+    const server = connect(options.port, options.host);
+    for (const socket of [client, server]) keep(socket);
+    client.on('data', (bytes: Buffer) => {
+      if (options.onClientData?.(bytes) === 'cut') reset(client, server);
+      else if (options.roundTripMs === undefined) server.write(bytes);
+      else setTimeout(() => server.write(bytes), options.roundTripMs); // equal delays keep the order
+    });
+    server.pipe(client);
+    client.once('close', () => server.destroy());
+    server.once('close', () => client.destroy());
+  };
+  let listener = createServer(accept);
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo; // a TCP server has no other kind of address
+  const cut = async (): Promise<void> => {
+    const closed = new Promise((resolve) => listener.close(resolve));
+    reset(...sockets);
+    await closed;
+  };
+  return {
+    port,
+    get connections() {
+      return sockets.size / 2;
+    },
+    cut,
+    restore: async () => {
+      listener = createServer(accept);
+      listener.listen(port, '127.0.0.1');
+      await once(listener, 'listening');
+    },
+    [Symbol.asyncDispose]: cut,
+  };
+}
+
+function reset(...sockets: readonly Socket[]): void {
+  for (const socket of sockets) socket.resetAndDestroy();
+}
