@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createAccountsModule, type AccountsModule, type ChainPoint, type ChainReport } from '@svc/accounts';
 import { beginMasterKeyChange, masterKeyId, type MasterKeyChange } from '@svc/keys';
+import { createInstallationStore } from '@svc/replicas';
 import { normalizeHostname } from '@svc/object-store';
 import { formatAmount, parseLimit, type Limit, type QuotaScope } from '@svc/quotas';
 import { createLogger, createMetrics } from '@svc/telemetry';
@@ -44,8 +46,11 @@ export async function changeMasterKey(config: PlatformConfig): Promise<{ id: str
   const change = await beginMasterKeyChange(masterKeySource(config, folder));
   await withAccounts(config, (accounts) => accounts.rewrapAuditKey(), change);
   await rewrapStoreKeys(config, change);
+  const id = masterKeyId(change.keys.current);
+  // Before the old key is removed: until then a start has both keys and accepts either.
+  await withDatabases(config, ({ main }) => createInstallationStore(main, randomUUID).setMasterKey(id));
   await change.finish();
-  return { id: masterKeyId(change.keys.current) };
+  return { id };
 }
 
 /** Reads the whole audit log and recomputes every link. */

@@ -25,7 +25,9 @@ import { readServiceStates, registerStatusRoutes } from './http/status-routes.ts
 import { masterKeySource, openKeys } from './keys.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createServiceModules, type ServiceModules } from './modules.ts';
+import type { ReplicaRegistry } from '@svc/replicas';
 import { createQuotaSource, thisMachine } from './quotas.ts';
+import { claimReplica, openInstallation } from './replica.ts';
 import { VERSION } from './version.ts';
 
 export interface ComposeOptions {
@@ -33,12 +35,18 @@ export interface ComposeOptions {
   log: Logger;
   /** Called with the app before its routes are registered. */
   prepareApp?: (app: HttpApp) => void;
+  /**
+   * Called if another process has taken over this replica's id, after the reason was logged. The process must end at
+   * once: closing would release what the other one holds by now.
+   */
+  onTaken?: () => void;
 }
 
 /** Every object of the platform, created and wired, without open listeners or running work. */
 export interface Composition {
   folder: DataFolder;
   databases: Databases;
+  replica: ReplicaRegistry;
   metrics: Metrics;
   accounts: AccountsModule;
   modules: ServiceModules;
@@ -74,7 +82,11 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   lifecycle.own('data folder', () => folder.release());
   const databases = await openDatabases(config, folder);
   lifecycle.own('database', () => databases.main.close());
-  const keys = await openKeys(config, masterKeySource(config, folder));
+  const replica = await claimReplica({ database: databases.main, folder, log, onTaken: options.onTaken ?? (() => {}) });
+  lifecycle.own('replica', () => replica.close());
+  const keySource = masterKeySource(config, folder);
+  const keys = await openKeys(config, keySource);
+  const installation = await openInstallation(databases.main, keys.master, keySource);
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
   const endpoints = new Endpoints(config);
 
@@ -106,11 +118,12 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const clientOf = createClientOfRequest(trustedProxies);
   const upgrades = new UpgradeRouter(log, rights, clientOf);
 
-  const kept = { folder, databases, endpoints, lifecycle };
+  const kept = { folder, databases, replica, endpoints, lifecycle };
   const modules = await createServiceModules({
     config,
     ...shared,
     ...kept,
+    installation,
     clientOf,
     directory,
     quotaLimits,
