@@ -170,10 +170,10 @@ describe('the sandboxes of another node', () => {
     expect((await platform.call('GET', `/api/sandboxes/${id}`)).status).toBe(404);
     await clock.advance(60_000);
     expect(drivers.a.sandboxes.has(id)).toBe(true);
+    expect(rows()[0]).toMatchObject([{ id, node: 'a', removed_at: expect.any(String) }]); // its node still has to see it
     await moveTo('a');
     expect(drivers.a.sandboxes.has(id)).toBe(false);
-    const [sandboxes] = rows();
-    expect(sandboxes).toEqual([]);
+    expect(rows()[0]).toEqual([]);
   });
 
   it('keep the files of a snapshot that another node deletes, until their node removes them', async () => {
@@ -183,8 +183,10 @@ describe('the sandboxes of another node', () => {
     await moveTo('b');
     expect((await platform.call('DELETE', `/api/snapshots/${snapshot}`)).status).toBe(200);
     await clock.advance(60_000);
+    expect(rows()[1]).toMatchObject([{ id: snapshot, state: 'removed' }]);
     await moveTo('a');
     expect([...drivers.a.kept]).toEqual([]);
+    expect(rows()[1]).toEqual([]);
   });
 
   describe('after their node fell silent', () => {
