@@ -1,13 +1,12 @@
 import { migrations } from '@svc/migrations';
 import { createInstallationStore } from '@svc/replicas';
 import { describeDialects } from '@svc/testing';
-import type { Database } from '@svc/sql';
 import { expect, it } from 'vitest';
 
 const file = '/data/keys/master.key';
 
 describeDialects<unknown>('the installation', migrations, (database) => {
-  const store = (id: string) => createInstallationStore(database() as Database<unknown>, () => id);
+  const store = (id: string) => createInstallationStore(database(), () => id);
 
   it('gets its id once, whichever replicas start first', async () => {
     const opened = await Promise.all(['one', 'two', 'three'].map((id) => store(id).open()));
@@ -25,9 +24,7 @@ describeDialects<unknown>('the installation', migrations, (database) => {
   });
 
   it('lets one of two first starts with different keys win', async () => {
-    const starts = ['local:a', 'local:b'].map((current) =>
-      store('one').checkMasterKey({ current, others: [], file }),
-    );
+    const starts = ['local:a', 'local:b'].map((current) => store('one').checkMasterKey({ current, others: [], file }));
     const outcomes = await Promise.allSettled(starts);
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });

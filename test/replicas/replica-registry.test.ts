@@ -3,7 +3,6 @@ import { createReplicaStore, ReplicaRegistry, type ReplicaClaim, type ReplicaTab
 import { createLogger } from '@svc/telemetry';
 import { describeDialects, fakeClock } from '@svc/testing';
 import type { Database } from '@svc/sql';
-import type { Kysely } from 'kysely';
 import { beforeEach, expect, it } from 'vitest';
 
 const FIRST: ReplicaClaim = { id: 'a', bootId: 'boot-1', place: 'machine-1', url: null, version: '1' };
@@ -31,7 +30,7 @@ describeDialects<ReplicaTables>('the registry of replicas', migrations, (databas
   const row = (id = 'a') =>
     database().kysely.selectFrom('replica').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
   const change = (values: Partial<ReplicaTables['replica']>) =>
-    (database().kysely as Kysely<ReplicaTables>).updateTable('replica').set(values).execute();
+    database().kysely.updateTable('replica').set(values).execute();
 
   it('registers a replica with a lease of ten seconds', async () => {
     const { registry } = open(FIRST);

@@ -68,7 +68,9 @@ describeRequiring([...NEEDS], 'sandboxes of two replicas', () => {
   const create = async (platform: RunningPlatform): Promise<string> => {
     const made = await call(platform, 'POST', '?wait_ms=30000', { image: 'busybox', network: 'none' });
     const id = String(made.body['id']);
-    await expect.poll(async () => (await call(platform, 'GET', `/${id}`)).body['status'], { timeout: 120_000 }).toBe('running');
+    await expect
+      .poll(async () => (await call(platform, 'GET', `/${id}`)).body['status'], { timeout: 120_000 })
+      .toBe('running');
     return id;
   };
   const run = async (platform: RunningPlatform, id: string, command: string): Promise<unknown> =>

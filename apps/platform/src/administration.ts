@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createAccountsModule, type AccountsModule, type ChainPoint, type ChainReport } from '@svc/accounts';
 import { beginMasterKeyChange, masterKeyId, type MasterKeyChange } from '@svc/keys';
-import { createInstallationStore } from '@svc/replicas';
 import { normalizeHostname } from '@svc/object-store';
 import { formatAmount, parseLimit, type Limit, type QuotaScope } from '@svc/quotas';
 import { createLogger, createMetrics } from '@svc/telemetry';
@@ -15,6 +13,7 @@ import { Endpoints } from './endpoints.ts';
 import { masterKeySource, openKeys } from './keys.ts';
 import { openMetadata } from './object-store/open-store.ts';
 import { rewrapStoreKeys } from './object-store/store-keys.ts';
+import { openInstallation } from './replica.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
 
@@ -48,7 +47,7 @@ export async function changeMasterKey(config: PlatformConfig): Promise<{ id: str
   await rewrapStoreKeys(config, change);
   const id = masterKeyId(change.keys.current);
   // Before the old key is removed: until then a start has both keys and accepts either.
-  await withDatabases(config, ({ main }) => createInstallationStore(main, randomUUID).setMasterKey(id));
+  await withDatabases(config, ({ main }) => openInstallation(main).setMasterKey(id));
   await change.finish();
   return { id };
 }

@@ -15,6 +15,7 @@ import {
   type ReadinessCheck,
 } from '@svc/http';
 import { createWorkspaceTraffic, type Usage, type WorkspaceTraffic } from '@svc/quotas';
+import type { ReplicaRegistry } from '@svc/replicas';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
@@ -22,12 +23,10 @@ import { openDatabases, type Databases } from './databases.ts';
 import { openDiskReserve } from './disk-reserve.ts';
 import { Endpoints } from './endpoints.ts';
 import { readServiceStates, registerStatusRoutes } from './http/status-routes.ts';
-import { masterKeySource, openKeys } from './keys.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createServiceModules, type ServiceModules } from './modules.ts';
-import type { ReplicaRegistry } from '@svc/replicas';
 import { createQuotaSource, thisMachine } from './quotas.ts';
-import { claimReplica, openInstallation } from './replica.ts';
+import { joinInstallation } from './replica.ts';
 import { VERSION } from './version.ts';
 
 export interface ComposeOptions {
@@ -82,11 +81,9 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   lifecycle.own('data folder', () => folder.release());
   const databases = await openDatabases(config, folder);
   lifecycle.own('database', () => databases.main.close());
-  const replica = await claimReplica({ database: databases.main, folder, log, onTaken: options.onTaken ?? (() => {}) });
-  lifecycle.own('replica', () => replica.close());
-  const keySource = masterKeySource(config, folder);
-  const keys = await openKeys(config, keySource);
-  const installation = await openInstallation(databases.main, keys.master, keySource);
+  const { onTaken = () => undefined } = options;
+  const membership = await joinInstallation({ config, database: databases.main, folder, log, lifecycle, onTaken });
+  const { replica, keys } = membership;
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
   const endpoints = new Endpoints(config);
 
@@ -123,12 +120,11 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     config,
     ...shared,
     ...kept,
-    installation,
+    ...membership,
     clientOf,
     directory,
     quotaLimits,
     workspaceTraffic: traffic,
-    keys,
     disk: await openDiskReserve({ config, folder: folder.path, log, metrics }),
   });
   holders.modules = modules;

@@ -10,9 +10,9 @@ import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { TerminalClient } from '../support/terminal-client.ts';
 
-const DOCUMENT = JSON.parse(
-  readFileSync(new URL('../../../../api/openapi.json', import.meta.url), 'utf8'),
-) as { paths: Record<string, Record<string, unknown>> }; // generated from the routes
+const DOCUMENT = JSON.parse(readFileSync(new URL('../../../../api/openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, unknown>>;
+}; // generated from the routes
 /** Routes of one sandbox that only use records. A test covers each of them. */
 const ANY_NODE = [
   'GET /api/sandboxes/{id}',
@@ -78,7 +78,7 @@ describe('the sandboxes of another node', () => {
   };
 
   const operations = Object.entries(DOCUMENT.paths)
-    .filter(([path]) => /^\/api\/sandboxes\/\{id\}/.test(path))
+    .filter(([path]) => path.startsWith('/api/sandboxes/{id}'))
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
     .filter((operation) => !operation.startsWith('HEAD ')); // its answers have no body
 
@@ -116,9 +116,10 @@ describe('the sandboxes of another node', () => {
     const { host, search } = new URL(String(made.body['url']));
     await moveTo('b');
     live.add('a');
-    await expect(
-      TerminalClient.open(platform.url, id, { headers: platform.owner.headers }),
-    ).rejects.toMatchObject({ status: 503, body: { code: 'SANDBOX_ELSEWHERE' } });
+    await expect(TerminalClient.open(platform.url, id, { headers: platform.owner.headers })).rejects.toMatchObject({
+      status: 503,
+      body: { code: 'SANDBOX_ELSEWHERE' },
+    });
     const visit = async (): Promise<number | undefined> => {
       const { port } = new URL(platform.url);
       const asked = httpRequest({ host: '127.0.0.1', port, path: `/${search}`, agent: false, headers: { host } }).end();

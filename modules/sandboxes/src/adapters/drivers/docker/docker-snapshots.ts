@@ -103,7 +103,9 @@ export class DockerSnapshots implements SnapshotDriver {
       for (const owner of [current, former]) {
         for (const { id, names } of await this.#images(owner)) {
           const isUntagged = names.length === 0;
-          const isUnwanted = isUntagged ? halfMade && owner === current : names.every((name) => name.startsWith(prefix));
+          const isUnwanted = isUntagged
+            ? halfMade && owner === current
+            : names.every((name) => name.startsWith(prefix));
           if (isUnwanted) removed = (await removeUnused(client, names[0] ?? id, signal)) || removed;
         }
       }
