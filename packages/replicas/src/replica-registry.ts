@@ -1,5 +1,5 @@
 import type { AppError } from '@svc/errors';
-import { backgroundClock, BackgroundLoop, pause, type Clock } from '@svc/runtime';
+import { BackgroundLoop, pause, systemClock, type Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { replicaErrors } from './errors.ts';
 import type { Replica, ReplicaClaim, ReplicaStore } from './replica.ts';
@@ -20,26 +20,24 @@ export interface ReplicaRegistryDeps {
    */
   readonly onTaken: (error: AppError) => void;
   readonly log: Logger;
-  /** Defaults to the clock of the process, with timers that do not keep it alive. */
+  /** Defaults to the clock of the process. Only the wait for an id keeps the process alive. */
   readonly clock?: Pick<Clock, 'setTimer'>;
 }
 
 /** This process among the replicas that share a database: it owns its id while it renews a lease. */
 export class ReplicaRegistry {
   readonly #deps: ReplicaRegistryDeps;
-  readonly #clock: Pick<Clock, 'setTimer'>;
   readonly #heartbeat: BackgroundLoop;
   #renewals = 0;
   #isTaken = false;
 
   constructor(deps: ReplicaRegistryDeps) {
     this.#deps = deps;
-    this.#clock = deps.clock ?? backgroundClock;
     this.#heartbeat = new BackgroundLoop({
       run: () => this.#renew(),
       intervalMs: RENEW_EVERY_MS,
       onError: (err) => deps.log.warn({ err }, 'the lease of this replica could not be renewed'),
-      clock: this.#clock,
+      ...(deps.clock === undefined ? {} : { clock: deps.clock }),
     });
   }
 
@@ -53,11 +51,11 @@ export class ReplicaRegistry {
    * most ten seconds after a crash, or throws REPLICA_ID_IN_USE as soon as the other process renews.
    */
   async claim(signal: AbortSignal = new AbortController().signal): Promise<void> {
-    const { store, self, log } = this.#deps;
+    const { store, self, log, clock = systemClock } = this.#deps;
     let owner = await store.claim(self);
     if (owner !== null) log.warn({ replica: self.id }, 'waiting for the lease of an earlier process to end');
     while (owner !== null) {
-      await pause(this.#clock, CLAIM_AGAIN_AFTER_MS, signal);
+      await pause(clock, CLAIM_AGAIN_AFTER_MS, signal);
       signal.throwIfAborted();
       const next = await store.claim(self);
       // Only a live process renews.
