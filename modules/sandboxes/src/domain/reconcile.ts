@@ -41,6 +41,12 @@ export async function reconcile(
     }
   }
   for (const [id, { mayBeForeign }] of found) {
+    const record = await repository.find(id);
+    if (record !== null) {
+      // The file with the replica's id was deleted, or the data folder is a copy: the files are all there is of it.
+      log.warn({ sandbox: id, node: record.node }, 'leaving a sandbox whose record names another node');
+      continue;
+    }
     if (mayBeForeign === true) {
       log.warn({ sandbox: id }, 'leaving a sandbox without a record that may belong to another platform');
       continue;

@@ -190,6 +190,18 @@ describe('the sandboxes of another node', () => {
     expect(rows()[1]).toEqual([]);
   });
 
+  it('keep their files on a machine whose replica lost its id', async () => {
+    const id = await create();
+    const own = drivers.b;
+    drivers.b = drivers.a; // the same machine under another id
+    await moveTo('b');
+    expect([...drivers.a.sandboxes.keys()]).toEqual([id]);
+    expect(await platform.call('POST', `/api/sandboxes/${id}/stop`)).toMatchObject({ status: 503 });
+    await moveTo('a');
+    drivers.b = own;
+    expect(await platform.call('POST', `/api/sandboxes/${id}/stop`)).toMatchObject({ status: 200 });
+  });
+
   describe('after their node fell silent', () => {
     it('are reported as lost once, and continue when the node returns', async () => {
       const id = await create();
