@@ -42,6 +42,8 @@ import { storedUsage } from './0082-stored-usage.ts';
 import { serviceAccountMakers } from './0093-service-account-makers.ts';
 import { auditPurges } from './0092-audit-purges.ts';
 import { accountSponsors } from './0083-account-sponsors.ts';
+import { installation } from './0101-installation.ts';
+import { replicas } from './0100-replicas.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -88,4 +90,6 @@ export const migrations: readonly Migration[] = [
   accountSponsors,
   auditPurges,
   serviceAccountMakers,
+  replicas,
+  installation,
 ];

@@ -99,7 +99,7 @@ describe('the keys of a running platform', () => {
     await platform.stop();
     const other = { ...environment, SVC_MASTER_KEY: 'ab'.repeat(32) };
     await expect(startPlatform({ dataFolder: folder.path, environment: other })).rejects.toThrow(
-      'this is not the master key that it was wrapped under',
+      'is not the one of this database',
     );
   });
 

@@ -93,6 +93,14 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     timeoutMs: 30 * MINUTE_MS,
   },
   {
+    name: 'replicas',
+    description: 'several platforms on one PostgreSQL',
+    group: 'all',
+    sequential: true,
+    testTimeoutMs: 5 * MINUTE_MS,
+    timeoutMs: 30 * MINUTE_MS,
+  },
+  {
     name: 'suite',
     description: "VersityGW's own suite against svc up",
     group: 'all',

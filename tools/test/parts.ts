@@ -4,7 +4,7 @@ import { helperPart } from './helper-part.ts';
 import { TEST_KINDS, type TestKind } from './kinds.ts';
 import { kubernetesPart } from './kubernetes-part.ts';
 import type { Part } from './part.ts';
-import { postgresPart } from './postgres-part.ts';
+import { postgresPart, replicasPart } from './postgres-part.ts';
 import { vitestPart } from './vitest-part.ts';
 
 /** Every part of `svc test` in execution order: fastest failures first. */
@@ -16,6 +16,7 @@ export function createParts(root: string): Part[] {
 
 function partsOf(kind: TestKind, root: string): Part[] {
   if (kind.name === 'unit') return [vitestPart(kind, root), helperPart, advisoriesPart, postgresPart(kind, root)];
+  if (kind.name === 'replicas') return [replicasPart(kind, root)];
   return [kind.name === 'kubernetes' ? kubernetesPart(kind, root) : vitestPart(kind, root)];
 }
 

@@ -4,7 +4,9 @@ import { POSTGRES_ONLY_VARIABLE, POSTGRES_URL_VARIABLE } from '@svc/testing';
 import type { TestKind } from './kinds.ts';
 import type { Part, PartContext, PartOutcome } from './part.ts';
 import { findPostgresPrograms, startPostgres } from './postgres-server.ts';
-import { filesOf, runVitest } from './vitest-part.ts';
+import { filesOf, runVitest, vitestPart } from './vitest-part.ts';
+import { packagesNeededBy } from './needed-packages.ts';
+import type { SystemPackage } from '@svc/system-packages';
 
 const USES_POSTGRES = new RegExp(`\\bdescribeDialects\\b|\\bpostgresSource\\b|${POSTGRES_URL_VARIABLE}|'postgres'`);
 
@@ -19,29 +21,52 @@ export function postgresPart(unit: TestKind, root: string): Part {
     group: 'all',
     timeoutMs: unit.timeoutMs,
     files,
-    packages: () => [{ provides: '/usr/lib/postgresql', package: 'postgresql', neededFor: 'tests' }],
-    impossible: () => {
-      if (findPostgresPrograms() !== null) return null;
-      return 'needs PostgreSQL; install it with: apt-get install -y postgresql';
-    },
-    run: (context) => runOnPostgres(context, unit, files()),
+    packages: () => [POSTGRES],
+    impossible: whyNoPostgres,
+    run: (context) =>
+      withPostgres(context, 'postgres', (url) =>
+        runVitest(context, {
+          name: 'postgres',
+          kind: unit,
+          files: files(),
+          environment: { [POSTGRES_URL_VARIABLE]: url, [POSTGRES_ONLY_VARIABLE]: 'true' },
+        }),
+      ),
   };
 }
 
-async function runOnPostgres(context: PartContext, unit: TestKind, files: readonly string[]): Promise<PartOutcome> {
+/** Runs several platforms on a PostgreSQL server started for them. */
+export function replicasPart(kind: TestKind, root: string): Part {
+  return vitestPart(kind, root, {
+    packages: () => [POSTGRES, ...packagesNeededBy(filesOf(kind, root), root)],
+    impossible: whyNoPostgres,
+    run: (context) =>
+      withPostgres(context, kind.name, (url) =>
+        runVitest(context, { name: kind.name, kind, environment: { [POSTGRES_URL_VARIABLE]: url } }),
+      ),
+  });
+}
+
+const POSTGRES: SystemPackage = { provides: '/usr/lib/postgresql', package: 'postgresql', neededFor: 'tests' };
+
+function whyNoPostgres(): string | null {
+  if (findPostgresPrograms() !== null) return null;
+  return 'needs PostgreSQL; install it with: apt-get install -y postgresql';
+}
+
+async function withPostgres(
+  context: PartContext,
+  name: string,
+  run: (url: string) => Promise<PartOutcome>,
+): Promise<PartOutcome> {
   const programs = findPostgresPrograms();
   if (programs === null) throw new Error('PostgreSQL vanished between the check and the start');
-  const logFile = join(context.outFolder, 'postgres-server.log');
+  const logFile = join(context.outFolder, `${name}-server.log`);
   const { environment, isRoot, signal } = context;
   context.progress('starting PostgreSQL');
   const server = await startPostgres(programs, { environment, isRoot, logFile, signal });
   try {
-    return await runVitest(context, {
-      name: 'postgres',
-      kind: unit,
-      files,
-      environment: { [POSTGRES_URL_VARIABLE]: server.url, [POSTGRES_ONLY_VARIABLE]: 'true' },
-    });
+    return await run(server.url);
   } finally {
     await server.stop();
   }

@@ -13,6 +13,7 @@ import { Endpoints } from './endpoints.ts';
 import { masterKeySource, openKeys } from './keys.ts';
 import { openMetadata } from './object-store/open-store.ts';
 import { rewrapStoreKeys } from './object-store/store-keys.ts';
+import { openInstallation } from './replica.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
 
@@ -44,8 +45,11 @@ export async function changeMasterKey(config: PlatformConfig): Promise<{ id: str
   const change = await beginMasterKeyChange(masterKeySource(config, folder));
   await withAccounts(config, (accounts) => accounts.rewrapAuditKey(), change);
   await rewrapStoreKeys(config, change);
+  const id = masterKeyId(change.keys.current);
+  // Before the old key is removed: until then a start has both keys and accepts either.
+  await withDatabases(config, ({ main }) => openInstallation(main).setMasterKey(id));
   await change.finish();
-  return { id: masterKeyId(change.keys.current) };
+  return { id };
 }
 
 /** Reads the whole audit log and recomputes every link. */

@@ -15,6 +15,7 @@ import {
   type ReadinessCheck,
 } from '@svc/http';
 import { createWorkspaceTraffic, type Usage, type WorkspaceTraffic } from '@svc/quotas';
+import type { ReplicaRegistry } from '@svc/replicas';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
@@ -22,10 +23,10 @@ import { openDatabases, type Databases } from './databases.ts';
 import { openDiskReserve } from './disk-reserve.ts';
 import { Endpoints } from './endpoints.ts';
 import { readServiceStates, registerStatusRoutes } from './http/status-routes.ts';
-import { masterKeySource, openKeys } from './keys.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createServiceModules, type ServiceModules } from './modules.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
+import { joinInstallation } from './replica.ts';
 import { VERSION } from './version.ts';
 
 export interface ComposeOptions {
@@ -33,12 +34,18 @@ export interface ComposeOptions {
   log: Logger;
   /** Called with the app before its routes are registered. */
   prepareApp?: (app: HttpApp) => void;
+  /**
+   * Called if another process has taken over this replica's id, after the reason was logged. The process must end at
+   * once: closing would release what the other one holds by now.
+   */
+  onTaken?: () => void;
 }
 
 /** Every object of the platform, created and wired, without open listeners or running work. */
 export interface Composition {
   folder: DataFolder;
   databases: Databases;
+  replica: ReplicaRegistry;
   metrics: Metrics;
   accounts: AccountsModule;
   modules: ServiceModules;
@@ -74,7 +81,9 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   lifecycle.own('data folder', () => folder.release());
   const databases = await openDatabases(config, folder);
   lifecycle.own('database', () => databases.main.close());
-  const keys = await openKeys(config, masterKeySource(config, folder));
+  const { onTaken = () => undefined } = options;
+  const membership = await joinInstallation({ config, database: databases.main, folder, log, lifecycle, onTaken });
+  const { replica, keys } = membership;
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
   const endpoints = new Endpoints(config);
 
@@ -106,16 +115,16 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const clientOf = createClientOfRequest(trustedProxies);
   const upgrades = new UpgradeRouter(log, rights, clientOf);
 
-  const kept = { folder, databases, endpoints, lifecycle };
+  const kept = { folder, databases, replica, endpoints, lifecycle };
   const modules = await createServiceModules({
     config,
     ...shared,
     ...kept,
+    ...membership,
     clientOf,
     directory,
     quotaLimits,
     workspaceTraffic: traffic,
-    keys,
     disk: await openDiskReserve({ config, folder: folder.path, log, metrics }),
   });
   holders.modules = modules;

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parseDatabaseFault } from '@svc/sql/database-fault';
 import { startErrors } from './errors.ts';
+
+const LOCK_FILE = 'svc.lock';
 
 /** Paths below the data folder. */
 export interface DataFolderPaths {
@@ -19,6 +21,11 @@ export interface DataFolderPaths {
 }
 
 export interface DataFolder extends DataFolderPaths {
+  /**
+   * Identifies the lock on this boot of this machine. An earlier process that recorded the same place has ended: it
+   * held this lock. Differs for a copy of the folder. Null if the system does not name its boot.
+   */
+  readonly place: string | null;
   release(): void;
 }
 
@@ -57,7 +64,7 @@ export function openDataFolder(path: string): DataFolder {
     lock.close();
     throw explain(paths.path, cause);
   }
-  return { ...paths, release: () => lock.close() };
+  return { ...paths, place: identifyLock(paths.path), release: () => lock.close() };
 }
 
 /**
@@ -79,7 +86,7 @@ function takeLock(folder: string): DatabaseSync {
   const pidFile = join(folder, 'svc.pid');
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(folder, 'svc.lock'));
+    lock = new DatabaseSync(join(folder, LOCK_FILE));
     lock.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
     return lock;
@@ -89,6 +96,17 @@ function takeLock(folder: string): DatabaseSync {
       throw startErrors.DATA_FOLDER_IN_USE({ details: { path: folder, holder: readHolder(pidFile) }, cause });
     }
     throw explain(folder, cause);
+  }
+}
+
+/** The boot id also tells machines apart, and a locked file keeps its inode. */
+function identifyLock(folder: string): string | null {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const { dev, ino } = statSync(join(folder, LOCK_FILE), { bigint: true });
+    return `${boot}:${dev}:${ino}`;
+  } catch {
+    return null; // not Linux: the end of a lease tells instead
   }
 }
 

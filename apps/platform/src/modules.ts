@@ -25,11 +25,17 @@ import {
   type ObjectStoreModule,
 } from '@svc/object-store';
 import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
+import type { Installation, ReplicaRegistry } from '@svc/replicas';
 import { systemClock, type DiskSpace } from '@svc/runtime';
-import { createDisabledSandboxesModule, createSandboxesModule, type SandboxesState } from '@svc/sandboxes';
+import {
+  createDisabledSandboxesModule,
+  createSandboxesModule,
+  type SandboxesState,
+  type SandboxNodes,
+} from '@svc/sandboxes';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
-import { loadOrCreateReplicaId, type DataFolder } from './data-folder.ts';
+import type { DataFolder } from './data-folder.ts';
 import type { Databases } from './databases.ts';
 import { diskForRows } from './disk-reserve.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -52,6 +58,8 @@ export interface ServiceModulesDeps {
   metrics: Metrics;
   folder: DataFolder;
   databases: Databases;
+  replica: ReplicaRegistry;
+  installation: Installation;
   keys: PlatformKeys;
   access: Access;
   audit: AuditLog;
@@ -85,7 +93,7 @@ function createClusters(deps: ServiceModulesDeps): Promise<ClustersModule> {
     metrics,
     clock: systemClock,
     randomBytes,
-    replicaId: loadOrCreateReplicaId(folder.path),
+    replicaId: deps.replica.id,
     version: VERSION,
     deployFolder: DEPLOY_FOLDER,
     agentImagesFolder: folder.agentImagesFolder,
@@ -128,7 +136,7 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
     keyRing,
     quotaLimits,
     domainResolver: createDnsResolver({ servers: customDomains.resolvers }),
-    replicaId: loadOrCreateReplicaId(folder.path),
+    replicaId: deps.replica.id,
     webhooks: createWebhookSender({
       allowedNetworks: notifications.allowed_networks,
       timeoutMs: notifications.timeout_seconds * 1_000,
@@ -173,7 +181,18 @@ function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<Sandbo
     helperFolder: HELPER_FOLDER,
     clientOf,
     publicUrl: () => endpoints.url,
-    node: loadOrCreateReplicaId(folder.path),
+    node: deps.replica.id,
+    nodes: createNodes(deps.replica),
+    installationId: deps.installation.id,
     disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
   });
+}
+
+/** Every replica is a node for sandboxes. */
+function createNodes(replicas: ReplicaRegistry): SandboxNodes {
+  return {
+    isLive: async (node) => (await replicas.find(node))?.isLive === true,
+    silent: async (silentMs) =>
+      (await replicas.list()).filter((each) => !each.isLive && each.silentMs >= silentMs).map(({ id }) => id),
+  };
 }

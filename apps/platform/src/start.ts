@@ -17,6 +17,8 @@ export interface StartOptions {
   log: Logger;
   /** The console's build folder. */
   consoleFolder: string;
+  /** Ends the process at once, because another one has taken over this replica's id. The reason was logged. */
+  onTaken?: () => void;
 }
 
 /** The output line of `svc up --json`. */
@@ -77,8 +79,8 @@ async function startComposition(options: StartOptions, composition: Composition)
     email: config.owner.email,
     ...(config.owner.password === undefined ? {} : { password: config.owner.password }),
   });
-  const { token, workspaceUuid } = await accounts.issueStartToken();
   const previous = await readOwnerFile(folder.ownerFile);
+  const { token, workspaceUuid } = await accounts.issueStartToken(composition.replica.id, previous?.token);
   const password = owner.generatedPassword ?? (previous?.email === owner.email ? previous.password : null);
   await writeOwnerFile(folder.ownerFile, { email: owner.email, password, token });
 

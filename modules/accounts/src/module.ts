@@ -70,8 +70,8 @@ export interface AccountsModule extends PlatformModule {
   resetPassword(email: string, password: string): Promise<{ userId: string; sessionsEnded: number }>;
   /** `svc admin password-link`: a single-use link that sets a user's password. Throws USER_NOT_FOUND. */
   createPasswordLink(email: string): Promise<{ url: string; expiresAt: string }>;
-  /** The owner's API token for this start; that of the same instance's previous start is revoked. */
-  issueStartToken(instance?: string): Promise<StartToken>;
+  /** The owner's API token for this start of a replica; that of its previous start is revoked. */
+  issueStartToken(replica: string, previousToken?: string): Promise<StartToken>;
   /** `svc admin rotate-keys`. Returns the id of the new signing key. */
   rotateKeys(): Promise<string>;
   /**
@@ -158,7 +158,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
       // After the `#`, the secret reaches no server, proxy log or Referer header.
       return { url: `${deps.publicUrl()}/set-password#${secret}`, expiresAt };
     },
-    issueStartToken: (instance = 'svc up') => services.owners.issueStartToken(instance),
+    issueStartToken: (replica, previousToken) => services.owners.issueStartToken(replica, previousToken),
     rotateKeys: () => keys.rotate(),
     verifyAudit: (anchor) => verifyChain(database, services.chainKey, anchor),
     rewrapAuditKey: () => rewrapChainKey(database, deps.keyWrapper),

@@ -33,6 +33,7 @@ export const sandboxErrors = defineErrors({
   PREVIEW_BUSY: [503, 'No more than {limit} connections to ports of this sandbox may be open'],
   PORT_UNREACHABLE: [502, 'Nothing is listening there: {reason}'],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
+  SANDBOX_ELSEWHERE: [503, 'The sandbox is on node {node}: {remedy}'],
   SANDBOXES_UNAVAILABLE: [503, 'Sandboxes are off: {reason}'],
 
   NO_CAPACITY: [503, 'No room for another sandbox: {reason}'],

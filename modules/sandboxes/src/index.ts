@@ -7,6 +7,7 @@ export {
   sandboxRequirements,
   type SandboxRequirement,
 } from './adapters/drivers/local/requirements.ts';
+export type { SandboxNodes } from './domain/ports.ts';
 export { sandboxErrors } from './errors.ts';
 export { openImageUpkeep } from './adapters/images/assembly.ts';
 export type { ImageUpkeep } from './adapters/images/image-upkeep.ts';

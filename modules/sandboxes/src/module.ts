@@ -10,6 +10,7 @@ import { Boots } from './domain/boots.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
 import type { Effects } from './domain/ports.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
+import { LostNodes } from './domain/lost-nodes.ts';
 import { reconcile } from './domain/reconcile.ts';
 import { SandboxService } from './domain/sandbox-service.ts';
 import { Sweeper } from './domain/sweeper.ts';
@@ -102,10 +103,10 @@ async function assembleBase(deps: SandboxesDependencies) {
   const repository = createSandboxRepository(database.kysely, events.told);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused));
-  const node = deps.node ?? 'local';
-  const { quotaLimits } = deps;
+  const { node, nodes, quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.metrics);
-  const { context, supervisor } = createContext({ repository, driver, effects, quotaLimits, node, log, disk, places });
+  const given = { repository, driver, effects, quotaLimits, node, nodes, log, disk, places };
+  const { context, supervisor } = createContext(given);
   return { database, catalog, folder, images, events, context, supervisor };
 }
 
@@ -124,6 +125,7 @@ async function assemble(deps: SandboxesDependencies) {
   const tickets = new Tickets(ticketRepository, effects);
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, events.told));
   const diskGuard = new DiskGuard(context);
+  const lostNodes = new LostNodes(context, deps.nodes);
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
@@ -149,6 +151,7 @@ async function assemble(deps: SandboxesDependencies) {
     places,
     images,
     isolation,
+    lostNodes,
     pool,
     previews,
     repository,
@@ -163,6 +166,7 @@ async function assemble(deps: SandboxesDependencies) {
 
 async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
   const { context, driver, images, service, boots, supervisor } = services;
+  services.lostNodes.start(); // concerns records, also if no sandbox can run here
   await images.open();
   const status = await driver.open();
   if (!status.available) {
@@ -199,6 +203,7 @@ async function close(services: Services): Promise<void> {
   await services.usage.close();
   await services.hub.close();
   await services.sweeper.close();
+  await services.lostNodes.close();
   await services.diskGuard.close();
   await services.pool.close();
   await services.boots.close();

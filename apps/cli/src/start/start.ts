@@ -11,6 +11,8 @@ export interface StartFlags extends ConfigFlags {
   json?: boolean;
 }
 
+/** A supervisor restarts the process, whose start then names the remedy. */
+const TAKEN_EXIT_CODE = 1;
 /** Time to wait for the first requests, which a console or script sends immediately. */
 const SETTLE_AFTER_MS = 3_000;
 
@@ -34,7 +36,7 @@ export async function startFromCommandLine(flags: StartFlags, options: { prepare
   try {
     await prepareSystem(config, { install: options.prepare, progress, signal: stopping.signal });
     const consoleFolder = await prepareConsole({ progress, signal: stopping.signal });
-    platform = await startPlatform({ config, log, consoleFolder });
+    platform = await startPlatform({ config, log, consoleFolder, onTaken: () => process.exit(TAKEN_EXIT_CODE) });
   } catch (error) {
     removeHandlers();
     throw error;

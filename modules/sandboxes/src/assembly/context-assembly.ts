@@ -1,7 +1,9 @@
 import { KeyedQueue } from '@svc/runtime';
 import type { SandboxContext } from '../domain/context.ts';
+import { Holder } from '../domain/holder.ts';
 import { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import { wake } from '../domain/pausing.ts';
+import type { SandboxNodes } from '../domain/ports.ts';
 import { StatusWatch } from '../domain/status-watch.ts';
 import { Supervisor } from '../domain/supervisor.ts';
 
@@ -14,7 +16,7 @@ type Given = Pick<
  * Builds the context that the domain's parts share, and the supervisor, which uses all of it and handles lost
  * sandboxes.
  */
-export function createContext(deps: Given): {
+export function createContext({ nodes, ...deps }: Given & { readonly nodes: SandboxNodes }): {
   context: SandboxContext;
   supervisor: Supervisor;
 } {
@@ -30,6 +32,7 @@ export function createContext(deps: Given): {
     (id) => void wake(context, id),
     nowMs,
   );
-  const context: SandboxContext = { ...deps, live, watch: new StatusWatch(), queue: new KeyedQueue() };
+  const holder = new Holder({ repository, live, node: deps.node, nodes });
+  const context: SandboxContext = { ...deps, live, holder, watch: new StatusWatch(), queue: new KeyedQueue() };
   return { context, supervisor };
 }

@@ -5,7 +5,7 @@ import type { DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { SandboxesConfig } from '../config.ts';
-import type { Effects } from '../domain/ports.ts';
+import type { Effects, SandboxNodes } from '../domain/ports.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 
 /** Dependencies that the platform passes to the module. */
@@ -28,7 +28,10 @@ export interface SandboxesDependencies {
   /** Folder of the helper binaries: `native/sandbox-agent/bin` in the project. */
   readonly helperFolder: string;
   /** Identifies this machine among replicas that share a database. */
-  readonly node?: string;
+  readonly node: string;
+  readonly nodes: SandboxNodes;
+  /** Identifies all replicas of this database together; with the node, it owns what the driver creates elsewhere. */
+  readonly installationId: string;
   readonly effects?: Partial<Effects>;
   /** The platform's public URL, known once its listeners are open. */
   readonly publicUrl: () => string;

@@ -40,9 +40,10 @@ export function createDriver(
 async function dockerDriver({ deps, catalog, images }: DriverDeps): Promise<SandboxDriver> {
   const { docker, registries, nameservers } = deps.config;
   const { DockerDriver } = await import('../adapters/drivers/docker/docker-driver.ts');
+  const { createOwners } = await import('../adapters/drivers/docker/names.ts');
   return new DockerDriver({
     engine: docker,
-    dataFolder: deps.dataFolder,
+    owners: createOwners(deps.installationId, deps.node, deps.dataFolder),
     helperFolder: deps.helperFolder,
     catalog,
     images,

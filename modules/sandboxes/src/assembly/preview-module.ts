@@ -40,7 +40,7 @@ export interface PreviewPartOptions {
 /** Creates preview links to sandbox ports and the gateway that serves them. */
 export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
   const { kysely, context, service, access, rights, clientOf, domain, publicUrl } = options;
-  const { effects, live, log } = context;
+  const { effects, live, log, holder } = context;
   let key: Promise<KeyObject> | null = null;
   const open = new OpenPreviews(effects);
   const links = new PreviewLinks({
@@ -48,6 +48,7 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
     repository: createPreviewLinkRepository(kysely),
     key: () => (key ??= loadPreviewKey(options.folder, (size) => effects.randomBytes(size))),
     effects,
+    assertHere: async (id) => holder.assertHere(await service.byId(id)),
     revoked: (ids) => open.cutLinks(ids),
   });
   const gateway = new PreviewGateway({
@@ -58,7 +59,9 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
     rights,
     clientOf,
     reach: async (id) => {
-      const { status } = await service.byId(id);
+      const sandbox = await service.byId(id);
+      await holder.assertHere(sandbox);
+      const { status } = sandbox;
       const connection = status === 'running' ? live.findConnection(id) : null;
       if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
       return connection;

@@ -20,6 +20,7 @@ import { registerFileReadRoutes } from '../routes/file-read-routes.ts';
 import { registerFileRoutes } from '../routes/file-routes.ts';
 import { registerFileWriteRoutes } from '../routes/file-write-routes.ts';
 import { registerImageRoutes } from '../routes/image-routes.ts';
+import { refuseElsewhere } from '../routes/holder-hook.ts';
 import { acceptEmptyJson } from '../routes/json-body.ts';
 import { registerSandboxRoutes } from '../routes/sandbox-routes.ts';
 import { registerSessionRoutes } from '../routes/session-routes.ts';
@@ -56,6 +57,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
   await app.register(async (scope) => {
     useErrorRenderer(scope, renderFlatError);
     acceptEmptyJson(scope);
+    refuseElsewhere(scope, PREFIXES, context.holder);
     const snapshotRoutes = { service, snapshots, config, createLimiter, images, now: () => effects.now() };
     registerSnapshotRoutes(scope, snapshotRoutes);
     for (const prefix of PREFIXES) {

@@ -2,6 +2,7 @@ import type { QuotaLimits } from '@svc/quotas';
 import type { DiskSpace, FairSlots, KeyedQueue } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from './driver.ts';
+import type { Holder } from './holder.ts';
 import type { LiveSandboxes } from './live-sandboxes.ts';
 import type { Effects, SandboxRepository } from './ports.ts';
 import type { StatusWatch } from './status-watch.ts';
@@ -18,6 +19,8 @@ export interface SandboxContext {
   /** The current limits. */
   readonly quotaLimits: QuotaLimits;
   readonly node: string;
+  /** Decides whether this node may act on a sandbox. */
+  readonly holder: Holder;
   readonly log: Logger;
   /** Free space on the data folder's disk, minus the reserve. */
   readonly disk: DiskSpace;

@@ -34,6 +34,8 @@ export interface FoundSandbox {
   /** Also true while paused. */
   readonly running: boolean;
   readonly paused: boolean;
+  /** It carries the mark of an older version, which another platform may share: only a record tells whose it is. */
+  readonly mayBeForeign?: boolean;
 }
 
 export interface SandboxCondition {

@@ -57,6 +57,10 @@ export class LiveSandboxes {
     if (entry !== undefined) entry.paused = paused;
   }
 
+  isPaused(id: string): boolean {
+    return this.#live.get(id)?.paused ?? false;
+  }
+
   /** Resumes a paused sandbox. Data sent to it meanwhile waits in its socket. */
   use(id: string): void {
     const entry = this.#live.get(id);

@@ -86,6 +86,13 @@ export interface SandboxRepository {
   purgeRepeated(before: string): Promise<void>;
 }
 
+/** The nodes of the installation. Each replica is one, with the sandboxes that it created. */
+export interface SandboxNodes {
+  isLive(node: string): Promise<boolean>;
+  /** Nodes that no process has served for this time, by the database's clock. */
+  silent(silentMs: number): Promise<readonly string[]>;
+}
+
 /** Stores single-use tickets for terminal URLs by the SHA-256 of the ticket, in hex. Times are ISO 8601 in UTC. */
 export interface TicketRepository {
   insert(ticket: { hash: string; sandboxId: string; granted: GrantedAccess; expiresAt: string }): Promise<void>;

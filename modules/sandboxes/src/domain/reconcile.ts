@@ -2,6 +2,7 @@ import type { FoundSandbox } from './driver.ts';
 import type { Boots } from './boots.ts';
 import { BOOT_LIMIT_MS } from './boots.ts';
 import type { SandboxContext } from './context.ts';
+import { isReportedLost, markReturned } from './lost-nodes.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { SandboxService } from './sandbox-service.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -39,7 +40,17 @@ export async function reconcile(
       log.error({ err: error, sandbox: sandbox.id }, 'a sandbox could not be reconciled');
     }
   }
-  for (const id of found.keys()) {
+  for (const [id, { mayBeForeign }] of found) {
+    const record = await repository.find(id);
+    if (record !== null) {
+      // The file with the replica's id was deleted, or the data folder is a copy: the files are all there is of it.
+      log.warn({ sandbox: id, node: record.node }, 'leaving a sandbox whose record names another node');
+      continue;
+    }
+    if (mayBeForeign === true) {
+      log.warn({ sandbox: id }, 'leaving a sandbox without a record that may belong to another platform');
+      continue;
+    }
     log.warn({ sandbox: id }, 'removing a sandbox that has no record');
     await driver.remove(id);
     result.removed += 1;
@@ -86,6 +97,7 @@ async function settle(
     }
     case 'stopped':
     case 'error':
+      if (condition?.running === true && (await adoptLost(context, supervisor, sandbox, condition))) return 'adopted';
       if (running === true) await driver.stop(sandbox.id, 0);
       if (running === undefined && sandbox.fault?.recoverable === true) {
         const fault = { ...sandbox.fault, recoverable: false };
@@ -93,4 +105,20 @@ async function settle(
       }
       return 'repaired';
   }
+}
+
+/** Another node reported the sandbox as lost while this node was down, but its processes have run on. */
+async function adoptLost(
+  context: SandboxContext,
+  supervisor: Supervisor,
+  sandbox: Sandbox,
+  { paused }: FoundSandbox,
+): Promise<boolean> {
+  // One that never ran may be a warm sandbox with other limits and another name than requested.
+  if (!isReportedLost(sandbox) || sandbox.startedAt === null) return false;
+  const pausedAt = paused ? context.effects.now().toISOString() : null;
+  if (!(await supervisor.reconnect({ id: sandbox.id, pausedAt }))) return false;
+  if (await markReturned(context, sandbox.id, paused)) return true;
+  await context.live.release(sandbox.id);
+  return false;
 }

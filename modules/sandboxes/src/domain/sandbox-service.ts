@@ -95,6 +95,13 @@ export class SandboxService {
     return sandbox;
   }
 
+  /** Like `get`, for operations that need its processes or its disk. Throws SANDBOX_ELSEWHERE. */
+  async held(workspaceUuid: string, id: string): Promise<Sandbox> {
+    const sandbox = await this.get(workspaceUuid, id);
+    await this.#context.holder.assertHere(sandbox);
+    return sandbox;
+  }
+
   /** For callers admitted to this sandbox directly, such as with a ticket. Throws SANDBOX_NOT_FOUND. */
   async byId(id: string): Promise<Sandbox> {
     const sandbox = isSandboxId(id) ? await this.#context.repository.find(id) : null;
@@ -139,7 +146,7 @@ export class SandboxService {
    * one is resumed.
    */
   async start(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
-    const sandbox = await this.get(workspaceUuid, id);
+    const sandbox = await this.held(workspaceUuid, id);
     const { repository, watch, effects, quotaLimits } = this.#context;
     if (sandbox.status === 'running') return sandbox.pausedAt === null ? sandbox : resume(this.#context, sandbox);
     let current = sandbox;
@@ -165,11 +172,11 @@ export class SandboxService {
 
   /** Pauses a running sandbox, keeping its memory, until it is resumed or accessed. Throws SANDBOX_NOT_RUNNING. */
   async pause(workspaceUuid: string, id: string): Promise<Sandbox> {
-    return pause(this.#context, await this.get(workspaceUuid, id));
+    return pause(this.#context, await this.held(workspaceUuid, id));
   }
 
   async resume(workspaceUuid: string, id: string): Promise<Sandbox> {
-    return resume(this.#context, await this.get(workspaceUuid, id));
+    return resume(this.#context, await this.held(workspaceUuid, id));
   }
 
   /**
@@ -177,7 +184,7 @@ export class SandboxService {
    * one.
    */
   async stop(workspaceUuid: string, id: string, reason = 'STOPPED_BY_USER'): Promise<Sandbox> {
-    const sandbox = await this.get(workspaceUuid, id);
+    const sandbox = await this.held(workspaceUuid, id);
     if (sandbox.status === 'stopped') return sandbox;
     if (sandbox.status === 'error') {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
@@ -199,14 +206,15 @@ export class SandboxService {
   }
 
   /**
-   * Deletes a sandbox in any state. It is gone for every caller when this resolves; the machine is cleaned up in the
-   * background.
+   * Deletes a sandbox in any state, on any node. It is gone for every caller when this resolves. Its node cleans up its
+   * machine in the background, or when it returns.
    */
   async remove(workspaceUuid: string, id: string): Promise<void> {
-    await this.get(workspaceUuid, id);
-    const { repository, effects, watch } = this.#context;
+    const sandbox = await this.get(workspaceUuid, id);
+    const { repository, effects, watch, holder } = this.#context;
     if (!(await repository.remove(id, effects.now().toISOString()))) throw sandboxErrors.SANDBOX_NOT_FOUND();
     watch.announce(id, null);
+    if (!holder.isHere(sandbox)) return; // its node finds the marked record
     const removal = this.cleanUp(id, workspaceUuid).finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
   }

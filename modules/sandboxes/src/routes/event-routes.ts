@@ -77,7 +77,7 @@ export function registerEventRoutes(app: HttpApp, options: EventRoutesOptions & 
   app.get(
     `${options.prefix}/:id/events`,
     {
-      config: { action: 'sandbox:read' },
+      config: { action: 'sandbox:read', anyNode: true },
       schema: {
         tags: ['sandboxes'],
         summary: 'List or stream the events of a sandbox',

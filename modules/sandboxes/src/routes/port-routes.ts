@@ -90,7 +90,7 @@ function registerList(app: HttpApp, { prefix, service, links }: PortRoutesOption
   app.get(
     `${prefix}/:id/ports`,
     {
-      config: { action: 'sandbox:read' },
+      config: { action: 'sandbox:read', anyNode: true },
       schema: {
         tags,
         summary: 'List the active port links, without their signatures',

@@ -79,7 +79,7 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
   app.get(
     `${prefix}/:id`,
     {
-      config: { action: 'sandbox:read' },
+      config: { action: 'sandbox:read', anyNode: true },
       schema: {
         tags,
         summary: 'Get a sandbox; wait_for waits for a state until the timeout',
@@ -173,7 +173,7 @@ function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoute
   app.delete(
     `${prefix}/:id`,
     {
-      config: { action: 'sandbox:delete' },
+      config: { action: 'sandbox:delete', anyNode: true },
       schema: {
         tags,
         summary: 'Delete a sandbox and its files, in any state',

@@ -14,7 +14,7 @@ export function registerTicketRoutes(app: HttpApp, { prefix, service, tickets }:
   app.post(
     `${prefix}/:id/terminal/tickets`,
     {
-      config: { action: 'sandbox:exec' },
+      config: { action: 'sandbox:exec', anyNode: true },
       schema: {
         tags: ['sandboxes'],
         summary: 'Create a single-use ticket, valid for 30 s, that opens a terminal at /ws/terminal/ID?ticket=',

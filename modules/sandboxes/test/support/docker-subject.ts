@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema } from '../../src/config.ts';
 import { DockerDriver } from '../../src/adapters/drivers/docker/docker-driver.ts';
+import { createOwners } from '../../src/adapters/drivers/docker/names.ts';
 import type { DockerDriverOptions } from '../../src/adapters/drivers/docker/open-engine.ts';
 import { createImageStore } from '../../src/adapters/images/assembly.ts';
 import type { ImageEntry } from '../../src/domain/images/catalog.ts';
@@ -38,7 +38,7 @@ export async function dockerSubject({ socket, images: more = [] }: DockerSubject
   const again = (changes: Partial<DockerDriverOptions> = {}): DockerDriver =>
     new DockerDriver({
       engine: { host: `unix://${socket}` },
-      dataFolder: join(folder.path, 'sandboxes'),
+      owners: createOwners('installation', 'node', folder.path),
       helperFolder: HELPER_FOLDER,
       catalog,
       images,

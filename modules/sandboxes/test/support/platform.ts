@@ -9,7 +9,7 @@ import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema, type SandboxesConfig } from '../../src/config.ts';
-import type { Effects } from '../../src/domain/ports.ts';
+import type { Effects, SandboxNodes } from '../../src/domain/ports.ts';
 import type { SandboxDriver } from '../../src/domain/driver.ts';
 import { runFolderOf } from '../../src/adapters/drivers/local/run-folder.ts';
 import { createSandboxesModule, type SandboxesModule } from '../../src/module.ts';
@@ -53,6 +53,10 @@ export interface TestPlatformOptions {
   readonly config?: Partial<SandboxesConfig>;
   /** Unlimited by default. */
   readonly quotaLimits?: (access: FakeAccess) => QuotaLimits;
+  /** Node of this platform; `local` by default. */
+  readonly node?: string;
+  /** The other nodes; none by default. */
+  readonly nodes?: SandboxNodes;
   /** Unlimited by default. */
   readonly disk?: DiskSpace;
   /** Registry for the module's metrics; a new one by default. */
@@ -148,6 +152,9 @@ async function openOnce(
     quotaLimits: options.quotaLimits?.(access) ?? unlimitedQuotas,
     config,
     dataFolder: folder,
+    node: options.node ?? 'local',
+    nodes: options.nodes ?? { isLive: async () => false, silent: async () => [] },
+    installationId: 'installation',
     helperFolder: HELPER_FOLDER,
     publicUrl: () => options.publicUrl ?? url,
     ...(options.effects === undefined ? {} : { effects: options.effects }),

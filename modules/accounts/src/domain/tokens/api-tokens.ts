@@ -52,12 +52,22 @@ export class ApiTokens {
     if (!(await this.#database.apiTokens.delete(userId, id))) throw accountErrors.TOKEN_NOT_FOUND();
   }
 
-  /** Keeps one token per purpose: the previous one is revoked in the same transaction. */
-  async replaceForPurpose(userId: string, name: string, purpose: string): Promise<string> {
+  /**
+   * Keeps one token per purpose: the previous one is revoked in the same transaction, and so is `also` if it has that
+   * purpose.
+   */
+  async replaceForPurpose(
+    userId: string,
+    name: string,
+    purpose: string,
+    also: { readonly token: string; readonly purpose: string } | null = null,
+  ): Promise<string> {
     const { token, secret } = this.#mint(userId, name, null, purpose);
     await this.#database.transact(async (stores) => {
       await stores.users.lock(userId);
       await stores.apiTokens.deleteByPurpose(purpose);
+      const other = also === null ? undefined : await stores.apiTokens.byTokenHash(hashToken(also.token));
+      if (other !== undefined && other.purpose === also?.purpose) await stores.apiTokens.delete(userId, other.id);
       await stores.apiTokens.insert(token);
     });
     return secret;

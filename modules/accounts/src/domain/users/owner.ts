@@ -28,6 +28,8 @@ export interface StartToken {
 
 const DEFAULT_EMAIL = 'owner@localhost';
 const GENERATED_PASSWORD_BYTES = 18;
+/** Purpose of start tokens before replicas had tokens of their own. */
+const UNNAMED_REPLICA = 'start:svc up';
 
 /** The operator of the installation: created on the first start, never by a request. */
 export class OwnerAccounts {
@@ -74,11 +76,16 @@ export class OwnerAccounts {
     return { userId: user.id, sessionsEnded };
   }
 
-  /** Issues the owner's API token for this start and revokes that of this instance's previous start. */
-  async issueStartToken(instance: string): Promise<StartToken> {
+  /**
+   * Issues the owner's API token for this start and revokes that of the same replica's previous start. `previousToken`
+   * is the one in the replica's owner file: an older version may have issued it without naming a replica.
+   */
+  async issueStartToken(replica: string, previousToken?: string): Promise<StartToken> {
     const owner = await this.#database.users.operator();
     if (owner === undefined) throw accountErrors.USER_NOT_FOUND();
-    const token = await this.#tokens.replaceForPurpose(owner.id, `Start of ${instance}`, `start:${instance}`);
+    const name = `Start of svc up on replica ${replica}`;
+    const unnamed = previousToken === undefined ? null : { token: previousToken, purpose: UNNAMED_REPLICA };
+    const token = await this.#tokens.replaceForPurpose(owner.id, name, `start:${replica}`, unnamed);
     const workspace = await this.#defaultWorkspace(owner);
     return { token, userId: owner.id, workspaceUuid: workspace.uuid };
   }

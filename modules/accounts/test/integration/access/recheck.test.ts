@@ -138,9 +138,9 @@ describeDialects<unknown>('credential rechecks', migrations, (database) => {
   it("treat the start token's creations as the user's, because the next start replaces the token", async () => {
     const { module } = accounts();
     await module.ensureOwner({ email: 'owner@example.com', password: 'a long enough password' });
-    const first = await authenticate((await module.issueStartToken()).token);
+    const first = await authenticate((await module.issueStartToken('replica a')).token);
     const { workspaceUuid } = await module.access.authorize({ principal: first, action: 'object:read' });
-    await module.issueStartToken();
+    await module.issueStartToken('replica a');
     await expect(module.access.recheck(createCredentialRef(first, accounts().clock.now()))).rejects.toMatchObject(
       revoked,
     );

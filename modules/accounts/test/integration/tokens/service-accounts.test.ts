@@ -68,12 +68,12 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
   it('outlive the start token, which each start replaces', async () => {
     const password = 'the owner password';
     await accounts().module.ensureOwner({ password });
-    const { token: startToken } = await accounts().module.issueStartToken();
+    const { token: startToken } = await accounts().module.issueStartToken('replica a');
     const principal = await call(accounts().app, 'GET', '/api/auth/me', { token: startToken });
     const url = urlOf(String(principal.body['workspace_uuid']));
     const made = await call(accounts().app, 'POST', url, { token: startToken, body: { name: 'x', scopes: ['read'] } });
     expect(made.status).toBe(201);
-    await accounts().module.issueStartToken();
+    await accounts().module.issueStartToken('replica a');
     expect((await call(accounts().app, 'GET', '/api/auth/me', { token: startToken })).status).toBe(401);
     expect((await call(accounts().app, 'GET', '/api/auth/me', { token: String(made.body['token']) })).status).toBe(200);
   });

@@ -41,17 +41,29 @@ describeDialects<unknown>('the owner of the installation', migrations, (database
     await expect(module.ensureOwner({ password: 'short' })).rejects.toMatchObject({ code: 'PASSWORD_UNSUITABLE' });
     await addUser(accounts(), 'owner@localhost');
     await expect(module.ensureOwner({})).rejects.toMatchObject({ code: 'EMAIL_TAKEN' });
-    await expect(module.issueStartToken()).rejects.toMatchObject({ code: 'USER_NOT_FOUND' });
+    await expect(module.issueStartToken('replica a')).rejects.toMatchObject({ code: 'USER_NOT_FOUND' });
   });
 
   it('gets a new API token with each start, which revokes the previous one', async () => {
     const owner = await accounts().module.ensureOwner({});
-    const first = await accounts().module.issueStartToken();
+    const first = await accounts().module.issueStartToken('replica a');
     const other = await accounts().module.issueStartToken('replica b');
-    const second = await accounts().module.issueStartToken();
+    const second = await accounts().module.issueStartToken('replica a');
     expect(second).toMatchObject({ userId: owner.userId, workspaceUuid: owner.workspaceUuid });
     const status = async (token: string) => (await call(accounts().app, 'GET', '/api/auth/me', { token })).status;
     expect(await Promise.all([first, other, second].map(({ token }) => status(token)))).toEqual([401, 200, 200]);
+  });
+
+  it('revokes the start token of an older version, which named no replica, but no token of another replica', async () => {
+    const { module } = accounts();
+    await module.ensureOwner({});
+    const older = await module.issueStartToken('svc up');
+    const other = await module.issueStartToken('replica b');
+    const status = async (token: string) => (await call(accounts().app, 'GET', '/api/auth/me', { token })).status;
+    await module.issueStartToken('replica a', other.token);
+    expect(await Promise.all([older, other].map(({ token }) => status(token)))).toEqual([200, 200]);
+    await module.issueStartToken('replica a', older.token);
+    expect(await Promise.all([older, other].map(({ token }) => status(token)))).toEqual([401, 200]);
   });
 
   it('resets a password: ends every session and keeps API tokens', async () => {

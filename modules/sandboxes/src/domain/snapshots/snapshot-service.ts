@@ -98,7 +98,8 @@ export class SnapshotService {
   async remove(workspaceUuid: string, id: string): Promise<void> {
     const snapshot = await this.get(workspaceUuid, id);
     if (!(await this.#repository.remove(snapshot.id))) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
-    await this.#purge(snapshot.id);
+    // Another node's files are removed by its own sweep.
+    if (this.#context.holder.isHere(snapshot)) await this.#purge(snapshot.id);
   }
 
   /** Removes incomplete snapshots after a start, on the machine and in the records. */
@@ -119,7 +120,7 @@ export class SnapshotService {
 
   async #make(request: SnapshotRequest, state: 'ready' | 'fork', limit: number | null): Promise<Snapshot> {
     const copier = this.#copier();
-    const sandbox = await this.#service.get(request.workspaceUuid, request.sandboxId);
+    const sandbox = await this.#service.held(request.workspaceUuid, request.sandboxId);
     assertCopyable(sandbox);
     const draft = this.#draft(sandbox, request);
     await this.#record(draft, request, state, limit);

@@ -13,7 +13,7 @@ import type { Sandbox } from '../../domain/sandbox.ts';
 import { newPreviewLinkId } from '../../domain/identifiers.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { PreviewLink, PreviewLinkRepository } from '../../domain/preview/preview-link.ts';
-import { signClaim, verifyClaim, type PreviewClaim } from '../../domain/preview/preview-token.ts';
+import { readClaim, signClaim, verifyClaim, type PreviewClaim } from '../../domain/preview/preview-token.ts';
 
 const MAX_LINKS = 100;
 
@@ -36,6 +36,8 @@ export interface PreviewLinksOptions {
   readonly repository: PreviewLinkRepository;
   readonly key: () => Promise<KeyObject>;
   readonly effects: Effects;
+  /** Throws SANDBOX_ELSEWHERE for a sandbox of another node. */
+  readonly assertHere: (sandboxId: string) => Promise<void>;
   /** Called with the ids of revoked links. */
   readonly revoked: (linkIds: readonly string[]) => void;
 }
@@ -86,13 +88,16 @@ export class PreviewLinks {
     return ids.length;
   }
 
-  /** Returns the first token that is valid for the place. Throws PREVIEW_REFUSED. */
+  /** Returns the first token that is valid for the place. Throws PREVIEW_REFUSED and SANDBOX_ELSEWHERE. */
   async check(tokens: readonly string[], place: { sandboxId: string; port: number } | null): Promise<CheckedPreview> {
     const { key, effects } = this.#options;
     let reason = tokens.length === 0 ? 'it has no signature' : 'it was not signed here';
     for (const token of tokens) {
       const claim = verifyClaim(token, await key());
-      if (claim === null) continue;
+      if (claim === null) {
+        await this.#refuseElsewhere(token);
+        continue;
+      }
       if (place !== null && (claim.sandboxId !== place.sandboxId || claim.port !== place.port)) {
         reason = 'it is for another address';
       } else if (claim.expiresAtMs <= effects.now().getTime()) {
@@ -104,6 +109,14 @@ export class PreviewLinks {
       }
     }
     throw sandboxErrors.PREVIEW_REFUSED({ details: { reason } });
+  }
+
+  /** Each node signs with its own key. Whoever knows the id of a stored link may learn where it leads. */
+  async #refuseElsewhere(token: string): Promise<void> {
+    const { repository, assertHere } = this.#options;
+    const claim = readClaim(token);
+    const link = claim === null ? null : await repository.find(claim.linkId);
+    if (link !== null && link.sandboxId === claim?.sandboxId) await assertHere(link.sandboxId);
   }
 
   /** Returns null if the link or the credential that created it was revoked, or its creator lost access. */

@@ -40,7 +40,7 @@ export class TerminalAdmission {
     this.#options = options;
   }
 
-  /** Throws 401, 403, 404 or 429. */
+  /** Throws 401, 403, 404 or 429, and SANDBOX_ELSEWHERE. */
   async admit(upgrade: UpgradeRequest, wanted: TerminalRequest): Promise<Admitted> {
     const { allowedOrigins } = this.#options;
     const { headers } = upgrade.request;
@@ -56,7 +56,7 @@ export class TerminalAdmission {
     if (granted === null) return null;
     const askedAt = now();
     const principal = await confirmAccess(access, granted);
-    const sandbox = await service.get(granted.grant?.workspaceUuid ?? '', sandboxId);
+    const sandbox = await service.held(granted.grant?.workspaceUuid ?? '', sandboxId);
     await this.#note(upgrade, principal, sandbox);
     return { sandbox, held: upgrade.hold(createGrantedRight(access, granted, askedAt.getTime())) };
   }
@@ -68,7 +68,7 @@ export class TerminalAdmission {
     const principal = await access.authenticate(source);
     const { workspaceUuid, teamUuid } = wanted;
     const grant = await access.authorize({ principal, action: ACTION, workspaceUuid, teamUuid });
-    const sandbox = await service.get(grant.workspaceUuid, wanted.sandboxId);
+    const sandbox = await service.held(grant.workspaceUuid, wanted.sandboxId);
     await this.#note(upgrade, principal, sandbox);
     const granted = createGrantedAccess(principal, shownAt, ACTION, grant);
     return { sandbox, held: upgrade.hold(createGrantedRight(access, granted, shownAt.getTime())) };

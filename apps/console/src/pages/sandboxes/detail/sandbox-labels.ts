@@ -44,7 +44,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   RUNTIME_FAILED: 'Check the platform log for details. A restart may help.',
   AGENT_TIMEOUT: 'The host may be busy. Restart the sandbox in a moment.',
   DISK_FULL: 'Delete unneeded files, or create a sandbox with a larger disk.',
-  NODE_LOST: 'The host restarted. Restart the sandbox. Its files are kept.',
+  NODE_LOST: 'The host restarted or does not respond. Once it is back, start the sandbox. Its files are kept.',
   INIT_CRASHED: 'Restart the sandbox. Its files are kept.',
   OOM_KILLED: 'Restart the sandbox, or create one with more memory. Its files are kept.',
   NO_CAPACITY: 'Stop or delete an unused sandbox, then restart this one.',

@@ -18,7 +18,7 @@ import { DockerSnapshots } from './docker-snapshots.ts';
 import { asFields, EngineRefusal, isConflict, isMissing } from './engine-client.ts';
 import { engineFailure } from './engine-failure.ts';
 import { ExecStream } from './exec-stream.ts';
-import { engineName, filterByOwner, ownerOf, SANDBOX_LABEL } from './names.ts';
+import { engineName, filterByOwner, SANDBOX_LABEL } from './names.ts';
 import {
   closeEngine,
   GVISOR_RUNTIME,
@@ -41,22 +41,27 @@ export class DockerDriver implements SandboxDriver {
   readonly parallelStarts = 16;
   readonly snapshots: DockerSnapshots;
   readonly #options: DockerDriverOptions;
-  readonly #owner: string;
+  /** Ids of sandboxes whose containers have the former owner's mark and name. */
+  readonly #former = new Set<string>();
   #engine: Engine | null = null;
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
 
   constructor(options: DockerDriverOptions) {
     this.#options = options;
-    this.#owner = ownerOf(options.dataFolder);
-    this.snapshots = new DockerSnapshots({ owner: this.#owner, client: () => this.#need().client });
+    this.snapshots = new DockerSnapshots({
+      owners: options.owners,
+      client: () => this.#need().client,
+      containerName: (id) => this.#nameOf(id),
+    });
   }
 
   async open(): Promise<DriverStatus> {
     await this.close();
     try {
-      const opened = await openEngine(this.#options, this.#owner, AbortSignal.timeout(OPEN_LIMIT_MS));
+      const opened = await openEngine(this.#options, AbortSignal.timeout(OPEN_LIMIT_MS));
       this.#engine = opened.engine;
       this.#status = opened.status;
+      await this.list(); // learns which containers have the former owner's names
       await this.#sweep({ halfMade: true });
     } catch (error) {
       this.#status = whyUnavailable(error, this.#options.engine);
@@ -82,7 +87,7 @@ export class DockerDriver implements SandboxDriver {
       const network = spec.network === 'egress' ? await engine.networks.provide(spec.id, signal) : 'none';
       const body = (limitDisk: boolean): unknown =>
         containerRequest(spec, {
-          owner: this.#owner,
+          owner: this.#options.owners.current,
           image: image.id,
           settings: image.settings,
           helperVolume: engine.helperVolume,
@@ -188,15 +193,24 @@ export class DockerDriver implements SandboxDriver {
       if (isConflict(error)) await this.#awaitRemoval(name, signal);
       else if (!isMissing(error)) throw engineFailure(error, 'RUNTIME_FAILED');
     }
-    await networks.remove(id, signal).catch((error: unknown) => {
+    await networks.remove(name, signal).catch((error: unknown) => {
       throw engineFailure(error, 'RUNTIME_FAILED');
     });
+    this.#former.delete(id);
     await this.#sweep({ halfMade: false });
   }
 
   async list(): Promise<readonly FoundSandbox[]> {
+    const { current, former } = this.#options.owners;
+    const earlier = (await this.#listOf(former)).map((each) => ({ ...each, mayBeForeign: true }));
+    this.#former.clear();
+    for (const { id } of earlier) this.#former.add(id);
+    return [...(await this.#listOf(current)), ...earlier];
+  }
+
+  async #listOf(owner: string): Promise<readonly FoundSandbox[]> {
     const { client } = this.#need();
-    const query = { all: true, filters: filterByOwner(this.#owner) };
+    const query = { all: true, filters: filterByOwner(owner) };
     const found = await client.json('GET', '/containers/json', {
       query,
       signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
@@ -297,7 +311,8 @@ export class DockerDriver implements SandboxDriver {
 
   #nameOf(id: string): string {
     assertSandboxId(id);
-    return engineName(this.#owner, id);
+    const { current, former } = this.#options.owners;
+    return engineName(this.#former.has(id) ? former : current, id);
   }
 
   #need(): Engine {

@@ -82,10 +82,11 @@ export class DockerNetworks {
     return name;
   }
 
-  async remove(id: string, signal: AbortSignal): Promise<void> {
-    const { client, owner, network } = this.#options;
+  /** `name`: the sandbox's name in the engine, which its network shares. */
+  async remove(name: string, signal: AbortSignal): Promise<void> {
+    const { client, network } = this.#options;
     if (network !== null) return;
-    await client.json('DELETE', `/networks/${engineName(owner, id)}`, { signal }).catch(nullIfMissing);
+    await client.json('DELETE', `/networks/${name}`, { signal }).catch(nullIfMissing);
   }
 
   /** The bridge must be on this host; elsewhere our firewall would not apply. */
@@ -152,10 +153,9 @@ export class DockerNetworks {
   async #sweep(signal: AbortSignal): Promise<void> {
     const { client, owner } = this.#options;
     for (const labels of await this.#networks(filterByOwner(owner), signal)) {
-      const id = String(labels[SANDBOX_LABEL]);
-      const container = `/containers/${engineName(owner, id)}/json`;
-      const used = await client.json('GET', container, { signal }).catch(nullIfMissing);
-      if (used === null) await this.remove(id, signal);
+      const name = engineName(owner, String(labels[SANDBOX_LABEL]));
+      const used = await client.json('GET', `/containers/${name}/json`, { signal }).catch(nullIfMissing);
+      if (used === null) await this.remove(name, signal);
     }
   }
 

@@ -3,16 +3,18 @@ import { assertSandboxId, type SnapshotDriver } from '../../../domain/driver.ts'
 import { asFields, isConflict, isMissing, type EngineClient } from './engine-client.ts';
 import { engineFailure } from './engine-failure.ts';
 import { findImage } from './find-image.ts';
-import { engineName, filterByOwner, OWNER_LABEL, SNAPSHOT_LABEL } from './names.ts';
+import { filterByOwner, OWNER_LABEL, SNAPSHOT_LABEL, type Owners } from './names.ts';
 
 /** Engines need time to copy many gigabytes. */
 const TAKE_LIMIT_MS = 30 * 60_000;
 const REQUEST_LIMIT_MS = 60_000;
 
 export interface DockerSnapshotsOptions {
-  readonly owner: string;
+  readonly owners: Owners;
   /** The current engine client. Throws SANDBOXES_UNAVAILABLE. */
   readonly client: () => EngineClient;
+  /** The name of a sandbox's container. */
+  readonly containerName: (id: string) => string;
 }
 
 /**
@@ -30,14 +32,14 @@ export class DockerSnapshots implements SnapshotDriver {
   async take(id: string, snapshotId: string): Promise<{ sizeBytes: number }> {
     assertSandboxId(id);
     assertSandboxId(snapshotId);
-    const { owner } = this.#options;
+    const { owners, containerName } = this.#options;
     const client = this.#options.client();
     const signal = AbortSignal.timeout(TAKE_LIMIT_MS);
-    const container = engineName(owner, id);
+    const container = containerName(id);
     try {
       const { Image: base } = asFields(await client.json('GET', `/containers/${container}/json`, { signal }));
-      const query = { container, repo: this.#repository(), tag: snapshotId, pause: true };
-      const body = { Labels: { [OWNER_LABEL]: owner, [SNAPSHOT_LABEL]: snapshotId } };
+      const query = { container, repo: repositoryOf(owners.current), tag: snapshotId, pause: true };
+      const body = { Labels: { [OWNER_LABEL]: owners.current, [SNAPSHOT_LABEL]: snapshotId } };
       const { Id: image } = asFields(await client.json('POST', '/commit', { query, body, signal }));
       const [whole, below] = await Promise.all([image, base].map((each) => readSize(client, String(each), signal)));
       return { sizeBytes: Math.max(0, (whole ?? 0) - (below ?? 0)) };
@@ -55,18 +57,19 @@ export class DockerSnapshots implements SnapshotDriver {
   /** Returns the id of the snapshot's image. */
   async provide(snapshotId: string, signal: AbortSignal): Promise<string> {
     assertSandboxId(snapshotId);
-    const image = await findImage(this.#options.client(), `${this.#repository()}:${snapshotId}`, signal);
-    if (image === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its snapshot is gone' } });
-    return image;
+    const found = await this.#find(this.#options.client(), snapshotId, signal);
+    if (found === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its snapshot is gone' } });
+    return found.id;
   }
 
   async remove(snapshotId: string): Promise<void> {
     assertSandboxId(snapshotId);
     const client = this.#options.client();
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
-    const name = `${this.#repository()}:${snapshotId}`;
     try {
-      if ((await findImage(client, name, signal)) === null) return;
+      const found = await this.#find(client, snapshotId, signal);
+      if (found === null) return;
+      const { name } = found;
       const query = { repo: this.#removedRepository(), tag: snapshotId };
       await client.json('POST', `/images/${name}/tag`, { query, signal });
       // Removes only this name: the image has another one now.
@@ -77,9 +80,11 @@ export class DockerSnapshots implements SnapshotDriver {
     }
   }
 
+  /** Without those of the former owner, which another platform may have made. */
   async list(): Promise<readonly string[]> {
-    const prefix = `${this.#repository()}:`;
-    const names = (await this.#images()).flatMap(({ names }) => names);
+    const { current } = this.#options.owners;
+    const prefix = `${repositoryOf(current)}:`;
+    const names = (await this.#images(current)).flatMap(({ names }) => names);
     return names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
   }
 
@@ -91,19 +96,39 @@ export class DockerSnapshots implements SnapshotDriver {
     const client = this.#options.client();
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
     const prefix = `${this.#removedRepository()}:`;
+    const { current, former } = this.#options.owners;
     // A deleted image may have been the last one based on another.
     for (let removed = true; removed;) {
       removed = false;
-      for (const { id, names } of await this.#images()) {
-        const unwanted = names.length === 0 ? halfMade : names.every((name) => name.startsWith(prefix));
-        if (!unwanted) continue;
-        removed = (await removeUnused(client, names[0] ?? id, signal)) || removed;
+      for (const owner of [current, former]) {
+        for (const { id, names } of await this.#images(owner)) {
+          const isUntagged = names.length === 0;
+          const isUnwanted = isUntagged
+            ? halfMade && owner === current
+            : names.every((name) => name.startsWith(prefix));
+          if (isUnwanted) removed = (await removeUnused(client, names[0] ?? id, signal)) || removed;
+        }
       }
     }
   }
 
-  async #images(): Promise<readonly { readonly id: string; readonly names: readonly string[] }[]> {
-    const filters = { label: [...filterByOwner(this.#options.owner).label, SNAPSHOT_LABEL] };
+  /** The image of a snapshot, under the name that its owner at the time gave it. */
+  async #find(
+    client: EngineClient,
+    snapshotId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly id: string; readonly name: string } | null> {
+    const { current, former } = this.#options.owners;
+    for (const owner of [current, former]) {
+      const name = `${repositoryOf(owner)}:${snapshotId}`;
+      const id = await findImage(client, name, signal);
+      if (id !== null) return { id, name };
+    }
+    return null;
+  }
+
+  async #images(owner: string): Promise<readonly { readonly id: string; readonly names: readonly string[] }[]> {
+    const filters = { label: [...filterByOwner(owner).label, SNAPSHOT_LABEL] };
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
     const found = await this.#options.client().json('GET', '/images/json', { query: { filters }, signal });
     return (Array.isArray(found) ? found : []).map(asFields).map(({ Id: id, RepoTags: tags }) => ({
@@ -113,13 +138,13 @@ export class DockerSnapshots implements SnapshotDriver {
     }));
   }
 
-  #repository(): string {
-    return `svc-sandbox-snapshot-${this.#options.owner}`;
-  }
-
   #removedRepository(): string {
-    return `svc-sandbox-removed-${this.#options.owner}`;
+    return `svc-sandbox-removed-${this.#options.owners.current}`;
   }
+}
+
+function repositoryOf(owner: string): string {
+  return `svc-sandbox-snapshot-${owner}`;
 }
 
 /** Returns false if the image is still in use. */

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { BackgroundLoop } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { asFields, type EngineClient } from './engine-client.ts';
-import { OWNER_LABEL, SANDBOX_LABEL } from './names.ts';
+import { OWNER_LABEL, SANDBOX_LABEL, type Owners } from './names.ts';
 
 const AGAIN_AFTER_MS = 1000;
 
@@ -13,15 +13,15 @@ const AGAIN_AFTER_MS = 1000;
  */
 export class MemoryWatch {
   readonly #client: EngineClient;
-  readonly #owner: string;
+  readonly #owners: ReadonlySet<string>;
   readonly #kills = new Map<string, number>();
   readonly #loop: BackgroundLoop;
   /** The second of the last event. */
   #sinceSeconds = 0;
 
-  constructor(client: EngineClient, owner: string, log: Logger) {
+  constructor(client: EngineClient, owners: Owners, log: Logger) {
     this.#client = client;
-    this.#owner = owner;
+    this.#owners = new Set([owners.current, owners.former]);
     this.#loop = new BackgroundLoop({
       run: (signal) => this.#listen(signal),
       intervalMs: AGAIN_AFTER_MS,
@@ -50,16 +50,16 @@ export class MemoryWatch {
     const filters = {
       type: ['container'],
       event: ['oom', 'start', 'destroy'],
-      label: [`${OWNER_LABEL}=${this.#owner}`],
+      label: [SANDBOX_LABEL],
     };
     const query = { since: this.#sinceSeconds, filters };
     const events = await this.#client.stream('GET', '/events', { query, signal });
     let last = this.#sinceSeconds;
     for await (const line of createInterface({ input: events })) {
       const event = asFields(JSON.parse(line));
-      const id = asFields(asFields(event['Actor'])['Attributes'])[SANDBOX_LABEL];
+      const { [SANDBOX_LABEL]: id, [OWNER_LABEL]: owner } = asFields(asFields(event['Actor'])['Attributes']);
       if (typeof event['time'] === 'number') last = event['time'];
-      if (typeof id !== 'string') continue;
+      if (typeof id !== 'string' || !this.#owners.has(String(owner))) continue;
       if (event['Action'] === 'oom') this.#kills.set(id, this.kills(id) + 1);
       else this.#kills.delete(id);
     }

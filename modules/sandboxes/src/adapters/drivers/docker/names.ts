@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** On everything we create in an engine: the owner (a data folder) and the sandbox. */
+/** On everything we create in an engine: the owner (a node of an installation) and the sandbox. */
 export const OWNER_LABEL = 'svc.owner';
 export const SANDBOX_LABEL = 'svc.sandbox';
 /** On a snapshot's image: its id. */
@@ -14,9 +14,24 @@ export const HELPER_LABEL = 'svc.helper';
 export const IMAGE_REPOSITORY = 'svc-sandbox-image';
 export const HELPER_REPOSITORY = 'svc-sandbox-agent';
 
-/** Several platforms may share an engine; a data folder always maps to the same owner. */
-export function ownerOf(dataFolder: string): string {
-  return createHash('sha256').update(dataFolder).digest('hex').slice(0, 12);
+/** Who owns what in an engine that several platforms may share. */
+export interface Owners {
+  /** On everything that is created now. */
+  readonly current: string;
+  /**
+   * On what an older version created: it stands for the path of the data folder, which platforms on two machines may
+   * have in common. Only a record tells whose such a sandbox is.
+   */
+  readonly former: string;
+}
+
+/** The installation's id is random and in its database, so no two platforms share an owner. */
+export function createOwners(installationId: string, node: string, dataFolder: string): Owners {
+  return { current: digest(`${installationId}\n${node}`), former: digest(dataFolder) };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
 /** Name of a sandbox's container and network. */

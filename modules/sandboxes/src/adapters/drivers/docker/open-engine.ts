@@ -10,14 +10,14 @@ import { readEndpoint, type EngineSettings } from './engine-endpoint.ts';
 import { readFacts, type EngineFacts } from './engine-facts.ts';
 import { installHelper } from './helper-volume.ts';
 import { MemoryWatch } from './memory-watch.ts';
+import type { Owners } from './names.ts';
 
 /** Name of the engine runtime for sandboxes with `isolation: gvisor`. */
 export const GVISOR_RUNTIME = 'runsc';
 
 export interface DockerDriverOptions {
   readonly engine: EngineSettings;
-  /** The platform's data folder, which identifies the owner of the sandboxes. */
-  readonly dataFolder: string;
+  readonly owners: Owners;
   /** Folder of the helper binaries and their SHA256SUMS. */
   readonly helperFolder: string;
   readonly catalog: ImageCatalog;
@@ -45,20 +45,19 @@ export interface Engine {
 /** Throws a readable error if the engine does not respond or cannot run sandboxes. */
 export async function openEngine(
   options: DockerDriverOptions,
-  owner: string,
   signal: AbortSignal,
 ): Promise<{ readonly engine: Engine; readonly status: DriverStatus }> {
-  const { helperFolder, catalog, images, logins, addressPrefix, nameservers, network, log } = options;
+  const { owners, helperFolder, catalog, images, logins, addressPrefix, nameservers, network, log } = options;
   const client = new EngineClient(await readEndpoint(options.engine));
   try {
     const version = await client.greet(signal);
     const facts = readFacts(await client.json('GET', '/info', { signal }), version);
     const helperFile = await verifyHelperBinary(helperFolder, facts.architecture);
     const helperVolume = await installHelper(client, helperFile, signal);
-    const networks = new DockerNetworks({ client, owner, addressPrefix, nameservers, network });
+    const networks = new DockerNetworks({ client, owner: owners.current, addressPrefix, nameservers, network });
     const egress = await networks.open(signal);
     const packer = await verifyHelperBinary(helperFolder, process.arch);
-    const memory = new MemoryWatch(client, owner, log);
+    const memory = new MemoryWatch(client, owners, log);
     memory.start();
     const engine: Engine = {
       client,

@@ -1,0 +1,54 @@
+import { sandboxErrors } from '../errors.ts';
+import { isSandboxId } from './identifiers.ts';
+import type { LiveSandboxes } from './live-sandboxes.ts';
+import type { SandboxNodes, SandboxRepository } from './ports.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** A load balancer's next choice may be the node; a node that is down takes longer. */
+const RETRY_AFTER_SECONDS = { live: '1', down: '10' } as const;
+
+export interface HolderDeps {
+  readonly repository: Pick<SandboxRepository, 'find'>;
+  readonly live: Pick<LiveSandboxes, 'has'>;
+  /** This node. */
+  readonly node: string;
+  readonly nodes: Pick<SandboxNodes, 'isLive'>;
+}
+
+/**
+ * The only place that decides whether this node may act on a sandbox: only the node that holds it has its processes and
+ * its disk. Every other node would stop nothing, start a second one, or delete a record whose disk stays.
+ */
+export class Holder {
+  readonly #deps: HolderDeps;
+
+  constructor(deps: HolderDeps) {
+    this.#deps = deps;
+  }
+
+  isHere({ node }: Pick<Sandbox, 'node'>): boolean {
+    return node === this.#deps.node;
+  }
+
+  /** Throws SANDBOX_ELSEWHERE unless this node holds the sandbox. */
+  async assertHere(sandbox: Pick<Sandbox, 'node'>): Promise<void> {
+    if (this.isHere(sandbox)) return;
+    const { node } = sandbox;
+    const isLive = await this.#deps.nodes.isLive(node);
+    const remedy = isLive
+      ? 'send the request to the replica of that node'
+      : 'no replica serves that node now; start it again, or delete the sandbox';
+    throw sandboxErrors.SANDBOX_ELSEWHERE({
+      details: { node, node_is_live: isLive, remedy },
+      headers: { 'retry-after': isLive ? RETRY_AFTER_SECONDS.live : RETRY_AFTER_SECONDS.down },
+    });
+  }
+
+  /** Like `assertHere` by id. Passes an unknown sandbox and one of another workspace, which its caller reports. */
+  async assertHereById(workspaceUuid: string, id: string): Promise<void> {
+    const { repository, live } = this.#deps;
+    if (live.has(id) || !isSandboxId(id)) return; // the common case needs no query
+    const sandbox = await repository.find(id);
+    if (sandbox?.workspaceUuid === workspaceUuid) await this.assertHere(sandbox);
+  }
+}
