@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collectStream, temporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -41,6 +41,20 @@ describe('openDataFolder', () => {
   it('can be taken again after a release', () => {
     openDataFolder(folder.path).release();
     openDataFolder(folder.path).release();
+  });
+
+  it.skipIf(process.platform !== 'linux')('has the same place each time, and a copy has another one', () => {
+    const path = join(folder.path, 'data');
+    const first = openDataFolder(path);
+    first.release();
+    expect(first.place).toEqual(expect.any(String));
+    cpSync(path, join(folder.path, 'copy'), { recursive: true });
+    const again = openDataFolder(path);
+    const copy = openDataFolder(join(folder.path, 'copy'));
+    expect(again.place).toBe(first.place);
+    expect(copy.place).not.toBe(first.place);
+    again.release();
+    copy.release();
   });
 
   it('says which folder cannot be written', () => {

@@ -125,10 +125,10 @@ async function assemble(deps: SandboxesDependencies) {
   const tickets = new Tickets(ticketRepository, effects);
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, events.told));
   const diskGuard = new DiskGuard(context);
-  const lostNodes = new LostNodes(context, deps.nodes);
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
+  const lostNodes = new LostNodes(context, deps.nodes, places);
   const hub = createHub(deps, context, service, tickets, events.recorder, places);
   const files = new FileService({ service, live: context.live, effects, disk });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
@@ -175,7 +175,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   }
   signal.throwIfAborted();
   await images.collect();
-  await services.places.clear();
+  await services.places.clear(context.node); // left by the previous process
   await services.snapshots.reconcile();
   const { default: isolation, reason } = services.isolation;
   const facts = {

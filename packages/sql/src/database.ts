@@ -1,4 +1,4 @@
-import { Kysely } from 'kysely';
+import { Kysely, sql, type RawBuilder } from 'kysely';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
 import { openPostgresPool, postgresDialect } from './postgres-dialect.ts';
@@ -39,6 +39,25 @@ export function openDatabase<Tables>(location: DatabaseLocation): Database<Table
   if (location.url !== undefined) return openPostgres(location.url, location);
   if (location.file !== undefined) return openSqlite(location.file);
   throw sqlErrors.DATABASE_NOT_NAMED();
+}
+
+/**
+ * SQL for the database's own time plus an offset, as ISO 8601 in UTC with milliseconds. Processes whose clocks differ
+ * agree on it, so leases in a shared database use it. It advances within a transaction.
+ *
+ * @example
+ *   await kysely
+ *     .updateTable('lease')
+ *     .set({ expires_at: databaseTime(dialect, 10_000) })
+ *     .where('expires_at', '<=', databaseTime(dialect))
+ *     .execute();
+ */
+export function databaseTime(dialect: Dialect, offsetMs = 0): RawBuilder<string> {
+  if (dialect === 'sqlite') {
+    return sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${sql.lit(`${offsetMs / 1_000} seconds`)})`;
+  }
+  const offset = sql.lit(`${offsetMs} milliseconds`);
+  return sql<string>`to_char((clock_timestamp() + ${offset}::interval) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 function openSqlite<Tables>(file: string): Database<Tables> {

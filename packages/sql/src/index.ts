@@ -6,8 +6,7 @@ export {
   type DatabaseFault,
   type UniqueKey,
 } from './database-fault.ts';
-export { databaseTime } from './database-time.ts';
-export { openDatabase, type Database, type DatabaseLocation, type Dialect } from './database.ts';
+export { databaseTime, openDatabase, type Database, type DatabaseLocation, type Dialect } from './database.ts';
 export { sqlErrors } from './errors.ts';
 export { migrate } from './migrate.ts';
 export type { Migration } from './migration.ts';

@@ -2,6 +2,7 @@ import { BackgroundLoop } from '@svc/runtime';
 import type { SandboxContext } from './context.ts';
 import type { SandboxNodes } from './ports.ts';
 import type { Sandbox, SandboxFault } from './sandbox.ts';
+import type { TerminalPlaces } from './terminal/terminal-places.ts';
 
 const CHECK_EVERY_MS = 5_000;
 /** With the interval of the check, a sandbox of a dead node says so within 30 s. */
@@ -28,13 +29,15 @@ export function isReportedLost({ status, fault }: Pick<Sandbox, 'status' | 'faul
 export class LostNodes {
   readonly #context: SandboxContext;
   readonly #nodes: Pick<SandboxNodes, 'silent'>;
+  readonly #terminals: Pick<TerminalPlaces, 'clear'>;
   readonly #loop: BackgroundLoop;
   /** Nodes whose sandboxes are marked. A silent node gets no new ones. */
   #marked: ReadonlySet<string> = new Set();
 
-  constructor(context: SandboxContext, nodes: Pick<SandboxNodes, 'silent'>) {
+  constructor(context: SandboxContext, nodes: Pick<SandboxNodes, 'silent'>, terminals: Pick<TerminalPlaces, 'clear'>) {
     this.#context = context;
     this.#nodes = nodes;
+    this.#terminals = terminals;
     this.#loop = new BackgroundLoop({
       run: () => this.check(),
       intervalMs: CHECK_EVERY_MS,
@@ -60,6 +63,7 @@ export class LostNodes {
 
   async #mark(node: string): Promise<void> {
     const { repository, watch, log } = this.#context;
+    await this.#terminals.clear(node); // they ended with the process, and count towards quotas
     let count = 0;
     for (const { id } of await repository.ofNode(node, ['creating', 'running'])) {
       const change = { status: 'error', stateReason: FAULT.code, fault: FAULT } as const;

@@ -19,8 +19,8 @@ export function createTerminalPlaces(kysely: Kysely<SandboxTables>, node: string
     async release(id) {
       await kysely.deleteFrom('sandbox_terminal').where('id', '=', id).execute();
     },
-    async clear() {
-      await kysely.deleteFrom('sandbox_terminal').where('node', '=', node).execute();
+    async clear(ended) {
+      await kysely.deleteFrom('sandbox_terminal').where('node', '=', ended).execute();
     },
   };
 }

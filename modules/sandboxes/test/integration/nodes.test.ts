@@ -66,16 +66,16 @@ describe('the sandboxes of another node', () => {
     return created.body['id'];
   };
   const read = async (id: string) => (await platform.call('GET', `/api/sandboxes/${id}`)).body;
-  const rows = () => {
-    const database = new DatabaseSync(join(platform.folder, 'svc.db'), { readOnly: true });
+  const withRows = <Result>(use: (database: DatabaseSync) => Result): Result => {
+    const database = new DatabaseSync(join(platform.folder, 'svc.db'));
     try {
-      return ['sandbox', 'sandbox_snapshot', 'sandbox_preview', 'sandbox_event'].map((table) =>
-        database.prepare(`select * from ${table}`).all(),
-      );
+      return use(database);
     } finally {
       database.close();
     }
   };
+  const TABLES = ['sandbox', 'sandbox_snapshot', 'sandbox_preview', 'sandbox_event'] as const;
+  const rows = () => withRows((database) => TABLES.map((table) => database.prepare(`select * from ${table}`).all()));
 
   const operations = Object.entries(DOCUMENT.paths)
     .filter(([path]) => path.startsWith('/api/sandboxes/{id}'))
@@ -226,6 +226,17 @@ describe('the sandboxes of another node', () => {
       expect((await platform.call('POST', `/api/sandboxes/${id}/pause`)).status).toBe(200);
     });
 
+    it('free the terminals that count towards the quotas', async () => {
+      const insert = (database: DatabaseSync): void =>
+        database.exec("insert into sandbox_terminal values ('1', 'workspace', 'a'), ('2', 'workspace', 'b')");
+      const count = (database: DatabaseSync): unknown[] => database.prepare('select node from sandbox_terminal').all();
+      await moveTo('b');
+      withRows(insert);
+      silent = ['a'];
+      await clock.advance(5_000);
+      await expect.poll(() => withRows(count)).toEqual([{ node: 'b' }]);
+    });
+
     it('stay paused', async () => {
       const id = await create();
       await platform.call('POST', `/api/sandboxes/${id}/pause`);
@@ -254,11 +265,8 @@ describe('the sandboxes of another node', () => {
       const id = await create();
       await clock.advance(5_000);
       // What another node writes meanwhile.
-      const database = new DatabaseSync(join(platform.folder, 'svc.db'));
-      database.exec(
-        "update sandbox set status = 'error', state_reason = 'NODE_LOST', error_code = 'NODE_LOST', error_recoverable = 1",
-      );
-      database.close();
+      const lost = "status = 'error', state_reason = 'NODE_LOST', error_code = 'NODE_LOST', error_recoverable = 1";
+      withRows((database) => database.exec(`update sandbox set ${lost}`));
       await clock.advance(5_000);
       await expect.poll(() => read(id)).toMatchObject({ status: 'running', error: null });
     });

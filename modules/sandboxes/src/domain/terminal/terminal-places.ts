@@ -5,6 +5,6 @@ export interface TerminalPlaces {
   /** Checks the count and inserts in one transaction. Returns the exceeded quota, or null. */
   take(id: string, limits: Limits): Promise<Breach | null>;
   release(id: string): Promise<void>;
-  /** Clears entries left by this replica's previous run. */
-  clear(): Promise<void>;
+  /** Clears the entries of a node that no process serves. */
+  clear(node: string): Promise<void>;
 }
