@@ -1,5 +1,4 @@
 import { storeErrors } from '../errors.ts';
-import type { NewContent } from './ports/objects.ts';
 import type { WriteConditions } from './ports/records.ts';
 import type { StoredVersion } from './ports/records.ts';
 import { lastNamed, type CompletedPart, type CompleteUpload, type ExpectedObject } from './ports/upload-commands.ts';
@@ -11,10 +10,11 @@ import { compositeChecksum } from './checksums/multipart-checksum.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, PartRecord, UploadRecord } from './ports/records.ts';
 import type { EventOrigin } from './ports/notifications.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
-import { assertRoom } from './content-writer.ts';
-import { discardRefused } from './object-service.ts';
+import { assertRoom } from './content/content-writer.ts';
+import type { PendingContent } from './content/pending-content.ts';
+import { assertUploadAllowed, maxObjectBytes } from './settings/upload-rules.ts';
 import { trashDueAt, type StoreDeps } from './store-deps.ts';
-import { assertSettings, maxObjectBytes, readWriteRules } from './write-rules.ts';
+import { readWriteRules } from './write-rules.ts';
 import { writeSealed } from './write-sealed.ts';
 
 const PART_PAGE = 1_000;
@@ -36,13 +36,15 @@ export interface NewUpload {
 
 export interface NewPart extends UploadName {
   partNumber: number;
-  content: NewContent;
+  /** Its bytes are removed if the commit is refused. */
+  content: PendingContent;
+}
+
+export interface NewPartReference extends UploadName {
+  partNumber: number;
   sizeBytes: number;
   etag: string;
   checksum: ObjectChecksum | null;
-}
-
-export interface NewPartReference extends Omit<NewPart, 'content'> {
   blobId: string;
   blobOffset: number;
   source: SourceVersion;
@@ -87,7 +89,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
   return {
     get,
     create: async ({ bucket, ...upload }) => {
-      await assertSettings(configurations, bucket, { contentType: upload.attributes.contentType });
+      assertUploadAllowed(await configurations.of(bucket), { contentType: upload.attributes.contentType });
       await assertRoom(deps.disk, 0);
       const nowMs = now();
       const uploadId = identifiers.uploadId(nowMs);
@@ -98,26 +100,25 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
       );
       return uploadId;
     },
-    putPart: async ({ bucket, content, ...part }) => {
-      if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
-      const { blobId, crc64nvme, storedBytes } = content;
-      try {
+    putPart: ({ bucket, content: pending, ...part }) =>
+      pending.commit(async (content) => {
+        if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
+        const { blobId, crc64nvme, storedBytes } = content;
         const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, part.key);
         await metadata.putPart({
           ...part,
           quota,
           blobId,
+          sizeBytes: pending.sizeBytes,
+          etag: pending.etag,
+          checksum: pending.checksum,
           ...(crc64nvme === undefined ? {} : { crc64nvme }),
           ...(storedBytes === undefined ? {} : { storedBytes }),
           bucketId: bucket.id,
           nowMs: now(),
           trashDueAtMs: trashDueAt(deps),
         });
-      } catch (error) {
-        await discardRefused(deps, content, error);
-        throw error;
-      }
-    },
+      }),
     putPartReference: async ({ bucket, blobOffset, source, ...part }) => {
       await assertRoom(deps.disk, 0);
       const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, part.key);
@@ -143,7 +144,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
         nowMs: now(),
         versionToken: identifiers.versionToken(),
         minPartBytes: config.limits.part_min_bytes,
-        maxObjectBytes: await maxObjectBytes(configurations, bucket, config.limits.object_bytes),
+        maxObjectBytes: maxObjectBytes(await configurations.of(bucket), config.limits.object_bytes),
         trashDueAtMs: trashDueAt(deps),
       });
     },
