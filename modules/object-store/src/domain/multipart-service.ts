@@ -120,6 +120,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
         });
       }),
     putPartReference: async ({ bucket, blobOffset, source, ...part }) => {
+      assertUploadAllowed(await configurations.of(bucket), { sizeBytes: part.sizeBytes });
       await assertRoom(deps.disk, 0);
       const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, part.key);
       await metadata.putPart({
