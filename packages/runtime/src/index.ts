@@ -1,5 +1,5 @@
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.ts';
-export { backgroundClock, pause, systemClock, type Clock } from './clock.ts';
+export { backgroundClock, monotonicClock, pause, systemClock, type Clock } from './clock.ts';
 export { defaultReserveBytes, DiskReserve, unlimitedDisk, type DiskFigures, type DiskSpace } from './disk-reserve.ts';
 export { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 export { FairSlots, type FairSlotsOptions, type ReleaseSlot } from './fair-slots.ts';
