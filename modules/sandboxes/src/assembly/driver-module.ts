@@ -68,7 +68,7 @@ async function localDriver({ deps, folder, images, egressRefused }: DriverDeps):
     nameservers: deps.config.nameservers,
     egressRefused,
     prepared: { ...defaultsOf(deps.config), count: deps.config.prepared_starts },
-    newId: () => newSandboxId((size) => (deps.effects?.randomBytes ?? randomBytes)(size)),
+    newId: () => newSandboxId(randomBytes),
     log: deps.log,
   });
 }
