@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describeHoldings, type ServiceModule } from '@svc/http';
 import { sumUsage, zeroUsage } from '@svc/quotas';
-import { backgroundClock, unlimitedDisk } from '@svc/runtime';
+import { backgroundClock, systemRandom, unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { createContext } from './assembly/context-assembly.ts';
@@ -104,7 +103,8 @@ async function assembleBase(deps: SandboxesDependencies) {
   const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused));
   const { node, nodes, quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.metrics);
-  const given = { repository, driver, clock, randomBytes, quotaLimits, node, nodes, log, disk, places };
+  const random = systemRandom;
+  const given = { repository, driver, clock, random, quotaLimits, node, nodes, log, disk, places };
   const { context, supervisor } = createContext(given);
   return { database, catalog, folder, images, events, context, supervisor };
 }
@@ -121,7 +121,7 @@ async function assemble(deps: SandboxesDependencies) {
     maxRunning: config.max_running,
     isolation,
   });
-  const tickets = new Tickets(ticketRepository, clock, randomBytes);
+  const tickets = new Tickets(ticketRepository, clock, systemRandom);
   const snapshots = new SnapshotService(
     context,
     service,

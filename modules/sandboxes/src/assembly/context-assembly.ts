@@ -9,7 +9,7 @@ import { Supervisor } from '../domain/supervisor.ts';
 
 type Given = Pick<
   SandboxContext,
-  'repository' | 'driver' | 'clock' | 'randomBytes' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places'
+  'repository' | 'driver' | 'clock' | 'random' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places'
 >;
 
 /**

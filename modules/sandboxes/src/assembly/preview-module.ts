@@ -40,15 +40,15 @@ export interface PreviewPartOptions {
 /** Creates preview links to sandbox ports and the gateway that serves them. */
 export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
   const { kysely, context, service, access, rights, clientOf, domain, publicUrl } = options;
-  const { clock, randomBytes, live, log, holder } = context;
+  const { clock, random, live, log, holder } = context;
   let key: Promise<KeyObject> | null = null;
   const open = new OpenPreviews(clock);
   const links = new PreviewLinks({
     access,
     repository: createPreviewLinkRepository(kysely),
-    key: () => (key ??= loadPreviewKey(options.folder, randomBytes)),
+    key: () => (key ??= loadPreviewKey(options.folder, random.bytes)),
     clock,
-    randomBytes,
+    random,
     assertHere: async (id) => holder.assertHere(await service.byId(id)),
     revoked: (ids) => open.cutLinks(ids),
   });

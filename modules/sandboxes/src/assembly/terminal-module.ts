@@ -13,7 +13,7 @@ import { TerminalHub } from '../routes/terminal/terminal-hub.ts';
 
 export function createHub(
   { access, audit, config, log, metrics }: SandboxesDependencies,
-  { live, clock, randomBytes, quotaLimits }: SandboxContext,
+  { live, clock, random, quotaLimits }: SandboxContext,
   service: SandboxService,
   tickets: Tickets,
   recorder: EventRecorder,
@@ -38,7 +38,7 @@ export function createHub(
     live,
     recorder,
     clock,
-    randomBytes,
+    random,
     screens,
     maxTerminals: config.max_terminals,
     places,

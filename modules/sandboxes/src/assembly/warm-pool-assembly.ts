@@ -14,7 +14,7 @@ const DEFAULT_MAX = 8;
 const SPARE_MEMORY = 0.1;
 
 export function createWarmPool(
-  { driver, clock, randomBytes, log }: SandboxContext,
+  { driver, clock, random, log }: SandboxContext,
   boots: Boots,
   config: SandboxesConfig,
   catalog: ImageCatalog,
@@ -33,7 +33,7 @@ export function createWarmPool(
     isBusy: () => boots.underWay > 0,
     memoryIsShort: () => freemem() < totalmem() * SPARE_MEMORY,
     clock,
-    randomBytes,
+    random,
     log,
   });
 }

@@ -1,5 +1,5 @@
 import type { QuotaLimits } from '@svc/quotas';
-import type { Clock, DiskSpace, FairSlots, KeyedQueue } from '@svc/runtime';
+import type { Clock, DiskSpace, FairSlots, KeyedQueue, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from './driver.ts';
 import type { Holder } from './holder.ts';
@@ -16,7 +16,7 @@ export interface SandboxContext {
   /** Serializes changes to a sandbox on the machine, keyed by its id. */
   readonly queue: KeyedQueue;
   readonly clock: Clock;
-  readonly randomBytes: (sizeBytes: number) => Buffer;
+  readonly random: Random;
   /** The current limits. */
   readonly quotaLimits: QuotaLimits;
   readonly node: string;

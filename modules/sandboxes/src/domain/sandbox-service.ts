@@ -291,16 +291,16 @@ export class SandboxService {
   }
 
   #draft(request: CreateRequest): Sandbox {
-    const { clock, randomBytes, node, driver } = this.#context;
+    const { clock, random, node, driver } = this.#context;
     const now = clock.now();
     const { maxLifetimeSeconds } = request;
     return {
-      id: newSandboxId(randomBytes),
+      id: newSandboxId(random.bytes),
       workspaceUuid: request.workspaceUuid,
       ownerId: request.maker.id,
       node,
       driver: driver.name,
-      name: request.name ?? newName(randomBytes),
+      name: request.name ?? newName(random.bytes),
       image: request.image,
       snapshotId: request.snapshotId,
       status: 'creating',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GrantedAccess } from '@svc/access';
-import type { Clock } from '@svc/runtime';
+import type { Clock, Random } from '@svc/runtime';
 import type { TicketRepository } from './ports.ts';
 
 const LIFETIME_MS = 30_000;
@@ -15,17 +15,17 @@ export interface IssuedTicket {
 export class Tickets {
   readonly #repository: TicketRepository;
   readonly #clock: Clock;
-  readonly #randomBytes: (sizeBytes: number) => Buffer;
+  readonly #random: Random;
 
-  constructor(repository: TicketRepository, clock: Clock, randomBytes: (sizeBytes: number) => Buffer) {
+  constructor(repository: TicketRepository, clock: Clock, random: Random) {
     this.#repository = repository;
     this.#clock = clock;
-    this.#randomBytes = randomBytes;
+    this.#random = random;
   }
 
   /** `notAfter`: expiry of the credential that issues it (ISO 8601, UTC), or null. */
   async issue(sandboxId: string, granted: GrantedAccess, notAfter: string | null): Promise<IssuedTicket> {
-    const ticket = `${PREFIX}${this.#randomBytes(32).toString('base64url')}`;
+    const ticket = `${PREFIX}${this.#random.bytes(32).toString('base64url')}`;
     const usual = new Date(this.#clock.nowMs() + LIFETIME_MS).toISOString();
     const expiresAt = notAfter !== null && notAfter < usual ? notAfter : usual;
     await this.#repository.insert({ hash: hashOf(ticket), sandboxId, granted, expiresAt });

@@ -1,4 +1,4 @@
-import { BackgroundLoop, type Clock } from '@svc/runtime';
+import { BackgroundLoop, type Clock, type Random } from '@svc/runtime';
 import type { SandboxDriver, SandboxSpec } from './driver.ts';
 import type { Logger } from '@svc/telemetry';
 import { hostnameOf, newName, newSandboxId } from './identifiers.ts';
@@ -21,7 +21,7 @@ export interface WarmPoolOptions {
   /** Whether the machine lacks memory for unused sandboxes. */
   readonly memoryIsShort: () => boolean;
   readonly clock: Clock;
-  readonly randomBytes: (sizeBytes: number) => Buffer;
+  readonly random: Random;
   readonly log: Logger;
 }
 
@@ -152,9 +152,9 @@ export class WarmPool {
   }
 
   async #make(image: string): Promise<WarmSandbox> {
-    const { driver, randomBytes, defaults } = this.#options;
-    const name = newName(randomBytes);
-    const spec = { ...defaults(), image, id: newSandboxId(randomBytes), hostname: hostnameOf(name) };
+    const { driver, random, defaults } = this.#options;
+    const name = newName(random.bytes);
+    const spec = { ...defaults(), image, id: newSandboxId(random.bytes), hostname: hostnameOf(name) };
     const limit = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(FILL_LIMIT_MS)]);
     try {
       await driver.create(spec, limit);

@@ -193,9 +193,9 @@ export class SnapshotService {
   }
 
   #draft(sandbox: Sandbox, { maker, name }: SnapshotRequest): Snapshot {
-    const { clock, randomBytes, node, driver } = this.#context;
+    const { clock, random, node, driver } = this.#context;
     return {
-      id: newSnapshotId(randomBytes),
+      id: newSnapshotId(random.bytes),
       workspaceUuid: sandbox.workspaceUuid,
       ownerId: maker.id,
       node,

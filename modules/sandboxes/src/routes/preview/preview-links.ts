@@ -8,7 +8,7 @@ import {
   type HeldRight,
 } from '@svc/access';
 import { isAppError } from '@svc/errors';
-import type { Clock } from '@svc/runtime';
+import type { Clock, Random } from '@svc/runtime';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import { newPreviewLinkId } from '../../domain/identifiers.ts';
 import { sandboxErrors } from '../../errors.ts';
@@ -36,7 +36,7 @@ export interface PreviewLinksOptions {
   readonly repository: PreviewLinkRepository;
   readonly key: () => Promise<KeyObject>;
   readonly clock: Clock;
-  readonly randomBytes: (sizeBytes: number) => Buffer;
+  readonly random: Random;
   /** Throws SANDBOX_ELSEWHERE for a sandbox of another node. */
   readonly assertHere: (sandboxId: string) => Promise<void>;
   /** Called with the ids of revoked links. */
@@ -57,13 +57,13 @@ export class PreviewLinks {
     port: number,
     lifetimeMs: number,
   ): Promise<{ link: PreviewLink; token: string }> {
-    const { repository, key, clock, randomBytes } = this.#options;
+    const { repository, key, clock, random } = this.#options;
     const now = clock.now();
     // Whole seconds, as in the token.
     const endMs = Math.min(now.getTime() + lifetimeMs, notAfter === null ? Infinity : Date.parse(notAfter));
     const expiresAtMs = Math.floor(endMs / 1000) * 1000;
     const link: PreviewLink = {
-      id: newPreviewLinkId(randomBytes),
+      id: newPreviewLinkId(random.bytes),
       sandboxId: sandbox.id,
       port,
       ownerId,

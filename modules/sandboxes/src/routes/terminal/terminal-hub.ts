@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { UpgradeRequest, UpgradeRoute } from '@svc/http';
 import { TERMINAL_CLOSE_CODES } from '@svc/link';
 import type { QuotaLimits } from '@svc/quotas';
-import type { Clock } from '@svc/runtime';
+import type { Clock, Random } from '@svc/runtime';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
 import { quotaExceeded } from '../../domain/admission.ts';
@@ -40,7 +40,7 @@ export interface TerminalHubOptions {
   readonly live: LiveSandboxes;
   readonly recorder: EventRecorder;
   readonly clock: Clock;
-  readonly randomBytes: (sizeBytes: number) => Buffer;
+  readonly random: Random;
   readonly screens: SessionScreens;
   readonly maxTerminals: number;
   /** The open terminals of all replicas, counted against the quotas of workspace and owner. */
@@ -93,7 +93,7 @@ export class TerminalHub implements UpgradeRoute {
     }
     this.#assertRoom(ready.id);
     const session =
-      wanted.session === null ? null : await findSession(connection, wanted.session, this.#options.randomBytes);
+      wanted.session === null ? null : await findSession(connection, wanted.session, this.#options.random.bytes);
     const release = await this.#takePlace(ready.workspaceUuid);
     if (socket.destroyed) return release();
     let isJoined = false; // `ws` calls back synchronously unless it rejects the handshake
@@ -163,8 +163,8 @@ export class TerminalHub implements UpgradeRoute {
 
   /** Takes a slot and returns the function that releases it. Throws QUOTA_EXCEEDED. */
   async #takePlace(workspaceUuid: string): Promise<() => void> {
-    const { places, quotaLimits, randomBytes, failed } = this.#options;
-    const id = randomBytes(PLACE_ID_BYTES).toString('hex');
+    const { places, quotaLimits, random, failed } = this.#options;
+    const id = random.bytes(PLACE_ID_BYTES).toString('hex');
     const breach = await places.take(id, await quotaLimits.readLimits(workspaceUuid));
     if (breach !== null) throw quotaExceeded(breach);
     return () => {
