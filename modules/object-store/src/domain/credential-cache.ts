@@ -5,7 +5,7 @@ import type { MakerRights, StoreAction } from './ports/maker-rights.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
 import type { AccessKeyRecord } from './ports/records.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
-import { callerOf, keyActions, mayDo, type Caller } from './caller.ts';
+import { createCaller, keyActions, mayDo, type Caller } from './caller.ts';
 
 /** A key of the S3 plane and its means of verifying signatures. */
 export interface Credential {
@@ -66,7 +66,7 @@ export class CredentialCache {
     if (accessKeyId === null) return;
     const credential = await this.find(accessKeyId);
     if (credential === null) throw storeErrors.InvalidAccessKeyId({ details: { accessKeyId } });
-    if (!mayDo(callerOf(credential), needed, bucketName)) throw storeErrors.AccessDenied();
+    if (!mayDo(createCaller(credential), needed, bucketName)) throw storeErrors.AccessDenied();
   }
 
   forget(accessKeyId: string): void {

@@ -1,6 +1,6 @@
 import type { PolicyAction } from '../domain/access/policy/known-actions.ts';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { defaultRetentionOf, isRetentionMode, parseObjectLockDocument } from '../domain/object-lock.ts';
+import { computeDefaultRetention, isRetentionMode, parseObjectLockDocument } from '../domain/object-lock.ts';
 import { storeErrors } from '../errors.ts';
 import type { BucketRecord, ObjectAttributes, ObjectRetention } from '../domain/ports/records.ts';
 import { mayAlso } from './access/authorize.ts';
@@ -36,7 +36,7 @@ export async function readObjectLock(context: ObjectContext): Promise<Locks> {
   }
   if (requested !== null) assertMayLock(context, 's3:PutObjectRetention');
   if (hold !== undefined) assertMayLock(context, 's3:PutObjectLegalHold');
-  const retention = requested ?? defaultRetentionOf(document, nowMs);
+  const retention = requested ?? computeDefaultRetention(document, nowMs);
   return {
     ...(retention === null ? {} : { retention }),
     ...(hold === undefined ? {} : { legalHold: hold === 'ON' }),

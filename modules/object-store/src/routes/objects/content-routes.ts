@@ -1,7 +1,7 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { readBucketAccess } from '../../domain/access/bucket-access.ts';
 import { visibilityAttributes } from '../../domain/access/object-acl.ts';
 import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
@@ -64,7 +64,7 @@ function registerPut(app: HttpApp, management: ManagementDeps): void {
       const attributes = {
         ...protection.attributes,
         ...readAttributes(headers, deps.config.limits.metadata_bytes),
-        ...visibilityAttributes(visibility, bucket, bucketAccessOf(bucket, configuration)),
+        ...visibilityAttributes(visibility, bucket, readBucketAccess(bucket, configuration)),
       };
       const { contentType } = attributes;
       const conditions = parseWriteConditions(request);
