@@ -24,13 +24,13 @@ export class PendingContent {
   constructor(
     deps: PendingContentDeps,
     content: NewContent,
-    of: Pick<PendingContent, 'sizeBytes' | 'etag' | 'checksum'>,
+    facts: Pick<PendingContent, 'sizeBytes' | 'etag' | 'checksum'>,
   ) {
     this.#deps = deps;
     this.#content = content;
-    this.sizeBytes = of.sizeBytes;
-    this.etag = of.etag;
-    this.checksum = of.checksum;
+    this.sizeBytes = facts.sizeBytes;
+    this.etag = facts.etag;
+    this.checksum = facts.checksum;
   }
 
   /**
