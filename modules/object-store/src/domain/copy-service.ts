@@ -88,7 +88,7 @@ async function shareBytes(
     source: identityOf(source),
     bucketId: bucket.id,
     key,
-    nowMs: deps.now(),
+    nowMs: deps.clock.nowMs(),
     versionToken: deps.identifiers.versionToken(),
     checksum: await computeChecksum(deps, { source, sourceKey: contentKey, bucket }, checksumAlgorithm),
     conditions,

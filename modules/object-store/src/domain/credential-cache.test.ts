@@ -43,7 +43,7 @@ describe('CredentialCache', () => {
         },
       },
       secrets: { open: async (sealed, context) => secrets.open(sealed, context) },
-      now: clock.nowMs,
+      clock,
     });
   });
 

@@ -80,7 +80,7 @@ export interface MultipartService {
 }
 
 export function createMultipartService(deps: StoreDeps, configurations: BucketConfigurations): MultipartService {
-  const { metadata, identifiers, config, hashing, now } = deps;
+  const { metadata, identifiers, config, hashing, clock } = deps;
   const get = async ({ bucket, key, uploadId }: UploadName): Promise<UploadRecord> => {
     const upload = await metadata.findUpload({ uploadId, bucketId: bucket.id, key });
     if (upload === null) throw storeErrors.NoSuchUpload({ details: { uploadId } });
@@ -91,7 +91,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
     create: async ({ bucket, ...upload }) => {
       assertUploadAllowed(await configurations.of(bucket), { contentType: upload.attributes.contentType });
       await assertRoom(deps.disk, 0);
-      const nowMs = now();
+      const nowMs = clock.nowMs();
       const uploadId = identifiers.uploadId(nowMs);
       const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, upload.key);
       const created = { ...upload, quota, uploadId, bucketId: bucket.id, nowMs };
@@ -115,7 +115,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
           ...(crc64nvme === undefined ? {} : { crc64nvme }),
           ...(storedBytes === undefined ? {} : { storedBytes }),
           bucketId: bucket.id,
-          nowMs: now(),
+          nowMs: clock.nowMs(),
           trashDueAtMs: trashDueAt(deps),
         });
       }),
@@ -128,7 +128,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
         quota,
         copied: { blobOffset, source },
         bucketId: bucket.id,
-        nowMs: now(),
+        nowMs: clock.nowMs(),
         trashDueAtMs: trashDueAt(deps),
       });
     },
@@ -142,7 +142,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
         conditions,
         expected,
         bucketId: bucket.id,
-        nowMs: now(),
+        nowMs: clock.nowMs(),
         versionToken: identifiers.versionToken(),
         minPartBytes: config.limits.part_min_bytes,
         maxObjectBytes: maxObjectBytes(await configurations.of(bucket), config.limits.object_bytes),

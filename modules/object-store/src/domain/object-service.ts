@@ -53,7 +53,7 @@ export interface ObjectService {
 }
 
 export function createObjectService(deps: StoreDeps, configurations: BucketConfigurations): ObjectService {
-  const { metadata, identifiers, secrets, now } = deps;
+  const { metadata, identifiers, secrets, clock } = deps;
   return {
     put: ({ bucket, content: pending, origin, ...object }) =>
       pending.commit(async (content) => {
@@ -63,7 +63,7 @@ export function createObjectService(deps: StoreDeps, configurations: BucketConfi
           ...object,
           ...rules,
           bucketId: bucket.id,
-          nowMs: now(),
+          nowMs: clock.nowMs(),
           versionToken: identifiers.versionToken(),
           content,
           sizeBytes: pending.sizeBytes,
@@ -89,7 +89,7 @@ export function createObjectService(deps: StoreDeps, configurations: BucketConfi
       return await metadata.deleteObject({
         bucketId: bucket.id,
         key,
-        nowMs: now(),
+        nowMs: clock.nowMs(),
         versionToken: identifiers.versionToken(),
         trashDueAtMs: trashDueAt(deps),
         conditions,

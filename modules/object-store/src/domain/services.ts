@@ -32,9 +32,9 @@ export interface StoreServices {
 }
 
 export function createServices(deps: StoreDeps): StoreServices {
-  const { metadata, secrets, rights, now, config } = deps;
-  const configurations = new BucketConfigurations(metadata, now);
-  const credentials = new CredentialCache({ metadata, secrets, rights, now });
+  const { metadata, secrets, rights, clock, config } = deps;
+  const configurations = new BucketConfigurations(metadata, clock);
+  const credentials = new CredentialCache({ metadata, secrets, rights, clock });
   const uploadsInFlight = new UploadAdmission(config.limits.uploads_in_flight, deps.workspaceTraffic);
   const content = createContentStore({
     ...deps,

@@ -71,7 +71,7 @@ export class UnsizedUpload {
       kind: 'object',
       contentType: attributes.contentType,
     });
-    this.#whole = { content, atMs: this.#services.deps.now() };
+    this.#whole = { content, atMs: this.#services.deps.clock.nowMs() };
   }
 
   /** Makes the object visible. */
@@ -91,9 +91,9 @@ export class UnsizedUpload {
       return stored;
     }
     const { content, atMs } = this.#whole;
-    const { now, config } = this.#services.deps;
+    const { clock, config } = this.#services.deps;
     // No row refers to the bytes yet. Give up well before the sweep may remove them.
-    if (now() - atMs > (config.sweep_grace_seconds * 1_000) / 2) throw storeErrors.RequestTimeout();
+    if (clock.nowMs() - atMs > (config.sweep_grace_seconds * 1_000) / 2) throw storeErrors.RequestTimeout();
     return await this.#services.objects.put({ bucket, key, content, attributes, conditions, origin });
   }
 

@@ -66,7 +66,7 @@ export async function dispatch(
 function authenticateRequest(request: S3Request, { deps, credentials }: StoreServices): Promise<Authentication | null> {
   return authenticate(request, {
     credentials,
-    now: deps.now,
+    clock: deps.clock,
     regions: deps.config.regions,
     maxPresignSeconds: deps.config.limits.presign_seconds,
   });

@@ -25,7 +25,7 @@ export async function readObjectLock(context: ObjectContext): Promise<Locks> {
   const asked = asksForLock(headers);
   const configuration = await services.configurations.of(bucket);
   const document = configuration.parsed('object-lock', parseObjectLockDocument);
-  const nowMs = services.deps.now();
+  const nowMs = services.deps.clock.nowMs();
   const requested = readRetention(headers.get(MODE), headers.get(UNTIL), nowMs);
   if (hold !== undefined && hold !== 'ON' && hold !== 'OFF') {
     throw invalid("Legal Hold must be either of 'ON' or 'OFF'", HOLD, hold);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { unlimitedTraffic } from '@svc/quotas';
-import { unlimitedDisk } from '@svc/runtime';
+import { systemClock, unlimitedDisk } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ describe('the content store', () => {
   beforeEach(async () => {
     folder = await temporaryFolder();
     thread = new DigestThread();
-    const deps = { random: randomBytes, now: Date.now, disk: unlimitedDisk };
+    const deps = { random: randomBytes, clock: systemClock, disk: unlimitedDisk };
     blobs = await openEmbeddedBlobStore({ ...deps, folder: join(folder.path, 'blobs') });
     const documents = {
       bucketDocuments: async () => ({ settings: SETTINGS }),
@@ -45,7 +45,7 @@ describe('the content store', () => {
       maxBytes: MAX_BYTES,
       turnOfBody: () => undefined,
       log: createLogger({ level: 'silent', name: 'test' }),
-      configurations: new BucketConfigurations(documents, Date.now),
+      configurations: new BucketConfigurations(documents, systemClock),
       admission: new UploadAdmission(1, unlimitedTraffic),
     });
   });

@@ -56,7 +56,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementDeps):
       const { workspaceUuid } = grantOf(request);
       const principal = principalOf(request);
       const wanted = readWanted(body, deps.config.limits.presign_seconds);
-      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, deps.now()));
+      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, deps.clock.nowMs()));
       const bucket = await buckets.getOwn(request.params.name, workspaceUuid);
       const configuration = await configurations.of(bucket);
       const { content_type: contentType, content_length: sizeBytes } = body;
@@ -76,7 +76,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementDeps):
           signingKey: (date) => presigning.signingKey(date, REGION),
         },
         endpoint: s3Endpoint(),
-        nowMs: deps.now(),
+        nowMs: deps.clock.nowMs(),
         expiresSeconds,
         body,
       };

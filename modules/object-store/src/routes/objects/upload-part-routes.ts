@@ -60,7 +60,7 @@ export function registerPutPart(app: HttpApp, { services }: ManagementDeps): voi
       await using content = await contentStore.store({ source, bucket: name.bucket, key, kind: 'part' });
       await multipart.putPart({ ...name, partNumber, content });
       const { sizeBytes, etag, checksum } = content;
-      const modifiedAtMs = deps.now();
+      const modifiedAtMs = deps.clock.nowMs();
       return envelope('Part stored', toPartView({ partNumber, etag, sizeBytes, checksum, modifiedAtMs }));
     },
   );

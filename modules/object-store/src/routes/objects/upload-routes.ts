@@ -74,7 +74,7 @@ function registerStart(app: HttpApp, { services }: ManagementDeps): void {
           max_part_size: limits.put_bytes,
           max_parts: limits.parts,
           recommended_part_size: recommendedPartBytes(size ?? 0, limits),
-          initiated_at: toTimestamp(deps.now()),
+          initiated_at: toTimestamp(deps.clock.nowMs()),
         }),
       );
     },

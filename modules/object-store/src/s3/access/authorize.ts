@@ -164,7 +164,7 @@ function readRequestFacts({ request, services, caller, bucket, authType }: Autho
     bucket,
     header: (name) => request.headers.get(name),
     sends: (pattern) => [...request.headers.names()].some((name) => pattern.test(name)),
-    nowMs: services.deps.now(),
+    nowMs: services.deps.clock.nowMs(),
     authType: authType ?? (caller.accessKeyId === null ? null : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'),
   };
 }

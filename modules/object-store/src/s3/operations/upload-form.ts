@@ -39,7 +39,7 @@ const postObject: ServiceHandler = async (context) => {
   const policy = signer === null ? null : parseFormPolicy(fields.get('policy') ?? '');
   // Policies treat the bucket as a field, whether the form has one or not.
   const facts = new Map([...fields, ['bucket', request.bucketName ?? '']]);
-  if (policy !== null) assertFormAllowed(policy, facts, deps.now());
+  if (policy !== null) assertFormAllowed(policy, facts, deps.clock.nowMs());
   if (bucket === null) throw storeErrors.NoSuchBucket();
   const caller = signer === null ? ANONYMOUS : createCaller(signer);
   if (signer !== null) await oversight.audit.noteFirstUse(signer.key, caller, request);
