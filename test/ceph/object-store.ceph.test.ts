@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { systemClock } from '@svc/runtime';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -39,7 +40,7 @@ describeRequiring(
     describe('as a blob store', () => {
       describeBlobStore(async () => {
         const config = configFor(ceph, randomUUID());
-        const store = await openBlobStore(config, { folder: '', random: randomBytes, now: Date.now });
+        const store = await openBlobStore(config, { folder: '', random: randomBytes, clock: systemClock });
         return { store, close: () => store.close() };
       });
     });

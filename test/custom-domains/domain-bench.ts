@@ -67,14 +67,14 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     domains: ['s3.test'],
     custom_domains: { proxy_networks: ['198.51.100.0/24'] },
   }) as ObjectStoreConfig; // every field has a default
-  const { keyRing, masterKey } = await openTestKeys(folder.path, metadata, { config, now: clock.nowMs });
+  const { keyRing, masterKey } = await openTestKeys(folder.path, metadata, { config, clock });
   const ports = { s3: 0, http: 0, https: 0 };
   const access = fakeAccess();
   const log = createLogger({ level: 'silent', name: 'test' });
   const heldRights = createHeldRights(log);
   const module = await createObjectStoreModule({
     metadata,
-    blobs: await openBlobStore(config, { folder: join(folder.path, 'blobs'), random: randomBytes, now: clock.nowMs }),
+    blobs: await openBlobStore(config, { folder: join(folder.path, 'blobs'), random: randomBytes, clock }),
     owners: { exists: async () => true, byEmail: async () => null },
     rights: access,
     audit: fakeAudit(),
@@ -92,7 +92,7 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     disk: unlimitedDisk,
     log,
     metrics: createMetrics(),
-    now: clock.nowMs,
+    clock,
     random: randomBytes,
     s3Endpoint: () => `http://127.0.0.1:${ports.s3}`,
   });
@@ -130,7 +130,7 @@ function authorityOf(
   clock: FakeClock,
 ): ReturnType<typeof createAcmeAuthority> | null {
   if (authority === undefined) return null;
-  return createAcmeAuthority({ ...authority, metadata, secrets, now: clock.nowMs });
+  return createAcmeAuthority({ ...authority, metadata, secrets, clock });
 }
 
 async function openListeners(

@@ -18,8 +18,8 @@ describe('object content', () => {
   it('is sent from one place, with headers from a single decision', () => {
     const sender = `${STORE}/s3/send-content.ts`;
     expect(importersOf('readContent').toSorted()).toEqual(
-      // Those two read bytes to hash or rewrite them.
-      [`${STORE}/domain/digest-content.ts`, `${STORE}/domain/rewrite-content.ts`, sender],
+      // It reads bytes to hash or rewrite them.
+      [`${STORE}/domain/content/stored-source.ts`, sender],
     );
     expect(importersOf('inlineContent')).toEqual([sender]);
     expect(importersOf('respondStream')).toEqual([sender]);
@@ -28,12 +28,24 @@ describe('object content', () => {
 
   it('is read from its engine only by the code that opens or verifies it', () => {
     expect(filesWith(/\bblobs\.read\(/).toSorted()).toEqual([
-      `${STORE}/domain/read-content.ts`,
+      `${STORE}/domain/content/read-content.ts`,
       `${STORE}/domain/scrub/verify-blob.ts`,
     ]);
     expect(filesWith(/\bfound\.inline\b/).toSorted()).toEqual([
-      `${STORE}/domain/read-content.ts`,
+      `${STORE}/domain/content/read-content.ts`,
       `${STORE}/s3/send-content.ts`,
+    ]);
+  });
+
+  it('is received, hashed, encrypted and stored in one place', () => {
+    expect(importersOf('ContentWriter')).toEqual([`${STORE}/domain/content/content-store.ts`]);
+    expect(importersOf('ContentSealer')).toEqual([`${STORE}/domain/content/content-writer.ts`]);
+    expect(filesWith(/\bblobs\.create\(/)).toEqual([`${STORE}/domain/content/content-writer.ts`]);
+    // A form that stores several files and a copy that only refers to stored bytes count as one upload each.
+    expect(filesWith(/\b(uploadsInFlight|admission)\.enter\(/).toSorted()).toEqual([
+      `${STORE}/domain/content/content-store.ts`,
+      `${STORE}/routes/objects/form-routes.ts`,
+      `${STORE}/s3/operations/upload-part-copy.ts`,
     ]);
   });
 

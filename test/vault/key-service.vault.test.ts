@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@svc/runtime';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { combineKeyWrappers, createVaultTransitKeyWrapper, tokenFromFile, type KeyWrapper } from '@svc/keys';
 import { describeKeyWrapper } from '@svc/keys/testing/key-wrapper-contract';
@@ -67,7 +68,7 @@ describeRequiring(['linux', 'go'], 'the transit engine of a real Vault', () => {
     const store = await startClientStore({
       bucket: 'sealed',
       keyWrapper: wrapperAt(vault.address),
-      now: () => nowMs,
+      clock: { ...systemClock, nowMs: () => nowMs },
       config: { key_service: { kind: 'local', cache_seconds: 600, vault: { mount: '', key: '', timeout_seconds: 5 } } },
     });
     try {

@@ -12,6 +12,7 @@ import {
   type MasterKeySource,
 } from '@svc/keys';
 import { KeyRing, SecretBox, type MetadataStore } from '@svc/object-store';
+import { systemClock } from '@svc/runtime';
 import type { PlatformConfig } from './config.ts';
 import type { DataFolderPaths } from './data-folder.ts';
 import { startErrors } from './errors.ts';
@@ -55,7 +56,7 @@ export function createKeyRing(
     legacy: new SecretBox([master.current, ...master.others], randomBytes),
     cacheMs: config.object_store.key_service.cache_seconds * 1_000,
     random: randomBytes,
-    now: Date.now,
+    clock: systemClock,
   });
 }
 

@@ -122,7 +122,7 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
     blobs: await openBlobStore(config.object_store, {
       folder: join(folder.objectsFolder, BLOBS_FOLDER),
       random: randomBytes,
-      now: Date.now,
+      clock: systemClock,
       disk: deps.disk,
       shareOf,
       onWriteWaited: (waitedMs) => waited.observe(waitedMs / 1_000),
@@ -147,7 +147,7 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
     config: config.object_store,
     log,
     metrics,
-    now: Date.now,
+    clock: systemClock,
     random: randomBytes,
     s3Endpoint: () => endpoints.s3Endpoint,
     baseUrl: () => endpoints.url,
@@ -163,7 +163,7 @@ function createCertificateAuthority(
   const { directory_url: directoryUrl, ca_file: caFile, email } = config.object_store.custom_domains.acme;
   if (directoryUrl === undefined) return null;
   const ca = caFile === undefined ? undefined : readFileSync(caFile, 'utf8');
-  return createAcmeAuthority({ directoryUrl, ca, email, metadata, secrets, now: Date.now });
+  return createAcmeAuthority({ directoryUrl, ca, email, metadata, secrets, clock: systemClock });
 }
 
 function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<SandboxesState>> {

@@ -3,7 +3,6 @@ export type { Rule, SelfSubject, TeamSubject, WorkspaceSubject } from './domain/
 export { accountsConfigSchema, type AccountsConfig } from './config.ts';
 export type { ChainPoint } from './domain/audit/audit-link.ts';
 export { BREAK_REASONS, type ChainReport } from './domain/audit/verify-chain.ts';
-export type { Effects } from './domain/effects.ts';
 export { accountErrors } from './errors.ts';
 export { createAccountsModule, type AccountsDependencies, type AccountsModule } from './module.ts';
 export { accountQuotas, type QuotaSource } from './domain/quotas/account-quotas.ts';

@@ -1,10 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Access, Action, AuditLog } from '@svc/access';
 import type { HttpApp, PlatformModule } from '@svc/http';
 import type { KeyWrapper } from '@svc/keys';
 import type { QuotaLimits } from '@svc/quotas';
-import { backgroundClock, BackgroundLoop, type Clock } from '@svc/runtime';
+import { backgroundClock, BackgroundLoop, type Clock, systemRandom } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { ChainPoint } from './domain/audit/audit-link.ts';
@@ -13,7 +12,6 @@ import { rewrapChainKey } from './domain/audit/chain-key.ts';
 import { verifyChain, type ChainReport } from './domain/audit/verify-chain.ts';
 import { createServices } from './assembly/create-services.ts';
 import type { AccountsConfig } from './config.ts';
-import type { Effects } from './domain/effects.ts';
 import { registerRoutes } from './routes/register-routes.ts';
 import { ownQuotaSource } from './domain/quotas/account-quotas.ts';
 import type { QuotaBook } from './domain/quotas/quota-book.ts';
@@ -42,10 +40,8 @@ export interface AccountsDependencies {
   workspaceHoldings?: WorkspaceHoldings;
   /** Declarations, defaults and usage of all quotas. Defaults to the module's own. */
   quotas?: QuotaSource;
-  /** Clock, random numbers and ids. Default to the real ones. */
-  effects?: Partial<Effects>;
-  /** Times the purges. Defaults to the clock of the process. */
-  clock?: Pick<Clock, 'setTimer'>;
+  /** Defaults to the clock of the process, whose timers do not keep it alive. */
+  clock?: Clock;
   /** Fetches the keys of trusted issuers. */
   fetch?: Fetch;
 }
@@ -88,11 +84,13 @@ export interface AccountsModule extends PlatformModule {
 const PURGE_EVERY_MS = 5 * 60_000;
 
 export async function createAccountsModule(deps: AccountsDependencies): Promise<AccountsModule> {
-  const effects: Effects = { now: () => new Date(), randomBytes, newId: randomUUID, ...deps.effects };
+  const clock = deps.clock ?? backgroundClock;
+  const random = systemRandom;
   const database = createAccountDatabase(deps.database);
   const services = await createServices({
     database,
-    effects,
+    clock,
+    random,
     config: deps.config,
     keyWrapper: deps.keyWrapper,
     keyStore: new SigningKeyFiles(join(deps.dataFolder, 'keys', 'jwt')),
@@ -107,13 +105,13 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
   const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;
   const purge = new BackgroundLoop({
     run: async () => {
-      const removed = await purgeExpired({ database, effects, sessions, audit, keys, deletion });
+      const removed = await purgeExpired({ database, clock, sessions, audit, keys, deletion });
       if (removed > 0) deps.log.info({ removed }, 'purged expired accounts data');
     },
     intervalMs: PURGE_EVERY_MS,
     runsAtStart: true,
     onError: (err) => deps.log.error({ err }, 'the purge of expired accounts data failed'),
-    clock: deps.clock ?? backgroundClock,
+    clock,
   });
   /**
    * Records the operator's command-line changes: there is no request and no caller; access to the data folder is the
@@ -129,7 +127,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
       outcome: 'success',
       status: 200,
       remoteAddress: 'local',
-      requestId: effects.newId(),
+      requestId: random.uuid(),
       details: { ...details, by: 'svc admin' },
     });
   };

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AuditLog, HeldRights } from '@svc/access';
 import { describeHoldings, type ClientOfRequest, type ServiceModule } from '@svc/http';
 import { sumUsage, type QuotaLimits, type WorkspaceTraffic } from '@svc/quotas';
-import type { DiskSpace } from '@svc/runtime';
+import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './adapters/engines/assembly.ts';
 import type { HashingDeps } from './domain/checksums/body-hasher.ts';
@@ -75,8 +75,7 @@ export interface ObjectStoreDependencies {
   config: ObjectStoreConfig;
   log: Logger;
   metrics: Metrics;
-  /** Milliseconds since the epoch. */
-  now: () => number;
+  clock: Clock;
   random: (size: number) => Buffer;
   /** Base URL of the S3 plane in responses; known once its listener is up. */
   s3Endpoint: () => string;
@@ -104,7 +103,7 @@ export interface ObjectStoreModule extends ServiceModule<ObjectStoreState> {
 }
 
 export async function createObjectStoreModule(dependencies: ObjectStoreDependencies): Promise<ObjectStoreModule> {
-  const { metadata, blobs, installationKey, clientOf, config, log, metrics, now, s3Endpoint } = dependencies;
+  const { metadata, blobs, installationKey, clientOf, config, log, metrics, clock, s3Endpoint } = dependencies;
   await claimEngine(metadata, config);
   await dependencies.keyRing.check();
   const thread = new DigestThread(dependencies.quotaLimits.shareOf);
@@ -119,7 +118,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     installationKey,
     resolver: dependencies.domainResolver,
     authority: dependencies.certificateAuthority,
-    now,
+    clock,
     log,
   });
   const { directory } = customDomains;
@@ -130,11 +129,11 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { https_redirect: redirects, https_redirect_port: redirectPort } = config.custom_domains;
   const sites = createSites({
     directory,
-    certificates: new TlsCertificates({ metadata, directory, secrets: deps.secrets, now }),
+    certificates: new TlsCertificates({ metadata, directory, secrets: deps.secrets, clock }),
     metadata,
     s3,
     redirectToPort: redirects ? redirectPort : null,
-    now,
+    clock,
     log,
   });
   const background = createBackground(dependencies, services, customDomains);
@@ -192,16 +191,16 @@ interface Background {
 }
 
 function createBackground(
-  { config, replicaId: holder, log, metrics, now }: ObjectStoreDependencies,
+  { config, replicaId: holder, log, metrics, clock }: ObjectStoreDependencies,
   services: StoreServices,
   { worker: domains }: CustomDomains,
 ): Background {
   const { deps, notifications, configurations, lifecycle, traffic } = services;
   const { metadata, blobs, secrets, hashing } = deps;
   const janitor = new Janitor(deps, services.credentials);
-  const scrubber = new Scrubber({ metadata, blobs, kernel: hashing.kernels.crc, log, metrics, now });
+  const scrubber = new Scrubber({ metadata, blobs, kernel: hashing.kernels.crc, log, metrics, clock });
   const dispatcher = new NotificationDispatcher({ deps, configurations, notifications, metrics, holder });
-  const rotation = new KeyRotation({ metadata, secrets, holder, log, now });
+  const rotation = new KeyRotation({ metadata, secrets, holder, log, clock });
   const usage = new UsageRecorder({ deps, traffic, holder });
   const leased = [lifecycle, domains, dispatcher, usage, rotation];
   const { enabled: scrubs, cycle_days: days, bytes_per_second: bytesPerSecond } = config.scrub;
@@ -222,12 +221,12 @@ function createBackground(
 }
 
 function createOversight(dependencies: ObjectStoreDependencies): S3Oversight {
-  const { audit, metadata, heldRights: rights, log, metrics, now } = dependencies;
-  return { audit: new S3Audit({ audit, metadata, log, metrics, now }), rights };
+  const { audit, metadata, heldRights: rights, log, metrics, clock } = dependencies;
+  return { audit: new S3Audit({ audit, metadata, log, metrics, clock }), rights };
 }
 
 function createStoreDeps(dependencies: ObjectStoreDependencies, hashing: HashingDeps): StoreDeps {
-  const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, now, random } = dependencies;
+  const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, clock, random } = dependencies;
   const { quotaLimits, workspaceTraffic, disk } = dependencies;
   return {
     workspaceTraffic,
@@ -240,7 +239,7 @@ function createStoreDeps(dependencies: ObjectStoreDependencies, hashing: Hashing
     quotaLimits,
     config,
     log,
-    now,
+    clock,
     random,
     hashing,
     secrets: keyRing,

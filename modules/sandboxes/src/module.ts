@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { describeHoldings, type ServiceModule } from '@svc/http';
 import { sumUsage, zeroUsage } from '@svc/quotas';
-import { unlimitedDisk } from '@svc/runtime';
+import { backgroundClock, systemRandom, unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { createContext } from './assembly/context-assembly.ts';
 import type { SandboxesDependencies } from './assembly/dependencies.ts';
 import { Boots } from './domain/boots.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
-import type { Effects } from './domain/ports.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
 import { LostNodes } from './domain/lost-nodes.ts';
 import { reconcile } from './domain/reconcile.ts';
@@ -36,7 +35,6 @@ import { createSnapshotRepository } from './store/snapshot-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
-import { systemEffects } from './assembly/system-effects.ts';
 import { createHub, observeTerminals } from './assembly/terminal-module.ts';
 import { observeWarmPool, createWarmPool } from './assembly/warm-pool-assembly.ts';
 
@@ -90,22 +88,23 @@ type Services = Awaited<ReturnType<typeof assemble>>;
 
 /** Builds what the services depend on: records, events, images, the driver and the shared context. */
 async function assembleBase(deps: SandboxesDependencies) {
-  const effects: Effects = { ...systemEffects, ...deps.effects };
+  const clock = deps.clock ?? backgroundClock;
   const { config, log } = deps;
   const database = deps.database as Database<SandboxTables>; // the platform's database has every module's tables
   const catalog = createCatalog(config);
   const folder = join(deps.dataFolder, 'sandboxes');
   const { dataFolder, helperFolder } = deps;
   const disk = deps.disk ?? unlimitedDisk;
-  const nowMs = (): number => effects.now().getTime();
+  const nowMs = (): number => clock.nowMs();
   const images = createImageStore({ config, catalog, dataFolder, helperFolder, nowMs, log, disk });
-  const events = createEventPart(database.kysely, effects, log, config.events);
-  const repository = createSandboxRepository(database.kysely, events.told);
+  const events = createEventPart(database.kysely, clock, log, config.events);
+  const repository = createSandboxRepository(database.kysely, events.repositoryDeps);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused));
   const { node, nodes, quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.metrics);
-  const given = { repository, driver, effects, quotaLimits, node, nodes, log, disk, places };
+  const random = systemRandom;
+  const given = { repository, driver, clock, random, quotaLimits, node, nodes, log, disk, places };
   const { context, supervisor } = createContext(given);
   return { database, catalog, folder, images, events, context, supervisor };
 }
@@ -113,7 +112,7 @@ async function assembleBase(deps: SandboxesDependencies) {
 async function assemble(deps: SandboxesDependencies) {
   const { config, access, rights, clientOf, publicUrl } = deps;
   const { database, catalog, folder, images, events, context, supervisor } = await assembleBase(deps);
-  const { driver, effects, repository, disk, node } = context;
+  const { driver, clock, repository, disk, node } = context;
   const ticketRepository = createTicketRepository(database.kysely);
   const boots = new Boots(context);
   const isolation = new IsolationPolicy(config.isolation, driver);
@@ -122,16 +121,20 @@ async function assemble(deps: SandboxesDependencies) {
     maxRunning: config.max_running,
     isolation,
   });
-  const tickets = new Tickets(ticketRepository, effects);
-  const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, events.told));
+  const tickets = new Tickets(ticketRepository, clock, systemRandom);
+  const snapshots = new SnapshotService(
+    context,
+    service,
+    createSnapshotRepository(database.kysely, events.repositoryDeps),
+  );
   const diskGuard = new DiskGuard(context);
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
   const lostNodes = new LostNodes(context, deps.nodes, places);
   const hub = createHub(deps, context, service, tickets, events.recorder, places);
-  const files = new FileService({ service, live: context.live, effects, disk });
-  const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
+  const files = new FileService({ service, live: context.live, clock, disk });
+  const commands = new CommandService({ service, live: context.live, clock, maxCommands: config.max_commands });
   const domain = config.preview_domain;
   const { kysely } = database;
   const previews = createPreviewPart({ kysely, context, service, access, rights, clientOf, folder, domain, publicUrl });
@@ -144,7 +147,7 @@ async function assemble(deps: SandboxesDependencies) {
     context,
     diskGuard,
     driver,
-    effects,
+    clock,
     events,
     files,
     hub,

@@ -76,7 +76,7 @@ function assemble(
   const wanted = wantedSections(keys, assigned);
   for (const key of keys) {
     if (unreadable.has(key.path) || key.optionalSections.some((section) => !wanted.has(section))) continue;
-    const assignment = assigned.get(key.path) ?? defaultOf(key);
+    const assignment = assigned.get(key.path) ?? readDefault(key);
     createSections(tree, key.segments);
     if (assignment === null) {
       if (key.required) faults.push({ path: key.path, message: `is required${howToSet(key)}`, origin: null });
@@ -96,7 +96,7 @@ function wantedSections(keys: readonly ConfigKey[], assigned: ReadonlyMap<string
   return new Set(keys.flatMap((key) => (assigned.has(key.path) ? key.optionalSections : [])));
 }
 
-function defaultOf(key: ConfigKey): Assignment | null {
+function readDefault(key: ConfigKey): Assignment | null {
   if (key.node.default === undefined) return null;
   return { value: structuredClone(key.node.default), origin: { source: 'default', where: 'default' } };
 }

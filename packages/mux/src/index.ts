@@ -1,5 +1,4 @@
 export { createMuxAcceptor, type MuxAcceptor, type MuxUpgrade } from './accept.ts';
-export { systemClock, type MuxClock } from './clock.ts';
 export { dialMux, MuxDialError, type MuxDialOptions } from './dial.ts';
 export { duplexTransport } from './duplex-transport.ts';
 export { MUX_CODES, MuxError } from './errors.ts';

@@ -1,8 +1,8 @@
-import type { MuxClock } from './clock.ts';
+import type { Clock } from '@svc/runtime';
 
 /** Options of the liveness check. */
 export interface LivenessOptions {
-  clock: MuxClock;
+  clock: Pick<Clock, 'nowMs' | 'setTimer'>;
   intervalMs: number;
   timeoutMs: number;
   /** Counter of all received bytes. */

@@ -48,7 +48,7 @@ function wire(sizeBytes: number): [Duplex, Duplex] {
 }
 
 /** Bytes that differ by stream and offset, so that a swap cannot go unnoticed. */
-function bytesOf(seed: string, pieces: readonly number[]): Buffer[] {
+function generateBytes(seed: string, pieces: readonly number[]): Buffer[] {
   return pieces.map((size, index) => {
     const block = createHash('sha256').update(`${seed} ${index}`).digest();
     return Buffer.alloc(size, block);
@@ -112,7 +112,7 @@ it('delivers each stream exactly its own bytes, whatever the others do and howev
             const { answer, restsAfterBytes } = plans[index] ?? { answer: [], restsAfterBytes: 0 };
             answers[index] = Promise.all([
               digest(stream, restsAfterBytes),
-              write(stream, bytesOf(`server ${index}`, answer), null),
+              write(stream, generateBytes(`server ${index}`, answer), null),
             ]).then(
               ([seen]) => seen,
               () => null,
@@ -123,7 +123,7 @@ it('delivers each stream exactly its own bytes, whatever the others do and howev
           plans.map(async (each, index) => {
             const stream = client.open(Buffer.from(String(index)));
             const ended = finished(stream).catch(() => undefined);
-            const writing = write(stream, bytesOf(`client ${index}`, each.pieces), each.resetsAfterPieces);
+            const writing = write(stream, generateBytes(`client ${index}`, each.pieces), each.resetsAfterPieces);
             const seen = await digest(stream, each.restsAfterBytes).catch(() => null);
             await writing;
             await ended;
@@ -133,8 +133,8 @@ it('delivers each stream exactly its own bytes, whatever the others do and howev
         await waitFor(() => client.streamCount + server.streamCount === 0);
         for (const [index, each] of plans.entries()) {
           if (each.resetsAfterPieces !== null) continue;
-          expect(results[index]).toBe(digestOf(bytesOf(`server ${index}`, each.answer)));
-          expect(await answers[index]).toBe(digestOf(bytesOf(`client ${index}`, each.pieces)));
+          expect(results[index]).toBe(digestOf(generateBytes(`server ${index}`, each.answer)));
+          expect(await answers[index]).toBe(digestOf(generateBytes(`client ${index}`, each.pieces)));
         }
         client.close();
         server.close();

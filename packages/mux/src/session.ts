@@ -1,6 +1,6 @@
 import { BlockMemory } from '@svc/bytes';
 import { FrameDecoder } from '@svc/link';
-import { systemClock, type MuxClock } from './clock.ts';
+import { monotonicClock, type Clock } from '@svc/runtime';
 import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
 import { FrameWriter } from './frame-writer.ts';
 import { decodeEnd, encodeEnd, encodeFrame, encodeWindow, FRAME, MAX_METADATA_BYTES, MUX_FRAMES } from './frames.ts';
@@ -22,7 +22,7 @@ export interface MuxSessionOptions {
   limits?: Partial<MuxLimits>;
   /** Shared with other sessions of the process; defaults to its own. */
   memory?: BlockMemory;
-  clock?: MuxClock;
+  clock?: Pick<Clock, 'nowMs' | 'setTimer'>;
 }
 
 /** Multiplexes streams over one transport, which the session owns. PROTOCOL.md defines the wire format. */
@@ -32,7 +32,7 @@ export class MuxSession {
   readonly #transport: MuxTransport;
   readonly #options: MuxSessionOptions;
   readonly #limits: MuxLimits;
-  readonly #clock: MuxClock;
+  readonly #clock: Pick<Clock, 'nowMs' | 'setTimer'>;
   readonly #table: StreamTable;
   readonly #memory: BlockMemory;
   readonly #writer: FrameWriter;
@@ -53,7 +53,7 @@ export class MuxSession {
     this.#transport = transport;
     this.#options = options;
     this.#limits = { ...DEFAULT_MUX_LIMITS, ...options.limits };
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? monotonicClock;
     this.#table = new StreamTable(options.role);
     this.#growth = new GrowthBudget(this.#limits.windowGrowthBytes);
     this.#memory = options.memory ?? new BlockMemory();

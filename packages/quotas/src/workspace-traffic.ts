@@ -89,11 +89,11 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
     for (const { scope, key } of holdersOf(held)) {
       const limit = limitIn(held, scope, trafficQuotas.requests_per_second);
       if (limit === null) continue;
-      const bucket = rates.bucket(key + suffix, rateOf(limit));
+      const bucket = rates.bucket(key + suffix, createRate(limit));
       const waitMs = bucket.waitMs(nowMs());
       if (waitMs > 0) {
         const retryAfterSeconds = Math.min(60, Math.ceil(waitMs / 1_000)); // a limit of 0 never refills
-        return refused({ ...refusalOf(trafficQuotas.requests_per_second, scope, limit), retryAfterSeconds });
+        return refused({ ...createRefusal(trafficQuotas.requests_per_second, scope, limit), retryAfterSeconds });
       }
       asked.push(bucket);
     }
@@ -124,7 +124,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
       for (const { scope, key } of holders) {
         const limit = limitIn(held, scope, trafficQuotas.uploads_in_flight);
         if (limit === null || (uploads.get(key) ?? 0) < limit) continue;
-        return { refusal: refused(refusalOf(trafficQuotas.uploads_in_flight, scope, limit)), leave: null };
+        return { refusal: refused(createRefusal(trafficQuotas.uploads_in_flight, scope, limit)), leave: null };
       }
       for (const { key } of holders) uploads.set(key, (uploads.get(key) ?? 0) + 1);
       uploadsInFlight += 1;
@@ -160,11 +160,11 @@ function holdersOf(held: Limits): { scope: QuotaScope; key: string }[] {
 }
 
 /** The burst is one second's worth, at least one request. A limit of 0 admits none. */
-function rateOf(limit: number): TokenRate {
+function createRate(limit: number): TokenRate {
   return { perMinute: limit * 60, burst: limit === 0 ? 0 : Math.max(1, limit) };
 }
 
-function refusalOf(quota: Quota, scope: QuotaScope, limit: number): TrafficRefusal {
+function createRefusal(quota: Quota, scope: QuotaScope, limit: number): TrafficRefusal {
   return { quota: quota.name, scope, limit, retryAfterSeconds: 1 };
 }
 

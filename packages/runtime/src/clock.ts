@@ -26,6 +26,12 @@ export const backgroundClock: Clock = {
   },
 };
 
+/** For durations: its milliseconds count from an arbitrary origin and never jump. Its timers keep the process alive. */
+export const monotonicClock: Pick<Clock, 'nowMs' | 'setTimer'> = {
+  nowMs: () => performance.now(),
+  setTimer: systemClock.setTimer,
+};
+
 /** Waits, or returns early without an error when the signal aborts. */
 export function pause(clock: Pick<Clock, 'setTimer'>, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -1,10 +1,11 @@
 export { BackgroundLoop, type BackgroundLoopOptions } from './background-loop.ts';
-export { backgroundClock, pause, systemClock, type Clock } from './clock.ts';
+export { backgroundClock, monotonicClock, pause, systemClock, type Clock } from './clock.ts';
 export { defaultReserveBytes, DiskReserve, unlimitedDisk, type DiskFigures, type DiskSpace } from './disk-reserve.ts';
 export { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 export { FairSlots, type FairSlotsOptions, type ReleaseSlot } from './fair-slots.ts';
 export { FairTurns, type FairTurnsOptions } from './fair-turns.ts';
 export { KeyedQueue, type KeyedQueueOptions } from './keyed-queue.ts';
+export { systemRandom, type Random } from './random.ts';
 export { RecentMap } from './recent-map.ts';
 export { replaceFile, syncFolder, type ReplaceFileOptions } from './replace-file.ts';
 export { TokenBucket, type TokenRate } from './token-bucket.ts';

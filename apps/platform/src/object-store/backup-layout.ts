@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { openBlobStore, type BlobStore } from '@svc/object-store';
+import { systemClock } from '@svc/runtime';
 import type { PlatformConfig } from '../config.ts';
 import { startErrors } from '../errors.ts';
 
@@ -34,7 +35,7 @@ export function backupLayout(target: string): BackupLayout {
 }
 
 export function openBackupBlobs(config: PlatformConfig, layout: BackupLayout): Promise<BlobStore> {
-  const parts = { folder: layout.blobsFolder, random: randomBytes, now: Date.now };
+  const parts = { folder: layout.blobsFolder, random: randomBytes, clock: systemClock };
   return openBlobStore({ ...config.object_store, engine: 'embedded' }, parts);
 }
 

@@ -1,4 +1,5 @@
 import { CrcKernel, fsck, Scrubber, type FsckReport, type ScrubReport } from '@svc/object-store';
+import { systemClock } from '@svc/runtime';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import type { PlatformConfig } from '../config.ts';
 import { openObjectStore } from './open-store.ts';
@@ -8,7 +9,7 @@ export async function checkObjectStore(config: PlatformConfig): Promise<FsckRepo
   const store = await openObjectStore(config);
   try {
     const settleMs = store.running ? config.object_store.sweep_grace_seconds * 1_000 : 0;
-    return await fsck({ ...store, now: Date.now }, { settleMs });
+    return await fsck({ ...store, clock: systemClock }, { settleMs });
   } finally {
     await store.close();
   }
@@ -31,7 +32,7 @@ export async function scrubObjectStore(config: PlatformConfig, request: ScrubReq
       kernel: new CrcKernel(),
       log: createLogger({ ...config.log, name: 'svc' }),
       metrics: createMetrics(),
-      now: Date.now,
+      clock: systemClock,
     });
     const { olderThanMs, bytesPerSecond, signal } = request;
     return await scrubber.scrub({ beforeMs: Date.now() - olderThanMs, bytesPerSecond, signal });

@@ -10,6 +10,7 @@ import {
   type BlobStore,
   type MetadataStore,
 } from '@svc/object-store';
+import { systemClock } from '@svc/runtime';
 import { openDatabase, type Database } from '@svc/sql';
 import type { PlatformConfig } from '../config.ts';
 import { dataFolderPaths, openDataFolder, type DataFolderPaths } from '../data-folder.ts';
@@ -44,7 +45,7 @@ export async function openObjectStore(config: PlatformConfig): Promise<OpenedSto
     const blobs = await openBlobStore(config.object_store, {
       folder: join(store.folder.objectsFolder, BLOBS_FOLDER),
       random: randomBytes,
-      now: Date.now,
+      clock: systemClock,
     });
     const close = async (): Promise<void> => {
       await blobs.close();

@@ -14,6 +14,7 @@ import {
   type CopyReport,
   type FsckReport,
 } from '@svc/object-store';
+import { systemClock } from '@svc/runtime';
 import type { PlatformConfig } from '../config.ts';
 import { openDataFolder, type DataFolderPaths } from '../data-folder.ts';
 import { startErrors } from '../errors.ts';
@@ -62,7 +63,7 @@ export async function restore(config: PlatformConfig, request: RestoreRequest): 
   const blobs = await openBlobStore(config.object_store, {
     folder: join(folder.objectsFolder, BLOBS_FOLDER),
     random: randomBytes,
-    now: Date.now,
+    clock: systemClock,
   });
   try {
     assertEmpty(folder);
@@ -109,7 +110,7 @@ async function settleIn(config: PlatformConfig, folder: DataFolderPaths, blobs: 
   const metadata = await openSqliteMetadataStore({ file, migrations });
   try {
     await setEngine(metadata, config.object_store);
-    return await fsck({ metadata, blobs, now: Date.now });
+    return await fsck({ metadata, blobs, clock: systemClock });
   } finally {
     await metadata.close();
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
 import { KeyRotation, readKeyUsage, rewrapInstallationKey, rewrapKeys, type KeyUsage } from '@svc/object-store';
 import type { MasterKeyChange } from '@svc/keys';
@@ -38,7 +39,7 @@ export async function rotateStoreKeys(
       secrets: ring,
       holder: `rotate-${randomUUID()}`,
       log: createLogger({ level: 'warn', name: 'svc' }),
-      now: Date.now,
+      clock: systemClock,
     });
     const elsewhere = store.running && config.services.includes('object-store');
     for (;;) {

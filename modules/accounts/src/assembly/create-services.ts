@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { KeyWrapper } from '@svc/keys';
+import type { Clock, Random } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { createAccess } from '../routes/credentials/access-port.ts';
 import { createAuditLog } from '../domain/access/audit-port.ts';
@@ -10,7 +11,6 @@ import { createBeginOnce } from '../domain/audit/begin-once.ts';
 import type { BeginningMark } from '../domain/audit/beginning-mark.ts';
 import { AuditTrail } from '../domain/audit/audit-trail.ts';
 import type { AccountsConfig } from '../config.ts';
-import type { Effects } from '../domain/effects.ts';
 import { AccessJwt } from '../domain/jwt/access-jwt.ts';
 import type { SigningKeyStore } from '../domain/jwt/signing-key.ts';
 import { SigningKeys } from '../domain/jwt/signing-keys.ts';
@@ -44,7 +44,8 @@ import { Workspaces } from '../domain/workspaces/workspaces.ts';
 
 export interface ServiceDeps {
   database: AccountDatabase;
-  effects: Effects;
+  clock: Clock;
+  random: Random;
   config: AccountsConfig;
   keyStore: SigningKeyStore;
   /** Encrypts the key of the audit chain. */
@@ -62,55 +63,62 @@ export interface ServiceDeps {
 export async function createServices(
   deps: ServiceDeps,
 ): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject; beginAudit: () => Promise<void> }> {
-  const { database, effects, config, metrics } = deps;
+  const { database, clock, random, config, metrics } = deps;
   const { limits } = config;
   const { memory_kib: memoryKib, passes, parallelism } = config.password;
-  const hasher = new Argon2PasswordHasher({ memoryKib, passes, parallelism }, effects.randomBytes);
-  const throttle = new LoginThrottle(throttleOptions(config), () => effects.now());
+  const hasher = new Argon2PasswordHasher({ memoryKib, passes, parallelism }, random.bytes);
+  const throttle = new LoginThrottle(throttleOptions(config), () => clock.now());
   const passwordProof = new PasswordProof(hasher, throttle);
-  const sessions = new Sessions(database, effects, sessionOptions(config));
-  const apiTokens = new ApiTokens(database, effects, limits.api_tokens_per_user);
+  const sessions = new Sessions(database, clock, random, sessionOptions(config));
+  const apiTokens = new ApiTokens(database, clock, random, limits.api_tokens_per_user);
   const lifetime = Math.max(config.access_token_lifetime_seconds, config.guest.token_lifetime_seconds);
-  const keys = await SigningKeys.open(deps.keyStore, effects, lifetime);
-  const jwt = new AccessJwt(keys, effects, config.issuer);
-  const issuers = new TrustedIssuers(issuerOptions(config), effects, deps.fetch);
-  const externalUsers = new ExternalUsers(database, effects);
-  const authenticator = new Authenticator({ database, effects, sessions, jwt, issuers, externalUsers });
+  const keys = await SigningKeys.open(deps.keyStore, clock, lifetime);
+  const jwt = new AccessJwt(keys, clock, random, config.issuer);
+  const issuers = new TrustedIssuers(issuerOptions(config), clock, deps.fetch);
+  const externalUsers = new ExternalUsers(database, clock, random);
+  const authenticator = new Authenticator({ database, clock, sessions, jwt, issuers, externalUsers });
   const signIns = metrics.counter('svc_sign_ins_total', 'Sign-ins with a password by outcome', ['outcome']);
-  const chainKey = await loadChainKey(database, deps.keyWrapper, effects.randomBytes);
+  const chainKey = await loadChainKey(database, deps.keyWrapper, random.bytes);
   const chain = new AuditChain(database, chainKey);
   const beginAudit = createBeginOnce({ stores: database, chain, mark: deps.beginningMark, log: deps.log });
-  const quotaLimits = new CachedQuotaLimits(database, effects, deps.quotas.defaults);
+  const quotaLimits = new CachedQuotaLimits(database, clock, deps.quotas.defaults);
   const room = createOwnerRoom(quotaLimits);
   const auditTrail = createAuditTrail(deps, chain);
   return {
     database,
-    access: createAccess(authenticator, database, effects),
+    access: createAccess(authenticator, database, clock),
     audit: createAuditLog(auditTrail),
     auditTrail,
     sessions,
-    signIn: new SignIn(database, effects, hasher, sessions, throttle),
-    signOut: new SignOut(database, effects),
-    passwordChange: new PasswordChange(database, effects, hasher, passwordProof),
-    passwordLinks: new PasswordLinks(database, effects, hasher),
+    signIn: new SignIn(database, clock, random, hasher, sessions, throttle),
+    signOut: new SignOut(database, clock),
+    passwordChange: new PasswordChange(database, clock, hasher, passwordProof),
+    passwordLinks: new PasswordLinks(database, clock, random, hasher),
     passwordProof,
     jwt,
     keys,
-    guests: new Guests(database, effects, jwt, guestOptions(config)),
+    guests: new Guests(database, clock, random, jwt, guestOptions(config)),
     apiTokens,
-    serviceAccounts: new ServiceAccounts(database, effects, limits.service_accounts_per_workspace),
-    teams: new Teams(database, effects, room),
-    members: new Members(database, effects),
-    invitations: new Invitations(database, effects, limits.open_invitations_per_team),
-    acceptance: new InvitationAcceptance({ database, effects, hasher, maxMembers: limits.members_per_team, room }),
-    workspaces: new Workspaces(database, effects, room),
-    workspaceDeletion: new WorkspaceDeletion(database, effects, deps.holdings),
+    serviceAccounts: new ServiceAccounts(database, clock, random, limits.service_accounts_per_workspace),
+    teams: new Teams(database, clock, random, room),
+    members: new Members(database, clock, random),
+    invitations: new Invitations(database, clock, random, limits.open_invitations_per_team),
+    acceptance: new InvitationAcceptance({
+      database,
+      clock,
+      random,
+      hasher,
+      maxMembers: limits.members_per_team,
+      room,
+    }),
+    workspaces: new Workspaces(database, clock, random, room),
+    workspaceDeletion: new WorkspaceDeletion(database, clock, deps.holdings),
     chainKey,
     beginAudit,
     quotaLimits,
-    quotas: new QuotaBook(database, effects, deps.quotas, quotaLimits),
-    owners: new OwnerAccounts(database, effects, hasher, apiTokens),
-    now: () => effects.now(),
+    quotas: new QuotaBook(database, clock, deps.quotas, quotaLimits),
+    owners: new OwnerAccounts(database, clock, random, hasher, apiTokens),
+    now: () => clock.now(),
     accessTokenLifetimeSeconds: config.access_token_lifetime_seconds,
     guestSandboxes: config.guest.sandboxes,
     publicUrl: deps.publicUrl,
@@ -118,13 +126,13 @@ export async function createServices(
   };
 }
 
-function createAuditTrail({ database, effects, config, metrics, log }: ServiceDeps, chain: AuditChain): AuditTrail {
+function createAuditTrail({ database, clock, config, metrics, log }: ServiceDeps, chain: AuditChain): AuditTrail {
   const suppressed = metrics.counter(
     'svc_audit_suppressed_total',
     'Refusals of strangers that were too many to record',
   );
   const options = { retentionDays: config.audit_retention_days };
-  return new AuditTrail(database.audit, chain, effects, options, {
+  return new AuditTrail(database.audit, chain, clock, options, {
     onSuppressed: () => suppressed.inc(),
     onBroken: (row) =>
       log.error(

@@ -1,4 +1,5 @@
-import { type Effects, secondsAfter, timestamp } from './effects.ts';
+import type { Clock } from '@svc/runtime';
+import { secondsAfter, timestamp } from './timestamps.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import type { SigningKeys } from './jwt/signing-keys.ts';
 import type { Sessions } from './sign-in/sessions.ts';
@@ -7,7 +8,7 @@ import type { WorkspaceDeletion } from './workspaces/workspace-deletion.ts';
 
 export interface PurgeDeps {
   database: AccountDatabase;
-  effects: Effects;
+  clock: Clock;
   sessions: Sessions;
   audit: AuditTrail;
   keys: SigningKeys;
@@ -25,8 +26,8 @@ const GUESTS_PER_RUN = 200;
 
 /** Deletes expired rows. Safe to run on several replicas at once: each row is deleted by one of them. */
 export async function purgeExpired(deps: PurgeDeps): Promise<number> {
-  const { database, effects, sessions, audit, keys, deletion } = deps;
-  const now = effects.now();
+  const { database, clock, sessions, audit, keys, deletion } = deps;
+  const now = clock.now();
   const shown = timestamp(secondsAfter(now, -SHOW_EXPIRED_SECONDS));
   const unseen = timestamp(secondsAfter(now, -FORGET_DEVICE_SECONDS));
   const deadlines = sessions.deadlines(now);

@@ -2,7 +2,7 @@ import { type HttpApp, principalOf } from '@svc/http';
 import { Type } from 'typebox';
 import { assertConfirmed, CONFIRMED_FOR_SECONDS } from '../domain/access/confirmed.ts';
 import { userPrincipal } from '../domain/access/principals.ts';
-import { secondsAfter, timestamp } from '../domain/effects.ts';
+import { secondsAfter, timestamp } from '../domain/timestamps.ts';
 import { accountErrors } from '../errors.ts';
 import type { AccountServices } from '../domain/services.ts';
 import { ownUser, sessionIdOf } from './own-user.ts';

@@ -1,4 +1,4 @@
-import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { createHttpApp, type HttpApp } from '@svc/http';
 import { createLocalKeyWrapper, type KeyWrapper } from '@svc/keys';
 import type { Database } from '@svc/sql';
@@ -56,7 +56,6 @@ export async function startTestAccounts<Tables>(
       await inside.whileLooking();
       return holdings.get(uuid) ?? [];
     },
-    effects: { now: () => clock.now(), randomBytes, newId: randomUUID },
     clock,
     ...(options.quotas === undefined ? {} : { quotas: options.quotas }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),

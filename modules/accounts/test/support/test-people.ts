@@ -1,4 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { systemRandom } from '@svc/runtime';
 import { Argon2PasswordHasher } from '../../src/domain/password/password-hasher.ts';
 import type { TeamRole, User } from '../../src/domain/records.ts';
 import { createPerson } from '../../src/domain/users/create-person.ts';
@@ -19,11 +20,11 @@ export interface TestUser {
 
 /** Creates a user as an invitation would, without the invitation. */
 export async function addUser(accounts: TestAccounts, email: string, operator = false): Promise<User> {
-  const effects = { now: () => accounts.clock.now(), randomBytes, newId: randomUUID };
+  const deps = { clock: accounts.clock, random: systemRandom };
   const hasher = new Argon2PasswordHasher({ memoryKib: 8, passes: 1, parallelism: 1 }, randomBytes);
   const passwordHash = await hasher.hash(PASSWORD);
   const user = await accounts.database.transact((stores) =>
-    createPerson(stores, effects, { email, name: email.split('@')[0] ?? email, passwordHash, operator }),
+    createPerson(stores, deps, { email, name: email.split('@')[0] ?? email, passwordHash, operator }),
   );
   if (user === undefined) throw new Error(`${email} is taken`);
   return user;

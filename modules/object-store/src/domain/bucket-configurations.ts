@@ -1,3 +1,4 @@
+import type { Clock } from '@svc/runtime';
 import type { MetadataStore } from './ports/metadata-store.ts';
 import type { BucketDocumentName, BucketRecord } from './ports/records.ts';
 
@@ -43,12 +44,12 @@ const MOST_KEPT = 1_024;
  */
 export class BucketConfigurations {
   readonly #metadata: Pick<MetadataStore, 'bucketDocuments' | 'putBucketDocument'>;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #kept = new Map<number, { version: number; configuration: BucketConfiguration }>();
 
-  constructor(metadata: Pick<MetadataStore, 'bucketDocuments' | 'putBucketDocument'>, now: () => number) {
+  constructor(metadata: Pick<MetadataStore, 'bucketDocuments' | 'putBucketDocument'>, clock: Clock) {
     this.#metadata = metadata;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   async of(bucket: BucketRecord): Promise<BucketConfiguration> {
@@ -67,6 +68,6 @@ export class BucketConfigurations {
 
   /** Null removes the document. */
   async put(bucket: BucketRecord, name: BucketDocumentName, document: string | null): Promise<void> {
-    await this.#metadata.putBucketDocument({ bucketId: bucket.id, name, document, nowMs: this.#now() });
+    await this.#metadata.putBucketDocument({ bucketId: bucket.id, name, document, nowMs: this.#clock.nowMs() });
   }
 }

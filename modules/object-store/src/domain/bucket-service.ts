@@ -48,7 +48,7 @@ export interface BucketPage {
 }
 
 export function createBucketService(deps: StoreDeps): BucketService {
-  const { metadata, identifiers, config, now } = deps;
+  const { metadata, identifiers, config, clock } = deps;
   const get = async (name: string): Promise<BucketRecord> => {
     const bucket = await metadata.findBucket({ name });
     if (bucket === null) throw storeErrors.NoSuchBucket({ details: { resource: name } });
@@ -72,7 +72,7 @@ export function createBucketService(deps: StoreDeps): BucketService {
         id: identifiers.bucketId(),
         name: bucket.name,
         workspaceUuid: bucket.workspaceUuid,
-        nowMs: now(),
+        nowMs: clock.nowMs(),
         encryptionMode: bucket.encryptionMode ?? config.default_encryption,
         locationHint: bucket.locationHint ?? null,
         objectLock: bucket.objectLock ?? false,
@@ -82,11 +82,11 @@ export function createBucketService(deps: StoreDeps): BucketService {
       metadata.listBuckets({ workspaceUuid, prefix, after, limit }),
     usage: (workspaceUuid) => metadata.workspaceUsage({ workspaceUuid }),
     softDelete: (bucket, retentionDays) => {
-      const purgeAtMs = now() + retentionDays * DAY_MS;
-      return metadata.softDeleteBucket({ bucketId: bucket.id, nowMs: now(), purgeAtMs });
+      const purgeAtMs = clock.nowMs() + retentionDays * DAY_MS;
+      return metadata.softDeleteBucket({ bucketId: bucket.id, nowMs: clock.nowMs(), purgeAtMs });
     },
     discard: async ({ id: bucketId }) => {
-      const nowMs = now();
+      const nowMs = clock.nowMs();
       await metadata.softDeleteBucket({ bucketId, nowMs, purgeAtMs: nowMs });
       // Small buckets are removed before the response. Maintenance finishes larger ones, whose names stay taken until
       // then.
@@ -95,9 +95,10 @@ export function createBucketService(deps: StoreDeps): BucketService {
         if (await metadata.purgeBucket(input)) return;
       }
     },
-    restore: (name, workspaceUuid) => metadata.restoreBucket({ name, workspaceUuid, nowMs: now() }),
+    restore: (name, workspaceUuid) => metadata.restoreBucket({ name, workspaceUuid, nowMs: clock.nowMs() }),
     listDeleted: (workspaceUuid) =>
-      metadata.listDeletedBuckets({ workspaceUuid, nowMs: now(), limit: config.limits.buckets_per_workspace }),
-    delete: (bucket) => metadata.deleteBucket({ bucketId: bucket.id, nowMs: now(), trashDueAtMs: trashDueAt(deps) }),
+      metadata.listDeletedBuckets({ workspaceUuid, nowMs: clock.nowMs(), limit: config.limits.buckets_per_workspace }),
+    delete: (bucket) =>
+      metadata.deleteBucket({ bucketId: bucket.id, nowMs: clock.nowMs(), trashDueAtMs: trashDueAt(deps) }),
   };
 }

@@ -25,7 +25,7 @@ export const ANONYMOUS: Caller = {
   buckets: null,
 };
 
-export function callerOf({ key, actions }: { key: AccessKeyRecord; actions: ReadonlySet<StoreAction> }): Caller {
+export function createCaller({ key, actions }: { key: AccessKeyRecord; actions: ReadonlySet<StoreAction> }): Caller {
   const { accessKeyId, workspaceUuid, createdBy: maker, buckets } = key;
   return { accessKeyId, workspaceUuid, maker, actions, buckets };
 }

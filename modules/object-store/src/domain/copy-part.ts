@@ -3,19 +3,15 @@ import type { ReadRange } from './ports/blob-store.ts';
 import type { SourceVersion } from './ports/copy-commands.ts';
 import type { FoundObject } from './ports/objects.ts';
 import type { ObjectChecksum, UploadRecord } from './ports/records.ts';
-import type { ContentDeps } from './content-writer.ts';
-import { digestContent } from './digest-content.ts';
+import type { ContentStore } from './content/content-store.ts';
+import { createStoredSource, digestStored, type StoredRange } from './content/stored-source.ts';
 import type { MultipartService, UploadName } from './multipart-service.ts';
-import { rewriteContent } from './rewrite-content.ts';
 import type { StoreDeps } from './store-deps.ts';
 
-export interface PartCopy extends UploadName {
-  source: FoundObject;
-  sourceKey: ContentKey | null;
+export interface PartCopy extends UploadName, StoredRange {
   upload: UploadRecord;
   uploadKey: ContentKey | null;
   partNumber: number;
-  range: ReadRange;
 }
 
 export interface CopiedPart {
@@ -25,7 +21,7 @@ export interface CopiedPart {
 
 interface PartCopyDeps {
   deps: StoreDeps;
-  contentDeps: ContentDeps;
+  content: ContentStore;
   multipart: MultipartService;
 }
 
@@ -42,10 +38,10 @@ interface Slice {
  * Copies a part. A range of a single stored blob becomes a reference to it; its bytes are read only if a digest is
  * missing. Content that spans several blobs, is stored inline or is encrypted is written as a new blob.
  */
-export async function copyPart(using: PartCopyDeps, copy: PartCopy): Promise<CopiedPart> {
+export async function copyPart(services: PartCopyDeps, copy: PartCopy): Promise<CopiedPart> {
   const clear = copy.sourceKey === null && copy.uploadKey === null;
-  const slice = clear ? await findSlice(using.deps, copy.source, copy.range) : null;
-  return slice === null ? await writePart(using, copy) : await referPart(using, copy, slice);
+  const slice = clear ? await findSlice(services.deps, copy.source, copy.range) : null;
+  return slice === null ? await writePart(services, copy) : await referPart(services, copy, slice);
 }
 
 async function findSlice({ metadata }: StoreDeps, source: FoundObject, range: ReadRange): Promise<Slice | null> {
@@ -85,7 +81,7 @@ async function referPart({ deps, multipart }: PartCopyDeps, copy: PartCopy, slic
 
 async function digestPart(deps: StoreDeps, copy: PartCopy): Promise<CopiedPart> {
   const algorithm = copy.upload.checksumAlgorithm ?? 'CRC64NVME';
-  const digests = await digestContent(
+  const digests = await digestStored(
     deps,
     { ...copy, workspaceUuid: copy.bucket.workspaceUuid },
     new Set(['MD5', algorithm] as const),
@@ -96,15 +92,17 @@ async function digestPart(deps: StoreDeps, copy: PartCopy): Promise<CopiedPart> 
   };
 }
 
-async function writePart(using: PartCopyDeps, copy: PartCopy): Promise<CopiedPart> {
-  const { source, sourceKey, range, upload, uploadKey, bucket, key, uploadId, partNumber } = copy;
-  const algorithm = upload.checksumAlgorithm ?? 'CRC64NVME';
-  const place = { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id };
-  const rewritten = { source, sourceKey, range, targetKey: uploadKey, algorithm, inline: false, place };
-  const { content, etag, checksum } = await rewriteContent(using, rewritten);
-  const sizeBytes = range.endExclusive - range.start;
-  await using.multipart.putPart({ bucket, key, uploadId, partNumber, content, sizeBytes, etag, checksum });
-  return { etag, checksum };
+async function writePart(services: PartCopyDeps, copy: PartCopy): Promise<CopiedPart> {
+  const { upload, uploadKey, bucket, key, uploadId, partNumber } = copy;
+  await using content = await services.content.store({
+    source: createStoredSource(services.deps, copy),
+    bucket,
+    key: uploadKey,
+    kind: 'part',
+    algorithm: upload.checksumAlgorithm ?? 'CRC64NVME',
+  });
+  await services.multipart.putPart({ bucket, key, uploadId, partNumber, content });
+  return { etag: content.etag, checksum: content.checksum };
 }
 
 /** Identifies the source, to verify on commit that it has not changed. */

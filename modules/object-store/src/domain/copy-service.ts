@@ -1,20 +1,22 @@
 import type { EventOrigin } from './ports/notifications.ts';
-import { assertSettings, readWriteRules } from './write-rules.ts';
+import { readWriteRules } from './write-rules.ts';
 import type { ChecksumAlgorithm } from './checksums/algorithms.ts';
 import type { ContentKey } from './encryption/content-key.ts';
 import type { CustomerKey } from './encryption/key-envelope.ts';
+import type { ReadRange } from './ports/blob-store.ts';
 import type { FoundObject } from './ports/objects.ts';
 import type { WriteConditions } from './ports/records.ts';
 import type { StoredVersion } from './ports/records.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, ObjectEncryption } from './ports/records.ts';
-import { assertRoom, type ContentDeps } from './content-writer.ts';
+import type { ContentStore } from './content/content-store.ts';
+import { assertRoom } from './content/content-writer.ts';
+import { createStoredSource, digestStored } from './content/stored-source.ts';
 import { copyPart, identityOf, type CopiedPart, type PartCopy } from './copy-part.ts';
-import { digestContent, type ContentToDigest } from './digest-content.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
 import type { EncryptionRequest, EncryptionService } from './encryption-service.ts';
 import type { MultipartService } from './multipart-service.ts';
 import type { ObjectService } from './object-service.ts';
-import { rewriteContent } from './rewrite-content.ts';
+import { assertUploadAllowed } from './settings/upload-rules.ts';
 import { trashDueAt, type StoreDeps } from './store-deps.ts';
 import { writeSealed } from './write-sealed.ts';
 
@@ -52,23 +54,23 @@ export interface CopyService {
 export interface CopyDeps {
   deps: StoreDeps;
   configurations: BucketConfigurations;
-  contentDeps: ContentDeps;
+  content: ContentStore;
   objects: ObjectService;
   multipart: MultipartService;
   encryption: EncryptionService;
 }
 
-export function createCopyService(using: CopyDeps): CopyService {
+export function createCopyService(services: CopyDeps): CopyService {
   return {
     object: async (copy) => {
       const { source, customerKey, bucket, encryption: request } = copy;
       const { encryption } = source.version.attributes;
-      const key = await using.encryption.open(encryption, customerKey);
-      const shared = await using.encryption.forCopy({ encryption, customerKey }, bucket, request);
-      if (shared === null) return await rewrite(using, copy, key);
-      return { stored: await shareBytes(using, copy, key, shared.encryption), ...shared };
+      const key = await services.encryption.open(encryption, customerKey);
+      const shared = await services.encryption.forCopy({ encryption, customerKey }, bucket, request);
+      if (shared === null) return await rewrite(services, copy, key);
+      return { stored: await shareBytes(services, copy, key, shared.encryption), ...shared };
     },
-    part: (copy) => copyPart(using, copy),
+    part: (copy) => copyPart(services, copy),
   };
 }
 
@@ -79,20 +81,16 @@ async function shareBytes(
   encryption: ObjectEncryption | undefined,
 ): Promise<StoredVersion> {
   const { sizeBytes } = source.version;
-  await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
+  assertUploadAllowed(await configurations.of(bucket), { sizeBytes, contentType: attributes.contentType });
   await assertRoom(deps.disk, 0);
   const shared = {
     ...(await readWriteRules(configurations, deps.quotaLimits, bucket, key, origin)),
     source: identityOf(source),
     bucketId: bucket.id,
     key,
-    nowMs: deps.now(),
+    nowMs: deps.clock.nowMs(),
     versionToken: deps.identifiers.versionToken(),
-    checksum: await checksumFor(
-      deps,
-      { source, sourceKey: contentKey, workspaceUuid: bucket.workspaceUuid },
-      checksumAlgorithm,
-    ),
+    checksum: await computeChecksum(deps, { source, sourceKey: contentKey, bucket }, checksumAlgorithm),
     conditions,
     trashDueAtMs: trashDueAt(deps),
   };
@@ -101,24 +99,22 @@ async function shareBytes(
   );
 }
 
-async function rewrite(using: CopyDeps, copy: ObjectCopy, sourceKey: ContentKey | null): Promise<CopiedObject> {
+async function rewrite(services: CopyDeps, copy: ObjectCopy, sourceKey: ContentKey | null): Promise<CopiedObject> {
   const { source, bucket, key, attributes, conditions } = copy;
-  const { sizeBytes, checksum } = source.version;
-  const sealed = await using.encryption.forWrite(bucket, copy.encryption);
-  const written = await rewriteContent(using, {
-    source,
-    sourceKey,
-    range: { start: 0, endExclusive: sizeBytes },
-    targetKey: sealed?.key ?? null,
+  const { checksum } = source.version;
+  const sealed = await services.encryption.forWrite(bucket, copy.encryption);
+  await using content = await services.content.store({
+    source: createStoredSource(services.deps, { source, sourceKey, range: wholeRange(source) }),
+    bucket,
+    key: sealed?.key ?? null,
+    kind: 'object',
+    contentType: attributes.contentType,
     algorithm: copy.checksumAlgorithm ?? checksum?.algorithm ?? 'CRC64NVME',
-    inline: true,
-    place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id },
   });
-  const stored = await using.objects.put({
-    ...written,
+  const stored = await services.objects.put({
     bucket,
     key,
-    sizeBytes,
+    content,
     attributes: withEncryption(attributes, sealed?.encryption),
     conditions,
     eventName: 'ObjectCreated:Copy',
@@ -131,14 +127,18 @@ function withEncryption(attributes: ObjectAttributes, encryption: ObjectEncrypti
   return encryption === undefined ? attributes : { ...attributes, encryption };
 }
 
-async function checksumFor(
+async function computeChecksum(
   deps: StoreDeps,
-  content: Omit<ContentToDigest, 'range'>,
+  { source, sourceKey, bucket }: { source: FoundObject; sourceKey: ContentKey | null; bucket: BucketRecord },
   wanted: ChecksumAlgorithm | null,
 ): Promise<ObjectChecksum | null> {
-  const { checksum, sizeBytes } = content.source.version;
+  const { checksum } = source.version;
   if (wanted === null || (checksum?.algorithm === wanted && checksum.type === 'FULL_OBJECT')) return checksum;
-  const range = { start: 0, endExclusive: sizeBytes };
-  const digests = await digestContent(deps, { ...content, range }, new Set([wanted]));
+  const stored = { source, sourceKey, range: wholeRange(source), workspaceUuid: bucket.workspaceUuid };
+  const digests = await digestStored(deps, stored, new Set([wanted]));
   return { algorithm: wanted, type: 'FULL_OBJECT', value: digests[wanted]?.toString('base64') ?? '' };
+}
+
+function wholeRange({ version }: FoundObject): ReadRange {
+  return { start: 0, endExclusive: version.sizeBytes };
 }

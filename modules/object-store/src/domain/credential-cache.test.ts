@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { StoreAction } from './ports/maker-rights.ts';
 import type { AccessKeyRecord } from './ports/records.ts';
 import { SecretBox } from './secrets/secret-box.ts';
-import { callerOf } from './caller.ts';
+import { createCaller } from './caller.ts';
 import { CredentialCache } from './credential-cache.ts';
 
 const secrets = new SecretBox(createSecretKey(randomBytes(32)), randomBytes);
@@ -43,7 +43,7 @@ describe('CredentialCache', () => {
         },
       },
       secrets: { open: async (sealed, context) => secrets.open(sealed, context) },
-      now: clock.nowMs,
+      clock,
     });
   });
 
@@ -97,7 +97,7 @@ describe('CredentialCache', () => {
   it('rejects a running request whose key has lost the right', async () => {
     const credential = await cache.find('tid_one');
     if (credential === null) throw new Error('the key is unknown');
-    const caller = callerOf(credential);
+    const caller = createCaller(credential);
     await cache.assertStillValid(caller, 'object:write', 'photos');
     allowed = ['bucket:list', 'object:read'];
     await clock.advance(1_000);

@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
+import type { Clock } from '@svc/runtime';
 import { deriveSigningKey, type SigningKey } from '@svc/s3-sign';
 import { serviceUnavailable, storeErrors } from '../errors.ts';
 import type { MakerRights, StoreAction } from './ports/maker-rights.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
 import type { AccessKeyRecord } from './ports/records.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
-import { callerOf, keyActions, mayDo, type Caller } from './caller.ts';
+import { createCaller, keyActions, mayDo, type Caller } from './caller.ts';
 
 /** A key of the S3 plane and its means of verifying signatures. */
 export interface Credential {
@@ -22,7 +23,7 @@ export interface CredentialCacheOptions {
   metadata: Pick<MetadataStore, 'findAccessKey'>;
   secrets: Pick<KeyRing, 'open'>;
   rights: MakerRights;
-  now: () => number;
+  clock: Clock;
   /** How long a change of the key or of its creator's rights can go unnoticed. */
   maxAgeMs?: number;
   maxKeys?: number;
@@ -55,9 +56,10 @@ export class CredentialCache {
 
   /** Null if the key is unknown or expired, or if its creator has lost all rights in the workspace. */
   async find(accessKeyId: string): Promise<Credential | null> {
-    const { now, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
+    const { clock, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
     const known = this.#entries.get(accessKeyId);
-    const entry = known !== undefined && now() - known.loadedAtMs < maxAgeMs ? known : await this.#reload(accessKeyId);
+    const entry =
+      known !== undefined && clock.nowMs() - known.loadedAtMs < maxAgeMs ? known : await this.#reload(accessKeyId);
     return entry === null ? null : this.#inForce(entry.credential);
   }
 
@@ -66,7 +68,7 @@ export class CredentialCache {
     if (accessKeyId === null) return;
     const credential = await this.find(accessKeyId);
     if (credential === null) throw storeErrors.InvalidAccessKeyId({ details: { accessKeyId } });
-    if (!mayDo(callerOf(credential), needed, bucketName)) throw storeErrors.AccessDenied();
+    if (!mayDo(createCaller(credential), needed, bucketName)) throw storeErrors.AccessDenied();
   }
 
   forget(accessKeyId: string): void {
@@ -79,7 +81,7 @@ export class CredentialCache {
     try {
       return await (this.#loads.get(accessKeyId) ?? this.#startLoad(accessKeyId));
     } catch (error) {
-      if (known !== undefined && this.#options.now() - known.loadedAtMs < MAX_STALE_MS) return known;
+      if (known !== undefined && this.#options.clock.nowMs() - known.loadedAtMs < MAX_STALE_MS) return known;
       throw serviceUnavailable(error);
     }
   }
@@ -101,8 +103,8 @@ export class CredentialCache {
   }
 
   async #load(accessKeyId: string): Promise<Entry | null> {
-    const { now, metadata, rights } = this.#options;
-    const loadedAtMs = now();
+    const { clock, metadata, rights } = this.#options;
+    const loadedAtMs = clock.nowMs();
     const key = await metadata.findAccessKey({ accessKeyId });
     if (key === null) return null;
     const { createdBy: maker, workspaceUuid } = key;
@@ -115,7 +117,7 @@ export class CredentialCache {
   }
 
   noteUse(accessKeyId: string): void {
-    this.#usedAtMs.set(accessKeyId, this.#options.now());
+    this.#usedAtMs.set(accessKeyId, this.#options.clock.nowMs());
   }
 
   /** Last use of each key since the previous call. */
@@ -127,7 +129,7 @@ export class CredentialCache {
 
   #inForce(credential: Credential): Credential | null {
     const { expiresAtMs } = credential.key;
-    const isExpired = expiresAtMs !== null && expiresAtMs <= this.#options.now();
+    const isExpired = expiresAtMs !== null && expiresAtMs <= this.#options.clock.nowMs();
     return isExpired || credential.actions.size === 0 ? null : credential;
   }
 

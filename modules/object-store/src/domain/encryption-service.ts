@@ -54,7 +54,7 @@ export interface EncryptionService {
 const KEY_ALGORITHMS = { AES256: 'sse-s3', 'aws:kms': 'sse-kms' } as const;
 
 export function createEncryptionService(
-  deps: Pick<StoreDeps, 'secrets' | 'random' | 'config' | 'metadata' | 'now'>,
+  deps: Pick<StoreDeps, 'secrets' | 'random' | 'config' | 'metadata' | 'clock'>,
   configurations: BucketConfigurations,
 ): EncryptionService {
   const findDefault = async (bucket: BucketRecord): Promise<EncryptionDocument | null> => {
@@ -111,7 +111,7 @@ export function createEncryptionService(
         bucketId: bucket.id,
         encryptionMode: document === null ? 'none' : 'sse-s3',
         document: document === null ? null : JSON.stringify(document),
-        nowMs: deps.now(),
+        nowMs: deps.clock.nowMs(),
       });
     },
   };

@@ -26,7 +26,7 @@ export interface FsckOptions {
   settleMs?: number;
 }
 
-type FsckDeps = Pick<StoreDeps, 'metadata' | 'blobs' | 'now'>;
+type FsckDeps = Pick<StoreDeps, 'metadata' | 'blobs' | 'clock'>;
 
 const BATCH = 1_000;
 
@@ -42,9 +42,9 @@ export async function fsck(deps: FsckDeps, options: FsckOptions = {}): Promise<F
 }
 
 /** Every stored blob must be known to a row. */
-async function checkBlobs({ metadata, blobs, now }: FsckDeps, { maxFindings = 1_000, settleMs = 0 }: FsckOptions) {
+async function checkBlobs({ metadata, blobs, clock }: FsckDeps, { maxFindings = 1_000, settleMs = 0 }: FsckOptions) {
   const report = { blobsFound: 0, unknown: [] as string[], unsettled: 0 };
-  const isSettled = ({ modifiedAtMs }: BlobEntry) => settleMs === 0 || modifiedAtMs < now() - settleMs;
+  const isSettled = ({ modifiedAtMs }: BlobEntry) => settleMs === 0 || modifiedAtMs < clock.nowMs() - settleMs;
   for await (const blob of blobs.list()) {
     report.blobsFound += 1;
     if (await metadata.isBlobKnown({ blobId: blob.id })) continue;

@@ -23,11 +23,11 @@ export class Janitor {
 
   /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
   async run(signal: AbortSignal): Promise<void> {
-    let nextSweepAtMs = this.#deps.now();
+    let nextSweepAtMs = this.#deps.clock.nowMs();
     const loop = new BackgroundLoop({
       run: async () => {
-        if (this.#deps.now() >= nextSweepAtMs) {
-          nextSweepAtMs = this.#deps.now() + SWEEP_MS;
+        if (this.#deps.clock.nowMs() >= nextSweepAtMs) {
+          nextSweepAtMs = this.#deps.clock.nowMs() + SWEEP_MS;
           await this.#guarded('sweep', () => this.sweep(signal));
         }
         await this.round(signal);
@@ -44,9 +44,9 @@ export class Janitor {
     await this.#noteUses();
     await this.#purgeBuckets(signal);
     await this.emptyTrash(signal);
-    const { metadata, config, now } = this.#deps;
-    await metadata.forgetCompletedUploads({ beforeMs: now() - REMEMBER_COMPLETED_MS, limit: 1_000 });
-    const unusedSinceMs = now() - config.limits.presign_seconds * 1_000 - PRESIGN_MARGIN_MS;
+    const { metadata, config, clock } = this.#deps;
+    await metadata.forgetCompletedUploads({ beforeMs: clock.nowMs() - REMEMBER_COMPLETED_MS, limit: 1_000 });
+    const unusedSinceMs = clock.nowMs() - config.limits.presign_seconds * 1_000 - PRESIGN_MARGIN_MS;
     await metadata.forgetPresignKeys({ unusedSinceMs, limit: 1_000 });
   }
 
@@ -55,10 +55,10 @@ export class Janitor {
    * removed.
    */
   async emptyTrash(signal?: AbortSignal): Promise<number> {
-    const { metadata, now, activeReads } = this.#deps;
+    const { metadata, clock, activeReads } = this.#deps;
     let removed = 0;
     for (;;) {
-      const due = await metadata.dueTrash({ nowMs: now(), limit: BATCH });
+      const due = await metadata.dueTrash({ nowMs: clock.nowMs(), limit: BATCH });
       const ready = due.filter(({ kind, contentId }) => !activeReads.isRead(kind, contentId));
       const gone: TrashEntry[] = [];
       const kept: TrashEntry[] = [];
@@ -78,12 +78,12 @@ export class Janitor {
    * (an older database was restored), and no blob is touched.
    */
   async sweep(signal?: AbortSignal): Promise<number> {
-    const { blobs, metadata, config, now, log } = this.#deps;
+    const { blobs, metadata, config, clock, log } = this.#deps;
     let removed = await blobs.sweepUnsealed(config.sweep_grace_seconds * 1_000);
     const unknown: string[] = [];
     for await (const blob of blobs.list()) {
       if (signal?.aborted === true) return removed;
-      if (blob.modifiedAtMs > now() - config.sweep_grace_seconds * 1_000) continue;
+      if (blob.modifiedAtMs > clock.nowMs() - config.sweep_grace_seconds * 1_000) continue;
       if (await metadata.isBlobKnown({ blobId: blob.id })) continue;
       unknown.push(blob.id);
       if (unknown.length > config.limits.uploads_in_flight) {
@@ -125,11 +125,12 @@ export class Janitor {
   }
 
   async #purgeBuckets(signal?: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#deps;
-    for (const bucketId of await metadata.bucketsToPurge({ nowMs: now(), limit: BATCH })) {
+    const { metadata, clock } = this.#deps;
+    for (const bucketId of await metadata.bucketsToPurge({ nowMs: clock.nowMs(), limit: BATCH })) {
       for (;;) {
         if (signal?.aborted === true) return;
-        if (await metadata.purgeBucket({ bucketId, nowMs: now(), limit: BATCH, trashDueAtMs: now() })) break;
+        if (await metadata.purgeBucket({ bucketId, nowMs: clock.nowMs(), limit: BATCH, trashDueAtMs: clock.nowMs() }))
+          break;
       }
     }
   }

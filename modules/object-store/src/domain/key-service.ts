@@ -41,7 +41,7 @@ export interface KeyService {
 }
 
 export function createKeyService(deps: StoreDeps, credentials: CredentialCache): KeyService {
-  const { metadata, identifiers, secrets, config, now } = deps;
+  const { metadata, identifiers, secrets, config, clock } = deps;
   const assertProvisioned = async (workspaceUuid: string): Promise<void> => {
     if (!(await metadata.isProvisioned({ workspaceUuid }))) throw storeErrors.TenantNotProvisioned();
   };
@@ -55,7 +55,7 @@ export function createKeyService(deps: StoreDeps, credentials: CredentialCache):
         label: wanted.label,
         ...effectiveScope(wanted.permissions, wanted.buckets),
         sealedSecret: await secrets.seal(secretAccessKey, accessKeyId),
-        createdAtMs: now(),
+        createdAtMs: clock.nowMs(),
         createdBy: wanted.createdBy,
         expiresAtMs: wanted.expiresAtMs,
         lastUsedAtMs: null,
@@ -68,8 +68,8 @@ export function createKeyService(deps: StoreDeps, credentials: CredentialCache):
       const key = known ?? (await metadata.createPresignKey({ key: await newPresignKey(deps, workspaceUuid, maker) }));
       const { accessKeyId } = key;
       // Record the use before issuing the URL: an unused key is removed once none of its URLs can be valid.
-      const isUnused = now() - (key.lastUsedAtMs ?? key.createdAtMs) > PRESIGN_TOUCH_MS;
-      if (isUnused) await metadata.touchAccessKeys({ usedAtMs: { [accessKeyId]: now() } });
+      const isUnused = clock.nowMs() - (key.lastUsedAtMs ?? key.createdAtMs) > PRESIGN_TOUCH_MS;
+      if (isUnused) await metadata.touchAccessKeys({ usedAtMs: { [accessKeyId]: clock.nowMs() } });
       const credential = await credentials.find(accessKeyId);
       if (credential === null) throw storeErrors.OperationAborted(); // just revoked
       return credential;
@@ -79,7 +79,7 @@ export function createKeyService(deps: StoreDeps, credentials: CredentialCache):
       const query = { workspaceUuid, after: '', limit: config.limits.keys_per_workspace };
       const found = await metadata.listAccessKeys(query);
       const keys = createdBy === undefined ? found : found.filter((key) => key.createdBy.principalId === createdBy);
-      const standings = await findStandings(keys, { rights: deps.rights, nowMs: now() });
+      const standings = await findStandings(keys, { rights: deps.rights, nowMs: clock.nowMs() });
       return keys.flatMap((key, index) => {
         const standing = standings[index];
         return standing === undefined ? [] : [{ key, standing }];
@@ -96,7 +96,7 @@ export function createKeyService(deps: StoreDeps, credentials: CredentialCache):
 
 /** A presigning key covers objects in all buckets of the workspace, but never the buckets themselves. */
 async function newPresignKey(
-  { identifiers, secrets, now }: StoreDeps,
+  { identifiers, secrets, clock }: StoreDeps,
   workspaceUuid: string,
   createdBy: KeyMaker,
 ): Promise<AccessKeyRecord> {
@@ -108,7 +108,7 @@ async function newPresignKey(
     permissions: ['read', 'write'],
     buckets: null,
     sealedSecret: await secrets.seal(identifiers.secretAccessKey(), accessKeyId),
-    createdAtMs: now(),
+    createdAtMs: clock.nowMs(),
     createdBy,
     expiresAtMs: null,
     lastUsedAtMs: null,

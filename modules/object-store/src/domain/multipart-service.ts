@@ -1,5 +1,4 @@
 import { storeErrors } from '../errors.ts';
-import type { NewContent } from './ports/objects.ts';
 import type { WriteConditions } from './ports/records.ts';
 import type { StoredVersion } from './ports/records.ts';
 import { lastNamed, type CompletedPart, type CompleteUpload, type ExpectedObject } from './ports/upload-commands.ts';
@@ -11,10 +10,11 @@ import { compositeChecksum } from './checksums/multipart-checksum.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, PartRecord, UploadRecord } from './ports/records.ts';
 import type { EventOrigin } from './ports/notifications.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
-import { assertRoom } from './content-writer.ts';
-import { discardRefused } from './object-service.ts';
+import { assertRoom } from './content/content-writer.ts';
+import type { PendingContent } from './content/pending-content.ts';
+import { assertUploadAllowed, maxObjectBytes } from './settings/upload-rules.ts';
 import { trashDueAt, type StoreDeps } from './store-deps.ts';
-import { assertSettings, maxObjectBytes, readWriteRules } from './write-rules.ts';
+import { readWriteRules } from './write-rules.ts';
 import { writeSealed } from './write-sealed.ts';
 
 const PART_PAGE = 1_000;
@@ -36,13 +36,15 @@ export interface NewUpload {
 
 export interface NewPart extends UploadName {
   partNumber: number;
-  content: NewContent;
+  /** Its bytes are removed if the commit is refused. */
+  content: PendingContent;
+}
+
+export interface NewPartReference extends UploadName {
+  partNumber: number;
   sizeBytes: number;
   etag: string;
   checksum: ObjectChecksum | null;
-}
-
-export interface NewPartReference extends Omit<NewPart, 'content'> {
   blobId: string;
   blobOffset: number;
   source: SourceVersion;
@@ -78,7 +80,7 @@ export interface MultipartService {
 }
 
 export function createMultipartService(deps: StoreDeps, configurations: BucketConfigurations): MultipartService {
-  const { metadata, identifiers, config, hashing, now } = deps;
+  const { metadata, identifiers, config, hashing, clock } = deps;
   const get = async ({ bucket, key, uploadId }: UploadName): Promise<UploadRecord> => {
     const upload = await metadata.findUpload({ uploadId, bucketId: bucket.id, key });
     if (upload === null) throw storeErrors.NoSuchUpload({ details: { uploadId } });
@@ -87,9 +89,9 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
   return {
     get,
     create: async ({ bucket, ...upload }) => {
-      await assertSettings(configurations, bucket, { contentType: upload.attributes.contentType });
+      assertUploadAllowed(await configurations.of(bucket), { contentType: upload.attributes.contentType });
       await assertRoom(deps.disk, 0);
-      const nowMs = now();
+      const nowMs = clock.nowMs();
       const uploadId = identifiers.uploadId(nowMs);
       const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, upload.key);
       const created = { ...upload, quota, uploadId, bucketId: bucket.id, nowMs };
@@ -98,27 +100,27 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
       );
       return uploadId;
     },
-    putPart: async ({ bucket, content, ...part }) => {
-      if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
-      const { blobId, crc64nvme, storedBytes } = content;
-      try {
+    putPart: ({ bucket, content: pending, ...part }) =>
+      pending.commit(async (content) => {
+        if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
+        const { blobId, crc64nvme, storedBytes } = content;
         const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, part.key);
         await metadata.putPart({
           ...part,
           quota,
           blobId,
+          sizeBytes: pending.sizeBytes,
+          etag: pending.etag,
+          checksum: pending.checksum,
           ...(crc64nvme === undefined ? {} : { crc64nvme }),
           ...(storedBytes === undefined ? {} : { storedBytes }),
           bucketId: bucket.id,
-          nowMs: now(),
+          nowMs: clock.nowMs(),
           trashDueAtMs: trashDueAt(deps),
         });
-      } catch (error) {
-        await discardRefused(deps, content, error);
-        throw error;
-      }
-    },
+      }),
     putPartReference: async ({ bucket, blobOffset, source, ...part }) => {
+      assertUploadAllowed(await configurations.of(bucket), { sizeBytes: part.sizeBytes });
       await assertRoom(deps.disk, 0);
       const { quota } = await readWriteRules(configurations, deps.quotaLimits, bucket, part.key);
       await metadata.putPart({
@@ -126,7 +128,7 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
         quota,
         copied: { blobOffset, source },
         bucketId: bucket.id,
-        nowMs: now(),
+        nowMs: clock.nowMs(),
         trashDueAtMs: trashDueAt(deps),
       });
     },
@@ -140,10 +142,10 @@ export function createMultipartService(deps: StoreDeps, configurations: BucketCo
         conditions,
         expected,
         bucketId: bucket.id,
-        nowMs: now(),
+        nowMs: clock.nowMs(),
         versionToken: identifiers.versionToken(),
         minPartBytes: config.limits.part_min_bytes,
-        maxObjectBytes: await maxObjectBytes(configurations, bucket, config.limits.object_bytes),
+        maxObjectBytes: maxObjectBytes(await configurations.of(bucket), config.limits.object_bytes),
         trashDueAtMs: trashDueAt(deps),
       });
     },

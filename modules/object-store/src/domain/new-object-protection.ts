@@ -1,6 +1,6 @@
 import type { ContentKey } from './encryption/content-key.ts';
 import type { BucketRecord, ObjectAttributes } from './ports/records.ts';
-import { defaultRetentionOf, parseObjectLockDocument } from './object-lock.ts';
+import { computeDefaultRetention, parseObjectLockDocument } from './object-lock.ts';
 import type { StoreServices } from './services.ts';
 
 export interface NewObjectProtection {
@@ -14,7 +14,7 @@ export interface NewObjectProtection {
 export async function defaultProtection(services: StoreServices, bucket: BucketRecord): Promise<NewObjectProtection> {
   const sealed = await services.encryption.forWrite(bucket, {});
   const lock = (await services.configurations.of(bucket)).parsed('object-lock', parseObjectLockDocument);
-  const retention = lock === null ? null : defaultRetentionOf(lock, services.deps.now());
+  const retention = lock === null ? null : computeDefaultRetention(lock, services.deps.clock.nowMs());
   return {
     key: sealed?.key ?? null,
     attributes: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assertRemovable, assertRetentionChange, defaultRetentionOf, lockedUntilMs } from './object-lock.ts';
+import { assertRemovable, assertRetentionChange, computeDefaultRetention, lockedUntilMs } from './object-lock.ts';
 
 const NOW = 1_000_000;
 const governance = { mode: 'GOVERNANCE', untilMs: NOW + 1 } as const;
@@ -35,10 +35,10 @@ describe('object lock', () => {
   });
 
   it('counts default retention from now, and a legal hold as endless', () => {
-    expect(defaultRetentionOf({ defaultRetention: null }, NOW)).toBeNull();
-    const days = defaultRetentionOf({ defaultRetention: { mode: 'GOVERNANCE', days: 2 } }, NOW);
+    expect(computeDefaultRetention({ defaultRetention: null }, NOW)).toBeNull();
+    const days = computeDefaultRetention({ defaultRetention: { mode: 'GOVERNANCE', days: 2 } }, NOW);
     expect(days).toEqual({ mode: 'GOVERNANCE', untilMs: NOW + 2 * 86_400_000 });
-    const years = defaultRetentionOf({ defaultRetention: { mode: 'COMPLIANCE', years: 1 } }, NOW);
+    const years = computeDefaultRetention({ defaultRetention: { mode: 'COMPLIANCE', years: 1 } }, NOW);
     expect(years?.untilMs).toBe(NOW + 365 * 86_400_000);
     expect(lockedUntilMs({})).toBeNull();
     expect(lockedUntilMs({ retention: governance })).toBe(NOW + 1);

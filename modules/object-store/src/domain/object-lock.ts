@@ -24,7 +24,7 @@ export function isRetentionMode(text: string): text is ObjectRetention['mode'] {
 }
 
 /** The bucket's default retention for a new version. A year has 365 days, as at AWS. */
-export function defaultRetentionOf(document: ObjectLockDocument, nowMs: number): ObjectRetention | null {
+export function computeDefaultRetention(document: ObjectLockDocument, nowMs: number): ObjectRetention | null {
   const { defaultRetention } = document;
   if (defaultRetention === null) return null;
   const days = defaultRetention.days ?? (defaultRetention.years ?? 0) * 365;

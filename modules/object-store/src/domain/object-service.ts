@@ -1,28 +1,24 @@
 import type { DeleteConditions } from './ports/delete-conditions.ts';
-import { isAppError } from '@svc/errors';
 import { storeErrors } from '../errors.ts';
-import type { DeletedObject, FoundObject, ListObjects, NewContent, ObjectPage } from './ports/objects.ts';
+import type { DeletedObject, FoundObject, ListObjects, ObjectPage } from './ports/objects.ts';
 import type { WriteConditions } from './ports/records.ts';
 import type { StoredVersion } from './ports/records.ts';
 import type { ListObjectVersions, VersionPage } from './ports/version-listing.ts';
-import type { BucketRecord, ObjectAttributes, ObjectChecksum } from './ports/records.ts';
+import type { BucketRecord, ObjectAttributes } from './ports/records.ts';
 import type { EventOrigin } from './ports/notifications.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
-import { discardContent } from './content-writer.ts';
+import type { PendingContent } from './content/pending-content.ts';
 import type { EventName } from './notifications/event-names.ts';
 import { trashDueAt, type StoreDeps } from './store-deps.ts';
-import { assertSettings, readWriteRules } from './write-rules.ts';
+import { readWriteRules } from './write-rules.ts';
 import { writeSealed } from './write-sealed.ts';
 
 export interface NewObject {
   bucket: BucketRecord;
   key: string;
-  /** Sealed. Removed if the commit is refused. */
-  content: NewContent;
-  sizeBytes: number;
-  etag: string;
+  /** Its bytes are removed if the commit is refused. */
+  content: PendingContent;
   attributes: ObjectAttributes;
-  checksum: ObjectChecksum | null;
   conditions?: WriteConditions;
   /** For notifications. Defaults to an empty origin and `ObjectCreated:Put`. */
   origin?: EventOrigin;
@@ -45,7 +41,7 @@ export interface DeleteOptions {
 
 export interface ObjectService {
   /**
-   * Resolves once bytes and row are on stable storage. Throws `QuotaExceeded`, and the errors of the bucket's settings.
+   * Resolves once bytes and row are on stable storage. Throws `PreconditionFailed` and `QuotaExceeded`.
    */
   put(object: NewObject): Promise<StoredVersion>;
   /** Throws `NoSuchKey` or `NoSuchVersion`. The details include `deleteMarker` if one hides the key. */
@@ -57,29 +53,27 @@ export interface ObjectService {
 }
 
 export function createObjectService(deps: StoreDeps, configurations: BucketConfigurations): ObjectService {
-  const { metadata, identifiers, secrets, now } = deps;
+  const { metadata, identifiers, secrets, clock } = deps;
   return {
-    put: async ({ bucket, content, origin, ...object }) => {
-      const { key, sizeBytes, attributes, conditions = {} } = object;
-      try {
-        await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
+    put: ({ bucket, content: pending, origin, ...object }) =>
+      pending.commit(async (content) => {
+        const { key, attributes, conditions = {} } = object;
         const rules = await readWriteRules(configurations, deps.quotaLimits, bucket, key, origin);
         const put = {
           ...object,
           ...rules,
           bucketId: bucket.id,
-          nowMs: now(),
+          nowMs: clock.nowMs(),
           versionToken: identifiers.versionToken(),
           content,
+          sizeBytes: pending.sizeBytes,
+          etag: pending.etag,
+          checksum: pending.checksum,
           conditions,
           trashDueAtMs: trashDueAt(deps),
         };
         return await writeSealed(secrets, attributes, (sealed) => metadata.putObject({ ...put, attributes: sealed }));
-      } catch (error) {
-        await discardRefused(deps, content, error);
-        throw error;
-      }
-    },
+      }),
     find: async (name) => {
       const { bucket, key, versionId } = name;
       const found = await metadata.findObject({
@@ -95,7 +89,7 @@ export function createObjectService(deps: StoreDeps, configurations: BucketConfi
       return await metadata.deleteObject({
         bucketId: bucket.id,
         key,
-        nowMs: now(),
+        nowMs: clock.nowMs(),
         versionToken: identifiers.versionToken(),
         trashDueAtMs: trashDueAt(deps),
         conditions,
@@ -110,19 +104,6 @@ export function createObjectService(deps: StoreDeps, configurations: BucketConfi
       metadata.listObjects({ ...page, bucketId: bucket.id, versioned: bucket.versioning !== 'unversioned' }),
     listVersions: (bucket, page) => metadata.listObjectVersions({ ...page, bucketId: bucket.id }),
   };
-}
-
-/**
- * After a refusal nothing refers to the bytes. After any other failure the row may have been committed anyway, so the
- * blob must stay; the sweep removes it if nothing needs it.
- */
-export async function discardRefused(deps: StoreDeps, content: NewContent, error: unknown): Promise<void> {
-  if (!isAppError(error) || error.status >= 500) return;
-  try {
-    await discardContent(deps.blobs, content);
-  } catch (cause) {
-    deps.log.warn({ err: cause }, 'the blob of a refused write could not be removed; the next sweep retries');
-  }
 }
 
 function assertVisible(name: ObjectName, found: FoundObject | null): FoundObject {

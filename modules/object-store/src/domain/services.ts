@@ -1,7 +1,7 @@
 import { UploadAdmission } from './admission.ts';
 import { BucketConfigurations } from './bucket-configurations.ts';
 import { createBucketService, type BucketService } from './bucket-service.ts';
-import type { ContentDeps } from './content-writer.ts';
+import { createContentStore, type ContentStore } from './content/content-store.ts';
 import { createCopyService, type CopyService } from './copy-service.ts';
 import { CredentialCache } from './credential-cache.ts';
 import { LifecycleExecutor } from './lifecycle/executor.ts';
@@ -16,7 +16,7 @@ import { TrafficCounters } from './usage/traffic-counters.ts';
 /** The services that both planes use. */
 export interface StoreServices {
   readonly deps: StoreDeps;
-  readonly contentDeps: ContentDeps;
+  readonly content: ContentStore;
   readonly buckets: BucketService;
   readonly configurations: BucketConfigurations;
   readonly objects: ObjectService;
@@ -32,29 +32,35 @@ export interface StoreServices {
 }
 
 export function createServices(deps: StoreDeps): StoreServices {
-  const { metadata, secrets, rights, now, blobs, hashing, config, random, disk } = deps;
-  const turnOfBody = (workspaceUuid: string) => deps.workspaceTraffic.turnOfBody(workspaceUuid);
-  const configurations = new BucketConfigurations(metadata, now);
-  const credentials = new CredentialCache({ metadata, secrets, rights, now });
-  const inlineMaxBytes = config.inline_max_bytes;
-  const contentDeps: ContentDeps = { blobs, hashing, inlineMaxBytes, random, disk, turnOfBody };
+  const { metadata, secrets, rights, clock, config } = deps;
+  const configurations = new BucketConfigurations(metadata, clock);
+  const credentials = new CredentialCache({ metadata, secrets, rights, clock });
+  const uploadsInFlight = new UploadAdmission(config.limits.uploads_in_flight, deps.workspaceTraffic);
+  const content = createContentStore({
+    ...deps,
+    configurations,
+    admission: uploadsInFlight,
+    maxBytes: config.limits.put_bytes,
+    inlineMaxBytes: config.inline_max_bytes,
+    turnOfBody: (workspaceUuid) => deps.workspaceTraffic.turnOfBody(workspaceUuid),
+  });
   const objects = createObjectService(deps, configurations);
   const encryption = createEncryptionService(deps, configurations);
   const multipart = createMultipartService(deps, configurations);
   return {
     deps,
-    contentDeps,
+    content,
     buckets: createBucketService(deps),
     configurations,
     encryption,
     objects,
     multipart,
     lifecycle: new LifecycleExecutor({ deps, configurations, objects, multipart }),
-    copies: createCopyService({ deps, configurations, contentDeps, objects, multipart, encryption }),
+    copies: createCopyService({ deps, configurations, content, objects, multipart, encryption }),
     keys: createKeyService(deps, credentials),
     notifications: new NotificationService(deps, configurations),
     credentials,
-    uploadsInFlight: new UploadAdmission(config.limits.uploads_in_flight, deps.workspaceTraffic),
+    uploadsInFlight,
     traffic: new TrafficCounters(),
   };
 }

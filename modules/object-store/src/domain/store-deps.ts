@@ -1,5 +1,5 @@
 import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
-import type { DiskSpace } from '@svc/runtime';
+import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { HashingDeps } from './checksums/body-hasher.ts';
 import type { ObjectStoreConfig } from '../config.ts';
@@ -33,11 +33,10 @@ export interface StoreDeps {
   config: ObjectStoreConfig;
   log: Logger;
   random: (size: number) => Buffer;
-  /** Milliseconds since the epoch. */
-  now: () => number;
+  clock: Clock;
 }
 
 /** When bytes that become unreferenced now may be removed. */
 export function trashDueAt(deps: StoreDeps): number {
-  return deps.now() + deps.config.trash_grace_seconds * 1_000;
+  return deps.clock.nowMs() + deps.config.trash_grace_seconds * 1_000;
 }

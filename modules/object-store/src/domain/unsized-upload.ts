@@ -4,9 +4,9 @@ import type { WriteConditions } from './ports/records.ts';
 import type { StoredVersion } from './ports/records.ts';
 import type { EventOrigin } from './ports/notifications.ts';
 import type { BucketRecord, ObjectAttributes } from './ports/records.ts';
-import { discardRefused } from './object-service.ts';
 import type { StoreServices } from './services.ts';
-import { writeContent, type WrittenObject } from './write-content.ts';
+import { createMemorySource, type ContentSource } from './content/content-source.ts';
+import type { PendingContent } from './content/pending-content.ts';
 
 export interface UnsizedObject {
   bucket: BucketRecord;
@@ -35,7 +35,7 @@ export class UnsizedUpload {
   #totalBytes = 0;
   #uploadId: string | null = null;
   #parts: { partNumber: number; etag: string }[] = [];
-  #whole: { written: WrittenObject; atMs: number } | null = null;
+  #whole: { content: PendingContent; atMs: number } | null = null;
 
   constructor(services: StoreServices, object: UnsizedObject) {
     this.#services = services;
@@ -63,8 +63,15 @@ export class UnsizedUpload {
       if (this.#gatheredBytes > 0) await this.#writePart();
       return;
     }
-    const written = await writeContent(this.#services, this.#takeGathered(true));
-    this.#whole = { written, atMs: this.#services.deps.now() };
+    const { bucket, attributes, contentKey } = this.#object;
+    const content = await this.#services.content.store({
+      source: this.#takeGathered(),
+      bucket,
+      key: contentKey,
+      kind: 'object',
+      contentType: attributes.contentType,
+    });
+    this.#whole = { content, atMs: this.#services.deps.clock.nowMs() };
   }
 
   /** Makes the object visible. */
@@ -83,32 +90,17 @@ export class UnsizedUpload {
       this.#uploadId = null;
       return stored;
     }
-    const { written, atMs } = this.#whole;
-    const { now, config } = this.#services.deps;
+    const { content, atMs } = this.#whole;
+    const { clock, config } = this.#services.deps;
     // No row refers to the bytes yet. Give up well before the sweep may remove them.
-    if (now() - atMs > (config.sweep_grace_seconds * 1_000) / 2) throw storeErrors.RequestTimeout();
-    this.#whole = null;
-    const { content, sizeBytes, etag, checksum } = written;
-    return await this.#services.objects.put({
-      bucket,
-      key,
-      content,
-      sizeBytes,
-      etag,
-      attributes,
-      checksum,
-      conditions,
-      origin,
-    });
+    if (clock.nowMs() - atMs > (config.sweep_grace_seconds * 1_000) / 2) throw storeErrors.RequestTimeout();
+    return await this.#services.objects.put({ bucket, key, content, attributes, conditions, origin });
   }
 
   /** Removes everything that was not committed. */
   async discard(): Promise<void> {
     this.#gathered = [];
-    const whole = this.#whole;
-    this.#whole = null;
-    const refusal = storeErrors.IncompleteBody();
-    if (whole !== null) await discardRefused(this.#services.deps, whole.written.content, refusal);
+    await this.#whole?.content.discard();
     const uploadId = this.#uploadId;
     this.#uploadId = null;
     const { bucket, key } = this.#object;
@@ -116,7 +108,7 @@ export class UnsizedUpload {
   }
 
   async #writePart(): Promise<void> {
-    const { bucket, key, attributes, origin } = this.#object;
+    const { bucket, key, attributes, contentKey, origin } = this.#object;
     const { multipart, deps } = this.#services;
     this.#uploadId ??= await multipart.create({
       bucket,
@@ -128,20 +120,16 @@ export class UnsizedUpload {
     });
     const partNumber = this.#parts.length + 1;
     if (partNumber > deps.config.limits.parts) throw storeErrors.EntityTooLarge();
-    const { content, sizeBytes, etag, checksum } = await writeContent(this.#services, this.#takeGathered(false));
-    const name = { bucket, key, uploadId: this.#uploadId };
-    await multipart.putPart({ ...name, partNumber, content, sizeBytes, etag, checksum });
-    this.#parts.push({ partNumber, etag });
+    const source = this.#takeGathered();
+    await using content = await this.#services.content.store({ source, bucket, key: contentKey, kind: 'part' });
+    await multipart.putPart({ bucket, key, uploadId: this.#uploadId, partNumber, content });
+    this.#parts.push({ partNumber, etag: content.etag });
   }
 
-  #takeGathered(inline: boolean): Parameters<typeof writeContent>[1] {
-    const chunks = this.#gathered;
-    const sizeBytes = this.#gatheredBytes;
+  #takeGathered(): ContentSource {
+    const source = createMemorySource(this.#gathered);
     this.#gathered = [];
     this.#gatheredBytes = 0;
-    const pump = async (consume: (chunk: Buffer) => Promise<unknown> | undefined): Promise<void> => {
-      for (const chunk of chunks) await consume(chunk);
-    };
-    return { sizeBytes, bucket: this.#object.bucket, key: this.#object.contentKey, inline, pump };
+    return source;
   }
 }

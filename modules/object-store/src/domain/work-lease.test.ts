@@ -29,7 +29,7 @@ describe('WorkLease', () => {
       name: 'work',
       holder,
       durationMs: DURATION_MS,
-      now: clock.nowMs,
+      clock,
       ...(renewAfterMs === undefined ? {} : { renewAfterMs }),
     });
 

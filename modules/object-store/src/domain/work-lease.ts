@@ -1,3 +1,4 @@
+import type { Clock } from '@svc/runtime';
 import type { WorkLeaseCommands } from './ports/work-leases.ts';
 
 export interface WorkLeaseOptions {
@@ -10,7 +11,7 @@ export interface WorkLeaseOptions {
   durationMs: number;
   /** A lease younger than this is not renewed. Defaults to 0: each call of `keep` renews. */
   renewAfterMs?: number;
-  now: () => number;
+  clock: Clock;
 }
 
 /** This process's share in a lease: it is taken before the work, and kept during it. */
@@ -25,8 +26,8 @@ export class WorkLease {
 
   /** Takes or renews the lease. False if another process holds it. */
   async keep(): Promise<boolean> {
-    const { metadata, name, holder, durationMs, renewAfterMs = 0, now } = this.#options;
-    const nowMs = now();
+    const { metadata, name, holder, durationMs, renewAfterMs = 0, clock } = this.#options;
+    const nowMs = clock.nowMs();
     if (this.#untilMs - nowMs > durationMs - renewAfterMs) return true;
     const untilMs = nowMs + durationMs;
     const isHeld = await metadata.takeLease({ name, holder, nowMs, untilMs });

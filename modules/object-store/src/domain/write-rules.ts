@@ -1,10 +1,9 @@
 import type { QuotaLimits } from '@svc/quotas';
-import { storeErrors } from '../errors.ts';
 import type { WriteQuota } from './ports/records.ts';
 import type { EventOrigin, NotifyRule } from './ports/notifications.ts';
 import type { BucketRecord } from './ports/records.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
-import { allowsContentType, readStoredSettings } from './settings/bucket-settings.ts';
+import { readStoredSettings } from './settings/bucket-settings.ts';
 import { parseNotificationDocument, type NotificationRule } from './notifications/notification-document.ts';
 
 /** What a bucket's configuration requires of an object write. */
@@ -42,34 +41,4 @@ function rulesFor(key: string, rules: readonly NotificationRule[]): NotifyRule['
   return rules
     .filter((rule) => rule.enabled && key.startsWith(rule.prefix) && key.endsWith(rule.suffix))
     .map(({ id, events }) => ({ destination: id, patterns: events }));
-}
-
-/** Throws `EntityTooLarge` or `InvalidRequest` if the bucket's settings forbid the object. */
-export async function assertSettings(
-  configurations: BucketConfigurations,
-  bucket: BucketRecord,
-  object: { sizeBytes?: number; contentType?: string },
-): Promise<void> {
-  if (bucket.configurationVersion === 0) return;
-  const { maxObjectSizeBytes = null, allowedContentTypes = null } = readStoredSettings(await configurations.of(bucket));
-  const { sizeBytes, contentType } = object;
-  if (sizeBytes !== undefined && maxObjectSizeBytes !== null && sizeBytes > maxObjectSizeBytes) {
-    throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed: maxObjectSizeBytes } });
-  }
-  if (contentType === undefined || allowedContentTypes === null) return;
-  if (allowsContentType({ allowedContentTypes }, contentType)) return;
-  throw storeErrors.InvalidRequest({
-    details: { reason: 'Objects of this content type are not allowed in this bucket' },
-  });
-}
-
-/** Maximum size of an object from a multipart upload. */
-export async function maxObjectBytes(
-  configurations: BucketConfigurations,
-  bucket: BucketRecord,
-  limitBytes: number,
-): Promise<number> {
-  if (bucket.configurationVersion === 0) return limitBytes;
-  const { maxObjectSizeBytes } = readStoredSettings(await configurations.of(bucket));
-  return Math.min(limitBytes, maxObjectSizeBytes ?? limitBytes);
 }

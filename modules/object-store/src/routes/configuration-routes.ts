@@ -119,7 +119,7 @@ function edit(
 ): Promise<{ configuration: BucketConfiguration }> {
   const { deps, configurations, buckets } = services;
   return editDocuments(
-    { metadata: deps.metadata, configurations, now: deps.now },
+    { metadata: deps.metadata, configurations, clock: deps.clock },
     { find: () => buckets.getOwn(name, workspaceUuid), edit: change },
   );
 }

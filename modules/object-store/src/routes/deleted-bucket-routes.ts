@@ -41,7 +41,7 @@ function registerDelete(app: HttpApp, { services }: ManagementDeps): void {
         return envelope('Bucket deleted; it can be restored', toDeletedBucketView(deleted));
       }
       await (request.query.force === true ? buckets.discard(bucket) : buckets.delete(bucket));
-      return envelope('Bucket deleted', toGoneBucketView(bucket, deps.now()));
+      return envelope('Bucket deleted', toGoneBucketView(bucket, deps.clock.nowMs()));
     },
   );
 }

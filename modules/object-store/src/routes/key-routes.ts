@@ -83,7 +83,7 @@ function registerCreate(app: HttpApp, management: ManagementDeps): void {
         permissions,
         buckets,
         createdBy: createKeyMaker(principal),
-        expiresAtMs: readExpiry(expires_at, deps.now(), principal),
+        expiresAtMs: readExpiry(expires_at, deps.clock.nowMs(), principal),
       });
       const view = toCreatedKeyView(key, secretAccessKey, management.s3Endpoint());
       return await reply.status(201).send(envelope('Access key created', view));

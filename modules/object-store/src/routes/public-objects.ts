@@ -1,4 +1,4 @@
-import { bucketAccessOf } from '../domain/access/bucket-access.ts';
+import { readBucketAccess } from '../domain/access/bucket-access.ts';
 import { mayReadAnonymously } from '../domain/access/public-read.ts';
 import type { ContentReader } from '../domain/content/content-headers.ts';
 import { assertObjectKey } from '../domain/object-key.ts';
@@ -33,7 +33,7 @@ export async function findPublicObject(
   const found = await objects.find({ bucket, key }).catch((error: unknown) => {
     throw isNoSuchKey(error) ? absent() : error;
   });
-  const access = bucketAccessOf(bucket, configuration);
+  const access = readBucketAccess(bucket, configuration);
   if (!mayReadAnonymously({ bucket, access, version: found.version })) throw absent();
   return { bucket, found, cacheControl: readSettings(configuration, deps.config.soft_delete_days).cacheControl };
 }

@@ -8,7 +8,7 @@ import type { ManagementDeps } from './management-deps.ts';
  */
 export function limitRequestRate(scope: HttpApp, { services }: ManagementDeps): void {
   const perSecond = services.deps.config.limits.management_requests_per_second;
-  const limiter = new RateLimiter({ perMinute: perSecond * 60, burst: perSecond }, services.deps.now);
+  const limiter = new RateLimiter({ perMinute: perSecond * 60, burst: perSecond }, () => services.deps.clock.nowMs());
   scope.addHook('onRequest', async (request, reply) => {
     const bucketName = parseName(request.params) ?? parseName({ name: parseBucket(request.query) });
     if (bucketName === null) return;

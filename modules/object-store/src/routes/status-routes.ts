@@ -1,6 +1,6 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
-import { ownerOf } from '../domain/access/owner-identity.ts';
+import { createOwner } from '../domain/access/owner-identity.ts';
 import { MAX_OBJECT_TAGS } from '../domain/tags.ts';
 import { envelope } from './envelope.ts';
 import { REGION, type ManagementDeps } from './management-deps.ts';
@@ -42,7 +42,7 @@ export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: Man
     },
     async (request) => {
       const { workspaceUuid } = grantOf(request);
-      const owner = ownerOf(workspaceUuid);
+      const owner = createOwner(workspaceUuid);
       const usage = await buckets.usage(workspaceUuid);
       return envelope('Object store', {
         enabled: true,

@@ -46,7 +46,7 @@ export function registerUrlRoutes(app: HttpApp, management: ManagementDeps): voi
         public: settings.publicDefault,
         virtual_host: virtualHostUrl(s3Endpoint(), config.domains[0], bucket.name),
         path_style: `${s3Endpoint()}/${bucket.name}/`,
-        management_public: `${baseUrlOf(management, request)}${publicObjectPath(workspaceUuid, bucket.name, '{key}')}`,
+        management_public: `${readBaseUrl(management, request)}${publicObjectPath(workspaceUuid, bucket.name, '{key}')}`,
         public_objects: ownOriginUrl(management, request, bucket.name, '{key}'),
         custom_domains: await customDomains(bucket),
       });
@@ -71,7 +71,7 @@ export function publicUrl(
   path: string,
 ): string {
   const own = ownOriginUrl(management, request, bucket.name, path);
-  return own ?? `${baseUrlOf(management, request)}${publicObjectPath(bucket.workspaceUuid, bucket.name, path)}`;
+  return own ?? `${readBaseUrl(management, request)}${publicObjectPath(bucket.workspaceUuid, bucket.name, path)}`;
 }
 
 /** Null below `localhost`: not every client can resolve those names, and page loads are redirected there anyway. */
@@ -85,7 +85,7 @@ function ownOriginUrl(
 }
 
 /** The configured base URL, or else the one the caller used. */
-function baseUrlOf({ baseUrl }: Pick<ManagementDeps, 'baseUrl'>, request: FastifyRequest): string {
+function readBaseUrl({ baseUrl }: Pick<ManagementDeps, 'baseUrl'>, request: FastifyRequest): string {
   return baseUrl?.() ?? `${request.protocol}://${request.host}`;
 }
 

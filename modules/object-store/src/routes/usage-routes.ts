@@ -77,7 +77,7 @@ export function registerUsageRoutes(app: HttpApp, { services }: ManagementDeps):
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const { bucket: name, resolution = 'day' } = request.query;
-      const { fromMs, toMs } = parseSpan(request.query, resolution, deps.now());
+      const { fromMs, toMs } = parseSpan(request.query, resolution, deps.clock.nowMs());
       const bucket = name === undefined ? null : await buckets.getOwn(name, workspaceUuid);
       const bucketId = bucket?.id ?? null;
       const span = { workspaceUuid, bucketId, resolution, fromMs, toMs, limit: MOST_POINTS };

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { admitRequest } from '../domain/admission.ts';
-import { ANONYMOUS, callerOf, mayDo } from '../domain/caller.ts';
+import { ANONYMOUS, createCaller, mayDo } from '../domain/caller.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { storeErrors } from '../errors.ts';
@@ -34,7 +34,7 @@ export async function dispatch(
     throw storeErrors.NotImplemented({ details: { operation: detected.name, reason: NOT_IMPLEMENTED } });
   }
   assertKnownHeaders(request);
-  const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential);
+  const caller = authentication === null ? ANONYMOUS : createCaller(authentication.credential);
   if (caller.workspaceUuid !== null) await admitRequest(services, caller.workspaceUuid);
   if (authentication !== null) await oversight.audit.noteFirstUse(authentication.credential.key, caller, request);
   const { name, needs } = detected;
@@ -66,7 +66,7 @@ export async function dispatch(
 function authenticateRequest(request: S3Request, { deps, credentials }: StoreServices): Promise<Authentication | null> {
   return authenticate(request, {
     credentials,
-    now: deps.now,
+    clock: deps.clock,
     regions: deps.config.regions,
     maxPresignSeconds: deps.config.limits.presign_seconds,
   });

@@ -1,6 +1,6 @@
 import type { PolicyAction } from '../domain/access/policy/known-actions.ts';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { defaultRetentionOf, isRetentionMode, parseObjectLockDocument } from '../domain/object-lock.ts';
+import { computeDefaultRetention, isRetentionMode, parseObjectLockDocument } from '../domain/object-lock.ts';
 import { storeErrors } from '../errors.ts';
 import type { BucketRecord, ObjectAttributes, ObjectRetention } from '../domain/ports/records.ts';
 import { mayAlso } from './access/authorize.ts';
@@ -25,7 +25,7 @@ export async function readObjectLock(context: ObjectContext): Promise<Locks> {
   const asked = asksForLock(headers);
   const configuration = await services.configurations.of(bucket);
   const document = configuration.parsed('object-lock', parseObjectLockDocument);
-  const nowMs = services.deps.now();
+  const nowMs = services.deps.clock.nowMs();
   const requested = readRetention(headers.get(MODE), headers.get(UNTIL), nowMs);
   if (hold !== undefined && hold !== 'ON' && hold !== 'OFF') {
     throw invalid("Legal Hold must be either of 'ON' or 'OFF'", HOLD, hold);
@@ -36,7 +36,7 @@ export async function readObjectLock(context: ObjectContext): Promise<Locks> {
   }
   if (requested !== null) assertMayLock(context, 's3:PutObjectRetention');
   if (hold !== undefined) assertMayLock(context, 's3:PutObjectLegalHold');
-  const retention = requested ?? defaultRetentionOf(document, nowMs);
+  const retention = requested ?? computeDefaultRetention(document, nowMs);
   return {
     ...(retention === null ? {} : { retention }),
     ...(hold === undefined ? {} : { legalHold: hold === 'ON' }),

@@ -1,8 +1,8 @@
-import { ownerOf } from '../domain/access/owner-identity.ts';
+import { createOwner } from '../domain/access/owner-identity.ts';
 import type { XmlNode } from './xml-writer.ts';
 
 /** The content of `<Owner>` and `<Initiator>`. */
 export function ownerElement(workspaceUuid: string): XmlNode {
-  const { id, displayName } = ownerOf(workspaceUuid);
+  const { id, displayName } = createOwner(workspaceUuid);
   return { ID: id, DisplayName: displayName };
 }

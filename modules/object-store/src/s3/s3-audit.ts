@@ -1,5 +1,6 @@
 import type { Action, AuditEntry, AuditLog, Principal } from '@svc/access';
 import { RateLimiter } from '@svc/http';
+import type { Clock } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { Caller } from '../domain/caller.ts';
 import type { MetadataStore } from '../domain/ports/metadata-store.ts';
@@ -18,7 +19,7 @@ export interface S3AuditOptions {
   metadata: Pick<MetadataStore, 'touchAccessKeys'>;
   log: Logger;
   metrics: Metrics;
-  now: () => number;
+  clock: Clock;
 }
 
 /** Refusals that one key may write. Successes need the right to change something, and are all written. */
@@ -46,7 +47,7 @@ export class S3Audit {
 
   constructor(options: S3AuditOptions) {
     this.#options = options;
-    this.#refusals = new RateLimiter(REFUSALS, options.now, MAX_REMEMBERED_KEYS);
+    this.#refusals = new RateLimiter(REFUSALS, () => options.clock.nowMs(), MAX_REMEMBERED_KEYS);
     this.#suppressed = options.metrics.counter(
       'svc_s3_audit_suppressed_total',
       'Refused S3 requests that were left out of the audit log because their key had too many',
@@ -85,11 +86,11 @@ export class S3Audit {
   }
 
   async #writeFirstUse(accessKeyId: string, caller: Caller, request: S3Request): Promise<void> {
-    const { metadata, now, log } = this.#options;
+    const { metadata, clock, log } = this.#options;
     const change = { action: 'key:use', resource: `key/${accessKeyId}`, details: {} } as const;
     await this.record(change, { caller, request, bucket: null }, 200);
     try {
-      await metadata.touchAccessKeys({ usedAtMs: { [accessKeyId]: now() } });
+      await metadata.touchAccessKeys({ usedAtMs: { [accessKeyId]: clock.nowMs() } });
     } catch (error) {
       log.error({ err: error }, 'the first use of an access key could not be recorded');
     }

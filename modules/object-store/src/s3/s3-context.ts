@@ -6,7 +6,7 @@ import type { StoreServices } from '../domain/services.ts';
 import type { EventOrigin } from '../domain/ports/notifications.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
 import type { RequestAccess } from './access/authorize.ts';
-import type { ContentConsumer } from '../domain/write-content.ts';
+import type { ContentSource } from '../domain/content/content-source.ts';
 import type { PayloadDeclaration } from './auth/payload-declaration.ts';
 import type { S3Audit } from './s3-audit.ts';
 import type { S3Request } from './s3-request.ts';
@@ -27,7 +27,7 @@ export interface S3Context {
   readonly services: StoreServices;
   readonly oversight: S3Oversight;
   /** Source of the content if it is not the whole body, such as the file of a form. */
-  readonly body?: (consume: ContentConsumer) => Promise<void>;
+  readonly body?: ContentSource['pump'];
 }
 
 /** Context of an operation on a bucket: the request was allowed. */

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { contentHeaders, type ContentView } from '../domain/content/content-headers.ts';
-import { inlineContent, readContent } from '../domain/read-content.ts';
+import { inlineContent, readContent } from '../domain/content/read-content.ts';
 import type { StoreDeps } from '../domain/store-deps.ts';
 import type { ContentKey } from '../domain/encryption/content-key.ts';
 import type { ReadRange } from '../domain/ports/blob-store.ts';

@@ -93,7 +93,7 @@ export function childText(element: XmlElement, name: string): string | undefined
 }
 
 /** The text of an element without children. */
-export function textOf(element: XmlElement): string {
+export function readText(element: XmlElement): string {
   if (typeof element === 'string') return element;
   throw storeErrors.MalformedXML();
 }

@@ -1,5 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { createLocalKeyWrapper } from '@svc/keys';
+import { systemClock } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { KeyRotation } from '../../src/domain/key-rotation/key-rotation.ts';
@@ -26,6 +27,7 @@ export function describeKeyRotation(open: OpenMetadata): void {
     const bench = metadataBench(open);
     let store: MetadataStore;
     let nowMs = Date.now();
+    const clock = { ...systemClock, nowMs: () => nowMs };
     beforeEach(() => {
       ({ store } = bench);
     });
@@ -33,9 +35,9 @@ export function describeKeyRotation(open: OpenMetadata): void {
     const legacy = new SecretBox(master, randomBytes);
     /** A separate key ring over the same store, as on another replica. */
     const newRing = () =>
-      new KeyRing({ metadata: store, wrapper, legacy, cacheMs: 3_600_000, random: randomBytes, now: () => nowMs });
+      new KeyRing({ metadata: store, wrapper, legacy, cacheMs: 3_600_000, random: randomBytes, clock });
     const createRotation = (ring: KeyRing, metadata = store, holder = 'one') =>
-      new KeyRotation({ metadata, secrets: ring, holder, log, now: () => nowMs });
+      new KeyRotation({ metadata, secrets: ring, holder, log, clock });
     const seal = async (ring: KeyRing, secret: string): Promise<ObjectEncryption> => ({
       mode: 'sse-s3',
       sealedKey: await ring.seal(secret, ringContext({ mode: 'sse-s3' })),

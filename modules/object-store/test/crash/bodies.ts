@@ -7,7 +7,7 @@ export interface Body {
 }
 
 /** Bytes derived from the number: the same every time, and unique to it. */
-export function bytesOf(seed: string, { number, sizeBytes }: Body): Buffer {
+export function generateBytes(seed: string, { number, sizeBytes }: Body): Buffer {
   const key = createHash('sha256').update(`${seed}/${number}`).digest();
   const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
   return cipher.update(Buffer.alloc(sizeBytes));

@@ -1,5 +1,5 @@
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { bytesOf } from './bodies.ts';
+import { generateBytes } from './bodies.ts';
 import { EXPIRING_BUCKET as Bucket } from './campaign-state.ts';
 import { settle, type CrashClient } from './client.ts';
 
@@ -23,7 +23,7 @@ export async function putAging(client: CrashClient): Promise<boolean> {
   const body = aging.newBody(Math.floor(random() * 130_000));
   const attempt = { kind: 'put', body } as const;
   aging.begin(Key, attempt);
-  return await settle(client.s3.send(new PutObjectCommand({ Bucket, Key, Body: bytesOf(aging.seed, body) })), {
+  return await settle(client.s3.send(new PutObjectCommand({ Bucket, Key, Body: generateBytes(aging.seed, body) })), {
     answered: () => {
       aging.answered(Key, attempt);
       if (goes) aging.begin(Key, { kind: 'delete' });

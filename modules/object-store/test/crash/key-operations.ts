@@ -9,7 +9,7 @@ import {
   PutObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { bytesOf } from './bodies.ts';
+import { generateBytes } from './bodies.ts';
 import { CRASH_BUCKET as Bucket } from './campaign-state.ts';
 import { settle, type CrashClient } from './client.ts';
 
@@ -29,7 +29,7 @@ async function write(
   const key = anyKey(client);
   const attempt = { kind: 'put', body: writes.newBody(sizeBytes) } as const;
   writes.begin(key, attempt);
-  return await settle(send(key, bytesOf(writes.seed, attempt.body)), {
+  return await settle(send(key, generateBytes(writes.seed, attempt.body)), {
     answered: () => writes.answered(key, attempt),
     refused: () => writes.refused(key, attempt),
   });
@@ -107,7 +107,7 @@ export async function readBack(client: CrashClient): Promise<boolean> {
   if (body === null) return false;
   const { Body } = await client.s3.send(new GetObjectCommand({ Bucket, Key: key }));
   const found = Buffer.from((await Body?.transformToByteArray()) ?? []);
-  if (!found.equals(bytesOf(writes.seed, body))) findings.push(`${key}: other bytes while the server ran`);
+  if (!found.equals(generateBytes(writes.seed, body))) findings.push(`${key}: other bytes while the server ran`);
   return true;
 }
 

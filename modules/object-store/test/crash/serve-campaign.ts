@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Access } from '@svc/access';
 import { createHttpApp, createListener } from '@svc/http';
+import { systemClock } from '@svc/runtime';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit } from '@svc/testing';
 import { unlimitedQuotas } from '@svc/quotas';
@@ -45,7 +46,8 @@ async function main(): Promise<void> {
   await store.module.maintain();
   const { metadata, blobs } = store;
   // Uses the time before the sweep: blobs that came of age since are left to the next one.
-  const found = await fsck({ metadata, blobs, now: () => beganAtMs }, { settleMs: SETTLE_SECONDS * 1_000 });
+  const clock = { ...systemClock, nowMs: () => beganAtMs };
+  const found = await fsck({ metadata, blobs, clock }, { settleMs: SETTLE_SECONDS * 1_000 });
   const key = await prepare(store, join(folder, 'test-key.json'));
   const management = await serveManagement(store);
   await store.module.start(new AbortController().signal);

@@ -1,4 +1,4 @@
-import { bytesOf, type Body } from './bodies.ts';
+import { generateBytes, type Body } from './bodies.ts';
 
 interface KnownVersion {
   body: Body;
@@ -55,7 +55,7 @@ export class VersionJournal {
       return null;
     }
     if (version.state === 'gone') return `${name}: is there after its deletion was answered`;
-    if (!found.equals(bytesOf(this.#seed, version.body))) return `${name}: found ${found.length} other bytes`;
+    if (!found.equals(generateBytes(this.#seed, version.body))) return `${name}: found ${found.length} other bytes`;
     version.state = 'there';
     return null;
   }

@@ -1,5 +1,5 @@
 import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { bytesOf } from './bodies.ts';
+import { generateBytes } from './bodies.ts';
 import { VERSIONED_BUCKET as Bucket } from './campaign-state.ts';
 import { settle, type CrashClient } from './client.ts';
 
@@ -14,7 +14,9 @@ export async function putVersion(client: CrashClient): Promise<boolean> {
   const { writes, versions } = client.state;
   const Key = anyKey(client);
   const body = writes.newBody(Math.floor(client.random() * 130_000));
-  const { VersionId } = await client.s3.send(new PutObjectCommand({ Bucket, Key, Body: bytesOf(writes.seed, body) }));
+  const { VersionId } = await client.s3.send(
+    new PutObjectCommand({ Bucket, Key, Body: generateBytes(writes.seed, body) }),
+  );
   if (VersionId !== undefined) versions.written(Key, VersionId, body);
   return VersionId !== undefined;
 }

@@ -1,4 +1,4 @@
-import { bytesOf, type Body } from './bodies.ts';
+import { generateBytes, type Body } from './bodies.ts';
 
 /** One operation a client requested on a key. */
 export type Attempt = { kind: 'put'; body: Body } | { kind: 'delete' };
@@ -65,7 +65,7 @@ export class WriteJournal {
     const history = this.#history(key);
     const possible = [history.settled, ...history.open];
     const match = possible.find((attempt) =>
-      attempt.kind === 'delete' ? found === null : found?.equals(bytesOf(this.seed, attempt.body)) === true,
+      attempt.kind === 'delete' ? found === null : found?.equals(generateBytes(this.seed, attempt.body)) === true,
     );
     if (match === undefined) {
       const expected = possible.map((attempt) => (attempt.kind === 'put' ? `put ${attempt.body.number}` : 'delete'));

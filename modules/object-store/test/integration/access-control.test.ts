@@ -20,7 +20,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ownerOf } from '../../src/domain/access/owner-identity.ts';
+import { createOwner } from '../../src/domain/access/owner-identity.ts';
 import { sendRaw, signed, type RawRequest } from '../support/raw-request.ts';
 import { startStore, type RunningStore, type TestKey } from '../support/running-store.ts';
 import { catchRefusal, sdkClient } from '../support/s3-client.ts';
@@ -30,7 +30,7 @@ const ALL_USERS = 'http://acs.amazonaws.com/groups/global/AllUsers';
 
 describe('access from outside the workspace', () => {
   const [home, abroad] = [randomUUID(), randomUUID()];
-  const [owner, guest] = [ownerOf(home), ownerOf(abroad)];
+  const [owner, guest] = [createOwner(home), createOwner(abroad)];
   let folder: TemporaryFolder;
   let store: RunningStore;
   let key: TestKey;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { systemClock } from '@svc/runtime';
 import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
@@ -32,10 +33,10 @@ describe('lifecycle rules of a bucket', () => {
   let client: S3Client;
   let offsetMs = 0;
   let number = 0;
-  const now = () => Date.now() + offsetMs;
+  const clock = { ...systemClock, nowMs: () => Date.now() + offsetMs };
 
   beforeAll(async () => {
-    store = await startClientStore({ now, config: { trash_grace_seconds: 0 } });
+    store = await startClientStore({ clock, config: { trash_grace_seconds: 0 } });
     ({ client } = store);
   });
   afterAll(async () => {
@@ -53,7 +54,7 @@ describe('lifecycle rules of a bucket', () => {
     const deps = {
       metadata: store.metadata,
       blobs: store.blobs,
-      now,
+      clock,
       config: testConfig({ trash_grace_seconds: 0 }),
       identifiers: { versionToken: () => randomUUID().replaceAll('-', '') },
       quotaLimits: unlimitedQuotas,
@@ -159,13 +160,16 @@ describe('lifecycle rules of a bucket', () => {
     await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
     const put = (Key: string, more: Partial<PutObjectCommandInput> = {}) =>
       client.send(new PutObjectCommand({ Bucket, Key, Body: 'x'.repeat(100), ...more }));
-    const locked = { ObjectLockMode: 'COMPLIANCE', ObjectLockRetainUntilDate: new Date(now() + 90 * DAY_MS) } as const;
+    const locked = {
+      ObjectLockMode: 'COMPLIANCE',
+      ObjectLockRetainUntilDate: new Date(clock.nowMs() + 90 * DAY_MS),
+    } as const;
     await put('tagged', { Tagging: 'kind=old' });
     await put('tagged-otherwise', { Tagging: 'kind=new' });
     await put('small', { Tagging: 'kind=old', Body: 'x' });
     await put('locked', { Tagging: 'kind=old', ...locked });
     const Filter = { And: { Tags: [{ Key: 'kind', Value: 'old' }], ObjectSizeGreaterThan: 50 } };
-    const date = new Date(Math.ceil(now() / DAY_MS + 1) * DAY_MS);
+    const date = new Date(Math.ceil(clock.nowMs() / DAY_MS + 1) * DAY_MS);
     const rule = { Filter, Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: 1 } } as const;
     await setRules(Bucket, { ID: 'd', ...rule, Expiration: { Date: date } });
     expect(await runAfter(0)).toMatchObject({ expired: 0 });
@@ -194,7 +198,7 @@ describe('lifecycle rules of a bucket', () => {
     const keys = [...Array.from({ length: 1_500 }, () => 'many'), ...Array.from({ length: 700 }, (_, at) => `z${at}`)];
     await Promise.all(
       keys.map((key) =>
-        store.metadata.putObject({ ...one, key, nowMs: now(), versionToken: randomUUID().replaceAll('-', '') }),
+        store.metadata.putObject({ ...one, key, nowMs: clock.nowMs(), versionToken: randomUUID().replaceAll('-', '') }),
       ),
     );
     const noncurrent = { NoncurrentDays: 1, NewerNoncurrentVersions: 20 };
@@ -208,7 +212,7 @@ describe('lifecycle rules of a bucket', () => {
     const Bucket = await makeBucket();
     await setRules(Bucket, { ID: 'r', Prefix: '', Status: 'Enabled', Expiration: { Days: 1 } });
     for (const Key of ['a', 'b', 'c']) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
-    const later = now() + 3 * DAY_MS;
+    const later = clock.nowMs() + 3 * DAY_MS;
     const lease = { name: 'lifecycle', holder: 'another', nowMs: later, untilMs: later + 60_000 };
     expect(await store.metadata.takeLease(lease)).toBe(true);
     expect(await runAfter(3)).toMatchObject({ ran: false });

@@ -31,7 +31,7 @@ describe('object lock over S3', () => {
   const Key = 'ledger';
 
   beforeAll(async () => {
-    store = await startClientStore({ workspaceUuid, client: { systemClockOffset: 0 }, now: clock.nowMs });
+    store = await startClientStore({ workspaceUuid, client: { systemClockOffset: 0 }, clock });
     ({ client } = store);
     editor = sdkClient(store, await store.createKey({ workspaceUuid, permissions: ['read', 'write'] }));
     await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));

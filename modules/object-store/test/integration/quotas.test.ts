@@ -5,6 +5,7 @@ import {
   DeleteObjectCommand,
   PutObjectCommand,
   UploadPartCommand,
+  UploadPartCopyCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -83,6 +84,25 @@ describe('bucket quotas and limits over S3', () => {
     expect(await catchRefusal(put('b.png', 101, image))).toEqual({ code: 'EntityTooLarge', status: 400 });
     const text = put('b.txt', 1, { ContentType: 'text/plain' });
     expect(await catchRefusal(text)).toEqual({ code: 'InvalidRequest', status: 400 });
+  });
+
+  it.each([
+    ['referred to', 'none'],
+    ['rewritten', 'sse-s3'],
+  ])('reject oversized copied parts that are %s, as uploaded ones', async (_, mode) => {
+    await management.call('POST', '/buckets', { body: { name: mode, encryption_mode: mode } });
+    await client.send(new PutObjectCommand({ Bucket: mode, Key: 'source', Body: Buffer.alloc(200_000) }));
+    await management.call('PUT', `/buckets/${mode}/settings`, { body: { max_object_size: 150_000 } });
+    const upload = { Bucket: mode, Key: 'target' };
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand(upload));
+    const part = { ...upload, UploadId, PartNumber: 1 };
+    const copied = (CopySourceRange: string) =>
+      client.send(new UploadPartCopyCommand({ ...part, CopySource: `${mode}/source`, CopySourceRange }));
+    const tooLarge = { code: 'EntityTooLarge', status: 400 };
+    const uploaded = client.send(new UploadPartCommand({ ...part, Body: Buffer.alloc(150_001) }));
+    expect(await catchRefusal(uploaded)).toEqual(tooLarge);
+    expect(await catchRefusal(copied('bytes=0-150000'))).toEqual(tooLarge);
+    await copied('bytes=0-149999');
   });
 });
 

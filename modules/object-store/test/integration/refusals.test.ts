@@ -17,7 +17,7 @@ describe('authorization on the S3 plane', () => {
   let client: S3Client;
 
   beforeAll(async () => {
-    store = await startClientStore({ workspaceUuid, now: clock.nowMs });
+    store = await startClientStore({ workspaceUuid, clock });
     ({ client, key: admin } = store);
     for (const bucket of ['alpha', 'beta'])
       await expect(send({ method: 'PUT', target: `/${bucket}` })).resolves.toMatchObject({ status: 200 });

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@svc/runtime';
 import {
   CreateBucketCommand,
   DeleteObjectCommand,
@@ -41,7 +42,7 @@ describe('maintenance of stored bytes', () => {
       kernel: new CrcKernel(),
       log: createLogger({ level: 'silent', name: 'test' }),
       metrics,
-      now: Date.now,
+      clock: systemClock,
     });
     await client.send(new CreateBucketCommand({ Bucket }));
   });
@@ -161,7 +162,7 @@ describe('maintenance of stored bytes', () => {
     };
     const log = createLogger({ level: 'silent', name: 'test' });
     const parts = { metadata, blobs: store.blobs, kernel: new CrcKernel(), log, metrics: createMetrics() };
-    const first = await new Scrubber({ ...parts, now: Date.now }).scrub({
+    const first = await new Scrubber({ ...parts, clock: systemClock }).scrub({
       beforeMs,
       bytesPerSecond: FAST,
       signal: stop.signal,

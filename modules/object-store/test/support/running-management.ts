@@ -56,8 +56,7 @@ export async function startManagement(
   const clock = fakeClock(startsAt);
   const access = fakeAccess();
   const audit = fakeAudit();
-  const setTimer = (callback: () => void, delayMs: number) => clock.setTimer(callback, delayMs);
-  const store = await startStore(folder.path, { now: clock.nowMs, config, rights: access, audit, setTimer });
+  const store = await startStore(folder.path, { clock, config, rights: access, audit });
   const owner = access.user('owner');
   const log = createLogger({ level: 'silent', name: 'test' });
   const app = await createHttpApp({ log, metrics: createMetrics(), access, audit, version: '0' });

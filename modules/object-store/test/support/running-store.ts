@@ -6,7 +6,7 @@ import { createListener, createClientOfRequest, type Listener, type ListenerLimi
 import { createLocalKeyWrapper, loadMasterKeys, type KeyWrapper } from '@svc/keys';
 import { migrations } from '@svc/migrations';
 import { unlimitedQuotas, unlimitedTraffic, type QuotaLimits, type WorkspaceTraffic } from '@svc/quotas';
-import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import { systemClock, unlimitedDisk, type Clock, type DiskSpace } from '@svc/runtime';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
 import { Value } from 'typebox/value';
 import { objectStoreConfigSchema, type ObjectStoreConfig } from '../../src/config.ts';
@@ -64,7 +64,7 @@ export interface RunningStoreOptions {
   /** Default: wraps keys with the master key of the folder. */
   keyWrapper?: KeyWrapper;
   config?: Partial<ObjectStoreConfig>;
-  now?: () => number;
+  clock?: Clock;
   log?: Logger;
   port?: number;
   limits?: Partial<ListenerLimits>;
@@ -78,7 +78,6 @@ export interface RunningStoreOptions {
   rights?: MakerRights;
   audit?: AuditLog;
   trustedProxies?: readonly string[];
-  setTimer?: (callback: () => void, delayMs: number) => () => void;
   /** Workspace by email address; every workspace exists. */
   emails?: Readonly<Record<string, string>>;
   /** Unlimited when absent. */
@@ -91,18 +90,18 @@ export function testConfig(overrides: Partial<ObjectStoreConfig> = {}): ObjectSt
 }
 
 export async function startStore(folder: string, options: RunningStoreOptions = {}): Promise<RunningStore> {
-  const now = options.now ?? Date.now;
+  const clock = options.clock ?? systemClock;
   const log = options.log ?? createLogger({ level: 'silent', name: 'test' });
   await mkdir(folder, { recursive: true });
   const metadata = await openSqliteMetadataStore({ file: join(folder, 'objects.db'), migrations });
   const config = testConfig(options.config);
   const { keyRing, masterKey } = await openTestKeys(folder, metadata, {
     config,
-    now,
+    clock,
     ...(options.keyWrapper === undefined ? {} : { keyWrapper: options.keyWrapper }),
   });
   const disk = options.disk ?? unlimitedDisk;
-  const parts = { folder: join(folder, 'objects'), random: randomBytes, now, disk };
+  const parts = { folder: join(folder, 'objects'), random: randomBytes, clock, disk };
   const { fileSystem } = options;
   const blobs = await (fileSystem === undefined
     ? openBlobStore(config, parts)
@@ -133,7 +132,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     certificateAuthority: options.certificateAuthority?.(metadata, keyRing) ?? null,
     log,
     metrics: createMetrics(),
-    now,
+    clock,
     random: randomBytes,
     s3Endpoint: () => endpoint,
   });
@@ -148,7 +147,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     listener,
     endpoint,
     port,
-    createKey: (wanted) => createKey(metadata, keyRing, wanted, now()),
+    createKey: (wanted) => createKey(metadata, keyRing, wanted, clock.nowMs()),
     close: async () => {
       heldRights.stop();
       await listener.close(1_000);
@@ -158,9 +157,9 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
 }
 
 /** Uses the clock of the test if it has one. */
-function createTestHeldRights({ now, setTimer }: RunningStoreOptions, log: Logger): HeldRights {
-  if (now === undefined || setTimer === undefined) return createHeldRights(log);
-  return new HeldRights({ nowMs: now, setTimer, onError: (error) => log.error({ err: error }, 'a check failed') });
+function createTestHeldRights({ clock }: RunningStoreOptions, log: Logger): HeldRights {
+  if (clock === undefined) return createHeldRights(log);
+  return new HeldRights({ ...clock, onError: (error) => log.error({ err: error }, 'a check failed') });
 }
 
 function createRights({ rights }: RunningStoreOptions): MakerRights {
@@ -176,7 +175,7 @@ function createRights({ rights }: RunningStoreOptions): MakerRights {
 export async function openTestKeys(
   folder: string,
   metadata: MetadataStore,
-  options: { config: ObjectStoreConfig; now: () => number; keyWrapper?: KeyWrapper },
+  options: { config: ObjectStoreConfig; clock: Clock; keyWrapper?: KeyWrapper },
 ): Promise<{ keyRing: KeyRing; masterKey: KeyObject }> {
   const load = () => loadMasterKeys({ file: join(folder, 'master.key'), random: randomBytes });
   const { current: masterKey } = await load();
@@ -187,7 +186,7 @@ export async function openTestKeys(
     legacy: new SecretBox(masterKey, randomBytes),
     cacheMs: options.config.key_service.cache_seconds * 1_000,
     random: randomBytes,
-    now: options.now,
+    clock: options.clock,
   });
   return { keyRing, masterKey };
 }

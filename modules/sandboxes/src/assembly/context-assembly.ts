@@ -9,7 +9,7 @@ import { Supervisor } from '../domain/supervisor.ts';
 
 type Given = Pick<
   SandboxContext,
-  'repository' | 'driver' | 'effects' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places'
+  'repository' | 'driver' | 'clock' | 'random' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places'
 >;
 
 /**
@@ -25,7 +25,7 @@ export function createContext({ nodes, ...deps }: Given & { readonly nodes: Sand
   const touch = (id: string, atMs: number): void => {
     repository.touch(id, new Date(atMs).toISOString()).catch((error: unknown) => log.warn({ err: error }, 'touch'));
   };
-  const nowMs = (): number => deps.effects.now().getTime();
+  const nowMs = (): number => deps.clock.nowMs();
   const live: LiveSandboxes = new LiveSandboxes(
     (id) => supervisor.lost(id),
     touch,

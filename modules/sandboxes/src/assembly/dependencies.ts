@@ -1,11 +1,11 @@
 import type { Access, AuditLog, HeldRights } from '@svc/access';
 import type { ClientOfRequest } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
-import type { DiskSpace } from '@svc/runtime';
+import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { SandboxesConfig } from '../config.ts';
-import type { Effects, SandboxNodes } from '../domain/ports.ts';
+import type { SandboxNodes } from '../domain/ports.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 
 /** Dependencies that the platform passes to the module. */
@@ -32,7 +32,8 @@ export interface SandboxesDependencies {
   readonly nodes: SandboxNodes;
   /** Identifies all replicas of this database together; with the node, it owns what the driver creates elsewhere. */
   readonly installationId: string;
-  readonly effects?: Partial<Effects>;
+  /** Defaults to the clock of the process, whose timers do not keep it alive. */
+  readonly clock?: Clock;
   /** The platform's public URL, known once its listeners are open. */
   readonly publicUrl: () => string;
   /** Free space on the data folder's disk, minus the reserve. Defaults to unlimited. */

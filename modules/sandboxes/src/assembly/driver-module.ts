@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { systemRandom } from '@svc/runtime';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxesDependencies } from './dependencies.ts';
 import { newSandboxId } from '../domain/identifiers.ts';
@@ -68,7 +68,7 @@ async function localDriver({ deps, folder, images, egressRefused }: DriverDeps):
     nameservers: deps.config.nameservers,
     egressRefused,
     prepared: { ...defaultsOf(deps.config), count: deps.config.prepared_starts },
-    newId: () => newSandboxId((size) => (deps.effects?.randomBytes ?? randomBytes)(size)),
+    newId: () => newSandboxId(systemRandom.bytes),
     log: deps.log,
   });
 }

@@ -1,21 +1,22 @@
 import type { HttpApp } from '@svc/http';
+import type { Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { Kysely } from 'kysely';
 import type { SandboxesConfig } from '../config.ts';
-import type { Effects, SandboxRepository } from '../domain/ports.ts';
+import type { SandboxRepository } from '../domain/ports.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { EventFeed } from '../domain/events/event-feed.ts';
 import { EventRecorder } from '../domain/events/event-recorder.ts';
 import { EventUpkeep } from '../domain/events/event-upkeep.ts';
 import { registerEventRoutes, registerWorkspaceEventRoutes } from '../routes/event-routes.ts';
 import { createEventLog } from '../store/event-log.ts';
-import type { SandboxRepositoryEffects } from '../store/sandbox-repository.ts';
+import type { RepositoryDeps } from '../store/sandbox-repository.ts';
 import type { SandboxTables } from '../store/tables.ts';
 
 export interface EventPart {
   readonly recorder: EventRecorder;
-  /** Effects for the repository, which records its changes as events. */
-  readonly told: SandboxRepositoryEffects;
+  /** For the repository, which records its changes as events. */
+  readonly repositoryDeps: RepositoryDeps;
   /** Records that a sandbox tried to reach a host outside its allowlist. */
   refused(repository: Pick<SandboxRepository, 'find'>, sandboxId: string, host: string): void;
   registerRoutes(app: HttpApp, prefixes: readonly string[], service: SandboxService): void;
@@ -29,18 +30,18 @@ export interface EventPart {
 /** The event log, its subscribers and its pruning. */
 export function createEventPart(
   kysely: Kysely<SandboxTables>,
-  effects: Effects,
+  clock: Clock,
   log: Logger,
   config: SandboxesConfig['events'],
 ): EventPart {
   const written = (workspaceUuid: string): void => feed.notify(workspaceUuid);
   const events = createEventLog(kysely, written);
-  const feed: EventFeed = new EventFeed({ log: events, effects, maxStreams: config.max_streams });
-  const recorder = new EventRecorder(events, effects, log);
-  const upkeep = new EventUpkeep(events, effects, log, config);
+  const feed: EventFeed = new EventFeed({ log: events, clock, maxStreams: config.max_streams });
+  const recorder = new EventRecorder(events, clock, log);
+  const upkeep = new EventUpkeep(events, clock, log, config);
   return {
     recorder,
-    told: { now: () => effects.now(), written },
+    repositoryDeps: { clock, written },
     refused(repository, sandboxId, host) {
       repository.find(sandboxId).then(
         (sandbox) => {

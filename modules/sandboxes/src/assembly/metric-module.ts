@@ -26,12 +26,12 @@ export function createMetricPart(
   recorder: EventRecorder,
   config: SandboxesConfig['metrics'],
 ): MetricPart {
-  const { driver, effects, log, live } = context;
+  const { driver, clock, log, live } = context;
   const store = createMetricStore(kysely);
   const sampler = new MetricSampler({
     driver,
     store,
-    effects,
+    clock,
     log,
     running: () => live.ids,
     everyMs: config.sample_every_seconds * 1000,
@@ -40,7 +40,7 @@ export function createMetricPart(
   });
   return {
     registerRoutes(app, prefixes, service) {
-      for (const prefix of prefixes) registerMetricRoutes(app, { prefix, service, sampler, store, effects });
+      for (const prefix of prefixes) registerMetricRoutes(app, { prefix, service, sampler, store, clock });
     },
     observe(metrics) {
       const used = (name: string, help: string, value: (totals: MetricTotals) => number): void =>

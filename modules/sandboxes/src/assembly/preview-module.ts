@@ -40,14 +40,15 @@ export interface PreviewPartOptions {
 /** Creates preview links to sandbox ports and the gateway that serves them. */
 export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
   const { kysely, context, service, access, rights, clientOf, domain, publicUrl } = options;
-  const { effects, live, log, holder } = context;
+  const { clock, random, live, log, holder } = context;
   let key: Promise<KeyObject> | null = null;
-  const open = new OpenPreviews(effects);
+  const open = new OpenPreviews(clock);
   const links = new PreviewLinks({
     access,
     repository: createPreviewLinkRepository(kysely),
-    key: () => (key ??= loadPreviewKey(options.folder, (size) => effects.randomBytes(size))),
-    effects,
+    key: () => (key ??= loadPreviewKey(options.folder, random.bytes)),
+    clock,
+    random,
     assertHere: async (id) => holder.assertHere(await service.byId(id)),
     revoked: (ids) => open.cutLinks(ids),
   });
@@ -66,9 +67,9 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
       if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
       return connection;
     },
-    begin: (id) => live.begin(id, effects.now().getTime()),
+    begin: (id) => live.begin(id, clock.nowMs()),
     publicUrl,
-    effects,
+    clock,
     log,
   });
   return {

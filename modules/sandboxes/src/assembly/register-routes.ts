@@ -1,8 +1,8 @@
 import { renderFlatError, useErrorRenderer, type HttpApp } from '@svc/http';
+import type { Clock } from '@svc/runtime';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxContext } from '../domain/context.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
-import type { Effects } from '../domain/ports.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { Tickets } from '../domain/tickets.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
@@ -33,7 +33,7 @@ const PREFIXES = ['/api/containers', '/api/sandboxes'] as const;
 
 export interface RouteDeps {
   readonly config: SandboxesConfig;
-  readonly effects: Effects;
+  readonly clock: Clock;
   readonly context: SandboxContext;
   readonly isolation: IsolationPolicy;
   readonly driver: SandboxDriver;
@@ -51,14 +51,14 @@ export interface RouteDeps {
 
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
 export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<void> {
-  const { config, effects, context, isolation, driver, catalog, images, service, snapshots, files } = deps;
-  const createLimiter = perMinute(config.max_creates_per_minute, effects);
+  const { config, clock, context, isolation, driver, catalog, images, service, snapshots, files } = deps;
+  const createLimiter = perMinute(config.max_creates_per_minute, clock);
   const watches = new WatchCounts();
   await app.register(async (scope) => {
     useErrorRenderer(scope, renderFlatError);
     acceptEmptyJson(scope);
     refuseElsewhere(scope, PREFIXES, context.holder);
-    const snapshotRoutes = { service, snapshots, config, createLimiter, images, now: () => effects.now() };
+    const snapshotRoutes = { service, snapshots, config, createLimiter, images, now: () => clock.now() };
     registerSnapshotRoutes(scope, snapshotRoutes);
     for (const prefix of PREFIXES) {
       registerSandboxRoutes(scope, { prefix, service, snapshots, config, isolation, createLimiter, images });
@@ -69,7 +69,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
       await registerFileWriteRoutes(scope, { prefix, files });
       registerWatchRoutes(scope, { prefix, files, watches });
       registerSessionRoutes(scope, { prefix, service, live: context.live });
-      registerExecRoutes(scope, { prefix, commands: deps.commands, effects });
+      registerExecRoutes(scope, { prefix, commands: deps.commands, clock });
     }
     deps.events.registerRoutes(scope, PREFIXES, service);
     deps.usage.registerRoutes(scope, PREFIXES, service);

@@ -13,7 +13,7 @@ import { TerminalHub } from '../routes/terminal/terminal-hub.ts';
 
 export function createHub(
   { access, audit, config, log, metrics }: SandboxesDependencies,
-  { live, effects, quotaLimits }: SandboxContext,
+  { live, clock, random, quotaLimits }: SandboxContext,
   service: SandboxService,
   tickets: Tickets,
   recorder: EventRecorder,
@@ -23,21 +23,22 @@ export function createHub(
     'reason',
   ]);
   const screens = new SessionScreens({
-    nowMs: () => effects.now().getTime(),
-    setTimer: effects.setTimer,
+    nowMs: () => clock.nowMs(),
+    setTimer: clock.setTimer,
     failed: (reason, detail) => {
       failures.inc({ reason });
       log.warn({ reason, ...detail }, 'terminal screens were lost; late joiners get the buffered output instead');
     },
   });
-  const limiter = perMinute(config.max_terminals_per_minute, effects);
+  const limiter = perMinute(config.max_terminals_per_minute, clock);
   const allowedOrigins = config.allowed_origins;
   return new TerminalHub({
-    admission: new TerminalAdmission({ access, audit, service, tickets, limiter, now: effects.now, allowedOrigins }),
+    admission: new TerminalAdmission({ access, audit, service, tickets, limiter, now: clock.now, allowedOrigins }),
     service,
     live,
     recorder,
-    effects,
+    clock,
+    random,
     screens,
     maxTerminals: config.max_terminals,
     places,

@@ -14,7 +14,7 @@ const DEFAULT_MAX = 8;
 const SPARE_MEMORY = 0.1;
 
 export function createWarmPool(
-  { driver, effects, log }: SandboxContext,
+  { driver, clock, random, log }: SandboxContext,
   boots: Boots,
   config: SandboxesConfig,
   catalog: ImageCatalog,
@@ -32,7 +32,8 @@ export function createWarmPool(
     imageName: (name) => catalog.find(name)?.name ?? null,
     isBusy: () => boots.underWay > 0,
     memoryIsShort: () => freemem() < totalmem() * SPARE_MEMORY,
-    effects,
+    clock,
+    random,
     log,
   });
 }

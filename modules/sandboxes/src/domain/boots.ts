@@ -52,18 +52,18 @@ export class Boots {
   }
 
   async #boot(sandbox: Sandbox, warm: HelperConnection | null, controller: AbortController): Promise<void> {
-    const { effects, log } = this.#context;
-    const startedAtMs = effects.now().getTime();
+    const { clock, log } = this.#context;
+    const startedAtMs = clock.nowMs();
     // A start that a platform shutdown interrupted has already used part of its time.
     const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + BOOT_LIMIT_MS - startedAtMs);
-    const cancelTimer = effects.setTimer(() => controller.abort(new TimedOut()), leftMs);
+    const cancelTimer = clock.setTimer(() => controller.abort(new TimedOut()), leftMs);
     try {
       const { signal } = controller;
       signal.throwIfAborted();
       if (warm === null) await this.#prepareImage(sandbox, signal);
       // The signal also cancels waiting for a slot, so that no sandbox stays in `creating` beyond its limit.
       await this.#context.places.run(sandbox.workspaceUuid, () => this.#bringUp(sandbox, warm, signal), signal);
-      log.info({ sandbox: sandbox.id, duration_ms: effects.now().getTime() - startedAtMs }, 'sandbox is running');
+      log.info({ sandbox: sandbox.id, duration_ms: clock.nowMs() - startedAtMs }, 'sandbox is running');
     } catch (error) {
       await this.#fail(sandbox, causeOf(error, controller.signal));
     } finally {
@@ -80,10 +80,10 @@ export class Boots {
   }
 
   async #bringUp(sandbox: Sandbox, warm: HelperConnection | null, signal: AbortSignal): Promise<void> {
-    const { repository, live, watch, effects } = this.#context;
+    const { repository, live, watch, clock } = this.#context;
     const spec = { ...sandbox, hostname: hostnameOf(sandbox.name) };
     const connection = (warm === null ? null : await this.#adjust(spec, warm)) ?? (await this.#start(spec, signal));
-    const now = effects.now().toISOString();
+    const now = clock.now().toISOString();
     const change = { status: 'running', stateReason: null, fault: null, startedAt: now, lastActivityAt: now } as const;
     const running = signal.aborted ? null : await repository.change(sandbox.id, ['creating'], change);
     if (running === null) {

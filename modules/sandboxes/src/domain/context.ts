@@ -1,10 +1,10 @@
 import type { QuotaLimits } from '@svc/quotas';
-import type { DiskSpace, FairSlots, KeyedQueue } from '@svc/runtime';
+import type { Clock, DiskSpace, FairSlots, KeyedQueue, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from './driver.ts';
 import type { Holder } from './holder.ts';
 import type { LiveSandboxes } from './live-sandboxes.ts';
-import type { Effects, SandboxRepository } from './ports.ts';
+import type { SandboxRepository } from './ports.ts';
 import type { StatusWatch } from './status-watch.ts';
 
 /** State and services that the domain's parts share. */
@@ -15,7 +15,8 @@ export interface SandboxContext {
   readonly watch: StatusWatch;
   /** Serializes changes to a sandbox on the machine, keyed by its id. */
   readonly queue: KeyedQueue;
-  readonly effects: Effects;
+  readonly clock: Clock;
+  readonly random: Random;
   /** The current limits. */
   readonly quotaLimits: QuotaLimits;
   readonly node: string;

@@ -27,7 +27,7 @@ export class DiskGuard {
       run: () => this.#check(),
       intervalMs: () => (this.#isShort ? WATCH_EVERY_MS : CHECK_EVERY_MS),
       onError: (error) => context.log.error({ err: error }, 'sandbox disks could not be checked'),
-      clock: context.effects,
+      clock: context.clock,
     });
   }
 

@@ -42,7 +42,7 @@ export class LostNodes {
       run: () => this.check(),
       intervalMs: CHECK_EVERY_MS,
       onError: (error) => context.log.error({ err: error }, 'the check for lost nodes failed'),
-      clock: context.effects,
+      clock: context.clock,
     });
   }
 
@@ -90,11 +90,11 @@ export class LostNodes {
 
 /** Moves a sandbox that was reported as lost back to `running`. False if it was deleted or started meanwhile. */
 export async function markReturned(
-  { repository, watch, effects }: Pick<SandboxContext, 'repository' | 'watch' | 'effects'>,
+  { repository, watch, clock }: Pick<SandboxContext, 'repository' | 'watch' | 'clock'>,
   id: string,
   isPaused: boolean,
 ): Promise<boolean> {
-  const now = effects.now().toISOString();
+  const now = clock.now().toISOString();
   const paused = isPaused ? { pausedAt: now } : {};
   const change = { status: 'running', stateReason: null, fault: null, lastActivityAt: now, ...paused } as const;
   const returned = await repository.change(id, ['error'], change);

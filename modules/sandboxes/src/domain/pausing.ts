@@ -7,7 +7,7 @@ import type { Sandbox } from './sandbox.ts';
  * paused. Throws SANDBOX_NOT_RUNNING.
  */
 export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
-  const { queue, repository, driver, live, watch, effects } = context;
+  const { queue, repository, driver, live, watch, clock } = context;
   const { id } = sandbox;
   return queue.run(id, async () => {
     const current = await running(context, id);
@@ -15,7 +15,7 @@ export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbo
     live.setPaused(id, true); // before the freeze, so that an access during it triggers a resume afterwards
     try {
       await driver.pause(id);
-      const paused = await repository.change(id, ['running'], { pausedAt: effects.now().toISOString() });
+      const paused = await repository.change(id, ['running'], { pausedAt: clock.now().toISOString() });
       if (paused === null) throw sandboxErrors.SANDBOX_NOT_FOUND(); // deleted meanwhile
       watch.announce(id, paused);
       return paused;
@@ -32,12 +32,12 @@ export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbo
  * answered at once, and a restarted platform must not find a record that still says paused. Throws SANDBOX_NOT_RUNNING.
  */
 export function resume(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
-  const { queue, repository, driver, live, watch, effects } = context;
+  const { queue, repository, driver, live, watch, clock } = context;
   const { id } = sandbox;
   return queue.run(id, async () => {
     const current = await running(context, id);
     if (current.pausedAt === null) return current;
-    const change = { pausedAt: null, lastActivityAt: effects.now().toISOString() };
+    const change = { pausedAt: null, lastActivityAt: clock.now().toISOString() };
     const resumed = await repository.change(id, ['running'], change);
     if (resumed === null) throw sandboxErrors.SANDBOX_NOT_FOUND();
     try {

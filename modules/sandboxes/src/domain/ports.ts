@@ -3,17 +3,6 @@ import type { Breach, Limits } from '@svc/quotas';
 import type { Admission, QuotaRefusal } from './admission.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';
 
-/** Time and randomness, so that tests can control both. */
-export interface Effects {
-  now(): Date;
-  /**
-   * Runs `callback` once after the delay; the returned function cancels it. A pending timer does not keep the process
-   * alive.
-   */
-  setTimer(callback: () => void, delayMs: number): () => void;
-  randomBytes(sizeBytes: number): Buffer;
-}
-
 /**
  * Selects sandboxes of a workspace: exact status and name, and all of the labels. `cursor` is the `nextCursor` of the
  * previous page; null starts with the newest sandbox.

@@ -66,7 +66,7 @@ async function settle(
   sandbox: Sandbox,
   condition: FoundSandbox | undefined,
 ): Promise<'adopted' | 'repaired'> {
-  const { driver, effects, repository } = context;
+  const { driver, clock, repository } = context;
   const running = condition?.running;
   switch (sandbox.status) {
     case 'running':
@@ -81,7 +81,7 @@ async function settle(
       return 'repaired';
     case 'creating': {
       // A platform shutdown interrupted the start. The caller may still be waiting for it.
-      const ageMs = effects.now().getTime() - Date.parse(sandbox.lastActivityAt);
+      const ageMs = clock.nowMs() - Date.parse(sandbox.lastActivityAt);
       if (ageMs < BOOT_LIMIT_MS) {
         // A warm sandbox may be running with other limits and another name than requested.
         if (running === true) await driver.stop(sandbox.id, 0);
@@ -116,7 +116,7 @@ async function adoptLost(
 ): Promise<boolean> {
   // One that never ran may be a warm sandbox with other limits and another name than requested.
   if (!isReportedLost(sandbox) || sandbox.startedAt === null) return false;
-  const pausedAt = paused ? context.effects.now().toISOString() : null;
+  const pausedAt = paused ? context.clock.now().toISOString() : null;
   if (!(await supervisor.reconnect({ id: sandbox.id, pausedAt }))) return false;
   if (await markReturned(context, sandbox.id, paused)) return true;
   await context.live.release(sandbox.id);

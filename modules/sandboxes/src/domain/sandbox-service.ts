@@ -53,7 +53,7 @@ export class SandboxService {
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
     this.#assertRoom();
-    const { effects, quotaLimits, disk } = this.#context;
+    const { clock, quotaLimits, disk } = this.#context;
     await assertDiskRoom(disk, await this.#newDiskBytes(request));
     const limits = await quotaLimits.readLimits(request.workspaceUuid);
     const admission = admissionOf(request.maker, request.limit, limits);
@@ -65,7 +65,7 @@ export class SandboxService {
     if (outcome.outcome === 'repeated') return this.#repeat(request.workspaceUuid, outcome, waitMs, signal);
     refuse(outcome, sandbox, request.limit);
     this.#warm.begin(claim);
-    return waitForStatus(this.#context, sandbox, NOT_SETTLED, effects, waitMs, signal);
+    return waitForStatus(this.#context, sandbox, NOT_SETTLED, clock, waitMs, signal);
   }
 
   /** Initial disk usage. The disk is sparse, or a copy of a snapshot. */
@@ -112,7 +112,7 @@ export class SandboxService {
   /** Resolves when a pending start has ended or the time is up. */
   async settled(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     const sandbox = await this.get(workspaceUuid, id);
-    return waitForStatus(this.#context, sandbox, NOT_SETTLED, this.#context.effects, waitMs, signal);
+    return waitForStatus(this.#context, sandbox, NOT_SETTLED, this.#context.clock, waitMs, signal);
   }
 
   /** Long poll: resolves when the sandbox has reached the state or failed, or the time is up. */
@@ -127,7 +127,7 @@ export class SandboxService {
     const others = (['creating', 'running', 'stopped', 'error'] as const).filter(
       (status) => status !== wanted && status !== 'error',
     );
-    return waitForStatus(this.#context, sandbox, others, this.#context.effects, waitMs, signal);
+    return waitForStatus(this.#context, sandbox, others, this.#context.clock, waitMs, signal);
   }
 
   list(workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage> {
@@ -147,7 +147,7 @@ export class SandboxService {
    */
   async start(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     const sandbox = await this.held(workspaceUuid, id);
-    const { repository, watch, effects, quotaLimits } = this.#context;
+    const { repository, watch, clock, quotaLimits } = this.#context;
     if (sandbox.status === 'running') return sandbox.pausedAt === null ? sandbox : resume(this.#context, sandbox);
     let current = sandbox;
     if (sandbox.status !== 'creating') {
@@ -155,7 +155,7 @@ export class SandboxService {
       this.#assertIsolation(sandbox.isolation);
       this.#assertRoom();
       await assertDiskRoom(this.#context.disk, 0);
-      const lastActivityAt = effects.now().toISOString();
+      const lastActivityAt = clock.now().toISOString();
       const change = { status: 'creating', stateReason: null, fault: null, lastActivityAt } as const;
       const limits = await quotaLimits.readLimits(workspaceUuid);
       const outcome = await repository.restart(id, ['stopped', 'error'], change, limits);
@@ -167,7 +167,7 @@ export class SandboxService {
         this.#boots.begin(creating);
       }
     }
-    return waitForStatus(this.#context, current, NOT_SETTLED, effects, waitMs, signal);
+    return waitForStatus(this.#context, current, NOT_SETTLED, clock, waitMs, signal);
   }
 
   /** Pauses a running sandbox, keeping its memory, until it is resumed or accessed. Throws SANDBOX_NOT_RUNNING. */
@@ -211,8 +211,8 @@ export class SandboxService {
    */
   async remove(workspaceUuid: string, id: string): Promise<void> {
     const sandbox = await this.get(workspaceUuid, id);
-    const { repository, effects, watch, holder } = this.#context;
-    if (!(await repository.remove(id, effects.now().toISOString()))) throw sandboxErrors.SANDBOX_NOT_FOUND();
+    const { repository, clock, watch, holder } = this.#context;
+    if (!(await repository.remove(id, clock.now().toISOString()))) throw sandboxErrors.SANDBOX_NOT_FOUND();
     watch.announce(id, null);
     if (!holder.isHere(sandbox)) return; // its node finds the marked record
     const removal = this.cleanUp(id, workspaceUuid).finally(() => this.#removals.delete(removal));
@@ -250,7 +250,7 @@ export class SandboxService {
   ): Promise<Sandbox> {
     if (!outcome.sameRequest) throw sandboxErrors.IDEMPOTENCY_KEY_REUSED();
     const sandbox = await this.get(workspaceUuid, outcome.sandboxId);
-    return waitForStatus(this.#context, sandbox, NOT_SETTLED, this.#context.effects, waitMs, signal);
+    return waitForStatus(this.#context, sandbox, NOT_SETTLED, this.#context.clock, waitMs, signal);
   }
 
   #assertPossible(request: CreateRequest): void {
@@ -291,16 +291,16 @@ export class SandboxService {
   }
 
   #draft(request: CreateRequest): Sandbox {
-    const { effects, node, driver } = this.#context;
-    const now = effects.now();
+    const { clock, random, node, driver } = this.#context;
+    const now = clock.now();
     const { maxLifetimeSeconds } = request;
     return {
-      id: newSandboxId((size) => effects.randomBytes(size)),
+      id: newSandboxId(random.bytes),
       workspaceUuid: request.workspaceUuid,
       ownerId: request.maker.id,
       node,
       driver: driver.name,
-      name: request.name ?? newName((size) => effects.randomBytes(size)),
+      name: request.name ?? newName(random.bytes),
       image: request.image,
       snapshotId: request.snapshotId,
       status: 'creating',

@@ -51,14 +51,14 @@ export class Supervisor {
   }
 
   #wait(delayMs: number): Promise<void> {
-    return new Promise((resolve) => this.#context().effects.setTimer(resolve, delayMs));
+    return new Promise((resolve) => this.#context().clock.setTimer(resolve, delayMs));
   }
 
   /** Adopts the connection on success. A paused sandbox is resumed briefly, because it could not respond otherwise. */
   async reconnect({ id, pausedAt }: Pick<Sandbox, 'id' | 'pausedAt'>): Promise<boolean> {
-    const { driver, live, effects, log } = this.#context();
+    const { driver, live, clock, log } = this.#context();
     const limit = new AbortController();
-    const cancel = effects.setTimer(() => limit.abort(), RECONNECT_LIMIT_MS);
+    const cancel = clock.setTimer(() => limit.abort(), RECONNECT_LIMIT_MS);
     try {
       if (pausedAt !== null) await driver.resume(id);
       const connection = await driver.connect(id, limit.signal);

@@ -29,7 +29,7 @@ export class Sweeper {
       run: () => this.#sweep(),
       intervalMs: SWEEP_EVERY_MS,
       onError: (error) => context.log.error({ err: error }, 'the sweep of sandboxes failed'),
-      clock: context.effects,
+      clock: context.clock,
     });
   }
 
@@ -42,8 +42,8 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { repository, node, effects } = this.#context;
-    const now = effects.now();
+    const { repository, node, clock } = this.#context;
+    const now = clock.now();
     for (const sandbox of await repository.ofNode(node, ['creating', 'running', 'stopped', 'error'])) {
       if (sandbox.expiresAt !== null && sandbox.expiresAt <= now.toISOString()) {
         await this.#service.remove(sandbox.workspaceUuid, sandbox.id).catch(this.#logFailure(sandbox.id));

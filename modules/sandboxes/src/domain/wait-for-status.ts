@@ -1,6 +1,6 @@
+import type { Clock } from '@svc/runtime';
 import { sandboxErrors } from '../errors.ts';
 import type { SandboxContext } from './context.ts';
-import type { Effects } from './ports.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 
 /**
@@ -11,7 +11,7 @@ export async function waitForStatus(
   { watch, repository }: Pick<SandboxContext, 'watch' | 'repository'>,
   sandbox: Sandbox,
   others: readonly SandboxStatus[],
-  effects: Effects,
+  clock: Clock,
   waitMs: number,
   signal: AbortSignal,
 ): Promise<Sandbox> {
@@ -20,7 +20,7 @@ export async function waitForStatus(
   const stopWatching = watch.watch(sandbox.id, (changed) => {
     if (changed === null || !others.includes(changed.status)) resolve(changed);
   });
-  const cancelTimer = effects.setTimer(() => resolve(undefined), waitMs);
+  const cancelTimer = clock.setTimer(() => resolve(undefined), waitMs);
   const abort = (): void => resolve(undefined);
   signal.addEventListener('abort', abort, { once: true });
   try {

@@ -1,8 +1,7 @@
-import { BackgroundLoop } from '@svc/runtime';
+import { BackgroundLoop, type Clock, type Random } from '@svc/runtime';
 import type { SandboxDriver, SandboxSpec } from './driver.ts';
 import type { Logger } from '@svc/telemetry';
 import { hostnameOf, newName, newSandboxId } from './identifiers.ts';
-import type { Effects } from './ports.ts';
 import { ImagePool, type ImagePoolFigures, type WarmPlan, type WarmSandbox } from './image-pool.ts';
 
 const TICK_MS = 1000;
@@ -21,7 +20,8 @@ export interface WarmPoolOptions {
   readonly isBusy: () => boolean;
   /** Whether the machine lacks memory for unused sandboxes. */
   readonly memoryIsShort: () => boolean;
-  readonly effects: Effects;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
 }
 
@@ -45,7 +45,7 @@ export class WarmPool {
       run: async () => this.#tick(),
       intervalMs: TICK_MS,
       onError: (error) => options.log.error({ err: error }, 'the warm pool could not be adjusted'),
-      clock: options.effects,
+      clock: options.clock,
     });
   }
 
@@ -113,7 +113,7 @@ export class WarmPool {
 
   #refill(delayMs: number): void {
     if (this.#stopped.signal.aborted || this.#filling !== null || this.#cancelRefill !== null) return;
-    this.#cancelRefill = this.#options.effects.setTimer(() => {
+    this.#cancelRefill = this.#options.clock.setTimer(() => {
       this.#cancelRefill = null;
       this.#filling = this.#fill().finally(() => (this.#filling = null));
     }, delayMs);
@@ -121,13 +121,13 @@ export class WarmPool {
 
   /** Fills one at a time, because pending create requests have priority. */
   async #fill(): Promise<void> {
-    const { log, effects, isBusy } = this.#options;
+    const { log, clock, isBusy } = this.#options;
     for (const imagePool of this.#imagePools.values()) {
       try {
         await this.#fillImagePool(imagePool);
       } catch (error) {
         if (this.#stopped.signal.aborted) return;
-        imagePool.failed(effects.now().getTime());
+        imagePool.failed(clock.nowMs());
         log.warn({ err: error, image: imagePool.plan.image }, 'the warm pool could not be filled');
       }
       if (isBusy()) return;
@@ -135,8 +135,8 @@ export class WarmPool {
   }
 
   async #fillImagePool(imagePool: ImagePool): Promise<void> {
-    const { effects, isBusy } = this.#options;
-    const nowMs = (): number => effects.now().getTime();
+    const { clock, isBusy } = this.#options;
+    const nowMs = (): number => clock.nowMs();
     const version = await this.#imageVersion(imagePool.plan.image);
     this.#empty(imagePool, (warm) => warm.version !== version);
     while (imagePool.all().length > imagePool.target) this.#empty(imagePool, (warm) => warm === imagePool.all()[0]);
@@ -152,10 +152,9 @@ export class WarmPool {
   }
 
   async #make(image: string): Promise<WarmSandbox> {
-    const { driver, effects, defaults } = this.#options;
-    const random = (sizeBytes: number): Buffer => effects.randomBytes(sizeBytes);
-    const name = newName(random);
-    const spec = { ...defaults(), image, id: newSandboxId(random), hostname: hostnameOf(name) };
+    const { driver, random, defaults } = this.#options;
+    const name = newName(random.bytes);
+    const spec = { ...defaults(), image, id: newSandboxId(random.bytes), hostname: hostnameOf(name) };
     const limit = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(FILL_LIMIT_MS)]);
     try {
       await driver.create(spec, limit);

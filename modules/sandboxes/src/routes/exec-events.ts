@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
+import type { Clock } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
-import type { Effects } from '../domain/ports.ts';
 import type { CommandEnd, CommandListener } from '../domain/exec/command.ts';
 
 /** Periodic comments keep proxies and the listener from closing the connection of a silent command. */
@@ -13,16 +13,16 @@ const HEARTBEAT_EVERY_MS = 15_000;
 export class ExecEvents {
   readonly #reply: FastifyReply;
   readonly #encoding: 'utf-8' | 'base64';
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #stream = new PassThrough();
   readonly #decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
   #begun = false;
   #cancelHeartbeat: () => void = () => undefined;
 
-  constructor(reply: FastifyReply, encoding: 'utf-8' | 'base64', effects: Effects) {
+  constructor(reply: FastifyReply, encoding: 'utf-8' | 'base64', clock: Clock) {
     this.#reply = reply;
     this.#encoding = encoding;
-    this.#effects = effects;
+    this.#clock = clock;
     this.#stream.on('error', () => undefined); // the client disconnected; the signal ends the command
   }
 
@@ -55,7 +55,7 @@ export class ExecEvents {
   }
 
   #beat(): void {
-    this.#cancelHeartbeat = this.#effects.setTimer(() => {
+    this.#cancelHeartbeat = this.#clock.setTimer(() => {
       this.#stream.write(': still running\n\n');
       this.#beat();
     }, HEARTBEAT_EVERY_MS);

@@ -1,5 +1,5 @@
 import { grantOf, type HttpApp } from '@svc/http';
-import type { Effects } from '../domain/ports.ts';
+import type { Clock } from '@svc/runtime';
 import { sandboxErrors } from '../errors.ts';
 import { CapturedOutput } from '../domain/exec/captured-output.ts';
 import type { CommandEnd } from '../domain/exec/command.ts';
@@ -19,10 +19,10 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 export interface ExecRoutesOptions {
   readonly prefix: string;
   readonly commands: CommandService;
-  readonly effects: Effects;
+  readonly clock: Clock;
 }
 
-export function registerExecRoutes(app: HttpApp, { prefix, commands, effects }: ExecRoutesOptions): void {
+export function registerExecRoutes(app: HttpApp, { prefix, commands, clock }: ExecRoutesOptions): void {
   app.post(
     `${prefix}/:id/exec`,
     {
@@ -49,7 +49,7 @@ export function registerExecRoutes(app: HttpApp, { prefix, commands, effects }: 
       reply.raw.setTimeout(HOLD_MS + exec.timeoutMs); // a silent command is not a dead connection
       const streams = request.body.stream ?? request.headers.accept?.startsWith('text/event-stream') === true;
       if (streams) {
-        const events = new ExecEvents(reply, exec.encoding, effects);
+        const events = new ExecEvents(reply, exec.encoding, clock);
         return await events.follow((listener) =>
           commands.run(workspaceUuid, request.params.id, exec, listener, signal),
         );

@@ -1,7 +1,7 @@
 import { grantOf, type HttpApp } from '@svc/http';
+import type { Clock } from '@svc/runtime';
 import { type Static, Type } from 'typebox';
 import type { Sandbox } from '../domain/sandbox.ts';
-import type { Effects } from '../domain/ports.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { MetricSample, MetricStore } from '../domain/metrics/metric-sample.ts';
 import type { MetricSampler } from '../domain/metrics/metric-sampler.ts';
@@ -29,11 +29,11 @@ export interface MetricRoutesOptions {
   readonly service: SandboxService;
   readonly sampler: MetricSampler;
   readonly store: MetricStore;
-  readonly effects: Effects;
+  readonly clock: Clock;
 }
 
 export function registerMetricRoutes(app: HttpApp, options: MetricRoutesOptions): void {
-  const { prefix, service, sampler, store, effects } = options;
+  const { prefix, service, sampler, store, clock } = options;
   app.get(
     `${prefix}/:id/metrics`,
     {
@@ -53,7 +53,7 @@ export function registerMetricRoutes(app: HttpApp, options: MetricRoutesOptions)
     },
     async (request) => {
       const sandbox = await service.get(grantOf(request).workspaceUuid, request.params.id);
-      const now = effects.now();
+      const now = clock.now();
       const { since } = request.query;
       const after = since === undefined ? new Date(now.getTime() - DEFAULT_SPAN_MS) : new Date(since);
       const [current, samples] = await Promise.all([

@@ -1,7 +1,7 @@
 import type { GrantedAccess } from '@svc/access';
 import { migrations } from '@svc/migrations';
 import { isAppError } from '@svc/errors';
-import { describeDialects } from '@svc/testing';
+import { describeDialects, fakeClock } from '@svc/testing';
 import type { Limits } from '@svc/quotas';
 import { expect, it } from 'vitest';
 import type { Admission } from '../domain/admission.ts';
@@ -50,7 +50,7 @@ function admission(callerLimit: number | null, accountableId = 'o', limits: Part
 
 describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
   const repository = () =>
-    createSandboxRepository(database().kysely, { now: () => new Date(AT), written: () => undefined });
+    createSandboxRepository(database().kysely, { clock: fakeClock(AT), written: () => undefined });
 
   it('returns an inserted record', async () => {
     const wanted = sandbox({ fault: { code: 'DISK_FULL', message: 'm', recoverable: true }, expiresAt: AT });

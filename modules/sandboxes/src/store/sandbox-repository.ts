@@ -1,4 +1,5 @@
 import type { Demand, Limits } from '@svc/quotas';
+import type { Clock } from '@svc/runtime';
 import { violatesUnique } from '@svc/sql';
 import type { Kysely, Transaction } from 'kysely';
 import type { Admission } from '../domain/admission.ts';
@@ -20,24 +21,21 @@ import { breachIn, enterGate } from './quota-usage.ts';
 import { faultColumns, fromRow, toRow } from './sandbox-row.ts';
 import { SANDBOX_NAME, type SandboxTables } from './tables.ts';
 
-export interface SandboxRepositoryEffects {
-  now(): Date;
+export interface RepositoryDeps {
+  clock: Pick<Clock, 'now'>;
   /** Called after events of a workspace are stored. */
   written(workspaceUuid: string): void;
 }
 
 /** Creates the repository. It records events in the transaction of the change. */
-export function createSandboxRepository(
-  kysely: Kysely<SandboxTables>,
-  effects: SandboxRepositoryEffects,
-): SandboxRepository {
+export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: RepositoryDeps): SandboxRepository {
   const visible = () => kysely.selectFrom('sandbox').selectAll().where('removed_at', 'is', null);
   return {
     async insert(sandbox, admission, repeated) {
       const outcome = await kysely
         .transaction()
         .execute((transaction) => insert(transaction, sandbox, admission, repeated));
-      if (outcome.outcome === 'inserted') effects.written(sandbox.workspaceUuid);
+      if (outcome.outcome === 'inserted') deps.written(sandbox.workspaceUuid);
       return outcome;
     },
 
@@ -54,7 +52,7 @@ export function createSandboxRepository(
       const changed = await kysely.transaction().execute(async (transaction) => {
         const sandbox = await update(transaction, id, from, change);
         if (sandbox === null) return null;
-        const at = effects.now().toISOString();
+        const at = deps.clock.now().toISOString();
         const events = eventsOfChange(change, sandbox);
         await writeEvents(
           transaction,
@@ -62,7 +60,7 @@ export function createSandboxRepository(
         );
         return sandbox;
       });
-      if (changed !== null) effects.written(changed.workspaceUuid);
+      if (changed !== null) deps.written(changed.workspaceUuid);
       return changed;
     },
 
@@ -80,7 +78,7 @@ export function createSandboxRepository(
 
     async remove(id, at) {
       const workspaceUuid = await kysely.transaction().execute((transaction) => remove(transaction, id, at));
-      if (workspaceUuid !== null) effects.written(workspaceUuid);
+      if (workspaceUuid !== null) deps.written(workspaceUuid);
       return workspaceUuid !== null;
     },
 

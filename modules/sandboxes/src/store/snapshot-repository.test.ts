@@ -1,5 +1,5 @@
 import { migrations } from '@svc/migrations';
-import { describeDialects } from '@svc/testing';
+import { describeDialects, fakeClock } from '@svc/testing';
 import type { Limits } from '@svc/quotas';
 import { expect, it } from 'vitest';
 import type { Admission } from '../domain/admission.ts';
@@ -36,7 +36,7 @@ function admission(callerLimit: number | null, workspace: Limits['workspace'] = 
 
 describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => {
   const repository = () =>
-    createSnapshotRepository(database().kysely, { now: () => new Date(AT), written: () => undefined });
+    createSnapshotRepository(database().kysely, { clock: fakeClock(AT), written: () => undefined });
 
   it("enforces the caller's limit for concurrent inserts, and frees the slot on removal", async () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];

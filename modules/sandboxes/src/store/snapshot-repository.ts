@@ -11,22 +11,17 @@ import type {
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
-import type { SandboxRepositoryEffects } from './sandbox-repository.ts';
+import type { RepositoryDeps } from './sandbox-repository.ts';
 import type { SandboxTables, SnapshotRow } from './tables.ts';
 
-export function createSnapshotRepository(
-  kysely: Kysely<SandboxTables>,
-  effects: SandboxRepositoryEffects,
-): SnapshotRepository {
+export function createSnapshotRepository(kysely: Kysely<SandboxTables>, deps: RepositoryDeps): SnapshotRepository {
   return {
     insert: (snapshot, admission, isListed) =>
       kysely.transaction().execute((transaction) => insert(transaction, snapshot, admission, isListed)),
 
     async finish(id, state, sizeBytes) {
-      const made = await kysely
-        .transaction()
-        .execute((transaction) => finish(transaction, effects, id, state, sizeBytes));
-      if (made?.state === 'ready') effects.written(made.workspaceUuid);
+      const made = await kysely.transaction().execute((transaction) => finish(transaction, deps, id, state, sizeBytes));
+      if (made?.state === 'ready') deps.written(made.workspaceUuid);
       return made;
     },
 
@@ -92,7 +87,7 @@ async function countSnapshots(transaction: Transaction<SandboxTables>, accountab
 
 async function finish(
   transaction: Transaction<SandboxTables>,
-  effects: SandboxRepositoryEffects,
+  deps: RepositoryDeps,
   id: string,
   state: 'ready' | 'fork',
   sizeBytes: number,
@@ -109,7 +104,7 @@ async function finish(
   if (state === 'ready') {
     const details = { snapshot_id: id, name: made.name, size_bytes: sizeBytes };
     const { sandboxId, workspaceUuid } = made;
-    const at = effects.now().toISOString();
+    const at = deps.clock.now().toISOString();
     await writeEvents(transaction, [{ type: 'snapshot_created', details, sandboxId, workspaceUuid, at }]);
   }
   return made;

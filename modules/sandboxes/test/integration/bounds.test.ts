@@ -9,8 +9,7 @@ describe('sandbox limits', () => {
   let clock: FakeClock;
   let platform: TestPlatform;
 
-  const open = (options: TestPlatformOptions = {}) =>
-    startPlatform({ driver, effects: { now: clock.now, setTimer: clock.setTimer }, ...options });
+  const open = (options: TestPlatformOptions = {}) => startPlatform({ driver, clock, ...options });
   const restart = async (options: TestPlatformOptions): Promise<void> => {
     await platform.dispose();
     platform = await open(options);

@@ -16,7 +16,7 @@ describe('events of sandboxes', () => {
     clock = fakeClock();
     platform = await startPlatform({
       driver,
-      effects: { now: clock.now, setTimer: clock.setTimer },
+      clock,
       config: { events: { kept_days: 1, kept_per_workspace: 10, max_streams: 2 } },
     });
   });

@@ -14,7 +14,7 @@ describe('sandbox lifecycle', () => {
 
   const restart = async (options: TestPlatformOptions = {}): Promise<void> => {
     await platform?.dispose();
-    platform = await startPlatform({ driver, effects: { now: clock.now, setTimer: clock.setTimer }, ...options });
+    platform = await startPlatform({ driver, clock, ...options });
   };
   const create = (body: Record<string, unknown> = {}, query = '') =>
     platform.call('POST', `/api/containers${query}`, { body: { image: 'busybox', ...body } });
@@ -35,7 +35,7 @@ describe('sandbox lifecycle', () => {
   beforeEach(async () => {
     driver = new FakeDriver();
     clock = fakeClock();
-    platform = await startPlatform({ driver, effects: { now: clock.now, setTimer: clock.setTimer } });
+    platform = await startPlatform({ driver, clock });
   });
   afterEach(async () => {
     await platform.dispose();

@@ -18,7 +18,7 @@ describe('sandbox metrics', () => {
     platform = await startPlatform({
       driver,
       metrics: makeMetrics,
-      effects: { now: clock.now, setTimer: clock.setTimer },
+      clock,
     });
   });
   afterEach(async () => {

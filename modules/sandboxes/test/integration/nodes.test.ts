@@ -45,7 +45,7 @@ describe('the sandboxes of another node', () => {
         return here;
       },
       nodes: { isLive: async (node) => live.has(node), silent: async () => silent },
-      effects: { now: clock.now, setTimer: clock.setTimer },
+      clock,
     });
   });
   afterEach(async () => {

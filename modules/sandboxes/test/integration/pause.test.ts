@@ -12,7 +12,7 @@ describe('a paused sandbox', () => {
   beforeEach(async () => {
     driver = new FakeDriver();
     clock = fakeClock();
-    platform = await startPlatform({ driver, effects: { now: clock.now, setTimer: clock.setTimer } });
+    platform = await startPlatform({ driver, clock });
   });
   afterEach(async () => {
     await platform.dispose();

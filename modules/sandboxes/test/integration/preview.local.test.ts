@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
+import { backgroundClock } from '@svc/runtime';
 import { skippedTitle, type FakeCaller } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -60,8 +61,10 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   };
 
+  const nowMs = (): number => Date.now() + laterMs;
+
   beforeAll(async () => {
-    platform = await startPlatform({ effects: { now: () => new Date(Date.now() + laterMs) } });
+    platform = await startPlatform({ clock: { ...backgroundClock, now: () => new Date(nowMs()), nowMs } });
     const body = { image: 'debian', network: 'none' };
     const created = await platform.call('POST', '/api/sandboxes?wait_ms=30000', { body });
     expect(created.body['status']).toBe('running');

@@ -36,8 +36,7 @@ describe('sandbox quotas', () => {
     await platform?.dispose();
     const clock = fakeClock();
     limits = new TestLimits();
-    const effects = { now: clock.now, setTimer: clock.setTimer };
-    platform = await startPlatform({ driver, effects, config, quotaLimits: () => limits });
+    platform = await startPlatform({ driver, clock, config, quotaLimits: () => limits });
     access = platform.access;
     second = access.user('second');
     limits.ownerId = platform.owner.principal.id;

@@ -13,7 +13,7 @@ describe('snapshots and forks', () => {
     clock = fakeClock();
     platform = await startPlatform({
       driver,
-      effects: { now: clock.now, setTimer: clock.setTimer },
+      clock,
       config: { max_snapshots_per_caller: 3, max_per_caller: 5 },
     });
   });

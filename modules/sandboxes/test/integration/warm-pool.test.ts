@@ -18,7 +18,7 @@ describe('the warm pool', () => {
     platform = await startPlatform({
       driver,
       config: { warm_pool, images: [IMAGE], max_per_caller: 5 },
-      effects: { now: clock.now, setTimer: clock.setTimer },
+      clock,
     });
   };
   const figures = async (): Promise<ImagePoolFigures> => {

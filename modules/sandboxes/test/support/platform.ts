@@ -3,17 +3,16 @@ import { HeldRights } from '@svc/access';
 import { createClientOfRequest, createHttpApp, createListener, UpgradeRouter, type ListenerLimits } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
-import type { DiskSpace } from '@svc/runtime';
+import { backgroundClock, type Clock, type DiskSpace } from '@svc/runtime';
 import { migrate, openDatabase } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema, type SandboxesConfig } from '../../src/config.ts';
-import type { Effects, SandboxNodes } from '../../src/domain/ports.ts';
+import type { SandboxNodes } from '../../src/domain/ports.ts';
 import type { SandboxDriver } from '../../src/domain/driver.ts';
 import { runFolderOf } from '../../src/adapters/drivers/local/run-folder.ts';
 import { createSandboxesModule, type SandboxesModule } from '../../src/module.ts';
-import { systemEffects } from '../../src/assembly/system-effects.ts';
 import { HELPER_FOLDER, SHARED_IMAGES } from './local-subject.ts';
 
 export interface TestPlatform {
@@ -49,7 +48,7 @@ export interface Answer {
 
 export interface TestPlatformOptions {
   readonly driver?: SandboxDriver;
-  readonly effects?: Partial<Effects>;
+  readonly clock?: Clock;
   readonly config?: Partial<SandboxesConfig>;
   /** Unlimited by default. */
   readonly quotaLimits?: (access: FakeAccess) => QuotaLimits;
@@ -134,10 +133,10 @@ async function openOnce(
   await migrate(database, migrations);
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = options.metrics?.() ?? createMetrics();
-  const { now, setTimer } = { ...systemEffects, ...options.effects };
+  const clock = options.clock ?? backgroundClock;
   const rights = new HeldRights({
-    nowMs: () => now().getTime(),
-    setTimer,
+    nowMs: () => clock.nowMs(),
+    setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
     onError: (err) => log.error({ err }, 'a right could not be checked'),
   });
   let url = 'http://127.0.0.1';
@@ -157,7 +156,7 @@ async function openOnce(
     installationId: 'installation',
     helperFolder: HELPER_FOLDER,
     publicUrl: () => options.publicUrl ?? url,
-    ...(options.effects === undefined ? {} : { effects: options.effects }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
     ...(options.disk === undefined ? {} : { disk: options.disk }),
   });

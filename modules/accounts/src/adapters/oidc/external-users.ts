@@ -1,4 +1,5 @@
-import { type Effects, timestamp } from '../../domain/effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { timestamp } from '../../domain/timestamps.ts';
 import type { User } from '../../domain/records.ts';
 import type { AccountDatabase } from '../../domain/stores.ts';
 import { createPerson } from '../../domain/users/create-person.ts';
@@ -11,11 +12,13 @@ import type { ExternalIdentity } from './trusted-issuers.ts';
  */
 export class ExternalUsers {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
 
-  constructor(database: AccountDatabase, effects: Effects) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
   }
 
   async resolve(identity: ExternalIdentity): Promise<User | undefined> {
@@ -33,7 +36,7 @@ export class ExternalUsers {
   async #link(identity: ExternalIdentity): Promise<User | undefined> {
     const { issuer, subject, email } = identity;
     if (email === null) return undefined;
-    const createdAt = timestamp(this.#effects.now());
+    const createdAt = timestamp(this.#clock.now());
     const linked = await this.#database.transact(async (stores) => {
       const existing = await stores.users.byEmail(email);
       if (existing === undefined && !identity.autoCreate) return false;
@@ -50,6 +53,10 @@ export class ExternalUsers {
     email: string,
     identity: ExternalIdentity,
   ): Promise<User | undefined> {
-    return createPerson(stores, this.#effects, { email, name: identity.name ?? email, passwordHash: null });
+    return createPerson(
+      stores,
+      { clock: this.#clock, random: this.#random },
+      { email, name: identity.name ?? email, passwordHash: null },
+    );
   }
 }

@@ -1,5 +1,5 @@
+import type { Clock } from '@svc/runtime';
 import { jwtVerify, type JWTPayload } from 'jose';
-import type { Effects } from '../../domain/effects.ts';
 import { isJoseError } from '../../domain/jwt/access-jwt.ts';
 import { normalizeEmail } from '../../domain/users/email.ts';
 import { type Fetch, JwksCache } from './jwks-cache.ts';
@@ -53,8 +53,8 @@ export class TrustedIssuers {
   readonly #issuers: ReadonlyMap<string, KnownIssuer>;
   readonly #now: () => Date;
 
-  constructor(issuers: readonly TrustedIssuer[], effects: Pick<Effects, 'now'>, fetch: Fetch) {
-    this.#now = () => effects.now();
+  constructor(issuers: readonly TrustedIssuer[], clock: Pick<Clock, 'now'>, fetch: Fetch) {
+    this.#now = () => clock.now();
     this.#issuers = new Map(
       issuers.map((options) => [options.issuer, { options, keys: new JwksCache(options.jwksUrl, fetch, this.#now) }]),
     );

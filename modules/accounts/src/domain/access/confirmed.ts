@@ -1,5 +1,5 @@
 import type { Principal } from '@svc/access';
-import { secondsAfter } from '../effects.ts';
+import { secondsAfter } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 
 /** How long a sign-in or a password confirmation lets its session change passwords and tokens. */

@@ -1,5 +1,5 @@
-import { TokenBuckets } from '@svc/runtime';
-import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import { type Clock, TokenBuckets } from '@svc/runtime';
+import { secondsAfter, timestamp } from '../timestamps.ts';
 import { decodeCursor, encodeCursor, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE, type Page, pageOf } from '../paging.ts';
 import type { AuditRecord } from '../records.ts';
 import { addressBlock } from '../sign-in/address-block.ts';
@@ -32,19 +32,19 @@ const MAX_ADDRESSES = 20_000;
 export class AuditTrail {
   readonly #store: AuditStore;
   readonly #chain: AuditChain;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #options: AuditOptions;
   readonly #hooks: AuditHooks;
   readonly #anonymous: TokenBuckets;
 
-  constructor(store: AuditStore, chain: AuditChain, effects: Effects, options: AuditOptions, hooks: AuditHooks) {
+  constructor(store: AuditStore, chain: AuditChain, clock: Clock, options: AuditOptions, hooks: AuditHooks) {
     this.#store = store;
     this.#chain = chain;
-    this.#effects = effects;
+    this.#clock = clock;
     this.#options = options;
     this.#hooks = hooks;
     this.#anonymous = new TokenBuckets(ANONYMOUS, {
-      nowMs: () => effects.now().getTime(),
+      nowMs: () => clock.nowMs(),
       maxKeys: MAX_ADDRESSES,
     });
   }
@@ -58,7 +58,7 @@ export class AuditTrail {
     const details = storableText(JSON.stringify(entry.details));
     await this.#chain.append({
       ...entry,
-      occurredAt: timestamp(this.#effects.now()),
+      occurredAt: timestamp(this.#clock.now()),
       actorId: storable(entry.actorId),
       actorName: storable(entry.actorName),
       credential: storable(entry.credential),
@@ -87,7 +87,7 @@ export class AuditTrail {
   async purge(limit: number): Promise<number> {
     if (this.#options.retentionDays === 0) return 0;
     const { retentionDays } = this.#options;
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     const { removed, brokenAt } = await this.#chain.purge({
       before: timestamp(secondsAfter(now, -retentionDays * 86_400)),
       limit,

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
+import type { Clock, Random } from '@svc/runtime';
 import { jwtVerify, SignJWT } from 'jose';
-import { type Effects, secondsAfter } from '../effects.ts';
+import { secondsAfter } from '../timestamps.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export interface AccessClaims {
@@ -17,17 +18,19 @@ const AUDIENCE = 'svc';
 /** Access tokens signed by the platform: EdDSA, valid for an hour, bound to a revocable session. */
 export class AccessJwt {
   readonly #keys: SigningKeys;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly issuer: string;
 
-  constructor(keys: SigningKeys, effects: Effects, issuer: string) {
+  constructor(keys: SigningKeys, clock: Clock, random: Random, issuer: string) {
     this.#keys = keys;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.issuer = issuer;
   }
 
   async issue(claims: AccessClaims, lifetimeSeconds: number): Promise<{ token: string; expiresAt: Date }> {
-    const issuedAt = this.#effects.now();
+    const issuedAt = this.#clock.now();
     const expiresAt = secondsAfter(issuedAt, lifetimeSeconds);
     const { kid, key } = this.#keys.signer();
     const token = await new SignJWT({
@@ -38,7 +41,7 @@ export class AccessJwt {
       .setIssuer(this.issuer)
       .setAudience(AUDIENCE)
       .setSubject(claims.userId)
-      .setJti(this.#effects.newId())
+      .setJti(this.#random.uuid())
       .setIssuedAt(issuedAt)
       .setExpirationTime(expiresAt)
       .sign(key);
@@ -54,7 +57,7 @@ export class AccessJwt {
         issuer: this.issuer,
         audience: AUDIENCE,
         requiredClaims: ['sub', 'exp', 'iat'],
-        currentDate: this.#effects.now(),
+        currentDate: this.#clock.now(),
       });
       const { sub, sid, kind } = payload;
       if (sub === undefined || (kind !== 'user' && kind !== 'guest')) return undefined;

@@ -1,28 +1,25 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemRandom } from '@svc/runtime';
 import { type FakeClock, fakeClock, type TemporaryFolder, temporaryFolder } from '@svc/testing';
 import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Effects } from '../effects.ts';
 import { AccessJwt } from './access-jwt.ts';
 import { SigningKeyFiles } from '../../adapters/signing-key-files.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 let folder: TemporaryFolder;
 let clock: FakeClock;
-let effects: Effects;
 const LIFETIME_SECONDS = 3600;
 
 beforeEach(async () => {
   folder = await temporaryFolder();
   clock = fakeClock();
-  effects = { now: () => clock.now(), randomBytes, newId: randomUUID };
 });
 afterEach(() => folder.remove());
 
 const keysFolder = () => join(folder.path, 'keys', 'jwt');
-const open = () => SigningKeys.open(new SigningKeyFiles(keysFolder()), effects, LIFETIME_SECONDS);
+const open = () => SigningKeys.open(new SigningKeyFiles(keysFolder()), clock, LIFETIME_SECONDS);
 const claims = { userId: 'u1', sessionId: 's1', kind: 'user' } as const;
 
 describe('signing keys', () => {
@@ -38,7 +35,7 @@ describe('signing keys', () => {
 
   it('publish public keys that any library can use, and never the private half', async () => {
     const keys = await open();
-    const jwt = new AccessJwt(keys, effects, 'svc');
+    const jwt = new AccessJwt(keys, clock, systemRandom, 'svc');
     const { token } = await jwt.issue(claims, LIFETIME_SECONDS);
     const published = keys.published();
     expect(published.keys).toEqual([
@@ -51,7 +48,7 @@ describe('signing keys', () => {
 
   it('rotate: the old key verifies until its last token has expired, then it is removed', async () => {
     const keys = await open();
-    const jwt = new AccessJwt(keys, effects, 'svc');
+    const jwt = new AccessJwt(keys, clock, systemRandom, 'svc');
     const old = keys.signer().kid;
     const { token } = await jwt.issue(claims, LIFETIME_SECONDS);
     const fresh = await keys.rotate();
@@ -78,8 +75,8 @@ describe('signing keys', () => {
     const there = await open();
     await clock.advance(10_000);
     await there.rotate();
-    const { token } = await new AccessJwt(there, effects, 'svc').issue(claims, LIFETIME_SECONDS);
-    expect(await new AccessJwt(here, effects, 'svc').verify(token)).toEqual(claims);
+    const { token } = await new AccessJwt(there, clock, systemRandom, 'svc').issue(claims, LIFETIME_SECONDS);
+    expect(await new AccessJwt(here, clock, systemRandom, 'svc').verify(token)).toEqual(claims);
   });
 
   it('report damaged files instead of skipping them', async () => {
@@ -92,7 +89,7 @@ describe('signing keys', () => {
 describe('access tokens', () => {
   it('are refused for another type, issuer, audience, key or algorithm', async () => {
     const keys = await open();
-    const jwt = new AccessJwt(keys, effects, 'svc');
+    const jwt = new AccessJwt(keys, clock, systemRandom, 'svc');
     const { kid, key } = keys.signer();
     const build = (header: Record<string, string>, changes: Record<string, unknown> = {}) =>
       new SignJWT({ iss: 'svc', aud: 'svc', sub: 'u1', sid: 's1', kind: 'user', ...changes })

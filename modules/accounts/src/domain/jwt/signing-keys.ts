@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import type { Clock } from '@svc/runtime';
+import { secondsAfter, timestamp } from '../timestamps.ts';
 import {
   type Ed25519Jwk,
   generateSigningKey,
@@ -31,23 +32,23 @@ const RELOAD_AT_MOST_EVERY_MS = 5_000;
 /** The platform's signing keys: the newest one signs; retired ones verify until the tokens they signed have expired. */
 export class SigningKeys {
   readonly #store: SigningKeyStore;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #tokenLifetimeSeconds: number;
   #keys: ReadonlyMap<string, LoadedKey> = new Map();
   #loadedAtMs = 0;
 
-  private constructor(store: SigningKeyStore, effects: Effects, tokenLifetimeSeconds: number) {
+  private constructor(store: SigningKeyStore, clock: Clock, tokenLifetimeSeconds: number) {
     this.#store = store;
-    this.#effects = effects;
+    this.#clock = clock;
     this.#tokenLifetimeSeconds = tokenLifetimeSeconds;
   }
 
   /** Reads the keys and creates the first one. `tokenLifetimeSeconds` is the longest lifetime of any token. */
-  static async open(store: SigningKeyStore, effects: Effects, tokenLifetimeSeconds: number): Promise<SigningKeys> {
-    const keys = new SigningKeys(store, effects, tokenLifetimeSeconds);
+  static async open(store: SigningKeyStore, clock: Clock, tokenLifetimeSeconds: number): Promise<SigningKeys> {
+    const keys = new SigningKeys(store, clock, tokenLifetimeSeconds);
     await keys.reload();
     if (keys.#newest() === undefined) {
-      await store.save(generateSigningKey(timestamp(effects.now())));
+      await store.save(generateSigningKey(timestamp(clock.now())));
       await keys.reload();
     }
     return keys;
@@ -61,7 +62,7 @@ export class SigningKeys {
 
   /** Undefined if the key is unknown or expired. */
   async verifier(kid: string): Promise<KeyObject | undefined> {
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     if (!this.#keys.has(kid) && now.getTime() - this.#loadedAtMs >= RELOAD_AT_MOST_EVERY_MS) await this.reload();
     const key = this.#keys.get(kid);
     return key === undefined || isPast(key.record, now) ? undefined : key.publicKey;
@@ -69,7 +70,7 @@ export class SigningKeys {
 
   /** RFC 7517 key set. */
   published(): { keys: PublishedKey[] } {
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     const alive = [...this.#keys.values()].filter(({ record }) => !isPast(record, now));
     return { keys: alive.map(({ record }) => ({ ...record.publicJwk, kid: record.kid, alg: 'EdDSA', use: 'sig' })) };
   }
@@ -77,7 +78,7 @@ export class SigningKeys {
   /** Creates a new signing key and drops the private half of all others. Returns the id of the new key. */
   async rotate(): Promise<string> {
     await this.reload();
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     const fresh = generateSigningKey(timestamp(now));
     await this.#store.save(fresh);
     const verifyUntil = timestamp(secondsAfter(now, this.#tokenLifetimeSeconds + RETIRE_MARGIN_SECONDS));
@@ -90,7 +91,7 @@ export class SigningKeys {
 
   /** Rereads the folder and removes expired keys. */
   async reload(): Promise<void> {
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     this.#loadedAtMs = now.getTime();
     const keys = new Map<string, LoadedKey>();
     for (const record of await this.#store.load()) {

@@ -1,4 +1,5 @@
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { AccountDatabase } from '../stores.ts';
 import type { PasswordHasher } from './password-hasher.ts';
@@ -17,13 +18,13 @@ export interface PasswordChangeRequest {
 
 export class PasswordChange {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #hasher: PasswordHasher;
   readonly #proof: PasswordProof;
 
-  constructor(database: AccountDatabase, effects: Effects, hasher: PasswordHasher, proof: PasswordProof) {
+  constructor(database: AccountDatabase, clock: Clock, hasher: PasswordHasher, proof: PasswordProof) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
     this.#hasher = hasher;
     this.#proof = proof;
   }
@@ -36,7 +37,7 @@ export class PasswordChange {
     assertSuitablePassword(newPassword, user);
     await this.#proof.require({ user, password: currentPassword, remoteAddress, field: 'current_password' });
     const passwordHash = await this.#hasher.hash(newPassword);
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     return this.#database.transact(async (stores) => {
       if (!(await holdsPassword(stores, user))) {
         throw accountErrors.WRONG_PASSWORD({ details: { field: 'current_password' } });

@@ -1,4 +1,5 @@
-import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { secondsAfter, timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { User } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
@@ -16,12 +17,14 @@ const LIFETIME_SECONDS = 24 * 3600;
  */
 export class PasswordLinks {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #hasher: PasswordHasher;
 
-  constructor(database: AccountDatabase, effects: Effects, hasher: PasswordHasher) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random, hasher: PasswordHasher) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#hasher = hasher;
   }
 
@@ -30,8 +33,8 @@ export class PasswordLinks {
     const normalized = normalizeEmail(email);
     const user = normalized === undefined ? undefined : await this.#database.users.byEmail(normalized);
     if (user === undefined) throw accountErrors.USER_NOT_FOUND();
-    const now = this.#effects.now();
-    const secret = mintToken('svc_pwd_', this.#effects.randomBytes);
+    const now = this.#clock.now();
+    const secret = mintToken('svc_pwd_', this.#random.bytes);
     const expiresAt = timestamp(secondsAfter(now, LIFETIME_SECONDS));
     await this.#database.passwordLinks.put({
       userId: user.id,
@@ -45,7 +48,7 @@ export class PasswordLinks {
   /** Sets the password and ends every session. Throws PASSWORD_LINK_NOT_FOUND and PASSWORD_UNSUITABLE. */
   async use(secret: string, password: string): Promise<{ user: User; sessionsEnded: number }> {
     const tokenHash = hashToken(secret);
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     const link = await this.#database.passwordLinks.byTokenHash(tokenHash);
     const user = link === undefined ? undefined : await this.#database.users.byId(link.userId);
     if (link === undefined || link.expiresAt <= now || user === undefined) {

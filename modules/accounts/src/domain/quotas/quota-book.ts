@@ -1,5 +1,6 @@
 import type { Limit, Quota, QuotaScope, Usage } from '@svc/quotas';
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { QuotaOverride } from '../records.ts';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
@@ -26,13 +27,13 @@ const MAX_OVERRIDES_LISTED = 10_000;
 /** Usage of each quota, and the limits that the operator sets. */
 export class QuotaBook {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #source: QuotaSource;
   readonly #limits: CachedQuotaLimits;
 
-  constructor(database: AccountDatabase, effects: Effects, source: QuotaSource, limits: CachedQuotaLimits) {
+  constructor(database: AccountDatabase, clock: Clock, source: QuotaSource, limits: CachedQuotaLimits) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
     this.#source = source;
     this.#limits = limits;
   }
@@ -58,7 +59,7 @@ export class QuotaBook {
   /** Throws UNKNOWN_QUOTA, WORKSPACE_NOT_FOUND, USER_NOT_FOUND. */
   async set({ scope, subject }: QuotaSubject, name: string, amount: Limit): Promise<QuotaOverride> {
     const quota = this.#find(name, scope);
-    const updatedAt = timestamp(this.#effects.now());
+    const updatedAt = timestamp(this.#clock.now());
     const override = { scope, subject, quota: quota.name, amount, updatedAt };
     await this.#database.transact(async (stores) => {
       await assertKnown(stores, { scope, subject });

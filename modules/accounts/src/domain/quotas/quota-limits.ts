@@ -1,6 +1,5 @@
 import type { Limit, Limits, QuotaLimits, QuotaScope } from '@svc/quotas';
-import type { Effects } from '../effects.ts';
-import { RecentMap } from '@svc/runtime';
+import { type Clock, RecentMap } from '@svc/runtime';
 import type { AccountStores } from '../stores.ts';
 
 type LimitSet = Readonly<Record<string, Limit>>;
@@ -33,16 +32,16 @@ const MAX_ENTRIES = 10_000;
  */
 export class CachedQuotaLimits implements QuotaLimits {
   readonly #stores: Pick<AccountStores, 'workspaces' | 'quotaOverrides'>;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #defaults: DefaultLimits;
   #workspaces = new RecentMap<Loaded<WorkspaceEntry>>(MAX_ENTRIES);
   #owners = new RecentMap<Loaded<OwnerEntry>>(MAX_ENTRIES);
   /** Owners as last read; ownership rarely changes, so entries do not expire. */
   readonly #shares = new RecentMap<string>(MAX_ENTRIES);
 
-  constructor(stores: Pick<AccountStores, 'workspaces' | 'quotaOverrides'>, effects: Effects, defaults: DefaultLimits) {
+  constructor(stores: Pick<AccountStores, 'workspaces' | 'quotaOverrides'>, clock: Clock, defaults: DefaultLimits) {
     this.#stores = stores;
-    this.#effects = effects;
+    this.#clock = clock;
     this.#defaults = defaults;
   }
 
@@ -95,7 +94,7 @@ export class CachedQuotaLimits implements QuotaLimits {
   }
 
   #cached<Entry>(map: RecentMap<Loaded<Entry>>, key: string, load: () => Promise<Entry>): Promise<Entry> {
-    const nowMs = this.#effects.now().getTime();
+    const nowMs = this.#clock.nowMs();
     const known = map.get(key);
     if (known !== undefined && nowMs - known.loadedAtMs < MAX_AGE_MS) return known.entry;
     const entry = load();

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { secondsAfter, timestamp } from '../timestamps.ts';
 import type { Session } from '../records.ts';
 import type { AccountStores } from '../stores.ts';
 import { isUseDue } from '../tokens/lifetime.ts';
@@ -18,12 +19,14 @@ const MAX_USER_AGENT = 200;
 /** Sign-ins. The console holds the session's token in a cookie; an access JWT names its session and ends with it. */
 export class Sessions {
   readonly #stores: Pick<AccountStores, 'sessions'>;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #options: SessionOptions;
 
-  constructor(stores: Pick<AccountStores, 'sessions'>, effects: Effects, options: SessionOptions) {
+  constructor(stores: Pick<AccountStores, 'sessions'>, clock: Clock, random: Random, options: SessionOptions) {
     this.#stores = stores;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#options = options;
   }
 
@@ -37,10 +40,10 @@ export class Sessions {
     from: { remoteAddress: string; userAgent: string },
     stores: Pick<AccountStores, 'sessions'> = this.#stores,
   ): Promise<{ session: Session; secret: string }> {
-    const now = this.#effects.now();
-    const secret = mintToken('svc_ses_', this.#effects.randomBytes);
+    const now = this.#clock.now();
+    const secret = mintToken('svc_ses_', this.#random.bytes);
     const session: Session = {
-      id: this.#effects.newId(),
+      id: this.#random.uuid(),
       userId,
       tokenHash: hashToken(secret),
       remoteAddress: from.remoteAddress,
@@ -70,7 +73,7 @@ export class Sessions {
 
   /** Records that the user has just proved their identity. Returns the time. */
   async confirm(id: string): Promise<Date> {
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     await this.#stores.sessions.confirm(id, timestamp(now));
     return now;
   }
@@ -83,14 +86,14 @@ export class Sessions {
   async #use(found: Session | undefined): Promise<Session | undefined> {
     const session = this.#ifAlive(found);
     if (session === undefined) return undefined;
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     if (isUseDue(session.lastSeenAt, now)) await this.#stores.sessions.touch(session.id, timestamp(now));
     return session;
   }
 
   #ifAlive(session: Session | undefined): Session | undefined {
     if (session === undefined) return undefined;
-    const { now, idleBefore } = this.deadlines(this.#effects.now());
+    const { now, idleBefore } = this.deadlines(this.#clock.now());
     return session.expiresAt <= now || session.lastSeenAt <= idleBefore ? undefined : session;
   }
 }

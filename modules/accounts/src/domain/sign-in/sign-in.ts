@@ -1,4 +1,5 @@
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import type { PasswordHasher } from '../password/password-hasher.ts';
 import { holdsPassword } from '../password/set-password.ts';
 import type { Session, User } from '../records.ts';
@@ -36,20 +37,23 @@ const MAX_DEVICES_PER_USER = 20;
 /** Sign-in with e-mail and password. Neither the response nor the work done reveals whether a user exists. */
 export class SignIn {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #hasher: PasswordHasher;
   readonly #sessions: Sessions;
   readonly #throttle: LoginThrottle;
 
   constructor(
     database: AccountDatabase,
-    effects: Effects,
+    clock: Clock,
+    random: Random,
     hasher: PasswordHasher,
     sessions: Sessions,
     throttle: LoginThrottle,
   ) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#hasher = hasher;
     this.#sessions = sessions;
     this.#throttle = throttle;
@@ -70,7 +74,7 @@ export class SignIn {
     const rehashed = check.outdated ? await this.#hasher.hash(request.password) : null;
     return this.#database.transact(async (stores) => {
       if (!(await holdsPassword(stores, user))) return { outcome: 'refused', userId: user.id };
-      const now = timestamp(this.#effects.now());
+      const now = timestamp(this.#clock.now());
       if (rehashed !== null) await stores.users.update(user.id, { passwordHash: rehashed }, now);
       const { session, secret } = await this.#sessions.begin(user.id, request, stores);
       const known = knownDevice === null ? null : request.deviceSecret;
@@ -87,11 +91,11 @@ export class SignIn {
   }
 
   async #rememberDevice(stores: AccountStores, userId: string, known: string | null): Promise<string> {
-    const secret = known ?? mintToken('svc_dev_', this.#effects.randomBytes);
+    const secret = known ?? mintToken('svc_dev_', this.#random.bytes);
     await stores.devices.put({
       tokenHash: hashToken(secret),
       userId,
-      lastSeenAt: timestamp(this.#effects.now()),
+      lastSeenAt: timestamp(this.#clock.now()),
     });
     await stores.devices.trim(userId, MAX_DEVICES_PER_USER);
     return secret;

@@ -1,4 +1,5 @@
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { PasswordHasher } from '../password/password-hasher.ts';
 import { assertSuitablePassword } from '../password/password-rules.ts';
@@ -26,7 +27,8 @@ export interface Accepted {
 
 export interface AcceptanceDeps {
   database: AccountDatabase;
-  effects: Effects;
+  clock: Clock;
+  random: Random;
   hasher: PasswordHasher;
   maxMembers: number;
   room: OwnerRoom;
@@ -35,14 +37,16 @@ export interface AcceptanceDeps {
 /** Turns an invitation into a membership. The link is the proof: it works once, for whichever holder uses it first. */
 export class InvitationAcceptance {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #hasher: PasswordHasher;
   readonly #maxMembers: number;
   readonly #room: OwnerRoom;
 
-  constructor({ database, effects, hasher, maxMembers, room }: AcceptanceDeps) {
+  constructor({ database, clock, random, hasher, maxMembers, room }: AcceptanceDeps) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#hasher = hasher;
     this.#maxMembers = maxMembers;
     this.#room = room;
@@ -75,7 +79,11 @@ export class InvitationAcceptance {
         await stores.users.lock(sponsorId);
         assertRoom?.(await stores.users.countSponsoredBy(sponsorId));
       }
-      const user = await createPerson(stores, this.#effects, { email, name, passwordHash, sponsorId });
+      const user = await createPerson(
+        stores,
+        { clock: this.#clock, random: this.#random },
+        { email, name, passwordHash, sponsorId },
+      );
       if (user === undefined) throw accountErrors.SIGN_IN_TO_ACCEPT();
       return { user, invitation, team: await this.#join(stores, invitation, user.id), created: true };
     });
@@ -94,7 +102,7 @@ export class InvitationAcceptance {
 
   async #open(secret: string): Promise<Invitation> {
     const invitation = await this.#database.invitations.byTokenHash(hashToken(secret));
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     if (invitation === undefined || invitation.acceptedAt !== null || invitation.expiresAt <= now) {
       throw accountErrors.INVITATION_NOT_FOUND();
     }
@@ -103,7 +111,7 @@ export class InvitationAcceptance {
 
   async #join(stores: AccountStores, invitation: Invitation, userId: string): Promise<Team> {
     const { teamUuid, role } = invitation;
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     await stores.teams.lock(teamUuid);
     const team = await stores.teams.byUuid(teamUuid);
     // Only one of several concurrent callers can claim the invitation; a revoked or expired one cannot be claimed.

@@ -1,4 +1,5 @@
-import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { secondsAfter, timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
 import type { Invitation, TeamRole } from '../records.ts';
@@ -23,17 +24,19 @@ const DEFAULT_LIFETIME_SECONDS = 7 * 86_400;
 /** Invitations by link. The platform sends no mail: the admin hands the link over. */
 export class Invitations {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #maxOpenPerTeam: number;
 
-  constructor(database: AccountDatabase, effects: Effects, maxOpenPerTeam: number) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random, maxOpenPerTeam: number) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#maxOpenPerTeam = maxOpenPerTeam;
   }
 
   async list(teamUuid: string, page: PageRequest): Promise<Page<Invitation>> {
-    const rows = await this.#database.invitations.open(teamUuid, timestamp(this.#effects.now()), page);
+    const rows = await this.#database.invitations.open(teamUuid, timestamp(this.#clock.now()), page);
     return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
   }
 
@@ -43,10 +46,10 @@ export class Invitations {
     if (email === undefined) {
       throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an e-mail address' } });
     }
-    const now = this.#effects.now();
-    const secret = mintToken('svc_inv_', this.#effects.randomBytes);
+    const now = this.#clock.now();
+    const secret = mintToken('svc_inv_', this.#random.bytes);
     const invitation: Invitation = {
-      id: this.#effects.newId(),
+      id: this.#random.uuid(),
       teamUuid: request.teamUuid,
       email,
       role: request.role,

@@ -1,4 +1,5 @@
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
 import type { Member, Team, TeamRole, User } from '../records.ts';
@@ -12,11 +13,13 @@ export type MemberView = Member & Pick<User, 'email' | 'name'>;
  */
 export class Members {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
 
-  constructor(database: AccountDatabase, effects: Effects) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
   }
 
   async list(teamUuid: string, page: PageRequest): Promise<Page<MemberView>> {
@@ -42,14 +45,16 @@ export class Members {
    * hold the team's work. A member left without a workspace gets an empty one: every user has a default workspace.
    */
   async remove(teamUuid: string, userId: string): Promise<void> {
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     await this.#database.transact(async (stores) => {
       const { team } = await lockedMember(stores, teamUuid, userId);
       await assertNotOwner(stores, team, userId);
       await stores.users.lock(userId);
       await stores.workspaces.reassign(teamUuid, userId, team.ownerId, now);
       if ((await stores.workspaces.countOwnedBy(userId)) === 0) {
-        await stores.workspaces.insert(newWorkspace(this.#effects, userId, DEFAULT_WORKSPACE_NAME, null));
+        await stores.workspaces.insert(
+          newWorkspace({ clock: this.#clock, random: this.#random }, userId, DEFAULT_WORKSPACE_NAME, null),
+        );
       }
       await stores.invitations.deleteOpenBy(teamUuid, userId);
       await stores.members.delete(teamUuid, userId);

@@ -1,4 +1,5 @@
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
 import { accountQuotas } from '../quotas/account-quotas.ts';
@@ -9,12 +10,14 @@ import type { AccountDatabase } from '../stores.ts';
 /** Manages teams. Callers are already authorized; this keeps the invariants. */
 export class Teams {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #room: OwnerRoom;
 
-  constructor(database: AccountDatabase, effects: Effects, room: OwnerRoom) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random, room: OwnerRoom) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#room = room;
   }
 
@@ -25,8 +28,8 @@ export class Teams {
 
   /** The creator becomes its owner and first admin. */
   async create(ownerId: string, name: string): Promise<Team> {
-    const now = timestamp(this.#effects.now());
-    const team: Team = { uuid: this.#effects.newId(), name, ownerId, createdAt: now, updatedAt: now };
+    const now = timestamp(this.#clock.now());
+    const team: Team = { uuid: this.#random.uuid(), name, ownerId, createdAt: now, updatedAt: now };
     const assertRoom = await this.#room(accountQuotas.teams, ownerId);
     await this.#database.transact(async (stores) => {
       await stores.users.lock(ownerId);
@@ -38,7 +41,7 @@ export class Teams {
   }
 
   async rename(uuid: string, name: string): Promise<Team> {
-    await this.#database.teams.update(uuid, { name }, timestamp(this.#effects.now()));
+    await this.#database.teams.update(uuid, { name }, timestamp(this.#clock.now()));
     const team = await this.#database.teams.byUuid(uuid);
     if (team === undefined) throw accountErrors.TEAM_NOT_FOUND();
     return team;
@@ -51,7 +54,7 @@ export class Teams {
 
   /** The new owner must be a member and becomes an admin; the old one stays an admin. */
   async transfer(uuid: string, fromUserId: string, toUserId: string): Promise<Team> {
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     const assertRoom = await this.#room(accountQuotas.teams, toUserId);
     return this.#database.transact(async (stores) => {
       await stores.teams.lock(uuid);

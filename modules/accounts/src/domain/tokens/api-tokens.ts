@@ -1,4 +1,5 @@
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { Page, PageRequest } from '../paging.ts';
 import { encodeCursor, pageOf } from '../paging.ts';
@@ -18,12 +19,14 @@ export interface NewApiToken {
 /** API tokens of users, `svc_pat_…`. */
 export class ApiTokens {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #maxPerUser: number;
 
-  constructor(database: AccountDatabase, effects: Effects, maxPerUser: number) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random, maxPerUser: number) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#maxPerUser = maxPerUser;
   }
 
@@ -34,7 +37,7 @@ export class ApiTokens {
 
   /** Only this call returns the secret. */
   async create(request: NewApiToken): Promise<{ token: ApiToken; secret: string }> {
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     const expiresAt = requestedExpiry(request.expiresAt, now, request.latestExpiry);
     const { token, secret } = this.#mint(request.userId, request.name, expiresAt, null);
     await this.#database.transact(async (stores) => {
@@ -79,14 +82,14 @@ export class ApiTokens {
     expiresAt: string | null,
     purpose: string | null,
   ): { token: ApiToken; secret: string } {
-    const secret = mintToken('svc_pat_', this.#effects.randomBytes);
+    const secret = mintToken('svc_pat_', this.#random.bytes);
     const token: ApiToken = {
-      id: this.#effects.newId(),
+      id: this.#random.uuid(),
       userId,
       name,
       tokenHash: hashToken(secret),
       purpose,
-      createdAt: timestamp(this.#effects.now()),
+      createdAt: timestamp(this.#clock.now()),
       expiresAt,
       lastUsedAt: null,
     };

@@ -1,4 +1,5 @@
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { Page, PageRequest } from '../paging.ts';
 import { encodeCursor, pageOf } from '../paging.ts';
@@ -26,12 +27,14 @@ const WIDTH: Readonly<Record<Scope, number>> = { read: 0, write: 1, admin: 2 };
 /** Service accounts, `sat_…`: machine identities of one workspace. */
 export class ServiceAccounts {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #maxPerWorkspace: number;
 
-  constructor(database: AccountDatabase, effects: Effects, maxPerWorkspace: number) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random, maxPerWorkspace: number) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#maxPerWorkspace = maxPerWorkspace;
   }
 
@@ -42,11 +45,11 @@ export class ServiceAccounts {
 
   /** Only this call returns the secret. */
   async create(request: NewServiceAccount): Promise<{ account: ServiceAccount; secret: string }> {
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     if (request.widestScopes !== null) assertNotWider(request.scopes, request.widestScopes);
-    const secret = mintToken('sat_', this.#effects.randomBytes);
+    const secret = mintToken('sat_', this.#random.bytes);
     const account: ServiceAccount = {
-      id: this.#effects.newId(),
+      id: this.#random.uuid(),
       workspaceUuid: request.workspaceUuid,
       name: request.name,
       tokenHash: hashToken(secret),

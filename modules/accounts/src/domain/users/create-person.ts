@@ -1,6 +1,12 @@
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import type { User, Workspace } from '../records.ts';
 import type { AccountStores } from '../stores.ts';
+
+export interface PersonDeps {
+  clock: Clock;
+  random: Random;
+}
 
 export interface NewPerson {
   email: string;
@@ -16,12 +22,13 @@ const NEVER_SIGNED_OUT = '1970-01-01T00:00:00.000Z';
 /** Creates the user and the default workspace. Returns undefined if the e-mail is taken. */
 export async function createPerson(
   stores: AccountStores,
-  effects: Effects,
+  deps: PersonDeps,
   person: NewPerson,
 ): Promise<User | undefined> {
-  const now = timestamp(effects.now());
+  const { clock, random } = deps;
+  const now = timestamp(clock.now());
   const user: User = {
-    id: effects.newId(),
+    id: random.uuid(),
     kind: 'person',
     email: person.email,
     name: person.name,
@@ -34,13 +41,18 @@ export async function createPerson(
     sponsorId: person.sponsorId ?? null,
   };
   if (!(await stores.users.insert(user))) return undefined;
-  await stores.workspaces.insert(newWorkspace(effects, user.id, DEFAULT_WORKSPACE_NAME, null));
+  await stores.workspaces.insert(newWorkspace(deps, user.id, DEFAULT_WORKSPACE_NAME, null));
   return user;
 }
 
 export const DEFAULT_WORKSPACE_NAME = 'Default';
 
-export function newWorkspace(effects: Effects, ownerId: string, name: string, teamUuid: string | null): Workspace {
-  const now = timestamp(effects.now());
-  return { uuid: effects.newId(), name, ownerId, teamUuid, deletingSince: null, createdAt: now, updatedAt: now };
+export function newWorkspace(
+  { clock, random }: PersonDeps,
+  ownerId: string,
+  name: string,
+  teamUuid: string | null,
+): Workspace {
+  const now = timestamp(clock.now());
+  return { uuid: random.uuid(), name, ownerId, teamUuid, deletingSince: null, createdAt: now, updatedAt: now };
 }

@@ -1,5 +1,5 @@
-import { TokenBuckets } from '@svc/runtime';
-import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import { type Clock, type Random, TokenBuckets } from '@svc/runtime';
+import { secondsAfter, timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { AccessJwt } from '../jwt/access-jwt.ts';
 import type { User } from '../records.ts';
@@ -29,29 +29,31 @@ const MAX_ADDRESSES = 20_000;
  */
 export class Guests {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #jwt: AccessJwt;
   readonly #options: GuestOptions;
   readonly #addresses: TokenBuckets;
 
-  constructor(database: AccountDatabase, effects: Effects, jwt: AccessJwt, options: GuestOptions) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random, jwt: AccessJwt, options: GuestOptions) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#jwt = jwt;
     this.#options = options;
     const { perMinute } = options;
     this.#addresses = new TokenBuckets(
       { burst: perMinute, perMinute },
-      { nowMs: () => effects.now().getTime(), maxKeys: MAX_ADDRESSES },
+      { nowMs: () => clock.nowMs(), maxKeys: MAX_ADDRESSES },
     );
   }
 
   async signIn(username: string, remoteAddress: string): Promise<GuestSignedIn> {
     if (!this.#options.enabled) throw accountErrors.GUESTS_DISABLED();
     this.#admit(remoteAddress);
-    const now = this.#effects.now();
+    const now = this.#clock.now();
     const user: User = {
-      id: this.#effects.newId(),
+      id: this.#random.uuid(),
       kind: 'guest',
       email: null,
       name: username,
@@ -65,7 +67,9 @@ export class Guests {
     };
     await this.#database.transact(async (stores) => {
       await stores.users.insert(user);
-      await stores.workspaces.insert(newWorkspace(this.#effects, user.id, `Guest ${username}`, null));
+      await stores.workspaces.insert(
+        newWorkspace({ clock: this.#clock, random: this.#random }, user.id, `Guest ${username}`, null),
+      );
       // Concurrent replicas may each exceed the limit by one: it bounds the order of magnitude, not the exact count.
       if ((await stores.users.countGuests(timestamp(now))) > this.#options.maxActive) {
         throw accountErrors.TOO_MANY_GUESTS({ headers: { 'retry-after': '60' } });

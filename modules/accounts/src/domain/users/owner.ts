@@ -1,4 +1,5 @@
-import { type Effects, timestamp } from '../effects.ts';
+import type { Clock, Random } from '@svc/runtime';
+import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { PasswordHasher } from '../password/password-hasher.ts';
 import { assertSuitablePassword } from '../password/password-rules.ts';
@@ -34,13 +35,15 @@ const UNNAMED_REPLICA = 'start:svc up';
 /** The operator of the installation: created on the first start, never by a request. */
 export class OwnerAccounts {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #hasher: PasswordHasher;
   readonly #tokens: ApiTokens;
 
-  constructor(database: AccountDatabase, effects: Effects, hasher: PasswordHasher, tokens: ApiTokens) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random, hasher: PasswordHasher, tokens: ApiTokens) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#hasher = hasher;
     this.#tokens = tokens;
   }
@@ -51,10 +54,14 @@ export class OwnerAccounts {
     if (existing !== undefined) return this.#describe(existing, false, null);
     const email = requireEmail(wanted.email ?? DEFAULT_EMAIL);
     if (wanted.password !== undefined) assertSuitablePassword(wanted.password, { email });
-    const generated = wanted.password ?? this.#effects.randomBytes(GENERATED_PASSWORD_BYTES).toString('base64url');
+    const generated = wanted.password ?? this.#random.bytes(GENERATED_PASSWORD_BYTES).toString('base64url');
     const passwordHash = await this.#hasher.hash(generated);
     const owner = await this.#database.transact((stores) =>
-      createPerson(stores, this.#effects, { email, name: 'Owner', passwordHash, operator: true }),
+      createPerson(
+        stores,
+        { clock: this.#clock, random: this.#random },
+        { email, name: 'Owner', passwordHash, operator: true },
+      ),
     );
     if (owner !== undefined) return this.#describe(owner, true, wanted.password === undefined ? generated : null);
     // Another replica created it between the check and the insert.
@@ -69,7 +76,7 @@ export class OwnerAccounts {
     if (user === undefined) throw accountErrors.USER_NOT_FOUND();
     assertSuitablePassword(password, user);
     const passwordHash = await this.#hasher.hash(password);
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     const sessionsEnded = await this.#database.transact((stores) =>
       setPassword(stores, { id: user.id, passwordHash }, now),
     );

@@ -1,4 +1,5 @@
-import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import type { Clock } from '@svc/runtime';
+import { secondsAfter, timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
 
@@ -17,12 +18,12 @@ const STUCK_AFTER_SECONDS = 600;
  */
 export class WorkspaceDeletion {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #holdings: WorkspaceHoldings;
 
-  constructor(database: AccountDatabase, effects: Effects, holdings: WorkspaceHoldings) {
+  constructor(database: AccountDatabase, clock: Clock, holdings: WorkspaceHoldings) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
     this.#holdings = holdings;
   }
 
@@ -35,7 +36,7 @@ export class WorkspaceDeletion {
 
   /** Finishes deletions that ended processes began. Returns the number checked. */
   async finishStuck(limit: number): Promise<number> {
-    const before = timestamp(secondsAfter(this.#effects.now(), -STUCK_AFTER_SECONDS));
+    const before = timestamp(secondsAfter(this.#clock.now(), -STUCK_AFTER_SECONDS));
     const stuck = await this.#database.workspaces.stuckDeletions(before, limit);
     for (const { uuid } of stuck) await this.#finish(uuid);
     return stuck.length;
@@ -43,7 +44,7 @@ export class WorkspaceDeletion {
 
   /** Removes expired guests whose workspaces are empty by now; the others are retried later. */
   async removeExpiredGuests(limit: number): Promise<number> {
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     let removed = 0;
     for (const guest of await this.#database.users.expiredGuests(now, limit)) {
       const workspace = await this.#database.workspaces.firstOwnedBy(guest.id);
@@ -62,7 +63,7 @@ export class WorkspaceDeletion {
   }
 
   async #begin(uuid: string): Promise<void> {
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     await this.#database.transact(async (stores) => {
       // Locks are always taken in this order: team, user, workspace.
       const seen = await stores.workspaces.byUuid(uuid);
@@ -92,7 +93,7 @@ export class WorkspaceDeletion {
   }
 
   async #reopen(uuid: string): Promise<void> {
-    await this.#database.workspaces.update(uuid, { deletingSince: null }, timestamp(this.#effects.now()));
+    await this.#database.workspaces.update(uuid, { deletingSince: null }, timestamp(this.#clock.now()));
   }
 }
 

@@ -1,5 +1,6 @@
+import type { Clock, Random } from '@svc/runtime';
 import { authorizeTeam, type Caller } from '../authorize/authorize.ts';
-import { type Effects, timestamp } from '../effects.ts';
+import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
 import { accountQuotas } from '../quotas/account-quotas.ts';
@@ -19,12 +20,14 @@ export interface WorkspaceChange {
 /** Workspaces, which own everything else. For deletion, see workspace-deletion.ts. */
 export class Workspaces {
   readonly #database: AccountDatabase;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
+  readonly #random: Random;
   readonly #room: OwnerRoom;
 
-  constructor(database: AccountDatabase, effects: Effects, room: OwnerRoom) {
+  constructor(database: AccountDatabase, clock: Clock, random: Random, room: OwnerRoom) {
     this.#database = database;
-    this.#effects = effects;
+    this.#clock = clock;
+    this.#random = random;
     this.#room = room;
   }
 
@@ -50,7 +53,7 @@ export class Workspaces {
 
   async create(caller: Caller, name: string, teamUuid: string | null): Promise<Workspace> {
     if (teamUuid !== null) await authorizeTeam(this.#database, caller, 'team:add-workspace', teamUuid);
-    const workspace = newWorkspace(this.#effects, caller.id, name, teamUuid);
+    const workspace = newWorkspace({ clock: this.#clock, random: this.#random }, caller.id, name, teamUuid);
     const assertRoom = await this.#room(accountQuotas.workspaces, caller.id);
     await this.#database.transact(async (stores) => {
       if (teamUuid !== null && !(await stores.teams.lock(teamUuid))) throw accountErrors.TEAM_NOT_FOUND();
@@ -69,14 +72,14 @@ export class Workspaces {
     const changes = { ...(name === undefined ? {} : { name }), ...(teamUuid === undefined ? {} : { teamUuid }) };
     await this.#database.transact(async (stores) => {
       if (typeof teamUuid === 'string' && !(await stores.teams.lock(teamUuid))) throw accountErrors.TEAM_NOT_FOUND();
-      await stores.workspaces.update(uuid, changes, timestamp(this.#effects.now()));
+      await stores.workspaces.update(uuid, changes, timestamp(this.#clock.now()));
     });
     return this.get(uuid);
   }
 
   /** Transfers it to another member of its team; the old owner keeps at least one workspace. */
   async transfer(uuid: string, fromUserId: string, toUserId: string): Promise<Workspace> {
-    const now = timestamp(this.#effects.now());
+    const now = timestamp(this.#clock.now());
     const assertRoom = await this.#room(accountQuotas.workspaces, toUserId);
     await this.#database.transact(async (stores) => {
       // In a fixed order, so that two opposite transfers cannot deadlock.

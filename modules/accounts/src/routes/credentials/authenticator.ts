@@ -1,6 +1,7 @@
 import type { CredentialRef, CredentialSource, Principal } from '@svc/access';
+import type { Clock } from '@svc/runtime';
 import { decodeJwt } from 'jose';
-import { type Effects, timestamp } from '../../domain/effects.ts';
+import { timestamp } from '../../domain/timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import { type AccessJwt, isJoseError } from '../../domain/jwt/access-jwt.ts';
 import type { ExternalUsers } from '../../adapters/oidc/external-users.ts';
@@ -20,7 +21,7 @@ import { shownCredential } from './shown-credential.ts';
 
 export interface AuthenticatorDeps {
   database: AccountDatabase;
-  effects: Effects;
+  clock: Clock;
   sessions: Sessions;
   jwt: AccessJwt;
   issuers: TrustedIssuers;
@@ -76,17 +77,17 @@ export class Authenticator {
   }
 
   async #byApiTokenId(id: string): Promise<Principal | undefined> {
-    const { database, effects } = this.#deps;
+    const { database, clock } = this.#deps;
     const token = await database.apiTokens.byId(id);
-    if (token === undefined || isExpired(token.expiresAt, effects.now())) return undefined;
+    if (token === undefined || isExpired(token.expiresAt, clock.now())) return undefined;
     const user = await database.users.byId(token.userId);
     return user === undefined ? undefined : apiTokenPrincipal(user, token);
   }
 
   async #byServiceAccountId(id: string): Promise<Principal | undefined> {
-    const { database, effects } = this.#deps;
+    const { database, clock } = this.#deps;
     const account = await database.serviceAccounts.byId(id);
-    if (account === undefined || isExpired(account.expiresAt, effects.now())) return undefined;
+    if (account === undefined || isExpired(account.expiresAt, clock.now())) return undefined;
     return serviceAccountPrincipal(account);
   }
 
@@ -97,7 +98,7 @@ export class Authenticator {
     if (user === undefined || user.tokensValidFrom > shownAt) return undefined;
     if (credential === 'oidc')
       return userPrincipal(user, 'oidc', null, confirmedAt === undefined ? {} : { confirmedAt });
-    const isGuest = user.kind === 'guest' && !isExpired(user.expiresAt, this.#deps.effects.now());
+    const isGuest = user.kind === 'guest' && !isExpired(user.expiresAt, this.#deps.clock.now());
     return isGuest ? guestPrincipal(user) : undefined;
   }
 
@@ -120,9 +121,9 @@ export class Authenticator {
   }
 
   async #byApiToken(secret: string): Promise<Principal | undefined> {
-    const { database, effects } = this.#deps;
+    const { database, clock } = this.#deps;
     const token = await database.apiTokens.byTokenHash(hashToken(secret));
-    const now = effects.now();
+    const now = clock.now();
     if (token === undefined || isExpired(token.expiresAt, now)) return undefined;
     const user = await database.users.byId(token.userId);
     if (user === undefined) return undefined;
@@ -131,9 +132,9 @@ export class Authenticator {
   }
 
   async #byServiceAccount(secret: string): Promise<Principal | undefined> {
-    const { database, effects } = this.#deps;
+    const { database, clock } = this.#deps;
     const account = await database.serviceAccounts.byTokenHash(hashToken(secret));
-    const now = effects.now();
+    const now = clock.now();
     if (account === undefined || isExpired(account.expiresAt, now)) return undefined;
     if (isUseDue(account.lastUsedAt, now)) await database.serviceAccounts.touch(account.id, timestamp(now));
     return serviceAccountPrincipal(account);
@@ -155,7 +156,7 @@ export class Authenticator {
     const user = await this.#deps.database.users.byId(claims.userId);
     if (user === undefined) return undefined;
     if (claims.kind === 'guest') {
-      return user.kind === 'guest' && !isExpired(user.expiresAt, this.#deps.effects.now())
+      return user.kind === 'guest' && !isExpired(user.expiresAt, this.#deps.clock.now())
         ? guestPrincipal(user)
         : undefined;
     }

@@ -1,5 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { migrations } from '@svc/migrations';
+import { systemRandom } from '@svc/runtime';
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { PasswordChange } from '../../../src/domain/password/password-change.ts';
@@ -31,7 +32,7 @@ describeDialects<unknown>('a password reset while the old one is being checked',
     };
   };
   const parts = () => {
-    const effects = { now: () => accounts().clock.now(), randomBytes, newId: randomUUID };
+    const { clock } = accounts();
     const throttle = new LoginThrottle(
       {
         addressBurst: 10,
@@ -41,17 +42,21 @@ describeDialects<unknown>('a password reset while the old one is being checked',
         freeFailures: 5,
         maxDelaySeconds: 1,
       },
-      () => accounts().clock.now(),
+      () => clock.now(),
     );
-    return { effects, throttle };
+    return { clock, throttle };
   };
 
   it.each([false, true])('admits no sign-in with the old one (hash outdated: %s)', async (outdated) => {
     const user = await addUser(accounts(), EMAIL);
-    const { effects, throttle } = parts();
+    const { clock, throttle } = parts();
     const store = accounts().database;
-    const sessions = new Sessions(store, effects, { lifetimeSeconds: 3600, idleSeconds: 3600, maxPerUser: 5 });
-    const login = new SignIn(store, effects, slowHasher(outdated), sessions, throttle);
+    const sessions = new Sessions(store, clock, systemRandom, {
+      lifetimeSeconds: 3600,
+      idleSeconds: 3600,
+      maxPerUser: 5,
+    });
+    const login = new SignIn(store, clock, systemRandom, slowHasher(outdated), sessions, throttle);
     expect(await login.login({ ...from, email: EMAIL, password: PASSWORD })).toEqual({
       outcome: 'refused',
       userId: user.id,
@@ -63,10 +68,10 @@ describeDialects<unknown>('a password reset while the old one is being checked',
 
   it('is not overwritten by a change that proved the old one', async () => {
     const user = await newUser(accounts(), EMAIL);
-    const { effects, throttle } = parts();
+    const { clock, throttle } = parts();
     const hasher = slowHasher();
     const proof = new PasswordProof(hasher, throttle);
-    const change = new PasswordChange(accounts().database, effects, hasher, proof).change({
+    const change = new PasswordChange(accounts().database, clock, hasher, proof).change({
       userId: user.id,
       currentPassword: PASSWORD,
       newPassword: 'the password of the attacker',

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '@svc/runtime';
 import {
   acmeAccountContext,
   type CertificateAuthority,
@@ -19,7 +20,7 @@ export interface AcmeAuthorityOptions {
   email?: string | undefined;
   metadata: DomainCommands & DomainQueries;
   secrets: Pick<KeyRing, 'seal' | 'open'>;
-  now: () => number;
+  clock: Clock;
 }
 
 const CHALLENGE_LIFE_MS = 3_600_000;
@@ -54,13 +55,13 @@ async function authorize(
   url: string,
   session: AcmeSession,
   key: AccountKey,
-  { metadata, now }: AcmeAuthorityOptions,
+  { metadata, clock }: AcmeAuthorityOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const authorization = await session.post(url);
   if (authorization.body['status'] === 'valid') return;
   const challenge = findHttpChallenge(authorization);
-  const nowMs = now();
+  const nowMs = clock.nowMs();
   const keyAuthorization = key.keyAuthorization(challenge.token);
   const { token } = challenge;
   await metadata.putAcmeChallenge({ token, keyAuthorization, nowMs, expiresAtMs: nowMs + CHALLENGE_LIFE_MS });

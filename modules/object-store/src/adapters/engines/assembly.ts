@@ -1,4 +1,4 @@
-import type { DiskSpace } from '@svc/runtime';
+import type { Clock, DiskSpace } from '@svc/runtime';
 import type { ObjectStoreConfig } from '../../config.ts';
 import { storeErrors } from '../../errors.ts';
 import type { BlobStore } from '../../domain/ports/blob-store.ts';
@@ -10,8 +10,7 @@ export interface BlobStoreDeps {
   /** Folder of the embedded engine's files. */
   folder: string;
   random: (size: number) => Buffer;
-  /** Milliseconds since the epoch. */
-  now: () => number;
+  clock: Clock;
   /** Free space on the folder's disk, minus its reserve. Unlimited by default. */
   disk?: DiskSpace;
   /** Workspaces with the same share take turns as one. By default each workspace has its own share. */
@@ -45,7 +44,7 @@ export async function openBlobStore(config: ObjectStoreConfig, deps: BlobStoreDe
     uploadMemoryBytes: s3.upload_memory_bytes,
     partBytes: PART_BYTES,
     random: deps.random,
-    now: deps.now,
+    clock: deps.clock,
   });
 }
 

@@ -18,7 +18,7 @@ export interface BucketAccess {
 }
 
 /** Parsed once per version of the bucket's documents. */
-export function bucketAccessOf(bucket: BucketRecord, configuration: BucketConfiguration): BucketAccess {
+export function readBucketAccess(bucket: BucketRecord, configuration: BucketConfiguration): BucketAccess {
   if (bucket.configurationVersion === 0) return untouched(bucket);
   return configuration.derived('access', () => {
     const policy = configuration.text('policy');

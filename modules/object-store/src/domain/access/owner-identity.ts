@@ -12,7 +12,7 @@ export interface Owner {
  * Builds the id from the workspace's uuid without dashes and as many digits of its hash, so that an id can be validated
  * and mapped to its workspace without a lookup.
  */
-export function ownerOf(workspaceUuid: string): Owner {
+export function createOwner(workspaceUuid: string): Owner {
   const digits = workspaceUuid.replaceAll('-', '').toLowerCase();
   return { id: digits + proofOf(digits), displayName: workspaceUuid };
 }

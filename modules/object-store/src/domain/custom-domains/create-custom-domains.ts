@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
+import type { Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { CertificateAuthority, DomainCommands, DomainQueries, DomainResolver } from '../ports/custom-domains.ts';
 import type { BucketQueries } from '../ports/buckets.ts';
@@ -21,7 +22,7 @@ export interface CustomDomainsOptions {
   installationKey: KeyObject;
   resolver: DomainResolver;
   authority: CertificateAuthority | null;
-  now: () => number;
+  clock: Clock;
   log: Logger;
 }
 
@@ -34,11 +35,11 @@ export interface CustomDomains {
 }
 
 export function createCustomDomains(options: CustomDomainsOptions): CustomDomains {
-  const { config, metadata, secrets, installationKey, resolver, authority, now, log } = options;
+  const { config, metadata, secrets, installationKey, resolver, authority, clock, log } = options;
   const cnameDomain = config.cname_domain ?? `cname.${options.storeDomains[0] ?? 's3.localhost'}`;
   const targetOf = (bucketId: number): string => cnameTarget(bucketId, cnameDomain, installationKey);
   const ownSuffixes = (): string[] => [...options.storeDomains, cnameDomain, new URL(options.s3Endpoint()).hostname];
-  const directory = new DomainDirectory({ metadata, now, ownSuffixes });
+  const directory = new DomainDirectory({ metadata, clock, ownSuffixes });
   const worker = new DomainWorker({
     metadata,
     resolver,
@@ -48,14 +49,14 @@ export function createCustomDomains(options: CustomDomainsOptions): CustomDomain
     proxies: readNetworks(config.proxy_networks),
     targetOf,
     ordersPerHour: config.acme.orders_per_hour,
-    now,
+    clock,
     log,
   });
   const service = createDomainService({
     metadata,
     directory,
     worker,
-    now,
+    clock,
     ownSuffixes,
     maxDomainsPerBucket: config.domains_per_bucket,
   });

@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
+import type { Clock } from '@svc/runtime';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import { parseHostname, isBelow } from './hostname.ts';
 
 export interface DomainDirectoryOptions {
   metadata: Pick<MetadataStore, 'findServedBucket'>;
-  now: () => number;
+  clock: Clock;
   /** Names at or below these cannot be custom domains, so they skip the lookup. */
   ownSuffixes: () => readonly string[];
   /** How long a change made by another process can go unnoticed. */
@@ -46,9 +47,9 @@ export class DomainDirectory {
   }
 
   find(hostname: string): Promise<BucketRecord | null> {
-    const { metadata, now, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
+    const { metadata, clock, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
     const known = this.#entries.get(hostname);
-    const nowMs = now();
+    const nowMs = clock.nowMs();
     if (known !== undefined && nowMs - known.loadedAtMs < maxAgeMs) return known.bucket;
     const entry = { bucket: metadata.findServedBucket({ hostname, nowMs }), loadedAtMs: nowMs };
     entry.bucket.catch(() => this.#entries.delete(hostname)); // the caller gets the error; the next call retries

@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { isAppError } from '@svc/errors';
+import type { Clock } from '@svc/runtime';
 import { storeErrors } from '../../errors.ts';
 import type { DomainCommands, DomainQueries, DomainRecord } from '../ports/custom-domains.ts';
 import type { BucketRecord } from '../ports/records.ts';
@@ -15,7 +16,7 @@ export interface DomainServiceOptions {
   metadata: DomainCommands & DomainQueries;
   directory: DomainDirectory;
   worker: DomainWorker;
-  now: () => number;
+  clock: Clock;
   /** Custom domains may not be at or below these names. */
   ownSuffixes: () => readonly string[];
   maxDomainsPerBucket: number;
@@ -45,7 +46,7 @@ export interface CustomDomainService {
 const MOST_LISTED = 10_000;
 
 export function createDomainService(options: DomainServiceOptions): CustomDomainService {
-  const { metadata, directory, worker, now, ownSuffixes, maxDomainsPerBucket } = options;
+  const { metadata, directory, worker, clock, ownSuffixes, maxDomainsPerBucket } = options;
   const nameOf = (hostname: string): string => normalizeHostname(hostname, ownSuffixes());
 
   const find = async (hostname: string, workspaceUuid: string): Promise<DomainRecord> => {
@@ -56,7 +57,7 @@ export function createDomainService(options: DomainServiceOptions): CustomDomain
   return {
     register: async (bucket, wanted, { replaceOthers = false } = {}) => {
       const hostname = nameOf(wanted);
-      const nowMs = now();
+      const nowMs = clock.nowMs();
       const state = newDomainState();
       const facts = { createdAtMs: nowMs, nowMs, certificate: null, needsCertificate: worker.needsCertificate };
       const schedule = { ...scheduleOf(state, facts), nextCheckAtMs: nowMs };
@@ -76,8 +77,8 @@ export function createDomainService(options: DomainServiceOptions): CustomDomain
       const found = await find(hostname, workspaceUuid);
       if (found.blocked) return found;
       const { lastCheckedAtMs } = found.state;
-      if (lastCheckedAtMs !== null && now() - lastCheckedAtMs < ASKED_CHECK_EVERY_MS) return found;
-      await worker.checkNow(found.hostname, now() - ASKED_CHECK_EVERY_MS);
+      if (lastCheckedAtMs !== null && clock.nowMs() - lastCheckedAtMs < ASKED_CHECK_EVERY_MS) return found;
+      await worker.checkNow(found.hostname, clock.nowMs() - ASKED_CHECK_EVERY_MS);
       return await find(hostname, workspaceUuid);
     },
     list: (workspaceUuid, bucket) =>

@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net';
 import { isAppError } from '@svc/errors';
-import { BackgroundLoop, TokenBucket } from '@svc/runtime';
+import { BackgroundLoop, type Clock, TokenBucket } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import {
   certificateContext,
@@ -26,7 +26,7 @@ export interface DomainWorkerOptions {
   proxies: BlockList;
   targetOf: (bucketId: number) => string;
   ordersPerHour: number;
-  now: () => number;
+  clock: Clock;
   log: Logger;
 }
 
@@ -46,8 +46,8 @@ export class DomainWorker {
 
   constructor(options: DomainWorkerOptions) {
     this.#options = options;
-    const { ordersPerHour, now, log } = options;
-    this.#orders = new TokenBucket({ perMinute: ordersPerHour / 60, burst: ordersPerHour }, now());
+    const { ordersPerHour, clock, log } = options;
+    this.#orders = new TokenBucket({ perMinute: ordersPerHour / 60, burst: ordersPerHour }, clock.nowMs());
     this.#loop = new BackgroundLoop({
       run: (signal) => this.round(signal),
       intervalMs: POLL_MS,
@@ -74,9 +74,9 @@ export class DomainWorker {
 
   /** Processes everything that is due. */
   async round(signal: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#options;
+    const { metadata, clock } = this.#options;
     while (!signal.aborted) {
-      const nowMs = now();
+      const nowMs = clock.nowMs();
       const due = await metadata.claimDueDomains({ nowMs, leaseUntilMs: nowMs + LEASE_MS, limit: BATCH });
       await Promise.all(due.map((record) => this.#guarded(record, signal)));
       if (due.length < BATCH) return;
@@ -85,8 +85,8 @@ export class DomainWorker {
 
   /** Checks DNS now. Any resulting work is left to the next round, which starts at once. */
   async checkNow(hostname: string, checkedBeforeMs: number): Promise<void> {
-    const { metadata, now } = this.#options;
-    const nowMs = now();
+    const { metadata, clock } = this.#options;
+    const nowMs = clock.nowMs();
     const claim = { hostname, nowMs, leaseUntilMs: nowMs + LEASE_MS, checkedBeforeMs };
     const record = await metadata.claimDomain(claim);
     if (record === null) return;
@@ -111,15 +111,15 @@ export class DomainWorker {
   }
 
   async #advance(record: DomainRecord, signal: AbortSignal): Promise<void> {
-    const { now, authority } = this.#options;
-    const checked = await this.#check(record, now() + LEASE_MS);
+    const { clock, authority } = this.#options;
+    const checked = await this.#check(record, clock.nowMs() + LEASE_MS);
     if (checked === null) return;
     if (authority === null || !wantsCertificate(checked.state, this.#factsOf(checked))) {
       await this.#save(checked, checked.state, 0);
-    } else if (this.#orders.take(now())) {
+    } else if (this.#orders.take(clock.nowMs())) {
       await this.#order(checked, authority, signal);
     } else {
-      await this.#save(checked, { ...checked.state, orderAfterMs: now() + ORDER_LATER_MS }, 0);
+      await this.#save(checked, { ...checked.state, orderAfterMs: clock.nowMs() + ORDER_LATER_MS }, 0);
     }
   }
 
@@ -130,13 +130,13 @@ export class DomainWorker {
   }
 
   async #order(record: DomainRecord, authority: CertificateAuthority, signal: AbortSignal): Promise<void> {
-    const { metadata, secrets, now, log } = this.#options;
+    const { metadata, secrets, clock, log } = this.#options;
     const { hostname, bucketId } = record;
     try {
       const issued = await authority.issue(hostname, AbortSignal.any([signal, AbortSignal.timeout(ORDER_TIMEOUT_MS)]));
       const { chain, privateKey, ...dates } = issued;
       const sealedKey = await secrets.seal(privateKey, certificateContext(hostname));
-      const certificate = { ...dates, issuedAtMs: now() };
+      const certificate = { ...dates, issuedAtMs: clock.nowMs() };
       if (!(await metadata.saveCertificate({ hostname, bucketId, chain, sealedKey, ...certificate }))) return;
       const holding = { ...record, certificate };
       await this.#save(holding, afterIssue(record.state, this.#factsOf(holding)), 0);
@@ -161,7 +161,7 @@ export class DomainWorker {
   }
 
   #factsOf(record: DomainRecord): ReturnType<typeof factsOf> {
-    return factsOf(record, this.#options.now(), this.needsCertificate);
+    return factsOf(record, this.#options.clock.nowMs(), this.needsCertificate);
   }
 }
 

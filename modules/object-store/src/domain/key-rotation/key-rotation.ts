@@ -1,4 +1,4 @@
-import { BackgroundLoop } from '@svc/runtime';
+import { BackgroundLoop, type Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { SEALED_KINDS, type RowKey, type SealedKind, type SealedRow } from '../ports/key-ring.ts';
 import type { KeyRingCommands, KeyRingQueries } from '../ports/key-ring.ts';
@@ -27,7 +27,7 @@ export interface KeyRotationDeps {
   /** Unique among the processes that share the database. */
   holder: string;
   log: Logger;
-  now: () => number;
+  clock: Clock;
 }
 
 export interface RotationReport {
@@ -62,8 +62,8 @@ export class KeyRotation {
 
   constructor(deps: KeyRotationDeps) {
     this.#deps = deps;
-    const { metadata, holder, now } = deps;
-    this.#lease = new WorkLease({ metadata, name: LEASE, holder, durationMs: LEASE_MS, now });
+    const { metadata, holder, clock } = deps;
+    this.#lease = new WorkLease({ metadata, name: LEASE, holder, durationMs: LEASE_MS, clock });
   }
 
   /** Runs until the signal aborts. Logs a failed round and resumes in the next one. */
@@ -112,7 +112,7 @@ export class KeyRotation {
 
   /** True if a row was changed concurrently. The next pass handles it. */
   async #reseal(kind: SealedKind, rows: readonly SealedRow[], report: RotationReport): Promise<boolean> {
-    const { metadata, secrets, now } = this.#deps;
+    const { metadata, secrets, clock } = this.#deps;
     const changes: { key: RowKey; from: string; to: string }[] = [];
     for (const row of rows) {
       const replaced = new Map<string, string>();
@@ -123,7 +123,7 @@ export class KeyRotation {
       if (replaced.size > 0) changes.push({ key: row.key, from: row.body, to: withSealedTexts(row.body, replaced) });
     }
     if (changes.length === 0) return false;
-    const count = await metadata.replaceSealed({ kind, rows: changes, nowMs: now() });
+    const count = await metadata.replaceSealed({ kind, rows: changes, nowMs: clock.nowMs() });
     report.resealed += count;
     return count < changes.length;
   }

@@ -56,9 +56,9 @@ export class LifecycleExecutor {
 
   constructor(using: LifecycleDeps) {
     this.#using = using;
-    const { metadata, identifiers, config, now } = using.deps;
+    const { metadata, identifiers, config, clock } = using.deps;
     const holder = identifiers.versionToken();
-    this.#lease = new WorkLease({ metadata, name: LEASE, holder, durationMs: LEASE_MS, now });
+    this.#lease = new WorkLease({ metadata, name: LEASE, holder, durationMs: LEASE_MS, clock });
     const { day_seconds: daySeconds, interval_seconds: intervalSeconds } = config.lifecycle;
     this.#day = { lengthMs: daySeconds * 1_000 };
     this.#everyMs = Math.min(intervalSeconds * 1_000, this.#day.lengthMs / 5);
@@ -146,7 +146,7 @@ export class LifecycleExecutor {
       goesOn = !signal.aborted && (await this.#lease.keep());
       return goesOn;
     };
-    const now = { nowMs: deps.now(), day: this.#day };
+    const now = { nowMs: deps.clock.nowMs(), day: this.#day };
     for await (const { version, place } of scanVersions(
       deps.metadata,
       { bucketId: bucket.id, prefix, afterKey },
@@ -202,7 +202,7 @@ export class LifecycleExecutor {
           limit: BATCH,
         });
         for (const { key, uploadId, initiatedAtMs } of page.uploads) {
-          if (dueAfter(initiatedAtMs, days, this.#day) > deps.now()) continue;
+          if (dueAfter(initiatedAtMs, days, this.#day) > deps.clock.nowMs()) continue;
           report.aborted += await this.#abort({ bucketId: bucket.id, key, uploadId });
         }
         if (!page.truncated) break;
@@ -212,8 +212,8 @@ export class LifecycleExecutor {
   }
 
   async #abortAbandoned(report: LifecycleReport, signal: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#using.deps;
-    const beforeMs = now() - ABANDONED_UPLOAD_DAYS * this.#day.lengthMs;
+    const { metadata, clock } = this.#using.deps;
+    const beforeMs = clock.nowMs() - ABANDONED_UPLOAD_DAYS * this.#day.lengthMs;
     const ruled = new Map<number, boolean>();
     for (let after = { initiatedAtMs: -1, uploadId: '' }; !signal.aborted;) {
       const uploads = await metadata.uploadsBefore({ beforeMs, after, limit: BATCH });
@@ -237,9 +237,9 @@ export class LifecycleExecutor {
   }
 
   async #abort({ bucketId, key, uploadId }: { bucketId: number; key: string; uploadId: string }): Promise<number> {
-    const { metadata, now, config } = this.#using.deps;
+    const { metadata, clock, config } = this.#using.deps;
     try {
-      const trashDueAtMs = now() + config.trash_grace_seconds * 1_000;
+      const trashDueAtMs = clock.nowMs() + config.trash_grace_seconds * 1_000;
       await metadata.abortUpload({ bucketId, key, uploadId, trashDueAtMs });
       return 1;
     } catch (error) {

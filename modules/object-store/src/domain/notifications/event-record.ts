@@ -1,6 +1,6 @@
 import type { DueNotification } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
-import { ownerOf } from '../access/owner-identity.ts';
+import { createOwner } from '../access/owner-identity.ts';
 
 /**
  * The body of a webhook: S3's event message, version 2.3. Of two events of one key, the one with the greater
@@ -22,7 +22,7 @@ export function eventMessage(notification: DueNotification, bucket: BucketRecord
       configurationId: notification.destination,
       bucket: {
         name: bucket.name,
-        ownerIdentity: { principalId: ownerOf(bucket.workspaceUuid).id },
+        ownerIdentity: { principalId: createOwner(bucket.workspaceUuid).id },
         arn: `arn:aws:s3:::${bucket.name}`,
       },
       object: {

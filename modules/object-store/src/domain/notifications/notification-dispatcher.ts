@@ -55,14 +55,14 @@ export class NotificationDispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     const { holder, deps } = options;
-    const { metadata, now } = deps;
+    const { metadata, clock } = deps;
     this.#lease = new WorkLease({
       metadata,
       name: LEASE,
       holder,
       durationMs: LEASE_MS,
       renewAfterMs: RENEW_MS,
-      now,
+      clock,
     });
     const outcomes = options.metrics.counter(
       'svc_object_store_notifications_total',
@@ -92,13 +92,13 @@ export class NotificationDispatcher {
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#options.deps;
+    const { metadata, clock } = this.#options.deps;
     await this.#purge();
     for (let after: Destination | null = null; ;) {
       const page: readonly Destination[] = await metadata.waitingDestinations({ after, limit: PAGE });
       for (const destination of page) {
         const name = nameOf(destination);
-        if (this.#lanes.has(name) || (this.#backoffs.get(name)?.untilMs ?? 0) > now()) continue;
+        if (this.#lanes.has(name) || (this.#backoffs.get(name)?.untilMs ?? 0) > clock.nowMs()) continue;
         if (this.#lanes.size >= MOST_LANES || signal.aborted) return;
         if (!(await this.#lease.keep())) return;
         this.#open(destination, signal);
@@ -129,7 +129,7 @@ export class NotificationDispatcher {
     while (!signal.aborted) {
       if (!(await this.#lease.keep())) return;
       const limit = width === 1 ? 1 : BATCH;
-      const due = await deps.metadata.dueNotifications({ ...destination, nowMs: deps.now(), limit });
+      const due = await deps.metadata.dueNotifications({ ...destination, nowMs: deps.clock.nowMs(), limit });
       if (due.length === 0) return;
       if (!(await this.#deliverAll(due, bucket, rule, width, signal))) return;
       this.#backoffs.delete(nameOf(destination));
@@ -180,19 +180,19 @@ export class NotificationDispatcher {
   }
 
   async #failed(notification: DueNotification, error: unknown): Promise<void> {
-    const { metadata, now, random, config } = this.#options.deps;
+    const { metadata, clock, random, config } = this.#options.deps;
     const { retry_seconds: firstSeconds, give_up_seconds: giveUpSeconds } = config.notifications;
     const { id, attempts, bucketId, destination } = notification;
     const reason = error instanceof Error ? error.message.slice(0, 500) : 'it failed';
     const jitter = 0.8 + (random(1).readUInt8() / 255) * 0.4;
     const retryMs = Math.min(firstSeconds * 1_000 * 2 ** Math.min(attempts, 30), LONGEST_RETRY_MS) * jitter;
-    await metadata.postponeNotification({ id, nextAttemptAtMs: Math.round(now() + retryMs), error: reason });
+    await metadata.postponeNotification({ id, nextAttemptAtMs: Math.round(clock.nowMs() + retryMs), error: reason });
     this.#count('failed');
     const lengthMs = this.#backoffs.get(nameOf(notification))?.lengthMs ?? FIRST_REST_MS / 2;
     const rest = Math.min(lengthMs * 2, LONGEST_REST_MS);
-    this.#backoffs.set(nameOf(notification), { untilMs: now() + rest, lengthMs: rest });
-    const createdBeforeMs = now() - giveUpSeconds * 1_000 + 1;
-    const old = { bucketId, destination, createdBeforeMs, nowMs: now(), error: reason, limit: 1_000 };
+    this.#backoffs.set(nameOf(notification), { untilMs: clock.nowMs() + rest, lengthMs: rest });
+    const createdBeforeMs = clock.nowMs() - giveUpSeconds * 1_000 + 1;
+    const old = { bucketId, destination, createdBeforeMs, nowMs: clock.nowMs(), error: reason, limit: 1_000 };
     for (let count = 1_000; count === 1_000;) {
       count = await metadata.giveUpNotifications(old);
       this.#count('given_up', count);
@@ -206,11 +206,11 @@ export class NotificationDispatcher {
   }
 
   async #purge(): Promise<void> {
-    const { metadata, now, config } = this.#options.deps;
-    if (now() < this.#purgeAtMs) return;
-    this.#purgeAtMs = now() + PURGE_MS;
-    for (const [name, rest] of this.#backoffs) if (rest.untilMs + DAY_MS < now()) this.#backoffs.delete(name);
-    const failedBeforeMs = now() - config.notifications.keep_failed_days * DAY_MS;
+    const { metadata, clock, config } = this.#options.deps;
+    if (clock.nowMs() < this.#purgeAtMs) return;
+    this.#purgeAtMs = clock.nowMs() + PURGE_MS;
+    for (const [name, rest] of this.#backoffs) if (rest.untilMs + DAY_MS < clock.nowMs()) this.#backoffs.delete(name);
+    const failedBeforeMs = clock.nowMs() - config.notifications.keep_failed_days * DAY_MS;
     await metadata.forgetFailedNotifications({ failedBeforeMs, limit: 10_000 });
   }
 

@@ -118,18 +118,18 @@ export class NotificationService {
 
   /** Retries events that were given up. Returns the number queued again. */
   async retry({ id: bucketId }: BucketRecord, ids?: readonly number[]): Promise<number> {
-    const { metadata, now } = this.#deps;
+    const { metadata, clock } = this.#deps;
     const chosen = ids === undefined ? {} : { ids };
-    return await metadata.retryNotifications({ bucketId, nowMs: now(), limit: MOST_RETRIED, ...chosen });
+    return await metadata.retryNotifications({ bucketId, nowMs: clock.nowMs(), limit: MOST_RETRIED, ...chosen });
   }
 
   /** Sends one signed message now. The id must be the same on every attempt. Throws `WebhookRefused`. */
   async deliver(bucket: BucketRecord, url: string, id: string, body: string, signal: AbortSignal): Promise<void> {
-    const { metadata, webhooks, now } = this.#deps;
+    const { metadata, webhooks, clock } = this.#deps;
     const find = async (): Promise<BucketRecord> => (await metadata.findBucketById({ bucketId: bucket.id })) ?? bucket;
     const { secret } = await this.secrets(find);
     const previous = await previousSecret(this.#deps, bucket, await this.#readDocument(await find()));
-    const signed = { id, body, timestampSeconds: Math.floor(now() / 1_000), secrets: [secret, ...previous] };
+    const signed = { id, body, timestampSeconds: Math.floor(clock.nowMs() / 1_000), secrets: [secret, ...previous] };
     const headers = { 'content-type': 'application/json', ...signatureHeaders(signed) };
     await webhooks.send({ url, headers, body }, signal);
   }
@@ -142,7 +142,7 @@ export class NotificationService {
     const rules = await this.rules(bucket);
     const rule = ruleId === null ? rules[0] : rules.find(({ id }) => id === ruleId);
     if (rule === undefined) throw invalid('the bucket has no such rule');
-    const body = testMessage(bucket, requestId, this.#deps.now());
+    const body = testMessage(bucket, requestId, this.#deps.clock.nowMs());
     await this.deliver(bucket, rule.webhook, `${bucket.id}-test-${requestId}`, body, signal);
   }
 
@@ -157,9 +157,9 @@ export class NotificationService {
       before: NotificationDocument | null,
     ) => NotificationDocument | null | Promise<NotificationDocument | null>,
   ): Promise<NotificationDocument | null> {
-    const { metadata, now } = this.#deps;
+    const { metadata, clock } = this.#deps;
     const edited = await editDocuments(
-      { metadata, configurations: this.#configurations, now },
+      { metadata, configurations: this.#configurations, clock },
       {
         find,
         edit: async (before, bucket) => {
@@ -185,7 +185,7 @@ function checkRules(rules: readonly NotificationRule[], objectionTo: (url: strin
 }
 
 async function withNewSecret(
-  { secrets, random, now }: StoreDeps,
+  { secrets, random, clock }: StoreDeps,
   bucket: BucketRecord,
   before: NotificationDocument | null,
 ): Promise<NotificationDocument> {
@@ -195,12 +195,12 @@ async function withNewSecret(
     ...before,
     rules: before?.rules ?? [],
     secret: sealed,
-    ...(previous === undefined ? {} : { previousSecret: { sealed: previous, untilMs: now() + OVERLAP_MS } }),
+    ...(previous === undefined ? {} : { previousSecret: { sealed: previous, untilMs: clock.nowMs() + OVERLAP_MS } }),
   };
 }
 
 async function opened(
-  { secrets, now }: StoreDeps,
+  { secrets, clock }: StoreDeps,
   bucket: BucketRecord,
   document: NotificationDocument | null,
 ): Promise<WebhookSecrets> {
@@ -208,17 +208,17 @@ async function opened(
   const untilMs = document.previousSecret?.untilMs ?? 0;
   return {
     secret: await secrets.open(document.secret, webhookSecretContext(bucket.id)),
-    previousValidUntilMs: untilMs > now() ? untilMs : null,
+    previousValidUntilMs: untilMs > clock.nowMs() ? untilMs : null,
   };
 }
 
 async function previousSecret(
-  { secrets, now }: StoreDeps,
+  { secrets, clock }: StoreDeps,
   bucket: BucketRecord,
   document: NotificationDocument | null,
 ): Promise<readonly string[]> {
   const previous = document?.previousSecret;
-  if (previous === undefined || previous.untilMs <= now()) return [];
+  if (previous === undefined || previous.untilMs <= clock.nowMs()) return [];
   return [await secrets.open(previous.sealed, webhookSecretContext(bucket.id))];
 }
 

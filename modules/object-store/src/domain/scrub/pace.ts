@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '@svc/runtime';
 
 /** Shorter pauses cost more than they save. */
 const SHORTEST_PAUSE_MS = 20;
@@ -6,21 +7,21 @@ const SHORTEST_PAUSE_MS = 20;
 /** Limits a reader to an average rate. */
 export class Pace {
   readonly #bytesPerSecond: number;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #signal: AbortSignal | undefined;
   #startedAtMs: number;
   #bytes = 0;
 
-  constructor(bytesPerSecond: number, now: () => number, signal?: AbortSignal) {
+  constructor(bytesPerSecond: number, clock: Clock, signal?: AbortSignal) {
     this.#bytesPerSecond = bytesPerSecond;
-    this.#now = now;
+    this.#clock = clock;
     this.#signal = signal;
-    this.#startedAtMs = now();
+    this.#startedAtMs = clock.nowMs();
   }
 
   passed(count: number): Promise<void> | undefined {
     this.#bytes += count;
-    const elapsedMs = this.#now() - this.#startedAtMs;
+    const elapsedMs = this.#clock.nowMs() - this.#startedAtMs;
     const aheadMs = (this.#bytes / this.#bytesPerSecond) * 1_000 - elapsedMs;
     if (aheadMs < -1_000) this.#restart(); // idle time earns no burst
     return aheadMs < SHORTEST_PAUSE_MS ? undefined : this.#pause(aheadMs);
@@ -32,6 +33,6 @@ export class Pace {
 
   #restart(): void {
     this.#bytes = 0;
-    this.#startedAtMs = this.#now();
+    this.#startedAtMs = this.#clock.nowMs();
   }
 }

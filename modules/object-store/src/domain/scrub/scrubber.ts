@@ -1,4 +1,4 @@
-import { BackgroundLoop } from '@svc/runtime';
+import { BackgroundLoop, type Clock } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { CrcKernel } from '../checksums/crc-kernel.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
@@ -14,7 +14,7 @@ export interface ScrubDeps {
   kernel: CrcKernel;
   log: Logger;
   metrics: Metrics;
-  now: () => number;
+  clock: Clock;
 }
 
 export interface ScrubFinding {
@@ -75,11 +75,11 @@ export class Scrubber {
    * requests.
    */
   async run(options: { cycleMs: number; bytesPerSecond: number }, signal: AbortSignal): Promise<void> {
-    const { now, log } = this.#deps;
+    const { clock, log } = this.#deps;
     const loop = new BackgroundLoop({
       run: async () => {
-        const { unreadable } = await this.scrub({ ...options, beforeMs: now() - options.cycleMs, signal });
-        if (unreadable === 0) this.#counted.lastRound.set(now() / 1_000);
+        const { unreadable } = await this.scrub({ ...options, beforeMs: clock.nowMs() - options.cycleMs, signal });
+        if (unreadable === 0) this.#counted.lastRound.set(clock.nowMs() / 1_000);
       },
       intervalMs: ROUND_MS,
       onError: (error) => {
@@ -91,9 +91,9 @@ export class Scrubber {
 
   /** Verifies everything that was not verified since `beforeMs`, once. */
   async scrub(options: { beforeMs: number; bytesPerSecond: number; signal?: AbortSignal }): Promise<ScrubReport> {
-    const { metadata, now } = this.#deps;
+    const { metadata, clock } = this.#deps;
     const { beforeMs, bytesPerSecond, signal } = options;
-    const pace = new Pace(bytesPerSecond, now, signal);
+    const pace = new Pace(bytesPerSecond, clock, signal);
     const tally: Tally = { verified: 0, bytes: 0, learned: 0, unreadable: 0, findings: [] };
     for (;;) {
       // Unreadable blobs remain at the front of the queue, so skip them.
@@ -105,7 +105,7 @@ export class Scrubber {
         const result = await this.#verify(record, tally, pace);
         if (result !== null) results.push(result);
       }
-      if (results.length > 0) await metadata.noteVerified({ blobs: results, nowMs: now() });
+      if (results.length > 0) await metadata.noteVerified({ blobs: results, nowMs: clock.nowMs() });
       for (const { blobId, state } of results) if (state === 'damaged') await this.#quarantine(blobId);
       if (records.length === 0 || signal?.aborted === true) return tally;
     }

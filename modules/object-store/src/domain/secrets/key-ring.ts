@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { isAppError } from '@svc/errors';
 import { keyErrors, openBytes, sealBytes, type KeyWrapper } from '@svc/keys';
+import type { Clock } from '@svc/runtime';
 import { storeErrors } from '../../errors.ts';
 import { parseStoreKey, type StoreKey } from '../ports/key-ring.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
@@ -22,8 +23,7 @@ export interface KeyRingDeps {
   /** How long an unwrapped key is kept in memory. */
   cacheMs: number;
   random: (size: number) => Buffer;
-  /** Milliseconds since the epoch. */
-  now: () => number;
+  clock: Clock;
 }
 
 interface Unwrapped {
@@ -89,7 +89,7 @@ export class KeyRing {
 
   /** Reads the current keys. */
   async refresh(): Promise<readonly StoreKey[]> {
-    const readAtMs = this.#deps.now();
+    const readAtMs = this.#deps.clock.nowMs();
     this.#keys = await this.#deps.metadata.storeKeys({});
     this.#readAtMs = readAtMs;
     return this.#keys;
@@ -108,8 +108,8 @@ export class KeyRing {
   }
 
   async #sealing(): Promise<{ id: number; key: KeyObject }> {
-    const { now } = this.#deps;
-    if (now() - this.#readAtMs >= SEALING_AGE_MS) await this.refresh();
+    const { clock } = this.#deps;
+    if (clock.nowMs() - this.#readAtMs >= SEALING_AGE_MS) await this.refresh();
     if (this.#keys.length === 0) {
       await this.#make(1);
       await this.refresh();
@@ -119,15 +119,15 @@ export class KeyRing {
   }
 
   async #make(id: number): Promise<boolean> {
-    const { wrapper, metadata, random, now } = this.#deps;
+    const { wrapper, metadata, random, clock } = this.#deps;
     const { wrapper: name, text } = await usable(wrapper.wrap(random(KEY_BYTES), contextOf(id)));
-    return await metadata.addStoreKey({ id, wrapper: name, wrapped: text, nowMs: now() });
+    return await metadata.addStoreKey({ id, wrapper: name, wrapped: text, nowMs: clock.nowMs() });
   }
 
   async #unwrap(id: number): Promise<KeyObject> {
-    const { now, cacheMs } = this.#deps;
+    const { clock, cacheMs } = this.#deps;
     const known = this.#unwrapped.get(id);
-    const ageMs = known === undefined ? 0 : now() - known.atMs;
+    const ageMs = known === undefined ? 0 : clock.nowMs() - known.atMs;
     if (known !== undefined && ageMs < cacheMs) {
       if (ageMs >= cacheMs * REFRESH_AT && !known.refreshing) this.#refreshBehind(id, known);
       return known.key;
@@ -158,7 +158,7 @@ export class KeyRing {
     const bytes = await usable(this.#unwrapStored(stored));
     const key = createSecretKey(bytes);
     this.#unwrapped.delete(id);
-    this.#unwrapped.set(id, { key, atMs: this.#deps.now(), refreshing: false });
+    this.#unwrapped.set(id, { key, atMs: this.#deps.clock.nowMs(), refreshing: false });
     const oldest = this.#unwrapped.size > MOST_UNWRAPPED ? this.#unwrapped.keys().next() : null;
     if (oldest !== null && !oldest.done) this.#unwrapped.delete(oldest.value);
     return key;

@@ -1,3 +1,4 @@
+import type { Clock } from '@svc/runtime';
 import { storeErrors } from '../../errors.ts';
 import type { BucketConfigurationCommands } from '../ports/bucket-configuration.ts';
 import type { BucketDocumentName, BucketRecord } from '../ports/records.ts';
@@ -26,14 +27,14 @@ const MOST_ATTEMPTS = 8;
  * the bucket and its documents after the change. Throws `OperationAborted` if concurrent changes prevent it repeatedly.
  */
 export async function editDocuments(
-  deps: { metadata: BucketConfigurationCommands; configurations: BucketConfigurations; now: () => number },
+  deps: { metadata: BucketConfigurationCommands; configurations: BucketConfigurations; clock: Clock },
   { find, edit }: DocumentEdit,
 ): Promise<{ bucket: BucketRecord; configuration: BucketConfiguration }> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const bucket = await find();
     const documents = await edit(await deps.configurations.of(bucket), bucket);
     const ifVersion = bucket.configurationVersion;
-    const change = { bucketId: bucket.id, ifVersion, documents, nowMs: deps.now() };
+    const change = { bucketId: bucket.id, ifVersion, documents, nowMs: deps.clock.nowMs() };
     if (await deps.metadata.replaceBucketDocuments(change)) {
       const changed = await find();
       return { bucket: changed, configuration: await deps.configurations.of(changed) };

@@ -8,7 +8,7 @@ import { allowsContentType, readStoredSettings } from './bucket-settings.ts';
  */
 export function assertUploadAllowed(
   configuration: BucketConfiguration,
-  { sizeBytes, contentType }: { sizeBytes?: number; contentType?: string },
+  { sizeBytes, contentType }: { sizeBytes?: number | undefined; contentType?: string | undefined },
 ): void {
   const { maxObjectSizeBytes = null, allowedContentTypes = null } = readStoredSettings(configuration);
   if (maxObjectSizeBytes !== null && sizeBytes !== undefined && sizeBytes > maxObjectSizeBytes) {

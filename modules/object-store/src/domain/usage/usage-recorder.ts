@@ -32,9 +32,9 @@ export class UsageRecorder {
   constructor(options: UsageRecorderOptions) {
     this.#options = options;
     const { deps, holder } = options;
-    const { metadata, config, now } = deps;
+    const { metadata, config, clock } = deps;
     this.#everyMs = config.usage.interval_seconds * 1_000;
-    this.#lease = new WorkLease({ metadata, name: LEASE, holder, durationMs: 3 * this.#everyMs, now });
+    this.#lease = new WorkLease({ metadata, name: LEASE, holder, durationMs: 3 * this.#everyMs, clock });
   }
 
   /** Runs until the signal aborts. Logs a failed round and tries again in the next one. */
@@ -68,7 +68,7 @@ export class UsageRecorder {
     try {
       while (taken.length > 0) {
         const page = taken.slice(-TRAFFIC_PAGE);
-        await deps.metadata.addTraffic({ ...periodsAt(deps.now()), traffic: page });
+        await deps.metadata.addTraffic({ ...periodsAt(deps.clock.nowMs()), traffic: page });
         taken.splice(-page.length);
       }
     } finally {
@@ -79,8 +79,8 @@ export class UsageRecorder {
   }
 
   async #noteStored(signal: AbortSignal): Promise<void> {
-    const { metadata, now } = this.#options.deps;
-    const periods = periodsAt(now());
+    const { metadata, clock } = this.#options.deps;
+    const periods = periodsAt(clock.nowMs());
     for (let afterBucketId: number | null = -1; afterBucketId !== null && !signal.aborted;) {
       afterBucketId = await metadata.noteBucketUsage({ ...periods, afterBucketId, limit: PAGE });
     }
@@ -90,9 +90,9 @@ export class UsageRecorder {
   }
 
   async #forget(resolution: UsageResolution, signal: AbortSignal): Promise<void> {
-    const { metadata, now, config } = this.#options.deps;
+    const { metadata, clock, config } = this.#options.deps;
     const days = resolution === 'hour' ? config.usage.hourly_days : config.usage.daily_days;
-    const beforeMs = now() - days * PERIOD_MS.day;
+    const beforeMs = clock.nowMs() - days * PERIOD_MS.day;
     for (let page = 0; page < FORGET_PAGES && !signal.aborted; page += 1) {
       if ((await metadata.forgetUsage({ resolution, beforeMs, limit: FORGET_PAGE })) < FORGET_PAGE) return;
     }

@@ -1,16 +1,13 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { readBucketAccess } from '../../domain/access/bucket-access.ts';
 import { visibilityAttributes } from '../../domain/access/object-acl.ts';
 import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { parseTags } from '../../domain/read-conditions.ts';
-import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
 import { countTraffic } from '../../s3/count-traffic.ts';
-import { writeContent } from '../../domain/write-content.ts';
 import type { WriteConditions } from '../../domain/ports/records.ts';
-import { pumpBody } from '../../s3/body/pump-body.ts';
 import { readAttributes } from '../../s3/object-attributes.ts';
 import { RequestHeaders } from '../../s3/request-headers.ts';
 import { objectResource } from '../audit-names.ts';
@@ -18,7 +15,7 @@ import { envelope } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
 import { bucketParams, createEnvelopeSchema, createQuerySchema, TAGS } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
-import { parseContentLength } from './content-length.ts';
+import { createBodySource } from './body-source.ts';
 import { originOf } from './event-origin.ts';
 import { keyText, storedView, versionIdText } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
@@ -35,7 +32,7 @@ export function registerContentRoutes(app: HttpApp, management: ManagementDeps):
 
 function registerPut(app: HttpApp, management: ManagementDeps): void {
   const { services } = management;
-  const { buckets, objects, configurations, deps, uploadsInFlight } = services;
+  const { buckets, objects, configurations, deps } = services;
 
   app.put(
     '/buckets/:name/objects/content',
@@ -67,35 +64,22 @@ function registerPut(app: HttpApp, management: ManagementDeps): void {
       const attributes = {
         ...protection.attributes,
         ...readAttributes(headers, deps.config.limits.metadata_bytes),
-        ...visibilityAttributes(visibility, bucket, bucketAccessOf(bucket, configuration)),
+        ...visibilityAttributes(visibility, bucket, readBucketAccess(bucket, configuration)),
       };
-      const sizeBytes = parseContentLength(request);
-      assertUploadAllowed(configuration, { sizeBytes, contentType: attributes.contentType });
+      const { contentType } = attributes;
       const conditions = parseWriteConditions(request);
-      const leave = await uploadsInFlight.enter(bucket.workspaceUuid);
-      try {
-        const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
-        const source = { sizeBytes, bucket, key: protection.key, inline: true, pump };
-        const { content, etag, checksum } = await writeContent(services, source);
-        const written = { content, sizeBytes, etag, checksum };
-        const origin = originOf(request);
-        const stored = await objects.put({ bucket, key, ...written, attributes, conditions, origin });
-        const { contentType } = attributes;
-        return await reply.status(201).send(
-          envelope(
-            'Object stored',
-            toStoredView({
-              bucket,
-              key,
-              contentType,
-              stored,
-              url: publicUrl(management, request, bucket, encodeKey(key)),
-            }),
-          ),
-        );
-      } finally {
-        leave();
-      }
+      await using content = await services.content.store({
+        source: createBodySource(request),
+        bucket,
+        key: protection.key,
+        kind: 'object',
+        contentType,
+      });
+      const stored = await objects.put({ bucket, key, content, attributes, conditions, origin: originOf(request) });
+      const url = publicUrl(management, request, bucket, encodeKey(key));
+      return await reply
+        .status(201)
+        .send(envelope('Object stored', toStoredView({ bucket, key, contentType, stored, url })));
     },
   );
 }

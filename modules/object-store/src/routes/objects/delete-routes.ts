@@ -41,7 +41,7 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementDeps)
       const { key, version_id: versionId } = request.query;
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       assertObjectKey(key);
-      const deleted = await objects.delete(nameOf(bucket, key, versionId), {}, { origin: originOf(request) });
+      const deleted = await objects.delete(createObjectName(bucket, key, versionId), {}, { origin: originOf(request) });
       return envelope('Object deleted', toDeletedView(key, deleted));
     },
   );
@@ -67,7 +67,7 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementDeps)
       const remove = async ({ key, version_id: versionId }: Name): Promise<Outcome> => {
         try {
           assertObjectKey(key);
-          const deleted = await objects.delete(nameOf(bucket, key, versionId), {}, { origin });
+          const deleted = await objects.delete(createObjectName(bucket, key, versionId), {}, { origin });
           return { deleted: toDeletedView(key, deleted) };
         } catch (error) {
           if (!isAppError(error) || error.status >= 500) throw error;
@@ -85,7 +85,7 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementDeps)
   );
 }
 
-function nameOf(bucket: BucketRecord, key: string, versionId: string | undefined): ObjectName {
+function createObjectName(bucket: BucketRecord, key: string, versionId: string | undefined): ObjectName {
   return { bucket, key, ...(versionId === undefined ? {} : { versionId }) };
 }
 

@@ -2,7 +2,7 @@ import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { defaultProtection } from '../../domain/new-object-protection.ts';
-import { writeContent } from '../../domain/write-content.ts';
+import { createMemorySource } from '../../domain/content/content-source.ts';
 import { storeErrors } from '../../errors.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
@@ -34,12 +34,11 @@ export function registerFolderRoutes(app: HttpApp, { services }: ManagementDeps)
       const bucket = await services.buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       const path = folderPath(request.body.path);
       const { key, attributes: protection } = await defaultProtection(services, bucket);
-      const source = { sizeBytes: 0, bucket, key, inline: true, pump: async () => undefined };
-      const empty = await writeContent(services, source);
-      const { content, sizeBytes, etag, checksum } = empty;
-      const attributes = { contentType: 'application/x-directory', ...protection };
-      const origin = originOf(request);
-      await services.objects.put({ bucket, key: path, content, sizeBytes, etag, attributes, checksum, origin });
+      const contentType = 'application/x-directory';
+      const source = createMemorySource([]);
+      await using content = await services.content.store({ source, bucket, key, kind: 'object', contentType });
+      const attributes = { contentType, ...protection };
+      await services.objects.put({ bucket, key: path, content, attributes, origin: originOf(request) });
       return await reply.status(201).send(envelope('Folder created', { path }));
     },
   );

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { grantOf, readForm, type FormFile, type FormOptions, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { readBucketAccess } from '../../domain/access/bucket-access.ts';
 import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import type { StoreServices } from '../../domain/services.ts';
@@ -142,7 +142,7 @@ class UploadForm {
     };
     const place = {
       bucket,
-      access: bucketAccessOf(bucket, configuration),
+      access: readBucketAccess(bucket, configuration),
       mayPublish: await mayBePublished(described.public ?? false),
     };
     const protection = await defaultProtection(this.#services, bucket);

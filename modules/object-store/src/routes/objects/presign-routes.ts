@@ -1,7 +1,7 @@
 import type { Principal } from '@svc/access';
 import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { objectPath, presignUrl, type SigningCredential, type UrlToPresign } from '@svc/s3-sign';
-import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { readBucketAccess } from '../../domain/access/bucket-access.ts';
 import { assertMediaType } from '../../domain/content/media-type.ts';
 import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
@@ -56,7 +56,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementDeps):
       const { workspaceUuid } = grantOf(request);
       const principal = principalOf(request);
       const wanted = readWanted(body, deps.config.limits.presign_seconds);
-      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, deps.now()));
+      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, deps.clock.nowMs()));
       const bucket = await buckets.getOwn(request.params.name, workspaceUuid);
       const configuration = await configurations.of(bucket);
       const { content_type: contentType, content_length: sizeBytes } = body;
@@ -76,13 +76,13 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementDeps):
           signingKey: (date) => presigning.signingKey(date, REGION),
         },
         endpoint: s3Endpoint(),
-        nowMs: deps.now(),
+        nowMs: deps.clock.nowMs(),
         expiresSeconds,
         body,
       };
       const expires = { expires_at: toTimestamp(signer.nowMs + expiresSeconds * 1_000) };
       if (body.multipart !== undefined) {
-        const access = bucketAccessOf(bucket, configuration);
+        const access = readBucketAccess(bucket, configuration);
         const described = { ...body.multipart, content_type: contentType };
         const protection = await defaultProtection(services, bucket);
         const attributes = {

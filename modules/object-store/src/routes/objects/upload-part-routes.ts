@@ -2,19 +2,16 @@ import { grantOf, type HttpApp } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import type { UploadName } from '../../domain/multipart-service.ts';
 import type { StoreServices } from '../../domain/services.ts';
-import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
 import { countTraffic } from '../../s3/count-traffic.ts';
-import { writeContent } from '../../domain/write-content.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CompletedPart } from '../../domain/ports/upload-commands.ts';
 import type { PartRecord, UploadRecord } from '../../domain/ports/records.ts';
-import { pumpBody } from '../../s3/body/pump-body.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
 import type { ManagementDeps } from '../management-deps.ts';
 import { createEnvelopeSchema, createQuerySchema, TAGS, teamQuery } from '../schemas.ts';
 import { encodeKey, publicUrl } from '../url-routes.ts';
-import { parseContentLength } from './content-length.ts';
+import { createBodySource } from './body-source.ts';
 import { originOf } from './event-origin.ts';
 import { completeBody, partsView, partView, storedView, type PartView } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
@@ -37,7 +34,7 @@ export function registerUploadPartRoutes(app: HttpApp, management: ManagementDep
 
 /** Takes the request body unparsed. */
 export function registerPutPart(app: HttpApp, { services }: ManagementDeps): void {
-  const { multipart, deps, uploadsInFlight, configurations } = services;
+  const { content: contentStore, multipart, encryption, deps } = services;
 
   app.put(
     '/buckets/:name/objects/multipart/:uploadId/parts/:n',
@@ -57,21 +54,14 @@ export function registerPutPart(app: HttpApp, { services }: ManagementDeps): voi
       const { upload, name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
       if (upload.completed) throw storeErrors.NoSuchUpload({ details: { uploadId: name.uploadId } });
       const partNumber = request.params.n;
-      const sizeBytes = parseContentLength(request);
-      assertUploadAllowed(await configurations.of(name.bucket), { sizeBytes });
+      const source = createBodySource(request);
       countTraffic(services.traffic, name.bucket, request.raw, reply.raw);
-      const leave = await uploadsInFlight.enter(name.bucket.workspaceUuid);
-      try {
-        const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
-        const key = await services.encryption.open(upload.attributes.encryption, null);
-        const source = { sizeBytes, bucket: name.bucket, key, inline: false, pump };
-        const { content, etag, checksum } = await writeContent(services, source);
-        await multipart.putPart({ ...name, partNumber, content, sizeBytes, etag, checksum });
-        const modifiedAtMs = deps.now();
-        return envelope('Part stored', toPartView({ partNumber, etag, sizeBytes, checksum, modifiedAtMs }));
-      } finally {
-        leave();
-      }
+      const key = await encryption.open(upload.attributes.encryption, null);
+      await using content = await contentStore.store({ source, bucket: name.bucket, key, kind: 'part' });
+      await multipart.putPart({ ...name, partNumber, content });
+      const { sizeBytes, etag, checksum } = content;
+      const modifiedAtMs = deps.clock.nowMs();
+      return envelope('Part stored', toPartView({ partNumber, etag, sizeBytes, checksum, modifiedAtMs }));
     },
   );
 }

@@ -1,6 +1,6 @@
 import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
-import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { readBucketAccess } from '../../domain/access/bucket-access.ts';
 import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
@@ -47,7 +47,7 @@ function registerStart(app: HttpApp, { services }: ManagementDeps): void {
       const configuration = await configurations.of(bucket);
       const place = {
         bucket,
-        access: bucketAccessOf(bucket, configuration),
+        access: readBucketAccess(bucket, configuration),
         mayPublish: await mayPublish(request.body.public ?? false, request, deps),
       };
       const protection = await defaultProtection(services, bucket);
@@ -74,7 +74,7 @@ function registerStart(app: HttpApp, { services }: ManagementDeps): void {
           max_part_size: limits.put_bytes,
           max_parts: limits.parts,
           recommended_part_size: recommendedPartBytes(size ?? 0, limits),
-          initiated_at: toTimestamp(deps.now()),
+          initiated_at: toTimestamp(deps.clock.nowMs()),
         }),
       );
     },

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { SecureContext } from 'node:tls';
 import { callbackify } from 'node:util';
+import type { Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { DomainDirectory } from '../../domain/custom-domains/domain-directory.ts';
 import type { MetadataStore } from '../../domain/ports/metadata-store.ts';
@@ -29,7 +30,7 @@ export interface SitesOptions {
   s3: { handle: Handler; configure: (server: Server) => void };
   /** Null if requests without TLS are served directly. */
   redirectToPort: number | null;
-  now: () => number;
+  clock: Clock;
   log: Logger;
 }
 
@@ -91,12 +92,12 @@ async function serveTls(incoming: IncomingMessage, response: ServerResponse, opt
 async function answerChallenge(
   incoming: IncomingMessage,
   response: ServerResponse,
-  { metadata, now }: SitesOptions,
+  { metadata, clock }: SitesOptions,
 ): Promise<boolean> {
   const path = (incoming.url ?? '').split('?', 1)[0] ?? '';
   if (incoming.method !== 'GET' || !path.startsWith(CHALLENGE_PREFIX)) return false;
   const token = path.slice(CHALLENGE_PREFIX.length);
-  const answer = TOKEN.test(token) ? await metadata.findAcmeChallenge({ token, nowMs: now() }) : null;
+  const answer = TOKEN.test(token) ? await metadata.findAcmeChallenge({ token, nowMs: clock.nowMs() }) : null;
   if (answer === null) {
     refuse(response, 404); // redirecting the authority to https would not help it
     return true;

@@ -1,4 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
+import type { Clock } from '@svc/runtime';
 import { certificateContext } from '../../domain/ports/custom-domains.ts';
 import type { DomainDirectory } from '../../domain/custom-domains/domain-directory.ts';
 import type { MetadataStore } from '../../domain/ports/metadata-store.ts';
@@ -8,7 +9,7 @@ export interface TlsCertificatesOptions {
   metadata: Pick<MetadataStore, 'findCertificate'>;
   directory: DomainDirectory;
   secrets: Pick<KeyRing, 'open'>;
-  now: () => number;
+  clock: Clock;
   /** How long another process's renewal can go unnoticed. */
   maxAgeMs?: number;
 }
@@ -33,18 +34,18 @@ export class TlsCertificates {
 
   /** Returns null for names that are not served, which ends the handshake. */
   async contextFor(servername: string): Promise<SecureContext | null> {
-    const { directory, now, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
+    const { directory, clock, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
     const hostname = directory.parseName(servername);
     // Checked every time, so that a removed or blocked domain is rejected at once, even if its certificate is cached.
     if (hostname === null || (await directory.find(hostname)) === null) return null;
     const known = this.#entries.get(hostname);
-    if (known !== undefined && now() - known.loadedAtMs < maxAgeMs) return known.context;
+    if (known !== undefined && clock.nowMs() - known.loadedAtMs < maxAgeMs) return known.context;
     return await this.#load(hostname, known);
   }
 
   async #load(hostname: string, known: Entry | undefined): Promise<SecureContext | null> {
-    const { metadata, secrets, now } = this.#options;
-    const loadedAtMs = now();
+    const { metadata, secrets, clock } = this.#options;
+    const loadedAtMs = clock.nowMs();
     const stored = await metadata.findCertificate({ hostname, nowMs: loadedAtMs });
     this.#entries.delete(hostname);
     if (stored === null) return null;

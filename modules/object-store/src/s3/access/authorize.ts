@@ -1,6 +1,6 @@
 import { isAppError } from '@svc/errors';
 import { parseAcl } from '../../domain/access/access-control-list.ts';
-import { bucketAccessOf, type BucketAccess } from '../../domain/access/bucket-access.ts';
+import { readBucketAccess, type BucketAccess } from '../../domain/access/bucket-access.ts';
 import { isAllowed, isDenied, type AccessQuestion } from '../../domain/access/decide.ts';
 import type { PolicyAction } from '../../domain/access/policy/known-actions.ts';
 import { withObjectTags } from '../../domain/access/public-read.ts';
@@ -37,7 +37,7 @@ export interface AuthorizeInput {
 export async function authorize(input: AuthorizeInput): Promise<RequestAccess> {
   const { request, services, caller, bucket, operation } = input;
   const access: RequestAccess = {
-    rules: bucketAccessOf(bucket, await services.configurations.of(bucket)),
+    rules: readBucketAccess(bucket, await services.configurations.of(bucket)),
     operation,
     facts: readRequestFacts(input),
     loaded: null,
@@ -164,7 +164,7 @@ function readRequestFacts({ request, services, caller, bucket, authType }: Autho
     bucket,
     header: (name) => request.headers.get(name),
     sends: (pattern) => [...request.headers.names()].some((name) => pattern.test(name)),
-    nowMs: services.deps.now(),
+    nowMs: services.deps.clock.nowMs(),
     authType: authType ?? (caller.accessKeyId === null ? null : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'),
   };
 }

@@ -1,4 +1,4 @@
-import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { readBucketAccess } from '../../domain/access/bucket-access.ts';
 import { mayDo } from '../../domain/caller.ts';
 import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
@@ -26,7 +26,7 @@ export async function findCopySource(
   if (!isExpectedOwner(request.headers.get('x-amz-source-expected-bucket-owner'), bucket)) throw denied(bucket);
   if (!mayDo(caller, 'object:read', bucket.name)) throw denied(bucket);
   const access: RequestAccess = {
-    rules: bucketAccessOf(bucket, await services.configurations.of(bucket)),
+    rules: readBucketAccess(bucket, await services.configurations.of(bucket)),
     operation: READ_OBJECT,
     facts: { ...context.access.facts, bucket },
     loaded: null,

@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/caller.ts';
-import { ownerOf } from '../../domain/access/owner-identity.ts';
+import { createOwner } from '../../domain/access/owner-identity.ts';
 import type { ConditionValues } from '../../domain/access/policy/conditions.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import type { S3Request } from '../s3-request.ts';
@@ -90,5 +90,5 @@ function requestTags(header: (name: string) => string | undefined): ReadonlyMap<
 /** Checks `x-amz-expected-bucket-owner` against the canonical id of the bucket's workspace, or its uuid. */
 export function isExpectedOwner(expected: string | undefined, bucket: BucketRecord): boolean {
   if (expected === undefined) return true;
-  return expected === bucket.workspaceUuid || expected === ownerOf(bucket.workspaceUuid).id;
+  return expected === bucket.workspaceUuid || expected === createOwner(bucket.workspaceUuid).id;
 }

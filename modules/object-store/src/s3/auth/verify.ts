@@ -1,3 +1,4 @@
+import type { Clock } from '@svc/runtime';
 import {
   canonicalRequest,
   credentialScope,
@@ -17,7 +18,7 @@ const MAX_SKEW_MS = 15 * 60_000;
 
 export interface VerifierOptions {
   credentials: CredentialCache;
-  now: () => number;
+  clock: Clock;
   regions: readonly string[];
   maxPresignSeconds: number;
 }
@@ -79,7 +80,7 @@ function assertSignature(request: S3Request, claim: SignatureClaim, payloadHash:
 }
 
 function assertTime({ timeMs, amzDate, expiresSeconds }: SignatureClaim, options: VerifierOptions): void {
-  const nowMs = options.now();
+  const nowMs = options.clock.nowMs();
   if (expiresSeconds === null && Math.abs(nowMs - timeMs) <= MAX_SKEW_MS) return;
   const serverTime = new Date(nowMs).toISOString();
   if (expiresSeconds === null) {

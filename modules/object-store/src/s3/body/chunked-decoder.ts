@@ -1,5 +1,5 @@
 import { storeErrors } from '../../errors.ts';
-import type { ContentConsumer } from '../../domain/write-content.ts';
+import type { ContentConsumer } from '../../domain/content/content-source.ts';
 
 const MAX_SIZE_LINE_BYTES = 1_024;
 const MAX_TRAILER_BYTES = 8_192;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { freeAfter } from '@svc/bytes';
-import type { ContentConsumer } from '../../domain/write-content.ts';
+import type { ContentConsumer } from '../../domain/content/content-source.ts';
 import { storeErrors } from '../../errors.ts';
 
 /**

@@ -5,7 +5,7 @@ import { storeErrors } from '../../errors.ts';
 import type { BodyPlan } from './body-plan.ts';
 import { ChunkSignatures, TRAILER_SIGNATURE } from './chunk-signatures.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
-import type { ContentConsumer } from '../../domain/write-content.ts';
+import type { ContentConsumer } from '../../domain/content/content-source.ts';
 import { pumpBody } from './pump-body.ts';
 
 const NO_TRAILER: ReadonlyMap<string, string> = new Map();

@@ -1,21 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { storeErrors } from '../../errors.ts';
-import type { ContentConsumer } from '../../domain/write-content.ts';
+import { createMemorySource, type ContentConsumer, type ContentSource } from '../../domain/content/content-source.ts';
 import type { FormReader } from './form-reader.ts';
 
 /** A file up to this size is buffered in memory, and other fields may follow it. */
 const SMALL_BYTES = 256 * 1024;
 
-export interface FileContent {
-  sizeBytes: number;
-  pump: (consume: ContentConsumer) => Promise<void>;
-}
-
 /**
  * Opens the file of a form, whose length is not declared. A small file is read to measure it; the size of a larger one
  * follows from the request's length, since S3 requires the file to be the last field.
  */
-export async function openFile(form: FormReader, bodyBytes: number, boundary: string): Promise<FileContent> {
+export async function openFile(form: FormReader, bodyBytes: number, boundary: string): Promise<ContentSource> {
   const left = bodyBytes - form.position;
   if (left > SMALL_BYTES) {
     const sizeBytes = left - `\r\n--${boundary}--\r\n`.length;
@@ -23,13 +18,7 @@ export async function openFile(form: FormReader, bodyBytes: number, boundary: st
   }
   const chunks: Buffer[] = [];
   for await (const chunk of form.file()) chunks.push(chunk);
-  const content = Buffer.concat(chunks);
-  return {
-    sizeBytes: content.length,
-    pump: async (consume) => {
-      if (content.length > 0) await consume(content);
-    },
-  };
+  return createMemorySource(chunks);
 }
 
 async function pumpLast(form: FormReader, sizeBytes: number, consume: ContentConsumer): Promise<void> {

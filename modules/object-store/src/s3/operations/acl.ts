@@ -6,7 +6,7 @@ import {
   privateAcl,
   type AccessControlList,
 } from '../../domain/access/access-control-list.ts';
-import { ownerOf } from '../../domain/access/owner-identity.ts';
+import { createOwner } from '../../domain/access/owner-identity.ts';
 import { storeErrors } from '../../errors.ts';
 import type { ObjectVersion } from '../../domain/ports/records.ts';
 import { aclElement, parseAclDocument } from '../access/acl-xml.ts';
@@ -39,14 +39,14 @@ const getObjectAcl: ObjectHandler = async (context) => {
   for (const [name, value] of Object.entries(versionHeaders(context.bucket, version.versionId))) {
     if (value !== undefined) context.response.setHeader(name, value);
   }
-  respondXml(context.response, 'AccessControlPolicy', aclElement(aclOf(context, version)));
+  respondXml(context.response, 'AccessControlPolicy', aclElement(readAcl(context, version)));
 };
 
 const putObjectAcl: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const { bucket } = context;
   const { version } = await findObject(context);
-  const acl = await receiveAcl(context, aclOf(context, version).owner);
+  const acl = await receiveAcl(context, readAcl(context, version).owner);
   const isDefault = isPrivate(acl) && acl.owner === bucket.workspaceUuid;
   const versionId = request.query.versionId();
   const changed = await services.deps.metadata.changeAttributes({
@@ -58,7 +58,7 @@ const putObjectAcl: ObjectHandler = async (context) => {
   respondEmpty(response, 200, versionHeaders(bucket, changed.versionId));
 };
 
-function aclOf(context: BucketContext, version: ObjectVersion): AccessControlList {
+function readAcl(context: BucketContext, version: ObjectVersion): AccessControlList {
   const { ownership } = context.access.rules;
   const list = version.attributes.accessControlList;
   if (list === undefined || ownership === 'BucketOwnerEnforced') return privateAcl(context.bucket.workspaceUuid);
@@ -88,7 +88,7 @@ async function receiveAcl(context: BucketContext, owner: string): Promise<Access
 
 function readDocument(document: string, owner: string): ReturnType<typeof parseAclDocument> {
   const parsed = parseAclDocument(document);
-  if (parsed.ownerId !== ownerOf(owner).id) throw storeErrors.AccessDenied();
+  if (parsed.ownerId !== createOwner(owner).id) throw storeErrors.AccessDenied();
   return parsed;
 }
 

@@ -10,7 +10,7 @@ import { announcedAlgorithm } from '../body/body-plan.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
 import { checksumElements, newVersionHeaders } from '../object-headers.ts';
-import { urlOf } from '../object-url.ts';
+import { createObjectUrl } from '../object-url.ts';
 import { parseWriteConditions } from '../request-conditions.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import { respondXml, setHeaders } from '../respond.ts';
@@ -47,7 +47,7 @@ const completeMultipartUpload: ObjectHandler = async (context) => {
     ...encryptionHeaders(stored.encryption, customerKey),
   });
   respondXml(response, 'CompleteMultipartUploadResult', {
-    Location: urlOf(request, name.bucket.name, name.key),
+    Location: createObjectUrl(request, name.bucket.name, name.key),
     Bucket: name.bucket.name,
     Key: name.key,
     ETag: `"${stored.etag}"`,

@@ -9,7 +9,7 @@ import {
 } from '../../domain/settings/shared-documents.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { children, childText, parseXml, textOf, type XmlElement } from '../xml-reader.ts';
+import { children, childText, parseXml, readText, type XmlElement } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 64 * 1024;
 const MAX_RULES = 100;
@@ -48,7 +48,7 @@ export function readCorsDocument(xml: string): CorsDocument {
 }
 
 function readRule(element: XmlElement): CorsRule {
-  const texts = (name: string): readonly string[] => children(element, name).map((child) => textOf(child));
+  const texts = (name: string): readonly string[] => children(element, name).map((child) => readText(child));
   const id = childText(element, 'ID');
   const rule = {
     allowedOrigins: texts('AllowedOrigin'),

@@ -51,7 +51,7 @@ const getObjectRetention: ObjectHandler = async (context) => {
 
 const putObjectRetention: ObjectHandler = async (context) => {
   const xml = await receiveDocument(context, MAX_DOCUMENT_BYTES);
-  const retention = readRetention(xml, context.services.deps.now());
+  const retention = readRetention(xml, context.services.deps.clock.nowMs());
   await assertLockable(context, context.bucket);
   await change(context, { retention });
 };
@@ -84,7 +84,7 @@ async function change(context: ObjectContext, changes: AttributeChanges): Promis
     bucketId: bucket.id,
     ...name,
     changes,
-    nowMs: services.deps.now(),
+    nowMs: services.deps.clock.nowMs(),
     bypassGovernance: mayBypassGovernance(context, name),
   });
   respondEmpty(response, 200, versionHeaders(bucket, changed.versionId));

@@ -11,7 +11,7 @@ import { storeErrors } from '../../errors.ts';
 import type { UploadRecord } from '../../domain/ports/records.ts';
 import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { readBodyPlan, unsupportedChecksum } from '../body/body-plan.ts';
-import { receiveContent } from '../body/receive-content.ts';
+import { createRequestSource } from '../body/request-source.ts';
 import { encryptionHeaders, readCustomerKey, readEncryptionRequest } from '../encryption-headers.ts';
 import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
@@ -58,18 +58,17 @@ const uploadPart: ObjectHandler = async (context) => {
   const customerKey = readCustomerKey(context);
   const { encryption } = upload.attributes;
   const key = await services.encryption.open(encryption, customerKey);
-  const received = await receiveContent(context, { inline: false, key, keep: upload.checksumAlgorithm ?? 'CRC64NVME' });
-  await services.multipart.putPart({
-    ...name,
-    partNumber,
-    content: received.content,
-    sizeBytes: received.sizeBytes,
-    etag: received.etag,
-    checksum: received.checksum,
+  await using content = await services.content.store({
+    source: createRequestSource(context),
+    bucket: name.bucket,
+    key,
+    kind: 'part',
+    algorithm: upload.checksumAlgorithm ?? 'CRC64NVME',
   });
-  const { 'x-amz-checksum-type': _, ...checksum } = checksumHeaders(received.checksum);
+  await services.multipart.putPart({ ...name, partNumber, content });
+  const { 'x-amz-checksum-type': _, ...checksum } = checksumHeaders(content.checksum);
   respondEmpty(response, 200, {
-    etag: `"${received.etag}"`,
+    etag: `"${content.etag}"`,
     ...checksum,
     ...encryptionHeaders(encryption, customerKey),
   });

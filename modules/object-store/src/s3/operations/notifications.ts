@@ -3,7 +3,7 @@ import type { NotificationRule } from '../../domain/notifications/notification-d
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { children, childText, parseXml, textOf, type XmlElement } from '../xml-reader.ts';
+import { children, childText, parseXml, readText, type XmlElement } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
 const MAX_DOCUMENT_BYTES = 256 * 1024;
@@ -46,7 +46,7 @@ function readRule(element: XmlElement, kind: 'Queue' | 'Topic', index: number): 
   if (!arn.startsWith(ARN_PREFIX)) {
     throw invalid(`The ARN is not well formed: a webhook is written as ${ARN_PREFIX} and its URL`);
   }
-  const events = children(element, 'Event').map((event) => textOf(event));
+  const events = children(element, 'Event').map((event) => readText(event));
   if (events.length === 0) throw storeErrors.MalformedXML();
   const id = childText(element, 'Id') ?? `${kind.toLowerCase()}-${index + 1}`;
   if (id.length === 0 || id.length > 255) throw invalid('The ID is not 1 to 255 characters long');

@@ -4,7 +4,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { EventName } from '../../domain/notifications/event-names.ts';
 import type { ObjectAttributes } from '../../domain/ports/records.ts';
 import { aclOfNewObject } from '../access/new-object-acl.ts';
-import { receiveContent } from '../body/receive-content.ts';
+import { createRequestSource } from '../body/request-source.ts';
 import { encryptionHeaders, readEncryptionRequest } from '../encryption-headers.ts';
 import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { readObjectLock } from '../object-lock-headers.ts';
@@ -44,15 +44,18 @@ export async function storeObject(
   const conditions = parseWriteConditions(request.headers);
   const wanted = readEncryptionRequest(context);
   const sealed = await services.encryption.forWrite(bucket, wanted);
-  const received = await receiveContent(context, { inline: true, key: sealed?.key ?? null });
+  await using content = await services.content.store({
+    source: createRequestSource(context),
+    bucket,
+    key: sealed?.key ?? null,
+    kind: 'object',
+    contentType: attributes.contentType,
+  });
   const stored = await services.objects.put({
     bucket,
     key: context.key,
-    content: received.content,
-    sizeBytes: received.sizeBytes,
-    etag: received.etag,
+    content,
     attributes: sealed === null ? attributes : { ...attributes, encryption: sealed.encryption },
-    checksum: received.checksum,
     conditions,
     origin: originOf(context),
     eventName,

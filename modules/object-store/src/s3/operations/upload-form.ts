@@ -1,5 +1,5 @@
 import { defineOperation, type ServiceHandler } from '../operation.ts';
-import { ANONYMOUS, callerOf } from '../../domain/caller.ts';
+import { ANONYMOUS, createCaller } from '../../domain/caller.ts';
 import { MAX_OBJECT_TAGS, type Tags } from '../../domain/tags.ts';
 import { storeErrors } from '../../errors.ts';
 import { authorize } from '../access/authorize.ts';
@@ -9,7 +9,7 @@ import { assertFormAllowed, assertFormSize, parseFormPolicy } from '../form/form
 import { FormReader } from '../form/form-reader.ts';
 import { parseBoundary, toPutRequest, withFileName } from '../form/form-request.ts';
 import { authenticateForm } from '../form/form-signature.ts';
-import { urlOf } from '../object-url.ts';
+import { createObjectUrl } from '../object-url.ts';
 import { enterBucket } from '../enter-bucket.ts';
 import { respondEmpty } from '../respond.ts';
 import type { ObjectContext } from '../s3-context.ts';
@@ -39,9 +39,9 @@ const postObject: ServiceHandler = async (context) => {
   const policy = signer === null ? null : parseFormPolicy(fields.get('policy') ?? '');
   // Policies treat the bucket as a field, whether the form has one or not.
   const facts = new Map([...fields, ['bucket', request.bucketName ?? '']]);
-  if (policy !== null) assertFormAllowed(policy, facts, deps.now());
+  if (policy !== null) assertFormAllowed(policy, facts, deps.clock.nowMs());
   if (bucket === null) throw storeErrors.NoSuchBucket();
-  const caller = signer === null ? ANONYMOUS : callerOf(signer);
+  const caller = signer === null ? ANONYMOUS : createCaller(signer);
   if (signer !== null) await oversight.audit.noteFirstUse(signer.key, caller, request);
   const named = toPutRequest(request, fields, 0);
   const input = { services, caller, bucket, operation: WRITE_OBJECT } as const;
@@ -80,7 +80,7 @@ function answer(
   headers: Parameters<typeof respondEmpty>[2],
 ): void {
   const bucketName = bucket.name;
-  const location = urlOf(request, bucketName, key);
+  const location = createObjectUrl(request, bucketName, key);
   const redirect = renderRedirect(
     fields.get('success_action_redirect') ?? fields.get('redirect'),
     bucketName,

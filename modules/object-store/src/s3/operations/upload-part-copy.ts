@@ -45,7 +45,7 @@ const uploadPartCopy: ObjectHandler = async (context) => {
   // Report a part's checksum only if the upload declared an algorithm; otherwise it is internal.
   const { ChecksumType: _, ...checksum } = checksumElements(upload.checksumAlgorithm === null ? null : part.checksum);
   respondXml(response, 'CopyPartResult', {
-    LastModified: toIsoDate(services.deps.now()),
+    LastModified: toIsoDate(services.deps.clock.nowMs()),
     ETag: `"${part.etag}"`,
     ...checksum,
   });

@@ -49,7 +49,8 @@ export async function serveWebsite(site: WebsiteRequest): Promise<void> {
   const { request, document } = site;
   if (request.method !== 'GET' && request.method !== 'HEAD') return page(site, 405, 'Method Not Allowed');
   const asked = request.key ?? '';
-  if (document.redirectAllTo !== undefined) return redirect(site, 301, addressOf(site, document.redirectAllTo, asked));
+  if (document.redirectAllTo !== undefined)
+    return redirect(site, 301, createRedirectUrl(site, document.redirectAllTo, asked));
   const rule = ruleFor(document, asked, null);
   if (rule !== null) return redirectBy(site, rule, asked);
   const index = document.index ?? DEFAULT_INDEX;
@@ -116,10 +117,10 @@ function anonymously({ services, bucket }: WebsiteRequest) {
 }
 
 function redirectBy(site: WebsiteRequest, rule: RoutingRule, asked: string): void {
-  redirect(site, rule.redirect.status ?? 301, addressOf(site, rule.redirect, redirectedKey(rule, asked)));
+  redirect(site, rule.redirect.status ?? 301, createRedirectUrl(site, rule.redirect, redirectedKey(rule, asked)));
 }
 
-function addressOf({ request }: WebsiteRequest, target: Partial<WebsiteTarget>, key: string): string {
+function createRedirectUrl({ request }: WebsiteRequest, target: Partial<WebsiteTarget>, key: string): string {
   const own = request.isSecure ? 'https' : 'http';
   const host = target.hostName ?? request.headers.get('host') ?? '';
   return `${target.protocol ?? own}://${host}/${encoded(key)}`;

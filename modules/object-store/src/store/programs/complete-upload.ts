@@ -40,7 +40,7 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   const stored = yield* readParts(input.uploadId);
   const parts = choose(stored, input.parts);
   const sizeBytes = assertSizes(parts, input);
-  const checksum = checksumOf(upload, parts, input);
+  const checksum = resolveChecksum(upload, parts, input);
   const leftOut = yield* arrange(input, stored, parts);
   yield* send('update upload set completed_at_ms = ? where upload_id = ?', input.nowMs, input.uploadId);
   const etag = multipartEtag(parts);
@@ -152,7 +152,7 @@ function multipartEtag(parts: readonly StoredPart[]): string {
   return `${hash.digest('hex')}-${parts.length}`;
 }
 
-function checksumOf(
+function resolveChecksum(
   upload: UploadRecord,
   parts: readonly StoredPart[],
   { expected, composite }: Pick<CompleteUpload, 'expected' | 'composite'>,

@@ -1,5 +1,5 @@
+import type { Clock } from '@svc/runtime';
 import { sandboxErrors } from '../../errors.ts';
-import type { Effects } from '../ports.ts';
 import type { EventLog, EventScope } from './event-log.ts';
 import type { SandboxEvent } from './sandbox-event.ts';
 
@@ -10,7 +10,7 @@ const PAGE = 100;
 
 export interface EventFeedOptions {
   readonly log: EventLog;
-  readonly effects: Effects;
+  readonly clock: Clock;
   /** Maximum number of open streams per workspace on this replica. */
   readonly maxStreams: number;
 }
@@ -58,12 +58,12 @@ export class EventFeed {
    * on demand.
    */
   async *follow(scope: EventScope, start: number, signal: AbortSignal): AsyncGenerator<FeedItem, void, undefined> {
-    const { log, effects } = this.#options;
+    const { log, clock } = this.#options;
     const over = AbortSignal.any([signal, this.#stopping.signal]);
     let after = start;
     const oldest = await log.oldest(scope.workspaceUuid);
     if (oldest !== null && oldest > after + 1) yield { kind: 'gap', after, oldest };
-    let spokenAtMs = effects.now().getTime();
+    let spokenAtMs = clock.nowMs();
     while (!over.aborted) {
       const listener = this.#listen(scope.workspaceUuid);
       try {
@@ -73,14 +73,14 @@ export class EventFeed {
           yield { kind: 'event', event };
           if (scope.sandboxId !== null && event.type === 'deleted') return;
         }
-        if (events.length > 0) spokenAtMs = effects.now().getTime();
+        if (events.length > 0) spokenAtMs = clock.nowMs();
         if (events.length === PAGE) continue;
         await listener.heard(over);
       } finally {
         listener.end();
       }
-      if (!over.aborted && effects.now().getTime() - spokenAtMs >= HEARTBEAT_EVERY_MS) {
-        spokenAtMs = effects.now().getTime();
+      if (!over.aborted && clock.nowMs() - spokenAtMs >= HEARTBEAT_EVERY_MS) {
+        spokenAtMs = clock.nowMs();
         yield { kind: 'heartbeat' };
       }
     }
@@ -106,7 +106,7 @@ export class EventFeed {
     return {
       heard: async (over) => {
         if (over.aborted) return;
-        const cancel = this.#options.effects.setTimer(resolve, POLL_MS);
+        const cancel = this.#options.clock.setTimer(resolve, POLL_MS);
         const stop = (): void => resolve();
         over.addEventListener('abort', stop, { once: true });
         await promise;

@@ -1,5 +1,5 @@
+import type { Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
-import type { Effects } from '../ports.ts';
 import type { EventLog, LooseEvent } from './event-log.ts';
 import type { NewSandboxEvent } from './sandbox-event.ts';
 
@@ -11,15 +11,15 @@ const BATCH = 200;
 /** Writes events that belong to no record change, in batches and in the background. */
 export class EventRecorder {
   readonly #events: EventLog;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #log: Logger;
   readonly #waiting: LooseEvent[] = [];
   #cancel: (() => void) | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(events: EventLog, effects: Effects, log: Logger) {
+  constructor(events: EventLog, clock: Clock, log: Logger) {
     this.#events = events;
-    this.#effects = effects;
+    this.#clock = clock;
     this.#log = log;
   }
 
@@ -28,9 +28,9 @@ export class EventRecorder {
       this.#log.warn({ sandbox: sandbox.id, type: event.type }, 'too many events are queued; one was dropped');
       return;
     }
-    const at = this.#effects.now().toISOString();
+    const at = this.#clock.now().toISOString();
     this.#waiting.push({ ...event, workspaceUuid: sandbox.workspaceUuid, sandboxId: sandbox.id, at });
-    this.#cancel ??= this.#effects.setTimer(() => {
+    this.#cancel ??= this.#clock.setTimer(() => {
       this.#cancel = null;
       this.#writing = this.#writing.then(() => this.#write());
     }, FLUSH_AFTER_MS);

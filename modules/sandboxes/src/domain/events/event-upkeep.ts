@@ -1,6 +1,5 @@
-import { BackgroundLoop } from '@svc/runtime';
+import { BackgroundLoop, type Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
-import type { Effects } from '../ports.ts';
 import type { EventLog } from './event-log.ts';
 
 const PRUNE_EVERY_MS = 300_000;
@@ -14,19 +13,19 @@ export interface EventUpkeepSettings {
 /** Prunes events that are too old or too many. Runs on every replica; pruning twice is harmless. */
 export class EventUpkeep {
   readonly #events: EventLog;
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #settings: EventUpkeepSettings;
   readonly #loop: BackgroundLoop;
 
-  constructor(events: EventLog, effects: Effects, log: Logger, settings: EventUpkeepSettings) {
+  constructor(events: EventLog, clock: Clock, log: Logger, settings: EventUpkeepSettings) {
     this.#events = events;
-    this.#effects = effects;
+    this.#clock = clock;
     this.#settings = settings;
     this.#loop = new BackgroundLoop({
       run: () => this.#prune(),
       intervalMs: PRUNE_EVERY_MS,
       onError: (error) => log.warn({ err: error }, 'old events could not be removed'),
-      clock: effects,
+      clock,
     });
   }
 
@@ -40,7 +39,7 @@ export class EventUpkeep {
 
   #prune(): Promise<void> {
     const { kept_days: days, kept_per_workspace: perWorkspace } = this.#settings;
-    const before = new Date(this.#effects.now().getTime() - days * DAY_MS).toISOString();
+    const before = new Date(this.#clock.nowMs() - days * DAY_MS).toISOString();
     return this.#events.prune({ before, perWorkspace });
   }
 }

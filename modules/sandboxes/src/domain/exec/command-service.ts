@@ -1,5 +1,5 @@
+import type { Clock } from '@svc/runtime';
 import type { LiveSandboxes } from '../live-sandboxes.ts';
-import type { Effects } from '../ports.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { runCommand, type CommandEnd, type CommandListener, type CommandRequest } from './command.ts';
@@ -9,7 +9,7 @@ const HOLD_WHILE_CREATING_MS = 60_000;
 export interface CommandServiceOptions {
   readonly service: SandboxService;
   readonly live: LiveSandboxes;
-  readonly effects: Effects;
+  readonly clock: Clock;
   /** Maximum number of concurrent commands per sandbox. */
   readonly maxCommands: number;
 }
@@ -40,15 +40,15 @@ export class CommandService {
     listener: CommandListener,
     signal: AbortSignal,
   ): Promise<CommandEnd> {
-    const { service, live, effects } = this.#options;
+    const { service, live, clock } = this.#options;
     const sandbox = await service.settled(workspaceUuid, id, HOLD_WHILE_CREATING_MS, signal);
     const connection = sandbox.status === 'running' ? live.findConnection(id) : null;
     if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
     const release = this.#take(id);
-    const endActivity = live.begin(id, effects.now().getTime());
+    const endActivity = live.begin(id, clock.nowMs());
     try {
       const env = { ...sandbox.environment, ...request.env };
-      const end = await runCommand(connection, { ...request, env }, listener, effects, signal);
+      const end = await runCommand(connection, { ...request, env }, listener, clock, signal);
       refuse(end);
       // The connection was lost because the sandbox was stopped or deleted: respond with 409 or 404, not a result.
       if (end.lost) throw notRunning((await service.get(workspaceUuid, id)).status);

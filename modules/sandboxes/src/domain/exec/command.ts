@@ -1,7 +1,7 @@
+import type { Clock } from '@svc/runtime';
 import type { HelperConnection } from '../helper/helper-connection.ts';
 import type { HelperStream, Channel, Outcome } from '../helper/helper-stream.ts';
 import { exitStatusOf, type ExitStatus } from '../helper/exit-status.ts';
-import type { Effects } from '../ports.ts';
 
 export interface CommandRequest {
   readonly argv: readonly string[];
@@ -35,11 +35,11 @@ export async function runCommand(
   connection: HelperConnection,
   request: CommandRequest,
   listener: CommandListener,
-  effects: Effects,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<CommandEnd> {
   const { argv, env, cwd, stdin, timeoutMs } = request;
-  const startedAtMs = effects.now().getTime();
+  const startedAtMs = clock.nowMs();
   const stream: HelperStream = connection.start(
     { op: 'process.start', argv, env, ...(cwd === null ? {} : { cwd }) },
     {
@@ -49,14 +49,14 @@ export async function runCommand(
       data: (bytes, channel) => listener.output(bytes, channel, () => stream.consumed(bytes.length)),
     },
   );
-  const limit = limitTime(stream, timeoutMs, effects);
+  const limit = limitTime(stream, timeoutMs, clock);
   const abandon = (): void => stream.abandon(); // the helper ends the command
   signal.addEventListener('abort', abandon, { once: true });
   if (signal.aborted) abandon();
   const typed = stream.write(stdin).then(() => stream.finishInput());
   try {
     const outcome = await Promise.race([stream.outcome, limit.givenUp]);
-    const durationMs = effects.now().getTime() - startedAtMs;
+    const durationMs = clock.nowMs() - startedAtMs;
     const lost = !outcome.ok && outcome.code === 'LOST';
     return { ...exitStatusOf(outcome), timedOut: limit.isOver(), durationMs, lost };
   } finally {
@@ -74,15 +74,15 @@ interface TimeLimit {
   cancel(): void;
 }
 
-function limitTime(stream: HelperStream, timeoutMs: number, effects: Effects): TimeLimit {
+function limitTime(stream: HelperStream, timeoutMs: number, clock: Clock): TimeLimit {
   const { promise: givenUp, resolve } = Promise.withResolvers<Outcome>();
   let over = false;
-  let cancel = effects.setTimer(() => {
+  let cancel = clock.setTimer(() => {
     over = true;
     stream.control({ type: 'signal', name: 'SIGTERM' });
-    cancel = effects.setTimer(() => {
+    cancel = clock.setTimer(() => {
       stream.control({ type: 'signal', name: 'SIGKILL' });
-      cancel = effects.setTimer(() => resolve(GIVEN_UP), KILL_AFTER_MS);
+      cancel = clock.setTimer(() => resolve(GIVEN_UP), KILL_AFTER_MS);
     }, KILL_AFTER_MS);
   }, timeoutMs);
   return { isOver: () => over, givenUp, cancel: () => cancel() };

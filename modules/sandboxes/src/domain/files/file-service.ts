@@ -1,9 +1,8 @@
 import { isAppError } from '@svc/errors';
-import type { DiskSpace } from '@svc/runtime';
+import type { Clock, DiskSpace } from '@svc/runtime';
 import { assertDiskRoom } from '../disk-room.ts';
 import type { HelperConnection, HelperRequest } from '../helper/helper-connection.ts';
 import type { LiveSandboxes } from '../live-sandboxes.ts';
-import type { Effects } from '../ports.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import { sandboxErrors } from '../../errors.ts';
@@ -19,7 +18,7 @@ import { FileWriting, type WriteOptions } from './file-writing.ts';
 export interface FileServiceOptions {
   readonly service: SandboxService;
   readonly live: LiveSandboxes;
-  readonly effects: Effects;
+  readonly clock: Clock;
   readonly disk: DiskSpace;
 }
 
@@ -150,10 +149,10 @@ export class FileService {
   }
 
   async of(workspaceUuid: string, id: string): Promise<SandboxFiles> {
-    const { service, live, effects } = this.#options;
+    const { service, live, clock } = this.#options;
     const sandbox = await service.get(workspaceUuid, id);
     const connection = sandbox.status === 'running' ? live.findConnection(id) : null;
     if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
-    return new SandboxFiles(connection, sandbox, () => live.begin(id, effects.now().getTime()));
+    return new SandboxFiles(connection, sandbox, () => live.begin(id, clock.nowMs()));
   }
 }

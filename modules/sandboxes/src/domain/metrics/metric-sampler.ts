@@ -1,7 +1,6 @@
 import pLimit from 'p-limit';
-import { BackgroundLoop } from '@svc/runtime';
+import { BackgroundLoop, type Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
-import type { Effects } from '../ports.ts';
 import type { SandboxDriver } from '../driver.ts';
 import type { EventDetails } from '../events/sandbox-event.ts';
 import type { MetricSample, MetricStore } from './metric-sample.ts';
@@ -14,7 +13,7 @@ const PRUNE_EVERY_MS = 60_000;
 export interface MetricSamplerOptions {
   readonly driver: SandboxDriver;
   readonly store: MetricStore;
-  readonly effects: Effects;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Ids of the sandboxes running on this node. */
   readonly running: () => readonly string[];
@@ -47,12 +46,12 @@ export class MetricSampler {
 
   constructor(options: MetricSamplerOptions) {
     this.#options = options;
-    const { effects, everyMs, log } = options;
+    const { clock, everyMs, log } = options;
     this.#loop = new BackgroundLoop({
       run: () => this.#sample(),
       intervalMs: everyMs,
       onError: (error) => log.warn({ err: error }, 'sandboxes could not be measured'),
-      clock: effects,
+      clock,
     });
   }
 
@@ -61,14 +60,14 @@ export class MetricSampler {
   }
 
   async #sample(): Promise<void> {
-    const { running, store, effects, keptMs } = this.#options;
+    const { running, store, clock, keptMs } = this.#options;
     const ids = running();
     for (const id of this.#last.keys()) if (!ids.includes(id)) this.#last.delete(id);
     const limit = pLimit(PARALLEL_READINGS);
     const read = await Promise.all(ids.map((id) => limit(async () => ({ id, reading: await this.#readQuietly(id) }))));
     const samples = read.flatMap(({ id, reading }) => (reading === null ? [] : [{ sandboxId: id, ...reading.sample }]));
     if (samples.length > 0) await store.append(samples);
-    const nowMs = effects.now().getTime();
+    const nowMs = clock.nowMs();
     if (nowMs - this.#prunedAtMs < PRUNE_EVERY_MS) return;
     this.#prunedAtMs = nowMs;
     await store.prune(new Date(nowMs - keptMs).toISOString());
@@ -108,9 +107,9 @@ export class MetricSampler {
   }
 
   async #read(id: string): Promise<Reading> {
-    const { driver, effects, outOfMemory } = this.#options;
+    const { driver, clock, outOfMemory } = this.#options;
     const { cpuMicroseconds, memoryBytes, pids, diskBytes, oomKills } = await driver.stats(id);
-    const atMs = effects.now().getTime();
+    const atMs = clock.nowMs();
     const before = this.#last.get(id);
     const cpuCores = before === undefined ? null : coresBetween(before, { atMs, cpuMicroseconds });
     const at = new Date(atMs).toISOString();

@@ -1,4 +1,4 @@
-import type { Effects } from '../ports.ts';
+import type { Clock } from '@svc/runtime';
 import { sandboxErrors } from '../../errors.ts';
 import type { PreviewClaim } from './preview-token.ts';
 
@@ -12,11 +12,11 @@ interface OpenPreview {
 
 /** Open connections to sandbox ports. Each ends when its link expires, at the latest. */
 export class OpenPreviews {
-  readonly #effects: Effects;
+  readonly #clock: Clock;
   readonly #open = new Set<OpenPreview>();
 
-  constructor(effects: Effects) {
-    this.#effects = effects;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   /** Registers a connection and returns the function to call when it ends. Throws PREVIEW_BUSY. */
@@ -28,8 +28,8 @@ export class OpenPreviews {
     }
     const entry: OpenPreview = { claim, cut };
     this.#open.add(entry);
-    const leftMs = Math.max(0, claim.expiresAtMs - this.#effects.now().getTime());
-    const cancel = this.#effects.setTimer(cut, leftMs);
+    const leftMs = Math.max(0, claim.expiresAtMs - this.#clock.nowMs());
+    const cancel = this.#clock.setTimer(cut, leftMs);
     return () => {
       cancel();
       this.#open.delete(entry);

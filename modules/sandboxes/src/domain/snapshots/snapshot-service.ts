@@ -193,9 +193,9 @@ export class SnapshotService {
   }
 
   #draft(sandbox: Sandbox, { maker, name }: SnapshotRequest): Snapshot {
-    const { effects, node, driver } = this.#context;
+    const { clock, random, node, driver } = this.#context;
     return {
-      id: newSnapshotId((size) => effects.randomBytes(size)),
+      id: newSnapshotId(random.bytes),
       workspaceUuid: sandbox.workspaceUuid,
       ownerId: maker.id,
       node,
@@ -206,7 +206,7 @@ export class SnapshotService {
       diskMb: sandbox.resources.diskMb,
       sizeBytes: 0,
       state: 'making',
-      createdAt: effects.now().toISOString(),
+      createdAt: clock.now().toISOString(),
     };
   }
 }

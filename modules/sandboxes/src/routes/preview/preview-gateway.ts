@@ -3,9 +3,9 @@ import type { Duplex } from 'node:stream';
 import { cookieValues, PLATFORM_COOKIES, type Access, type HeldRight, type HeldRights } from '@svc/access';
 import { toAppError } from '@svc/errors';
 import type { ClientOfRequest, UpgradeRequest, UpgradeRoute } from '@svc/http';
+import type { Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
-import type { Effects } from '../../domain/ports.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { forwardRequest, forwardUpgrade } from './forward.ts';
 import type { OpenPreviews } from '../../domain/preview/open-previews.ts';
@@ -32,7 +32,7 @@ export interface PreviewGatewayOptions {
   readonly begin: (sandboxId: string) => () => void;
   /** The platform's public URL, for the scheme behind a TLS proxy. */
   readonly publicUrl: () => string;
-  readonly effects: Effects;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -153,7 +153,7 @@ export class PreviewGateway {
   /** The first response to a link moves its token from the query to a cookie of that host. */
   #entryHeaders({ place, token, claim }: Admission, request: IncomingMessage): Record<string, string> | null {
     if (place.kind === 'path' || place.queryToken === null) return null;
-    const leftMs = claim.expiresAtMs - this.#options.effects.now().getTime();
+    const leftMs = claim.expiresAtMs - this.#options.clock.nowMs();
     return { 'set-cookie': entryCookie(token, leftMs, this.#scheme(request) === 'https') };
   }
 

@@ -8,7 +8,7 @@ import {
   type HeldRight,
 } from '@svc/access';
 import { isAppError } from '@svc/errors';
-import type { Effects } from '../../domain/ports.ts';
+import type { Clock, Random } from '@svc/runtime';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import { newPreviewLinkId } from '../../domain/identifiers.ts';
 import { sandboxErrors } from '../../errors.ts';
@@ -35,7 +35,8 @@ export interface PreviewLinksOptions {
   readonly access: Access;
   readonly repository: PreviewLinkRepository;
   readonly key: () => Promise<KeyObject>;
-  readonly effects: Effects;
+  readonly clock: Clock;
+  readonly random: Random;
   /** Throws SANDBOX_ELSEWHERE for a sandbox of another node. */
   readonly assertHere: (sandboxId: string) => Promise<void>;
   /** Called with the ids of revoked links. */
@@ -56,13 +57,13 @@ export class PreviewLinks {
     port: number,
     lifetimeMs: number,
   ): Promise<{ link: PreviewLink; token: string }> {
-    const { repository, key, effects } = this.#options;
-    const now = effects.now();
+    const { repository, key, clock, random } = this.#options;
+    const now = clock.now();
     // Whole seconds, as in the token.
     const endMs = Math.min(now.getTime() + lifetimeMs, notAfter === null ? Infinity : Date.parse(notAfter));
     const expiresAtMs = Math.floor(endMs / 1000) * 1000;
     const link: PreviewLink = {
-      id: newPreviewLinkId((size) => effects.randomBytes(size)),
+      id: newPreviewLinkId(random.bytes),
       sandboxId: sandbox.id,
       port,
       ownerId,
@@ -78,7 +79,7 @@ export class PreviewLinks {
   }
 
   list(sandboxId: string): Promise<readonly PreviewLink[]> {
-    return this.#options.repository.list(sandboxId, this.#options.effects.now().toISOString());
+    return this.#options.repository.list(sandboxId, this.#options.clock.now().toISOString());
   }
 
   /** Revokes links and cuts their open connections. Returns the number of links. */
@@ -90,7 +91,7 @@ export class PreviewLinks {
 
   /** Returns the first token that is valid for the place. Throws PREVIEW_REFUSED and SANDBOX_ELSEWHERE. */
   async check(tokens: readonly string[], place: { sandboxId: string; port: number } | null): Promise<CheckedPreview> {
-    const { key, effects } = this.#options;
+    const { key, clock } = this.#options;
     let reason = tokens.length === 0 ? 'it has no signature' : 'it was not signed here';
     for (const token of tokens) {
       const claim = verifyClaim(token, await key());
@@ -100,7 +101,7 @@ export class PreviewLinks {
       }
       if (place !== null && (claim.sandboxId !== place.sandboxId || claim.port !== place.port)) {
         reason = 'it is for another address';
-      } else if (claim.expiresAtMs <= effects.now().getTime()) {
+      } else if (claim.expiresAtMs <= clock.nowMs()) {
         reason = 'it has expired';
       } else {
         const right = await this.#findRight(claim);
@@ -121,8 +122,8 @@ export class PreviewLinks {
 
   /** Returns null if the link or the credential that created it was revoked, or its creator lost access. */
   async #findRight({ linkId }: PreviewClaim): Promise<HeldRight | null> {
-    const { repository, access, effects } = this.#options;
-    const askedAtMs = effects.now().getTime();
+    const { repository, access, clock } = this.#options;
+    const askedAtMs = clock.nowMs();
     const link = await repository.find(linkId);
     if (link === null) return null;
     try {

@@ -3,11 +3,11 @@ import type { Duplex } from 'node:stream';
 import type { UpgradeRequest, UpgradeRoute } from '@svc/http';
 import { TERMINAL_CLOSE_CODES } from '@svc/link';
 import type { QuotaLimits } from '@svc/quotas';
+import type { Clock, Random } from '@svc/runtime';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
 import { quotaExceeded } from '../../domain/admission.ts';
 import type { LiveSandboxes } from '../../domain/live-sandboxes.ts';
-import type { Effects } from '../../domain/ports.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import type { EventRecorder } from '../../domain/events/event-recorder.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
@@ -39,7 +39,8 @@ export interface TerminalHubOptions {
   readonly service: SandboxService;
   readonly live: LiveSandboxes;
   readonly recorder: EventRecorder;
-  readonly effects: Effects;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly screens: SessionScreens;
   readonly maxTerminals: number;
   /** The open terminals of all replicas, counted against the quotas of workspace and owner. */
@@ -91,8 +92,8 @@ export class TerminalHub implements UpgradeRoute {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: ready.status } });
     }
     this.#assertRoom(ready.id);
-    const random = (sizeBytes: number): Buffer => this.#options.effects.randomBytes(sizeBytes);
-    const session = wanted.session === null ? null : await findSession(connection, wanted.session, random);
+    const session =
+      wanted.session === null ? null : await findSession(connection, wanted.session, this.#options.random.bytes);
     const release = await this.#takePlace(ready.workspaceUuid);
     if (socket.destroyed) return release();
     let isJoined = false; // `ws` calls back synchronously unless it rejects the handshake
@@ -110,7 +111,7 @@ export class TerminalHub implements UpgradeRoute {
   }
 
   #beat(): void {
-    this.#cancelHeartbeat = this.#options.effects.setTimer(() => {
+    this.#cancelHeartbeat = this.#options.clock.setTimer(() => {
       for (const terminal of this.#open.keys()) terminal.heartbeat();
       if (!this.#closing) this.#beat();
     }, HEARTBEAT_EVERY_MS);
@@ -122,7 +123,7 @@ export class TerminalHub implements UpgradeRoute {
     this.#cancelHeartbeat();
     const terminals = [...this.#open.keys()];
     for (const terminal of terminals) terminal.close(TERMINAL_CLOSE_CODES.restarting, 'the platform restarts');
-    const cancel = this.#options.effects.setTimer(() => {
+    const cancel = this.#options.clock.setTimer(() => {
       for (const terminal of terminals) terminal.terminate();
     }, CLOSE_GRACE_MS);
     await Promise.all(terminals.map((terminal) => terminal.closed));
@@ -162,8 +163,8 @@ export class TerminalHub implements UpgradeRoute {
 
   /** Takes a slot and returns the function that releases it. Throws QUOTA_EXCEEDED. */
   async #takePlace(workspaceUuid: string): Promise<() => void> {
-    const { places, quotaLimits, effects, failed } = this.#options;
-    const id = effects.randomBytes(PLACE_ID_BYTES).toString('hex');
+    const { places, quotaLimits, random, failed } = this.#options;
+    const id = random.bytes(PLACE_ID_BYTES).toString('hex');
     const breach = await places.take(id, await quotaLimits.readLimits(workspaceUuid));
     if (breach !== null) throw quotaExceeded(breach);
     return () => {
@@ -182,7 +183,7 @@ export class TerminalHub implements UpgradeRoute {
     session: string | null,
     release: () => void,
   ): void {
-    const { live, effects, screens } = this.#options;
+    const { live, clock, screens } = this.#options;
     const connection = live.findConnection(sandbox.id);
     if (connection === null) {
       release();
@@ -191,7 +192,7 @@ export class TerminalHub implements UpgradeRoute {
     }
     const place: Place = { sandboxId: sandbox.id, session };
     if (wanted.session?.takeover === true) this.#sendAway(place);
-    const nowMs = (): number => effects.now().getTime();
+    const nowMs = (): number => clock.nowMs();
     const endActivity = live.begin(sandbox.id, nowMs());
     const isV1 = socket.protocol === SANDBOX_V1;
     const terminal = new TerminalConnection({

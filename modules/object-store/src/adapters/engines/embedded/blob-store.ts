@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { FairSlots, unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import { type Clock, type DiskSpace, FairSlots, unlimitedDisk } from '@svc/runtime';
 import { slowDown, storeErrors } from '../../../errors.ts';
 import type {
   BlobEntry,
@@ -19,7 +19,7 @@ import { readFileRange } from './read-file.ts';
 export interface EmbeddedBlobStoreOptions {
   folder: string;
   random: (size: number) => Buffer;
-  now: () => number;
+  clock: Clock;
   /** Checked before bytes are written. Unlimited by default. */
   disk?: DiskSpace;
   /** Workspaces with the same share take turns as one. By default each workspace has its own share. */
@@ -80,7 +80,7 @@ class EmbeddedBlobStore implements BlobStore {
   readonly #layout: Layout;
   readonly #files: FileSystem;
   readonly #nextId: () => BlobId;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   readonly #disk: DiskSpace;
   readonly #writes: FairSlots;
   readonly #pool = new BufferPool(READ_BUFFER_BYTES, IDLE_READ_BUFFERS);
@@ -93,7 +93,7 @@ class EmbeddedBlobStore implements BlobStore {
     this.#layout = layout;
     this.#files = files;
     this.#nextId = createIdSource(options.random);
-    this.#now = options.now;
+    this.#clock = options.clock;
     this.#disk = options.disk ?? unlimitedDisk;
     this.#writes = new FairSlots({
       capacity: WRITES_AT_ONCE,
@@ -178,7 +178,7 @@ class EmbeddedBlobStore implements BlobStore {
 
   async sweepUnsealed(olderThanMs: number): Promise<number> {
     let removed = 0;
-    const before = this.#now() - olderThanMs;
+    const before = this.#clock.nowMs() - olderThanMs;
     for await (const name of this.#files.names(this.#layout.unsealed)) {
       const path = join(this.#layout.unsealed, name);
       const found = await this.#stat(path);

@@ -1,3 +1,4 @@
+import type { Clock } from '@svc/runtime';
 import { storeErrors } from '../../../errors.ts';
 import { isAnswer, RETRY_AFTER } from './failures.ts';
 
@@ -9,12 +10,12 @@ const REST_MS = 2_000;
  * waiting for its timeout. One probe every two seconds goes through, and the first response closes the circuit.
  */
 export class Availability {
-  readonly #now: () => number;
+  readonly #clock: Clock;
   #failures = 0;
   #restUntilMs = 0;
 
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   async run<Result>(request: () => Promise<Result>): Promise<Result> {
@@ -33,12 +34,12 @@ export class Availability {
   /** Also called when a body is cut off. */
   failed(): void {
     this.#failures += 1;
-    if (this.#failures >= FAILURES_TO_REST) this.#restUntilMs = this.#now() + REST_MS;
+    if (this.#failures >= FAILURES_TO_REST) this.#restUntilMs = this.#clock.nowMs() + REST_MS;
   }
 
   #assertAwake(): void {
     if (this.#failures < FAILURES_TO_REST) return;
-    if (this.#now() < this.#restUntilMs) throw storeErrors.ProviderUnavailable({ headers: RETRY_AFTER });
-    this.#restUntilMs = this.#now() + REST_MS; // this request probes; the others fail until it succeeds
+    if (this.#clock.nowMs() < this.#restUntilMs) throw storeErrors.ProviderUnavailable({ headers: RETRY_AFTER });
+    this.#restUntilMs = this.#clock.nowMs() + REST_MS; // this request probes; the others fail until it succeeds
   }
 }

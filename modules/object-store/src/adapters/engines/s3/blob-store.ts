@@ -78,7 +78,8 @@ class S3BlobStore implements BlobStore {
       const page = await this.#callUpstream(() => this.#upstream.list(this.#keys.blobs, token));
       for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
         const id = this.#keys.parseId(Key);
-        if (id !== null) yield { id, sizeBytes: Size, modifiedAtMs: LastModified?.getTime() ?? this.#options.now() };
+        if (id !== null)
+          yield { id, sizeBytes: Size, modifiedAtMs: LastModified?.getTime() ?? this.#options.clock.nowMs() };
       }
       token = page.NextContinuationToken;
       if (token === undefined) return;
@@ -86,7 +87,7 @@ class S3BlobStore implements BlobStore {
   }
 
   async sweepUnsealed(olderThanMs: number): Promise<number> {
-    const before = this.#options.now() - olderThanMs;
+    const before = this.#options.clock.nowMs() - olderThanMs;
     let removed = 0;
     let keyMarker: string | undefined;
     let uploadMarker: string | undefined;

@@ -1,3 +1,4 @@
+import type { Clock } from '@svc/runtime';
 /** How to reach the upstream engine. */
 export interface S3EngineOptions {
   /** `http(s)://host[:port]`. Defaults to AWS. */
@@ -21,6 +22,5 @@ export interface S3EngineOptions {
   /** Part size of a multipart upload; smaller blobs take one request. At least 5 MiB. */
   partBytes: number;
   random: (size: number) => Buffer;
-  /** Milliseconds since the epoch. */
-  now: () => number;
+  clock: Clock;
 }

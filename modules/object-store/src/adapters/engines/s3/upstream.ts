@@ -30,7 +30,7 @@ export class Upstream {
 
   constructor(options: S3EngineOptions) {
     this.requestTimeoutMs = options.requestTimeoutMs;
-    this.availability = new Availability(options.now);
+    this.availability = new Availability(options.clock);
     this.#bucket = options.bucket;
     const agent = { maxSockets: options.maxConnections, keepAlive: true };
     this.#client = new S3Client({

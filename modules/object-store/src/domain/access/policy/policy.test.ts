@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownerOf } from '../owner-identity.ts';
+import { createOwner } from '../owner-identity.ts';
 import { evaluatePolicy, type PolicyQuestion } from './evaluate.ts';
 import { parsePolicy } from './parse-policy.ts';
 import { matchesWildcard } from './wildcard.ts';
@@ -77,12 +77,12 @@ describe('principals', () => {
     ['*', true, true],
     [{ AWS: '*' }, true, true],
     [{ AWS: [`arn:aws:iam::${WORKSPACE}:root`] }, true, false],
-    [{ AWS: `arn:aws:iam::${ownerOf(WORKSPACE).id}:root` }, true, false],
+    [{ AWS: `arn:aws:iam::${createOwner(WORKSPACE).id}:root` }, true, false],
     [{ AWS: WORKSPACE }, true, false],
     [{ AWS: 'tid_key' }, true, false],
     [{ AWS: `arn:aws:iam::${WORKSPACE}:user/tid_key` }, true, false],
     [{ AWS: `arn:aws:iam::${WORKSPACE}:user/tid_other` }, false, false],
-    [{ CanonicalUser: ownerOf(WORKSPACE).id }, true, false],
+    [{ CanonicalUser: createOwner(WORKSPACE).id }, true, false],
     [{ AWS: 'arn:aws:iam::123456789012:root' }, false, false],
     [{ Service: 'cloudfront.amazonaws.com' }, false, false],
   ])('%j: matches the workspace %s, matches everyone %s', (Principal, workspace, everybody) => {

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DiskReserve } from '@svc/runtime';
+import { DiskReserve, systemClock } from '@svc/runtime';
 import { describeRequiring, temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { describeBlobStore } from '../../../contract/blob-store-contract.ts';
 import { openEmbeddedBlobStore } from '../../../../src/adapters/engines/embedded/blob-store.ts';
 import { createIdSource, createLayout } from '../../../../src/adapters/engines/embedded/layout.ts';
 
-const parts = { random: randomBytes, now: Date.now };
+const parts = { random: randomBytes, clock: systemClock };
 
 describe('the embedded blob store', () => {
   describeBlobStore(async () => {

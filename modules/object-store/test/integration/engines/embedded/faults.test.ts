@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@svc/runtime';
 import { temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import type { BlobStore } from '../../../../src/domain/ports/blob-store.ts';
@@ -38,7 +39,7 @@ describe('the embedded blob store on a failing disk', () => {
   const opened = async (folder: string) => {
     const faults: { plan: FaultPlan } = { plan: () => null };
     const fileSystem = faultyFileSystem(nodeFileSystem(), (call, path) => faults.plan(call, path));
-    const store = await openEmbeddedBlobStore({ folder, random: randomBytes, now: Date.now, fileSystem });
+    const store = await openEmbeddedBlobStore({ folder, random: randomBytes, clock: systemClock, fileSystem });
     return { store, faults };
   };
 

@@ -1,9 +1,9 @@
-import type { ContentKey } from './encryption/content-key.ts';
-import { openRange, openWhole } from './encryption/content-opener.ts';
-import { storeErrors } from '../errors.ts';
-import type { ReadRange } from './ports/blob-store.ts';
-import type { FoundObject } from './ports/objects.ts';
-import type { StoreDeps } from './store-deps.ts';
+import type { ContentKey } from '../encryption/content-key.ts';
+import { openRange, openWhole } from '../encryption/content-opener.ts';
+import { storeErrors } from '../../errors.ts';
+import type { ReadRange } from '../ports/blob-store.ts';
+import type { FoundObject } from '../ports/objects.ts';
+import type { StoreDeps } from '../store-deps.ts';
 
 /** Part rows read ahead of their bytes. */
 const PARTS_AT_A_TIME = 256;

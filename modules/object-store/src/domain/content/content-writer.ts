@@ -1,15 +1,15 @@
 import { freeAfter } from '@svc/bytes';
 import type { DiskSpace } from '@svc/runtime';
-import type { DigestName, DigestResults } from './checksums/algorithms.ts';
-import { createBodyHasher, type BodyHasher, type HashingDeps } from './checksums/body-hasher.ts';
-import type { ContentKey } from './encryption/content-key.ts';
-import { ContentSealer } from './encryption/content-sealer.ts';
-import { sealedBytes } from './encryption/sealed-layout.ts';
-import { storeErrors } from '../errors.ts';
-import type { BlobPlace, BlobStore, BlobWriter } from './ports/blob-store.ts';
-import type { NewContent } from './ports/objects.ts';
+import type { DigestName, DigestResults } from '../checksums/algorithms.ts';
+import { createBodyHasher, type BodyHasher, type HashingDeps } from '../checksums/body-hasher.ts';
+import type { ContentKey } from '../encryption/content-key.ts';
+import { ContentSealer } from '../encryption/content-sealer.ts';
+import { sealedBytes } from '../encryption/sealed-layout.ts';
+import { storeErrors } from '../../errors.ts';
+import type { BlobPlace, BlobStore, BlobWriter } from '../ports/blob-store.ts';
+import type { NewContent } from '../ports/objects.ts';
 
-export interface ContentDeps {
+export interface ContentWriterDeps {
   blobs: BlobStore;
   hashing: HashingDeps;
   inlineMaxBytes: number;
@@ -19,19 +19,13 @@ export interface ContentDeps {
   turnOfBody: (workspaceUuid: string) => Promise<void> | undefined;
 }
 
-export interface WrittenContent {
-  /** On stable storage, or small enough to be committed with its row. */
-  content: NewContent;
-  digests: DigestResults;
-}
-
-export interface ContentOptions {
+export interface ContentWriterOptions {
   /** False for content that must be a blob regardless of size, such as upload parts. */
   inline: boolean;
   /** Null to store the bytes unencrypted. */
   key: ContentKey | null;
   /** The bucket that the content is written for. */
-  place?: BlobPlace;
+  place: BlobPlace;
 }
 
 interface Sealing {
@@ -72,12 +66,12 @@ export class ContentWriter {
   }
 
   static async open(
-    deps: ContentDeps,
+    deps: ContentWriterDeps,
     names: ReadonlySet<DigestName>,
     sizeBytes: number,
-    { inline: mayInline, key, place }: ContentOptions,
+    { inline: mayInline, key, place }: ContentWriterOptions,
   ): Promise<ContentWriter> {
-    const workspace = place?.workspaceUuid ?? '';
+    const workspace = place.workspaceUuid;
     const isInline = mayInline && sizeBytes <= deps.inlineMaxBytes;
     await assertRoom(deps.disk, isInline ? sizeBytes : 0); // the local engine reserves space for blobs itself
     await deps.hashing.kernels.prepare(names);
@@ -186,11 +180,6 @@ export class ContentWriter {
  */
 export async function assertRoom(disk: DiskSpace, sizeBytes: number): Promise<void> {
   if (!(await disk.take(sizeBytes))) throw storeErrors.InsufficientStorage();
-}
-
-/** Removes content whose commit was refused. Do not call after an unclear failure: the row may exist after all. */
-export async function discardContent(blobs: BlobStore, content: NewContent): Promise<void> {
-  if (content.kind === 'blob') await blobs.remove(content.blobId);
 }
 
 /** Calls `release` on the second call: the hasher and the blob both need the chunk. */

@@ -1,11 +1,3 @@
-/** External inputs of the domain, so that tests control the clock and ids. */
-export interface Effects {
-  readonly now: () => Date;
-  readonly randomBytes: (sizeBytes: number) => Buffer;
-  /** Returns a UUID. */
-  readonly newId: () => string;
-}
-
 /** ISO 8601 UTC with milliseconds. All stored times use this format, so text order is time order. */
 export function timestamp(at: Date): string {
   return at.toISOString();
