@@ -83,6 +83,7 @@ export async function createServices(
   const beginAudit = createBeginOnce({ stores: database, chain, mark: deps.beginningMark, log: deps.log });
   const quotaLimits = new CachedQuotaLimits(database, clock, deps.quotas.defaults);
   const room = createOwnerRoom(quotaLimits);
+  const maxMembers = limits.members_per_team;
   const auditTrail = createAuditTrail(deps, chain);
   return {
     database,
@@ -103,14 +104,7 @@ export async function createServices(
     teams: new Teams(database, clock, random, room),
     members: new Members(database, clock, random),
     invitations: new Invitations(database, clock, random, limits.open_invitations_per_team),
-    acceptance: new InvitationAcceptance({
-      database,
-      clock,
-      random,
-      hasher,
-      maxMembers: limits.members_per_team,
-      room,
-    }),
+    acceptance: new InvitationAcceptance({ database, clock, random, hasher, maxMembers, room }),
     workspaces: new Workspaces(database, clock, random, room),
     workspaceDeletion: new WorkspaceDeletion(database, clock, deps.holdings),
     chainKey,
