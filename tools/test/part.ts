@@ -47,6 +47,8 @@ export interface Part {
   packages?(): readonly SystemPackage[];
   /** Puts the pinned Go on PATH before the part runs. */
   readonly needsGo?: boolean;
+  /** Builds the sandbox helper before the part runs. */
+  readonly needsHelper?: boolean;
   /** Returns one line if this machine cannot run the part, even after installing packages. */
   impossible?(context: PartContext): string | null;
   /** Test files of the part, for patterns; a part with neither files nor checks is omitted. */

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { findCommand } from '@svc/testing';
 import { ensureSystemPackages, type SystemPackage } from '@svc/system-packages';
 import { childEnvironment } from './child-environment.ts';
-import { ensureGo } from './go-toolchain.ts';
+import { createHelperBinaries, ensureGo } from '@svc/helper-binary';
 import { needsGo } from './needed-packages.ts';
 import type { PartContext, PartOutcome, TestFilter } from './part.ts';
 import { createParts } from './parts.ts';
@@ -38,6 +38,7 @@ export async function runTests(options: TestRunOptions): Promise<number> {
   const baseEnvironment = childEnvironment(options.environment);
   await installPackages(selection.parts, baseEnvironment, options, progress);
   const environment = await withGo(selection.parts, baseEnvironment, options, progress);
+  await buildHelper(selection.parts, environment, options, progress);
   const contextFor = (name: string, filter: TestFilter): PartContext => {
     const say = (line: string): void => progress.update(`${name}: ${line}`);
     const print = (line: string): void => progress.print(`  ${line}`);
@@ -104,12 +105,29 @@ async function withGo(
 ): Promise<Record<string, string>> {
   if (!wantsGo(parts, options.root)) return { ...environment };
   try {
-    const cacheFolder = join(options.root, '.cache');
-    const go = await ensureGo({ cacheFolder, environment, findCommand, signal: options.signal });
+    const say = (line: string): void => progress.print(line);
+    const go = await ensureGo({ root: options.root, environment, progress: say, signal: options.signal });
     return { ...environment, PATH: [go, environment['PATH']].join(delimiter) };
   } catch (error) {
     progress.print(error instanceof Error ? error.message : String(error));
     return { ...environment };
+  }
+}
+
+/** Builds the sandbox helper before the tests that start sandboxes, so that no test's time limit includes it. */
+async function buildHelper(
+  parts: readonly SelectedPart[],
+  environment: Readonly<Record<string, string>>,
+  options: TestRunOptions,
+  progress: Progress,
+): Promise<void> {
+  if (!parts.some(({ part }) => part.needsHelper === true)) return;
+  try {
+    const say = (line: string): void => progress.print(line);
+    const binaries = createHelperBinaries({ root: options.root, environment, progress: say });
+    await binaries(process.arch, options.signal);
+  } catch (error) {
+    progress.print(error instanceof Error ? error.message : String(error)); // the tests that need it fail
   }
 }
 

@@ -10,6 +10,9 @@ import { readVitestReport } from './vitest-report.ts';
 /** Prefix of a test's measured number. */
 const FIGURE = 'figure: ';
 
+/** Kinds that only read the project. */
+const WITHOUT_SANDBOXES: ReadonlySet<string> = new Set(['law', 'openapi']);
+
 export interface VitestRun {
   /** Name of the log and the report. */
   readonly name: string;
@@ -30,6 +33,7 @@ export function vitestPart(kind: TestKind, root: string, more: Partial<Part> = {
     timeoutMs: kind.timeoutMs,
     files,
     packages: () => packagesNeededBy(files(), root),
+    needsHelper: !WITHOUT_SANDBOXES.has(kind.name),
     run: (context) => runVitest(context, { name: kind.name, kind }),
     ...more,
   };

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { access, constants, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fetchPinnedPackage, readPinnedPackage } from '@svc/system-packages';
 import type { Architecture } from './architecture.ts';
-import { runTool } from './run-tool.ts';
 
 export interface NodeProgram {
   /** Folder with `bin/node` and `LICENSE`. */
@@ -34,43 +33,13 @@ export async function fetchNodeProgram(options: NodeProgramOptions): Promise<Nod
     () => false,
   );
   if (there) return { folder, version };
-  const pin = await pinnedPackage(architecture, version);
-  await mkdir(cacheFolder, { recursive: true });
-  const work = await mkdtemp(join(cacheFolder, 'fetch-'));
-  try {
-    const name = `${pin.name}@${version}`;
-    const packed = JSON.parse(await runTool('npm', ['pack', '--json', name], { cwd: work, signal })) as [
-      { filename: string },
-    ]; // npm's documented output
-    const archive = join(work, packed[0].filename);
-    const hash = createHash('sha512')
-      .update(await readFile(archive))
-      .digest('base64');
-    if (pin.integrity !== `sha512-${hash}`) {
-      throw new Error(`${name} is not the package that .node-packages pins: its hash is sha512-${hash}`);
-    }
-    await runTool('tar', ['-xzf', archive, '-C', work], { signal });
-    // Of two concurrent builds, the second discards its copy.
-    await rename(join(work, 'package'), folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-    });
-    return { folder, version };
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-}
-
-async function pinnedPackage(
-  architecture: Architecture,
-  version: string,
-): Promise<{ readonly name: string; readonly integrity: string }> {
   const system = architecture === 'x64' ? 'Linux-x86_64' : 'Linux-aarch64';
-  const lines = (await readFile(PINS, 'utf8')).split('\n').map((line) => line.split(' '));
-  const [, name = '', pinned = '', integrity = ''] = lines.find(([first]) => first === system) ?? [];
-  if (pinned !== version) {
+  const pinned = await readPinnedPackage(PINS, system);
+  if (pinned?.version !== version) {
     throw new Error(
-      `.node-packages pins Node ${pinned} for ${system}, and this is Node ${version}: run ./svc where no other Node is installed`,
+      `.node-packages pins Node ${pinned?.version ?? ''} for ${system}, and this is Node ${version}: run ./svc where no other Node is installed`,
     );
   }
-  return { name, integrity };
+  await fetchPinnedPackage(pinned, { pinsFile: PINS, folder, signal });
+  return { folder, version };
 }

@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import type { LoadedConfig } from '@svc/config';
+import { createHelperBinaries, type HelperBinaries } from '@svc/helper-binary';
 import { loadPlatformConfig, type PlatformConfig } from '@svc/platform';
 
 /**
@@ -29,6 +31,12 @@ export function readConfiguration(flags: ConfigFlags): LoadedConfig<PlatformConf
       { flag: '--host', path: 'host', value: flags.host },
     ],
   });
+}
+
+/** Provides the sandbox helper of this checkout, which is built at its first use. */
+export function createHelper(progress: (line: string) => void): HelperBinaries {
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  return createHelperBinaries({ root, environment: process.env, progress });
 }
 
 /** Returns the search path for commands. */

@@ -1,6 +1,7 @@
 import { createHeldRights, observeHeldRights } from '@svc/access';
 import type { AccountsModule } from '@svc/accounts';
 import { createAccountsModule } from '@svc/accounts';
+import type { HelperBinaries } from '@svc/helper-binary';
 import {
   createClientOfRequest,
   createHttpApp,
@@ -32,6 +33,8 @@ import { VERSION } from './version.ts';
 export interface ComposeOptions {
   config: PlatformConfig;
   log: Logger;
+  /** Provides the program that runs in each sandbox. */
+  helperBinaries: HelperBinaries;
   /** Called with the app before its routes are registered. */
   prepareApp?: (app: HttpApp) => void;
   /**
@@ -125,6 +128,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     directory,
     quotaLimits,
     workspaceTraffic: traffic,
+    helperBinaries: options.helperBinaries,
     disk: await openDiskReserve({ config, folder: folder.path, log, metrics }),
   });
   holders.modules = modules;

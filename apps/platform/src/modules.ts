@@ -9,6 +9,7 @@ import {
   type ClustersModule,
   type ClustersState,
 } from '@svc/clusters';
+import type { HelperBinaries } from '@svc/helper-binary';
 import type { ClientOfRequest, ServiceModule } from '@svc/http';
 import {
   createAcmeAuthority,
@@ -41,7 +42,7 @@ import { diskForRows } from './disk-reserve.ts';
 import type { Endpoints } from './endpoints.ts';
 import { createKeyRing, type PlatformKeys } from './keys.ts';
 import { BLOBS_FOLDER, openMetadata } from './object-store/open-store.ts';
-import { DEPLOY_FOLDER, HELPER_FOLDER } from './project-folders.ts';
+import { DEPLOY_FOLDER } from './project-folders.ts';
 import type { ServiceName } from './service-names.ts';
 import { VERSION } from './version.ts';
 
@@ -71,6 +72,7 @@ export interface ServiceModulesDeps {
   /** The data folder's disk, without its reserve. */
   disk: DiskSpace;
   endpoints: Endpoints;
+  helperBinaries: HelperBinaries;
 }
 
 /** Creates the modules of the configured services; the others are disabled ones. */
@@ -178,7 +180,7 @@ function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<Sandbo
     metrics,
     config: config.sandboxes,
     dataFolder: folder.path,
-    helperFolder: HELPER_FOLDER,
+    helperBinaries: deps.helperBinaries,
     clientOf,
     publicUrl: () => endpoints.url,
     node: deps.replica.id,

@@ -13,7 +13,8 @@ export async function renderOpenApi(): Promise<string> {
     const flags = [{ flag: '--data', path: 'data', value: join(folder, 'data') }];
     const { value: config } = loadPlatformConfig({ environment: {}, flags });
     const log = createLogger({ level: 'silent', name: 'svc' });
-    const composition = await compose({ config, log });
+    const helperBinaries = () => Promise.reject(new Error('no sandbox is started'));
+    const composition = await compose({ config, log, helperBinaries });
     try {
       return renderOpenApiDocument(composition.app);
     } finally {

@@ -1,8 +1,5 @@
 import { fileURLToPath } from 'node:url';
 
-/** Binaries of the sandbox helper, shipped with the project. */
-export const HELPER_FOLDER = folder('native/sandbox-agent/bin');
-
 /** Chart and manifest of the cluster agent, shipped with the project. */
 export const DEPLOY_FOLDER = folder('deploy');
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { HelperBinaries } from '@svc/helper-binary';
 import { createListener, createMetricsHandler, type Listener, type ListenerOptions } from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import { compose, type Composition } from './compose.ts';
@@ -15,6 +16,8 @@ import { VERSION } from './version.ts';
 export interface StartOptions {
   config: PlatformConfig;
   log: Logger;
+  /** Provides the program that runs in each sandbox. */
+  helperBinaries: HelperBinaries;
   /** The console's build folder. */
   consoleFolder: string;
   /** Ends the process at once, because another one has taken over this replica's id. The reason was logged. */

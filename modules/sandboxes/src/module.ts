@@ -93,10 +93,10 @@ async function assembleBase(deps: SandboxesDependencies) {
   const database = deps.database as Database<SandboxTables>; // the platform's database has every module's tables
   const catalog = createCatalog(config);
   const folder = join(deps.dataFolder, 'sandboxes');
-  const { dataFolder, helperFolder } = deps;
+  const { dataFolder, helperBinaries } = deps;
   const disk = deps.disk ?? unlimitedDisk;
   const nowMs = (): number => clock.nowMs();
-  const images = createImageStore({ config, catalog, dataFolder, helperFolder, nowMs, log, disk });
+  const images = createImageStore({ config, catalog, dataFolder, helperBinaries, nowMs, log, disk });
   const events = createEventPart(database.kysely, clock, log, config.events);
   const repository = createSandboxRepository(database.kysely, events.repositoryDeps);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);

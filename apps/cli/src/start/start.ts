@@ -1,6 +1,6 @@
 import { createLogger } from '@svc/telemetry';
 import { startPlatform, type RunningPlatform, missingSystemRequirements, type PlatformConfig } from '@svc/platform';
-import { readConfiguration, type ConfigFlags, commandPath } from '../configuration.ts';
+import { commandPath, createHelper, readConfiguration, type ConfigFlags } from '../configuration.ts';
 import { onStopSignals } from './signals.ts';
 import { renderSummary } from './summary.ts';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +36,13 @@ export async function startFromCommandLine(flags: StartFlags, options: { prepare
   try {
     await prepareSystem(config, { install: options.prepare, progress, signal: stopping.signal });
     const consoleFolder = await prepareConsole({ progress, signal: stopping.signal });
-    platform = await startPlatform({ config, log, consoleFolder, onTaken: () => process.exit(TAKEN_EXIT_CODE) });
+    platform = await startPlatform({
+      config,
+      log,
+      consoleFolder,
+      helperBinaries: createHelper(progress),
+      onTaken: () => process.exit(TAKEN_EXIT_CODE),
+    });
   } catch (error) {
     removeHandlers();
     throw error;

@@ -57,6 +57,7 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
   const composition = await compose({
     config,
     log: createLogger({ level: 'silent', name: 'test' }),
+    helperBinaries: () => Promise.reject(new Error('no sandbox is started')),
     prepareApp: (app) => {
       app.addHook('onRoute', ({ method, url, config: route }) => {
         const scope = route?.public === true ? 'public' : (route?.scope ?? 'workspace');

@@ -1,4 +1,5 @@
 import type { Access, AuditLog, HeldRights } from '@svc/access';
+import type { HelperBinaries } from '@svc/helper-binary';
 import type { ClientOfRequest } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import type { Clock, DiskSpace } from '@svc/runtime';
@@ -25,8 +26,8 @@ export interface SandboxesDependencies {
   readonly config: SandboxesConfig;
   /** The platform's data folder, absolute. The module only writes to `sandboxes/` in it. */
   readonly dataFolder: string;
-  /** Folder of the helper binaries: `native/sandbox-agent/bin` in the project. */
-  readonly helperFolder: string;
+  /** Provides the program that runs in each sandbox. */
+  readonly helperBinaries: HelperBinaries;
   /** Identifies this machine among replicas that share a database. */
   readonly node: string;
   readonly nodes: SandboxNodes;

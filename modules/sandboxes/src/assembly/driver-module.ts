@@ -44,7 +44,7 @@ async function dockerDriver({ deps, catalog, images }: DriverDeps): Promise<Sand
   return new DockerDriver({
     engine: docker,
     owners: createOwners(deps.installationId, deps.node, deps.dataFolder),
-    helperFolder: deps.helperFolder,
+    helperBinaries: deps.helperBinaries,
     catalog,
     images,
     logins: registries,
@@ -59,7 +59,7 @@ async function localDriver({ deps, folder, images, egressRefused }: DriverDeps):
   return new LocalDriver({
     dataFolder: folder,
     runFolder: runFolderOf(deps.dataFolder),
-    helperFolder: deps.helperFolder,
+    helperBinaries: deps.helperBinaries,
     images,
     runtime: deps.config.runtime,
     isolation: deps.config.isolation,

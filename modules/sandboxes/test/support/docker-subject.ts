@@ -8,7 +8,7 @@ import type { DockerDriverOptions } from '../../src/adapters/drivers/docker/open
 import { createImageStore } from '../../src/adapters/images/assembly.ts';
 import type { ImageEntry } from '../../src/domain/images/catalog.ts';
 import { ImageCatalog } from '../../src/domain/images/catalog.ts';
-import { HELPER_FOLDER, SHARED_IMAGES, testImage } from './local-subject.ts';
+import { helperBinaries, SHARED_IMAGES, testImage } from './local-subject.ts';
 
 export interface DockerSubject {
   readonly driver: DockerDriver;
@@ -31,7 +31,7 @@ export async function dockerSubject({ socket, images: more = [] }: DockerSubject
     config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
     catalog,
     dataFolder: folder.path,
-    helperFolder: HELPER_FOLDER,
+    helperBinaries,
     nowMs: Date.now,
   });
   await images.open();
@@ -39,7 +39,7 @@ export async function dockerSubject({ socket, images: more = [] }: DockerSubject
     new DockerDriver({
       engine: { host: `unix://${socket}` },
       owners: createOwners('installation', 'node', folder.path),
-      helperFolder: HELPER_FOLDER,
+      helperBinaries,
       catalog,
       images,
       logins: [],

@@ -1,12 +1,11 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { temporaryFolder } from '@svc/testing';
-import { verifyHelperBinary } from '../../src/adapters/drivers/local/helper-binary.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../../src/domain/images/catalog.ts';
 import { ImageStore, type ImageStoreOptions } from '../../src/adapters/images/image-store.ts';
 import type { RegistrySettings } from '../../src/adapters/images/registry/registries.ts';
 import { registrySource } from '../../src/adapters/images/registry/registry-source.ts';
 import { helperUnpacker } from '../../src/adapters/images/disk/layer-unpacker.ts';
-import { HELPER_FOLDER } from './local-subject.ts';
+import { helperBinaries } from './local-subject.ts';
 
 export interface ImageStoreSubject extends AsyncDisposable {
   readonly folder: string;
@@ -27,7 +26,7 @@ export async function imageStoreSubject(): Promise<ImageStoreSubject> {
         folder: folder.path,
         catalog: new ImageCatalog(Object.entries(images).map(createEntry), null),
         owner: folder.path,
-        unpack: helperUnpacker(() => verifyHelperBinary(HELPER_FOLDER, process.arch)),
+        unpack: helperUnpacker(async () => (await helperBinaries(process.arch)).file),
         registry: registrySource({ settings, proxy: null, nowMs: Date.now }),
         nowMs: Date.now,
         maxImageBytes: 256 * 1024 * 1024,

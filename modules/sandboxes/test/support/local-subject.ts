@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createHelperBinaries } from '@svc/helper-binary';
 import { createLogger } from '@svc/telemetry';
 import { requirement, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { Value } from 'typebox/value';
@@ -13,7 +14,13 @@ import type { ImageStore } from '../../src/adapters/images/image-store.ts';
 import { createImageStore } from '../../src/adapters/images/assembly.ts';
 
 const PROJECT = join(import.meta.dirname, '../../../..');
-export const HELPER_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');
+
+/** The real helper, from the project's cache. */
+export const helperBinaries = createHelperBinaries({
+  root: PROJECT,
+  environment: process.env,
+  progress: (line) => process.stderr.write(`${line}\n`),
+});
 /** All suites share the images: built once and kept between runs. */
 export const SHARED_IMAGES = join(PROJECT, '.cache/sandbox-images');
 
@@ -74,7 +81,7 @@ export async function localSubject(
     config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
     catalog,
     dataFolder: folder.path,
-    helperFolder: HELPER_FOLDER,
+    helperBinaries,
     nowMs: Date.now,
   });
   await images.open();
@@ -82,7 +89,7 @@ export async function localSubject(
     new LocalDriver({
       dataFolder: join(folder.path, 'sandboxes'),
       runFolder,
-      helperFolder: HELPER_FOLDER,
+      helperBinaries,
       images,
       runtime,
       isolation: 'namespaces',

@@ -13,7 +13,7 @@ import type { SandboxNodes } from '../../src/domain/ports.ts';
 import type { SandboxDriver } from '../../src/domain/driver.ts';
 import { runFolderOf } from '../../src/adapters/drivers/local/run-folder.ts';
 import { createSandboxesModule, type SandboxesModule } from '../../src/module.ts';
-import { HELPER_FOLDER, SHARED_IMAGES } from './local-subject.ts';
+import { helperBinaries, SHARED_IMAGES } from './local-subject.ts';
 
 export interface TestPlatform {
   readonly url: string;
@@ -154,7 +154,7 @@ async function openOnce(
     node: options.node ?? 'local',
     nodes: options.nodes ?? { isLive: async () => false, silent: async () => [] },
     installationId: 'installation',
-    helperFolder: HELPER_FOLDER,
+    helperBinaries,
     publicUrl: () => options.publicUrl ?? url,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),

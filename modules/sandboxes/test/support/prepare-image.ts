@@ -1,10 +1,9 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { verifyHelperBinary } from '../../src/adapters/drivers/local/helper-binary.ts';
 import { ImageCatalog } from '../../src/domain/images/catalog.ts';
 import { helperUnpacker } from '../../src/adapters/images/disk/layer-unpacker.ts';
 import { ImageStore } from '../../src/adapters/images/image-store.ts';
 import { registrySource } from '../../src/adapters/images/registry/registry-source.ts';
-import { HELPER_FOLDER } from './local-subject.ts';
+import { helperBinaries } from './local-subject.ts';
 
 // A process for a test to kill: reports its start, prepares the image `one` from an archive, and ends.
 const [folder = '', path = ''] = process.argv.slice(2);
@@ -13,7 +12,7 @@ const store = new ImageStore({
   folder,
   catalog: new ImageCatalog([{ ...entry, sources: [{ kind: 'rootfs_tar', path }] }], null),
   owner: folder,
-  unpack: helperUnpacker(() => verifyHelperBinary(HELPER_FOLDER, process.arch)),
+  unpack: helperUnpacker(async () => (await helperBinaries(process.arch)).file),
   registry: registrySource({ settings: [], proxy: null, nowMs: Date.now }),
   nowMs: Date.now,
   maxImageBytes: 64 * 1024 * 1024,

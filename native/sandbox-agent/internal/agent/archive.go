@@ -5,8 +5,9 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/frame"
 	"svc.dev/sandbox-agent/internal/fsat"
@@ -26,13 +27,13 @@ func sendArchive(s *stream, r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
 	}
-	fd, err := syscall.Open(r.Path, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	fd, err := unix.Open(r.Path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fromError(err)
 	}
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(fd, &stat); err != nil {
-		_ = syscall.Close(fd)
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		_ = unix.Close(fd)
 		return nil, fromError(err)
 	}
 	s.event(map[string]any{"type": "begun"})
@@ -122,7 +123,7 @@ func (p *packer) folder(fd int, prefix string, depth int) error {
 
 func (p *packer) entry(folder int, prefix, name string, depth int) error {
 	stat, err := fsat.Lstat(folder, name)
-	if err == syscall.ENOENT {
+	if err == unix.ENOENT {
 		return nil // removed while we looked
 	}
 	if err != nil {
@@ -132,14 +133,14 @@ func (p *packer) entry(folder int, prefix, name string, depth int) error {
 		Name: prefix + name, Mode: int64(stat.Mode & 0o7777), Uid: int(stat.Uid), Gid: int(stat.Gid),
 		ModTime: time.Unix(int64(stat.Mtim.Sec), int64(stat.Mtim.Nsec)),
 	}
-	switch stat.Mode & syscall.S_IFMT {
-	case syscall.S_IFDIR:
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
 		return p.subfolder(folder, name, header, depth)
-	case syscall.S_IFREG:
+	case unix.S_IFREG:
 		return p.file(folder, name, header)
-	case syscall.S_IFLNK:
+	case unix.S_IFLNK:
 		target, err := fsat.ReadLink(folder, name)
-		if err == syscall.ENOENT || err == syscall.EINVAL {
+		if err == unix.ENOENT || err == unix.EINVAL {
 			return nil // it became another thing while we looked
 		}
 		if err != nil {
@@ -154,40 +155,40 @@ func (p *packer) entry(folder int, prefix, name string, depth int) error {
 
 func (p *packer) subfolder(folder int, name string, header *tar.Header, depth int) error {
 	fd, err := fsat.OpenFolder(folder, name)
-	if err == syscall.ENOENT || err == syscall.ENOTDIR || err == syscall.ELOOP {
+	if err == unix.ENOENT || err == unix.ENOTDIR || err == unix.ELOOP {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(fd, &stat); err != nil {
-		_ = syscall.Close(fd)
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		_ = unix.Close(fd)
 		return err
 	}
 	header.Typeflag, header.Name = tar.TypeDir, header.Name+"/"
 	if err := p.write(header); err != nil || uint64(stat.Dev) != p.device {
-		_ = syscall.Close(fd)
+		_ = unix.Close(fd)
 		return err
 	}
 	return p.folder(fd, header.Name, depth+1)
 }
 
 func (p *packer) file(folder int, name string, header *tar.Header) error {
-	flags := syscall.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW | syscall.O_NOCTTY | syscall.O_CLOEXEC
-	fd, err := syscall.Openat(folder, name, flags, 0)
-	if err == syscall.ENOENT || err == syscall.ELOOP || err == syscall.ENXIO {
+	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOFOLLOW | unix.O_NOCTTY | unix.O_CLOEXEC
+	fd, err := unix.Openat(folder, name, flags, 0)
+	if err == unix.ENOENT || err == unix.ELOOP || err == unix.ENXIO {
 		return nil
 	}
 	if err != nil {
 		return fail(fromError(err).Code, header.Name+": "+err.Error())
 	}
-	defer syscall.Close(fd)
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(fd, &stat); err != nil {
+	defer unix.Close(fd)
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
 		return err
 	}
-	if stat.Mode&syscall.S_IFMT != syscall.S_IFREG {
+	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
 		p.skipped++
 		return nil
 	}
@@ -211,8 +212,8 @@ func (p *packer) file(folder int, name string, header *tar.Header) error {
 // content is exactly what the header says: what a file grows by meanwhile is left out, one that was cut ends the archive.
 func (p *packer) content(fd int, header *tar.Header) error {
 	for left := header.Size; left > 0; {
-		n, err := syscall.Read(fd, p.buffer[:min(left, int64(len(p.buffer)))])
-		if err == syscall.EINTR {
+		n, err := unix.Read(fd, p.buffer[:min(left, int64(len(p.buffer)))])
+		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {

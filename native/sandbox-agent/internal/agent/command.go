@@ -3,7 +3,8 @@ package agent
 import (
 	"os"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -47,7 +48,7 @@ func resolveCommand(r *request) (*command, *failure) {
 	}
 	path, err := lookUp(argv[0], env["PATH"])
 	if err != nil {
-		if err == syscall.EACCES {
+		if err == unix.EACCES {
 			return nil, fail("COMMAND_NOT_EXECUTABLE", argv[0]+": permission denied")
 		}
 		return nil, fail("COMMAND_NOT_FOUND", argv[0]+": not found")
@@ -82,7 +83,7 @@ func lookUp(name, path string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, executable(name)
 	}
-	failure := error(syscall.ENOENT)
+	failure := error(unix.ENOENT)
 	for _, directory := range strings.Split(path, ":") {
 		if directory == "" {
 			continue
@@ -92,7 +93,7 @@ func lookUp(name, path string) (string, error) {
 		if err == nil {
 			return candidate, nil
 		}
-		if err == syscall.EACCES {
+		if err == unix.EACCES {
 			failure = err
 		}
 	}
@@ -100,19 +101,19 @@ func lookUp(name, path string) (string, error) {
 }
 
 func executable(path string) error {
-	var stat syscall.Stat_t
-	if err := syscall.Stat(path, &stat); err != nil {
-		return syscall.ENOENT
+	var stat unix.Stat_t
+	if err := unix.Stat(path, &stat); err != nil {
+		return unix.ENOENT
 	}
-	if stat.Mode&syscall.S_IFMT != syscall.S_IFREG || stat.Mode&0o111 == 0 {
-		return syscall.EACCES
+	if stat.Mode&unix.S_IFMT != unix.S_IFREG || stat.Mode&0o111 == 0 {
+		return unix.EACCES
 	}
 	return nil
 }
 
 func isDirectory(path string) bool {
-	var stat syscall.Stat_t
-	return syscall.Stat(path, &stat) == nil && stat.Mode&syscall.S_IFMT == syscall.S_IFDIR
+	var stat unix.Stat_t
+	return unix.Stat(path, &stat) == nil && stat.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
 // usualDirectory is the one that the image names (PID 1 stands in it), else the home.

@@ -3,15 +3,14 @@ package agent
 import (
 	"fmt"
 	"os"
-	"syscall"
 	"time"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
 	dialTimeout  = 5 * time.Second
 	dialChunk    = 32 << 10
-	pollOut      = 0x4
 	maxLateInput = 30 * time.Second
 )
 
@@ -70,57 +69,52 @@ func sendOutput(s *stream, from *os.File) bool {
 
 // dialLoopback tries IPv4 and then IPv6: many development servers listen on one of them only.
 func dialLoopback(port uint16) (*os.File, error) {
-	four := &syscall.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}
-	socket, err := connectTo(syscall.AF_INET, four)
+	four := &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}
+	socket, err := connectTo(unix.AF_INET, four)
 	if err == nil {
 		return socket, nil
 	}
-	six := &syscall.SockaddrInet6{Port: int(port)}
+	six := &unix.SockaddrInet6{Port: int(port)}
 	six.Addr[15] = 1
-	if socket, otherwise := connectTo(syscall.AF_INET6, six); otherwise == nil {
+	if socket, otherwise := connectTo(unix.AF_INET6, six); otherwise == nil {
 		return socket, nil
 	}
 	return nil, err
 }
 
-func connectTo(family int, address syscall.Sockaddr) (*os.File, error) {
-	fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+func connectTo(family int, address unix.Sockaddr) (*os.File, error) {
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Connect(fd, address)
-	if err == syscall.EINPROGRESS {
+	err = unix.Connect(fd, address)
+	if err == unix.EINPROGRESS {
 		err = waitConnected(fd)
 	}
 	if err != nil {
-		_ = syscall.Close(fd)
+		_ = unix.Close(fd)
 		return nil, err
 	}
-	_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	return os.NewFile(uintptr(fd), "port"), nil
 }
 
 func waitConnected(fd int) error {
-	poll := struct {
-		fd      int32
-		events  int16
-		revents int16
-	}{fd: int32(fd), events: pollOut}
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
 	for deadline := time.Now().Add(dialTimeout); ; {
-		limit := syscall.NsecToTimespec(int64(max(time.Until(deadline), 0)))
-		ready, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&poll)), 1,
-			uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+		limit := unix.NsecToTimespec(int64(max(time.Until(deadline), 0)))
+		ready, err := unix.Ppoll(poll, &limit, nil)
 		switch {
-		case errno == syscall.EINTR:
+		case err == unix.EINTR:
 			continue
-		case errno != 0:
-			return errno
+		case err != nil:
+			return err
 		case ready == 0:
-			return syscall.ETIMEDOUT
+			return unix.ETIMEDOUT
 		}
-		code, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ERROR)
+		code, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
 		if err == nil && code != 0 {
-			err = syscall.Errno(code)
+			err = unix.Errno(code)
 		}
 		return err
 	}
@@ -129,6 +123,6 @@ func waitConnected(fd int) error {
 func shutdownWrite(socket *os.File) {
 	raw, err := socket.SyscallConn()
 	if err == nil {
-		_ = raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_WR) })
+		_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) })
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"io"
 	"path"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/fsat"
 )
@@ -123,14 +124,14 @@ func (x *extraction) folder(name string, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	if err := syscall.Mkdirat(parent, base, 0o700); err != nil && err != syscall.EEXIST {
+	if err := unix.Mkdirat(parent, base, 0o700); err != nil && err != unix.EEXIST {
 		return err
 	}
 	fd, err := fsat.OpenFolder(parent, base)
 	if err != nil {
 		return refusedMember(header.Name, "is a folder where the archive has something else")
 	}
-	_ = syscall.Close(fd)
+	_ = unix.Close(fd)
 	x.folders = append(x.folders, memberTime{name, uint32(header.Mode & 0o7777), header.ModTime})
 	return nil
 }
@@ -144,16 +145,16 @@ func (x *extraction) file(name string, header *tar.Header, content io.Reader) er
 	if err != nil {
 		return err
 	}
-	flags := syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
-	fd, err := syscall.Openat(parent, base, flags, 0o600)
+	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Openat(parent, base, flags, 0o600)
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(fd)
+	defer unix.Close(fd)
 	if err := x.copyTo(fd, content); err != nil {
 		return err
 	}
-	if err := syscall.Fchmod(fd, uint32(header.Mode&0o7777)); err != nil {
+	if err := unix.Fchmod(fd, uint32(header.Mode&0o7777)); err != nil {
 		return err
 	}
 	fsat.SetTime(parent, base, header.ModTime)
@@ -168,8 +169,8 @@ func (x *extraction) copyTo(fd int, content io.Reader) error {
 			return archiveTooLarge(fmt.Sprintf("it grows to more than %d times its size", x.request.MaxRatio))
 		}
 		for rest := x.buffer[:n]; len(rest) > 0; {
-			written, err := syscall.Write(fd, rest)
-			if err == syscall.EINTR {
+			written, err := unix.Write(fd, rest)
+			if err == unix.EINTR {
 				continue
 			}
 			if err != nil {
@@ -194,7 +195,7 @@ func (x *extraction) symlink(name string, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	if err := fsat.Symlink(header.Linkname, parent, base); err != nil {
+	if err := unix.Symlinkat(header.Linkname, parent, base); err != nil {
 		return err
 	}
 	fsat.SetTime(parent, base, header.ModTime)
@@ -210,12 +211,12 @@ func (x *extraction) link(name string, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	if from, err = syscall.Dup(from); err != nil { // the next lookup forgets the one before
+	if from, err = unix.Dup(from); err != nil { // the next lookup forgets the one before
 		return err
 	}
-	defer syscall.Close(from)
+	defer unix.Close(from)
 	stat, err := fsat.Lstat(from, fromBase)
-	if err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFREG {
+	if err != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG {
 		return refusedMember(header.Name, "is a hard link to what is no file of this archive")
 	}
 	if target == name {
@@ -225,7 +226,7 @@ func (x *extraction) link(name string, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	return fsat.Link(from, fromBase, parent, base)
+	return unix.Linkat(from, fromBase, parent, base, 0)
 }
 
 // makeRoom takes away what an earlier member of the same name made, unless it is a folder.
@@ -234,11 +235,11 @@ func (x *extraction) makeRoom(name string) (int, string, error) {
 	if err != nil {
 		return -1, "", err
 	}
-	err = fsat.Unlink(parent, base, 0)
-	if err == syscall.EISDIR || err == syscall.EPERM {
+	err = unix.Unlinkat(parent, base, 0)
+	if err == unix.EISDIR || err == unix.EPERM {
 		return -1, "", refusedMember(name, "would replace a folder of the archive")
 	}
-	if err != nil && err != syscall.ENOENT {
+	if err != nil && err != unix.ENOENT {
 		return -1, "", err
 	}
 	return parent, base, nil
@@ -253,19 +254,19 @@ func (x *extraction) locate(name string) (int, string, error) {
 	if x.parent >= 0 && x.at == folder {
 		return x.parent, base, nil
 	}
-	current, err := syscall.Dup(x.root)
+	current, err := unix.Dup(x.root)
 	if err != nil {
 		return -1, "", err
 	}
 	for _, part := range strings.Split(folder, "/") {
 		next, err := fsat.OpenFolder(current, part)
-		if err == syscall.ENOENT {
-			if err = syscall.Mkdirat(current, part, 0o755); err == nil {
+		if err == unix.ENOENT {
+			if err = unix.Mkdirat(current, part, 0o755); err == nil {
 				next, err = fsat.OpenFolder(current, part)
 			}
 		}
-		_ = syscall.Close(current)
-		if err == syscall.ENOTDIR || err == syscall.ELOOP {
+		_ = unix.Close(current)
+		if err == unix.ENOTDIR || err == unix.ELOOP {
 			return -1, "", refusedMember(name, "passes through "+shownName(part)+", which is a link or a file")
 		}
 		if err != nil {
@@ -280,7 +281,7 @@ func (x *extraction) locate(name string) (int, string, error) {
 
 func (x *extraction) forgetParent() {
 	if x.parent >= 0 {
-		_ = syscall.Close(x.parent)
+		_ = unix.Close(x.parent)
 	}
 	x.parent, x.at = -1, ""
 }
@@ -297,8 +298,8 @@ func (x *extraction) finish() error {
 		if err != nil {
 			return err
 		}
-		err = syscall.Fchmod(fd, each.mode|0o700)
-		_ = syscall.Close(fd)
+		err = unix.Fchmod(fd, each.mode|0o700)
+		_ = unix.Close(fd)
 		if err != nil {
 			return err
 		}

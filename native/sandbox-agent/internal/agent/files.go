@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Every path is resolved by the kernel in the sandbox's own mount and user namespaces, as its user: whatever a link,
@@ -35,8 +36,8 @@ func checkPath(name string) *failure {
 
 func describe(directory string, name string) (entry, error) {
 	full := path.Join(directory, name)
-	var stat syscall.Stat_t
-	if err := syscall.Lstat(full, &stat); err != nil {
+	var stat unix.Stat_t
+	if err := unix.Lstat(full, &stat); err != nil {
 		return entry{}, err
 	}
 	e := entryOf(name, &stat)
@@ -48,14 +49,14 @@ func describe(directory string, name string) (entry, error) {
 	return e, nil
 }
 
-func entryOf(name string, stat *syscall.Stat_t) entry {
+func entryOf(name string, stat *unix.Stat_t) entry {
 	kind := "other"
-	switch stat.Mode & syscall.S_IFMT {
-	case syscall.S_IFREG:
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
 		kind = "file"
-	case syscall.S_IFDIR:
+	case unix.S_IFDIR:
 		kind = "dir"
-	case syscall.S_IFLNK:
+	case unix.S_IFLNK:
 		kind = "symlink"
 	}
 	modified := time.Unix(int64(stat.Mtim.Sec), int64(stat.Mtim.Nsec)).UTC()
@@ -105,13 +106,13 @@ func removeFile(r *request) (any, *failure) {
 	if name == "/" || holdsMount(name) {
 		return nil, fail("PROTECTED_PATH", name+" is the root or holds a mount")
 	}
-	var stat syscall.Stat_t
-	if err := syscall.Lstat(name, &stat); err != nil {
+	var stat unix.Stat_t
+	if err := unix.Lstat(name, &stat); err != nil {
 		return nil, fromError(err)
 	}
-	remove := syscall.Unlink
-	if stat.Mode&syscall.S_IFMT == syscall.S_IFDIR {
-		remove = syscall.Rmdir
+	remove := unix.Unlink
+	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
+		remove = unix.Rmdir
 		if r.Recursive {
 			remove = os.RemoveAll // walks by descriptors and never follows a link
 		}
@@ -129,12 +130,12 @@ func moveFile(r *request) (any, *failure) {
 		}
 	}
 	if !r.Overwrite {
-		if err := renameat2(atCwd, path.Clean(r.Path), atCwd, path.Clean(r.Target), renameNoReplace); err != nil {
+		if err := unix.Renameat2(unix.AT_FDCWD, path.Clean(r.Path), unix.AT_FDCWD, path.Clean(r.Target), unix.RENAME_NOREPLACE); err != nil {
 			return nil, fromError(err)
 		}
 		return map[string]any{}, nil
 	}
-	if err := syscall.Rename(path.Clean(r.Path), path.Clean(r.Target)); err != nil {
+	if err := unix.Rename(path.Clean(r.Path), path.Clean(r.Target)); err != nil {
 		return nil, fromError(err)
 	}
 	return map[string]any{}, nil

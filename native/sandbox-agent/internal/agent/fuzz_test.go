@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/frame"
 	"svc.dev/sandbox-agent/internal/fsat"
@@ -41,7 +42,7 @@ func FuzzExtract(f *testing.F) {
 			t.Fatal(err)
 		}
 		before := openDescriptors(t)
-		root, err := syscall.Open(folder, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+		root, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func FuzzExtract(f *testing.F) {
 		if err := x.run(); err == nil {
 			placeBeside(t, root, filepath.Join(base, "one"))
 		}
-		_ = syscall.Close(root)
+		_ = unix.Close(root)
 		_ = s.conn.file.Close()
 		if now := openDescriptors(t); now != before {
 			t.Fatalf("%d descriptors became %d", before, now)
@@ -81,16 +82,16 @@ func placeBeside(t *testing.T, root int, parent string) {
 	if err := os.Symlink("../..", filepath.Join(target, "up")); err != nil {
 		t.Fatal(err)
 	}
-	to, err := syscall.Open(target, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	to, err := unix.Open(target, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Close(to)
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(root, &stat); err != nil {
+	defer unix.Close(to)
+	var stat unix.Stat_t
+	if err := unix.Fstat(root, &stat); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = syscall.Seek(root, 0, 0)
+	_, _ = unix.Seek(root, 0, 0)
 	m := &placement{device: uint64(stat.Dev)}
 	if m.check(root, to, "") == nil {
 		if err := m.place(root, to); err != nil {
@@ -118,11 +119,11 @@ func assertInside(t *testing.T, base string) {
 }
 
 func openDescriptors(t *testing.T) int {
-	folder, err := syscall.Open("/proc/self/fd", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	folder, err := unix.Open("/proc/self/fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Close(folder)
+	defer unix.Close(folder)
 	names, err := fsat.Names(folder)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,8 @@ import (
 	"os"
 	"path"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // What is left beyond so many goes at a later start.
@@ -17,10 +18,10 @@ func leaveWord(folder, name string) func() {
 	if folder == "/" {
 		return func() {} // it is its own word
 	}
-	if err := syscall.Symlink(path.Join(folder, name), "/"+name); err != nil {
+	if err := unix.Symlink(path.Join(folder, name), "/"+name); err != nil {
 		return func() {}
 	}
-	return func() { _ = syscall.Unlink("/" + name) }
+	return func() { _ = unix.Unlink("/" + name) }
 }
 
 // wordsLeft are the names in the root by which a helper before this one left something behind.

@@ -6,7 +6,8 @@ import (
 	"io"
 	"path"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -81,7 +82,7 @@ func archiveTooLarge(reason string) *failure { return fail("ARCHIVE_TOO_LARGE", 
 
 func asArchiveError(err error) error {
 	var known *failure
-	var errno syscall.Errno
+	var errno unix.Errno
 	switch {
 	case err == errAborted, errors.As(err, &known), errors.As(err, &errno):
 		return err

@@ -3,9 +3,10 @@ package agent
 import (
 	"os"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestPaceLetsTheFirstPiecesGoAndHoldsAStreamBackABoundedNumberOfTimes(t *testing.T) {
@@ -39,7 +40,7 @@ func TestPaceLetsTheFirstPiecesGoAndHoldsAStreamBackABoundedNumberOfTimes(t *tes
 
 func TestReadyReaderGathersWhatIsThereAndReadsOnAfterADeadline(t *testing.T) {
 	var ends [2]int
-	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		t.Fatal(err)
 	}
 	from, to := os.NewFile(uintptr(ends[0]), "from"), os.NewFile(uintptr(ends[1]), "to")

@@ -1,6 +1,6 @@
 package agent
 
-import "syscall"
+import "golang.org/x/sys/unix"
 
 // precondition is what a file must be for a write to replace it.
 type precondition struct {
@@ -20,7 +20,7 @@ type version struct {
 	ModTime string  `json:"mod_time"`
 }
 
-func (p *precondition) holds(found *syscall.Stat_t) bool {
+func (p *precondition) holds(found *unix.Stat_t) bool {
 	if p == nil {
 		return true
 	}

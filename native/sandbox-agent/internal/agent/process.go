@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"svc.dev/sandbox-agent/internal/frame"
 )
 
@@ -22,7 +24,7 @@ type exitResult struct {
 	Signal   *string `json:"signal"`
 }
 
-func resultOf(status syscall.WaitStatus) exitResult {
+func resultOf(status unix.WaitStatus) exitResult {
 	if status.Signaled() {
 		name := signalName(status.Signal())
 		return exitResult{ExitCode: 128 + int(status.Signal()), Signal: &name}
@@ -41,7 +43,7 @@ func (a *agent) startProcess(s *stream, r *request) (any, *failure) {
 	return a.runWithPipes(s, spec)
 }
 
-func (a *agent) spawn(spec *command, files []uintptr, attr *syscall.SysProcAttr) (int, <-chan syscall.WaitStatus, *failure) {
+func (a *agent) spawn(spec *command, files []uintptr, attr *unix.SysProcAttr) (int, <-chan unix.WaitStatus, *failure) {
 	pid, done, err := a.reaper.Start(spec.path, spec.argv, &syscall.ProcAttr{Dir: spec.cwd, Env: spec.env, Files: files, Sys: attr})
 	if err != nil {
 		return 0, nil, fromError(err)
@@ -70,7 +72,7 @@ func (a *agent) runWithPipes(s *stream, spec *command) (any, *failure) {
 		return nil, fromError(err)
 	}
 	defer stderr.Close()
-	pid, done, failed := a.spawn(spec, []uintptr{stdinChild.Fd(), stdoutChild.Fd(), stderrChild.Fd()}, &syscall.SysProcAttr{Setsid: true})
+	pid, done, failed := a.spawn(spec, []uintptr{stdinChild.Fd(), stdoutChild.Fd(), stderrChild.Fd()}, &unix.SysProcAttr{Setsid: true})
 	_, _, _ = stdinChild.Close(), stdoutChild.Close(), stderrChild.Close()
 	if failed != nil {
 		return nil, failed
@@ -103,11 +105,11 @@ func killOnAbort(s *stream, pid int, exited <-chan struct{}) {
 		return
 	case <-s.done:
 	}
-	_ = syscall.Kill(-pid, syscall.SIGTERM)
+	_ = unix.Kill(-pid, unix.SIGTERM)
 	select {
 	case <-exited:
 	case <-time.After(killDelay):
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		_ = unix.Kill(-pid, unix.SIGKILL)
 	}
 }
 
@@ -120,7 +122,7 @@ func obeySignals(s *stream, pid int, exited <-chan struct{}) {
 		select {
 		case <-exited:
 		default:
-			_ = syscall.Kill(-pid, signal)
+			_ = unix.Kill(-pid, signal)
 		}
 	})
 }
@@ -168,8 +170,8 @@ func readNow(file *os.File, p []byte) int {
 	_ = raw.Control(func(fd uintptr) {
 		for {
 			var failed error
-			n, failed = syscall.Read(int(fd), p)
-			if failed != syscall.EINTR {
+			n, failed = unix.Read(int(fd), p)
+			if failed != unix.EINTR {
 				return
 			}
 		}
@@ -180,13 +182,13 @@ func readNow(file *os.File, p []byte) int {
 // pipe gives our end (served by the poller) and the child's end (blocking, as programs expect).
 func pipe(toChild bool) (ours *os.File, child *os.File, err error) {
 	var ends [2]int
-	if err = syscall.Pipe2(ends[:], syscall.O_CLOEXEC); err != nil {
+	if err = unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return nil, nil, err
 	}
 	mine, theirs := ends[0], ends[1]
 	if toChild {
 		mine, theirs = ends[1], ends[0]
 	}
-	_ = syscall.SetNonblock(mine, true)
+	_ = unix.SetNonblock(mine, true)
 	return os.NewFile(uintptr(mine), "pipe"), os.NewFile(uintptr(theirs), "pipe"), nil
 }

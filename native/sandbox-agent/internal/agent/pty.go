@@ -3,27 +3,27 @@ package agent
 import (
 	"os"
 	"strconv"
-	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // openPty makes a pair in the sandbox's own devpts. The master is non-blocking, so that Go's poller serves it.
 func openPty(size windowSize) (master *os.File, slave *os.File, err error) {
-	fd, err := syscall.Open("/dev/ptmx", syscall.O_RDWR|syscall.O_NOCTTY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	var number, unlock uint32
-	if err = ioctl(fd, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock)); err == nil {
-		err = ioctl(fd, syscall.TIOCGPTN, unsafe.Pointer(&number))
+	number := 0
+	if err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err == nil {
+		number, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	}
 	if err != nil {
-		_ = syscall.Close(fd)
+		_ = unix.Close(fd)
 		return nil, nil, err
 	}
-	slaveFd, err := syscall.Open("/dev/pts/"+strconv.Itoa(int(number)), syscall.O_RDWR|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
+	slaveFd, err := unix.Open("/dev/pts/"+strconv.Itoa(number), unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		_ = syscall.Close(fd)
+		_ = unix.Close(fd)
 		return nil, nil, err
 	}
 	_ = setWindowSize(fd, size)
@@ -31,23 +31,14 @@ func openPty(size windowSize) (master *os.File, slave *os.File, err error) {
 }
 
 func setWindowSize(fd int, size windowSize) error {
-	value := struct{ rows, cols, x, y uint16 }{rows: size.Rows, cols: size.Cols}
-	return ioctl(fd, syscall.TIOCSWINSZ, unsafe.Pointer(&value))
+	return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: size.Rows, Col: size.Cols})
 }
 
 // foregroundGroup is the process group that a key such as ^C would reach.
 func foregroundGroup(fd int) int {
-	var group int32
-	if ioctl(fd, syscall.TIOCGPGRP, unsafe.Pointer(&group)) != nil {
+	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	if err != nil {
 		return 0
 	}
-	return int(group)
-}
-
-func ioctl(fd int, request uintptr, argument unsafe.Pointer) error {
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), request, uintptr(argument))
-	if errno != 0 {
-		return errno
-	}
-	return nil
+	return group
 }

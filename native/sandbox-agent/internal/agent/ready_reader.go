@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // readyReader reads all that is there at once: the kernel hands out at most a page of a terminal's output in one call, and
@@ -58,11 +60,11 @@ func (r *readyReader) readNow(p []byte) int {
 
 func (r *readyReader) fill(fd uintptr) {
 	for r.n < len(r.into) {
-		n, err := syscall.Read(int(fd), r.into[r.n:])
+		n, err := unix.Read(int(fd), r.into[r.n:])
 		switch {
-		case err == syscall.EINTR:
+		case err == unix.EINTR:
 			continue
-		case err == syscall.EAGAIN:
+		case err == unix.EAGAIN:
 			return
 		case err != nil:
 			r.failed = err

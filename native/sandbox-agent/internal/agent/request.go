@@ -2,7 +2,8 @@ package agent
 
 import (
 	"errors"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // request is the payload of an open frame; each operation reads the fields it knows.
@@ -104,33 +105,33 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 
 // fromError maps what the kernel said to the codes of PROTOCOL.md.
 func fromError(err error) *failure {
-	var errno syscall.Errno
+	var errno unix.Errno
 	if !errors.As(err, &errno) {
 		return fail("IO_ERROR", err.Error())
 	}
 	code := "IO_ERROR"
 	switch errno {
-	case syscall.ENOENT:
+	case unix.ENOENT:
 		code = "NOT_FOUND"
-	case syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ETXTBSY:
+	case unix.EACCES, unix.EPERM, unix.EROFS, unix.ETXTBSY:
 		code = "ACCESS_DENIED"
-	case syscall.ENOTDIR:
+	case unix.ENOTDIR:
 		code = "NOT_A_DIRECTORY"
-	case syscall.EISDIR:
+	case unix.EISDIR:
 		code = "IS_A_DIRECTORY"
-	case syscall.ENXIO, syscall.ENODEV: // a socket, or a device that is not there or not for us
+	case unix.ENXIO, unix.ENODEV: // a socket, or a device that is not there or not for us
 		code = "NOT_A_FILE"
-	case syscall.EEXIST:
+	case unix.EEXIST:
 		code = "ALREADY_EXISTS"
-	case syscall.ENOTEMPTY:
+	case unix.ENOTEMPTY:
 		code = "NOT_EMPTY"
-	case syscall.EBUSY, syscall.EXDEV:
+	case unix.EBUSY, unix.EXDEV:
 		code = "PROTECTED_PATH"
-	case syscall.ENOSPC, syscall.EDQUOT:
+	case unix.ENOSPC, unix.EDQUOT:
 		code = "DISK_FULL"
-	case syscall.EINVAL, syscall.ENAMETOOLONG, syscall.ELOOP:
+	case unix.EINVAL, unix.ENAMETOOLONG, unix.ELOOP:
 		code = "INVALID_PATH"
-	case syscall.EAGAIN, syscall.ENOMEM:
+	case unix.EAGAIN, unix.ENOMEM:
 		code = "LIMIT_REACHED"
 	}
 	return fail(code, errno.Error())

@@ -10,7 +10,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/bridge"
 	"svc.dev/sandbox-agent/internal/reap"
@@ -46,7 +47,7 @@ func Run(bridged bool) int {
 		a.admits = bridge.FromOutside
 	}
 	terminate := make(chan os.Signal, 1)
-	signal.Notify(terminate, syscall.SIGTERM)
+	signal.Notify(terminate, unix.SIGTERM)
 	go removeLeft(wordsLeft()) // looked up before anybody is served, whose words are new
 	go a.accept()
 	select {
@@ -61,8 +62,8 @@ func listen(bridged bool) (int, error) {
 	if bridged {
 		return bridge.Listen()
 	}
-	syscall.CloseOnExec(inheritedFd)
-	if err := syscall.SetNonblock(inheritedFd, false); err != nil {
+	unix.CloseOnExec(inheritedFd)
+	if err := unix.SetNonblock(inheritedFd, false); err != nil {
 		return 0, errors.New("no socket was inherited as descriptor 3")
 	}
 	return inheritedFd, nil
@@ -87,8 +88,8 @@ func (a *agent) shutdown() {
 
 func (a *agent) accept() {
 	for {
-		fd, _, err := syscall.Accept4(a.listener, syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK)
-		if err == syscall.EINTR || err == syscall.ECONNABORTED {
+		fd, _, err := unix.Accept4(a.listener, unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+		if err == unix.EINTR || err == unix.ECONNABORTED {
 			continue
 		}
 		if err != nil {
@@ -96,12 +97,12 @@ func (a *agent) accept() {
 			return
 		}
 		if a.admits != nil && !a.admits(fd) {
-			_ = syscall.Close(fd)
+			_ = unix.Close(fd)
 			continue
 		}
 		if a.connections.Add(1) > maxConnections {
 			a.connections.Add(-1)
-			_ = syscall.Close(fd)
+			_ = unix.Close(fd)
 			continue
 		}
 		go func() {
@@ -114,6 +115,5 @@ func (a *agent) accept() {
 // hideFromSandbox makes this process not dumpable: others of the same user may neither trace it nor open its
 // descriptors under /proc.
 func hideFromSandbox() {
-	const prSetDumpable = 4
-	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 }

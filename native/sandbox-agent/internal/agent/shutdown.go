@@ -4,8 +4,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -16,14 +17,14 @@ const (
 // terminateAll asks every process of the sandbox to end and waits for it. What stays is killed by the kernel when PID 1
 // returns. Interactive shells ignore SIGTERM, so what ignores it is hung up instead; what handles it is left to do so.
 func (a *agent) terminateAll() {
-	_ = syscall.Kill(-1, syscall.SIGTERM)
+	_ = unix.Kill(-1, unix.SIGTERM)
 	eachOther(func(pid int) bool {
 		if ignoresTermination(pid) {
-			_ = syscall.Kill(pid, syscall.SIGHUP)
+			_ = unix.Kill(pid, unix.SIGHUP)
 		}
 		return true
 	})
-	_ = syscall.Kill(-1, syscall.SIGCONT)
+	_ = unix.Kill(-1, unix.SIGCONT)
 	for deadline := time.Now().Add(shutdownGrace); time.Now().Before(deadline); time.Sleep(shutdownPoll) {
 		if !othersAlive() {
 			return
@@ -61,5 +62,5 @@ func ignoresTermination(pid int) bool {
 	_, after, found := strings.Cut(string(content), "\nSigIgn:\t")
 	mask, _, _ := strings.Cut(after, "\n")
 	signals, err := strconv.ParseUint(mask, 16, 64)
-	return found && err == nil && signals&(1<<(uint(syscall.SIGTERM)-1)) != 0
+	return found && err == nil && signals&(1<<(uint(unix.SIGTERM)-1)) != 0
 }

@@ -1,21 +1,21 @@
 package agent
 
-import "syscall"
+import "golang.org/x/sys/unix"
 
 // signals that the platform may send, by the names that its callers use.
-var signals = map[string]syscall.Signal{
-	"SIGHUP": syscall.SIGHUP, "SIGINT": syscall.SIGINT, "SIGQUIT": syscall.SIGQUIT, "SIGKILL": syscall.SIGKILL,
-	"SIGTERM": syscall.SIGTERM, "SIGUSR1": syscall.SIGUSR1, "SIGUSR2": syscall.SIGUSR2, "SIGSTOP": syscall.SIGSTOP,
-	"SIGCONT": syscall.SIGCONT, "SIGTSTP": syscall.SIGTSTP, "SIGWINCH": syscall.SIGWINCH,
+var signals = map[string]unix.Signal{
+	"SIGHUP": unix.SIGHUP, "SIGINT": unix.SIGINT, "SIGQUIT": unix.SIGQUIT, "SIGKILL": unix.SIGKILL,
+	"SIGTERM": unix.SIGTERM, "SIGUSR1": unix.SIGUSR1, "SIGUSR2": unix.SIGUSR2, "SIGSTOP": unix.SIGSTOP,
+	"SIGCONT": unix.SIGCONT, "SIGTSTP": unix.SIGTSTP, "SIGWINCH": unix.SIGWINCH,
 }
 
-var otherNames = map[syscall.Signal]string{
-	syscall.SIGSEGV: "SIGSEGV", syscall.SIGABRT: "SIGABRT", syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE",
-	syscall.SIGILL: "SIGILL", syscall.SIGPIPE: "SIGPIPE", syscall.SIGALRM: "SIGALRM", syscall.SIGSYS: "SIGSYS",
-	syscall.SIGTRAP: "SIGTRAP", syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
+var otherNames = map[unix.Signal]string{
+	unix.SIGSEGV: "SIGSEGV", unix.SIGABRT: "SIGABRT", unix.SIGBUS: "SIGBUS", unix.SIGFPE: "SIGFPE",
+	unix.SIGILL: "SIGILL", unix.SIGPIPE: "SIGPIPE", unix.SIGALRM: "SIGALRM", unix.SIGSYS: "SIGSYS",
+	unix.SIGTRAP: "SIGTRAP", unix.SIGXCPU: "SIGXCPU", unix.SIGXFSZ: "SIGXFSZ",
 }
 
-func signalName(signal syscall.Signal) string {
+func signalName(signal unix.Signal) string {
 	for name, value := range signals {
 		if value == signal {
 			return name

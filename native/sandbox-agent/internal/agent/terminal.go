@@ -4,8 +4,9 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/frame"
 )
@@ -60,7 +61,7 @@ func (a *agent) newTerminal(spec *command, size windowSize, ringBytes int) (*ter
 		return nil, fromError(err)
 	}
 	fd := slave.Fd()
-	pid, done, failed := a.spawn(spec, []uintptr{fd, fd, fd}, &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0})
+	pid, done, failed := a.spawn(spec, []uintptr{fd, fd, fd}, &unix.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0})
 	_ = slave.Close()
 	if failed != nil {
 		_ = master.Close()
@@ -209,7 +210,7 @@ func (t *terminal) resize(size windowSize) {
 	t.withMaster(func(fd int) { _ = setWindowSize(fd, size) })
 }
 
-func (t *terminal) signal(signal syscall.Signal) {
+func (t *terminal) signal(signal unix.Signal) {
 	select {
 	case <-t.exited:
 		return
@@ -220,7 +221,7 @@ func (t *terminal) signal(signal syscall.Signal) {
 	if group <= 1 {
 		group = t.pid
 	}
-	_ = syscall.Kill(-group, signal)
+	_ = unix.Kill(-group, signal)
 }
 
 // hangUp closes the master, which hangs up the session as a real line would, and kills a shell that stays.
@@ -237,7 +238,7 @@ func (t *terminal) hangUp() {
 	case <-t.exited:
 		return
 	case <-time.After(killDelay):
-		_ = syscall.Kill(-t.pid, syscall.SIGKILL)
+		_ = unix.Kill(-t.pid, unix.SIGKILL)
 	}
 }
 

@@ -2,7 +2,8 @@ package agent
 
 import (
 	"path"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/frame"
 )
@@ -13,11 +14,11 @@ func readFile(s *stream, r *request) (any, *failure) {
 		return nil, failed
 	}
 	// Non-blocking: a FIFO without a writer must not hold us before fstat has told what it is.
-	fd, err := syscall.Open(r.Path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
+	fd, err := unix.Open(r.Path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fromError(err)
 	}
-	defer syscall.Close(fd)
+	defer unix.Close(fd)
 	stat, failed := regular(fd, r.Path)
 	if failed != nil {
 		return nil, failed
@@ -32,8 +33,8 @@ func readFile(s *stream, r *request) (any, *failure) {
 	buffer := make([]byte, dataHead+min(left, frame.MaxDataBytes))
 	sent := int64(0)
 	for left > 0 {
-		n, err := syscall.Pread(fd, buffer[dataHead:dataHead+int(min(left, int64(len(buffer)-dataHead)))], offset)
-		if err == syscall.EINTR {
+		n, err := unix.Pread(fd, buffer[dataHead:dataHead+int(min(left, int64(len(buffer)-dataHead)))], offset)
+		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {
@@ -50,15 +51,15 @@ func readFile(s *stream, r *request) (any, *failure) {
 	return map[string]any{"bytes": sent}, nil
 }
 
-func regular(fd int, name string) (*syscall.Stat_t, *failure) {
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(fd, &stat); err != nil {
+func regular(fd int, name string) (*unix.Stat_t, *failure) {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
 		return nil, fromError(err)
 	}
-	switch stat.Mode & syscall.S_IFMT {
-	case syscall.S_IFREG:
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
 		return &stat, nil
-	case syscall.S_IFDIR:
+	case unix.S_IFDIR:
 		return nil, fail("IS_A_DIRECTORY", name+" is a directory")
 	}
 	return nil, fail("NOT_A_FILE", name+" is not a regular file")

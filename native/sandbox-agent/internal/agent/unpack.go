@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/fsat"
 )
@@ -32,14 +33,14 @@ func receiveArchive(s *stream, r *request) (any, *failure) {
 }
 
 func unpackInto(target string, s *stream, r *request) (any, error) {
-	folder, err := syscall.Open(target, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	folder, err := unix.Open(target, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer syscall.Close(folder)
+	defer unix.Close(folder)
 	staging := temporaryName(stagingPrefix)
 	defer leaveWord(target, staging)()
-	if err := syscall.Mkdirat(folder, staging, 0o700); err != nil {
+	if err := unix.Mkdirat(folder, staging, 0o700); err != nil {
 		return nil, err
 	}
 	defer func() { _ = fsat.Remove(folder, staging) }()
@@ -47,15 +48,15 @@ func unpackInto(target string, s *stream, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer syscall.Close(root)
+	defer unix.Close(root)
 	s.transfer()
 	x := newExtraction(root, s, r)
 	if err := x.run(); err != nil {
 		return nil, err
 	}
 	m := &placement{}
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(root, &stat); err != nil {
+	var stat unix.Stat_t
+	if err := unix.Fstat(root, &stat); err != nil {
 		return nil, err
 	}
 	m.device = uint64(stat.Dev)
@@ -87,7 +88,7 @@ func (m *placement) check(from, to int, prefix string) error {
 			return err
 		}
 		present, err := fsat.Lstat(to, name)
-		if err == syscall.ENOENT {
+		if err == unix.ENOENT {
 			continue
 		}
 		if err != nil {
@@ -102,14 +103,14 @@ func (m *placement) check(from, to int, prefix string) error {
 			}
 		}
 	}
-	_, err = syscall.Seek(from, 0, 0) // it is listed once more
+	_, err = unix.Seek(from, 0, 0) // it is listed once more
 	return err
 }
 
 func (m *placement) checkFolder(from, to int, name, prefix string) error {
 	return both(from, to, name, func(from, to int) error {
-		var stat syscall.Stat_t
-		if err := syscall.Fstat(to, &stat); err != nil {
+		var stat unix.Stat_t
+		if err := unix.Fstat(to, &stat); err != nil {
 			return err
 		}
 		if uint64(stat.Dev) != m.device {
@@ -128,8 +129,8 @@ func (m *placement) place(from, to int) error {
 		present, err := fsat.Lstat(to, name)
 		if err == nil && isFolder(present) {
 			err = both(from, to, name, m.place)
-		} else if err == nil || err == syscall.ENOENT {
-			err = fsat.Rename(from, name, to, name)
+		} else if err == nil || err == unix.ENOENT {
+			err = unix.Renameat2(from, name, to, name, 0)
 		}
 		if err != nil {
 			return err
@@ -144,16 +145,16 @@ func both(from, to int, name string, work func(from, to int) error) error {
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(below)
+	defer unix.Close(below)
 	there, err := fsat.OpenFolder(to, name)
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(there)
+	defer unix.Close(there)
 	return work(below, there)
 }
 
-func isFolder(stat *syscall.Stat_t) bool { return stat.Mode&syscall.S_IFMT == syscall.S_IFDIR }
+func isFolder(stat *unix.Stat_t) bool { return stat.Mode&unix.S_IFMT == unix.S_IFDIR }
 
 // makeFolders answers those that it made, the deepest last.
 func makeFolders(target string, parents bool) ([]string, error) {
@@ -163,7 +164,7 @@ func makeFolders(target string, parents bool) ([]string, error) {
 		missing = append(missing, at)
 	}
 	if len(missing) > 1 && !parents {
-		return nil, syscall.ENOENT
+		return nil, unix.ENOENT
 	}
 	for index := len(missing) - 1; index >= 0; index-- {
 		if err := os.Mkdir(missing[index], 0o755); err != nil {
@@ -178,7 +179,7 @@ func makeFolders(target string, parents bool) ([]string, error) {
 // removeFolders takes away those that are still empty.
 func removeFolders(made []string) {
 	for index := len(made) - 1; index >= 0; index-- {
-		if syscall.Rmdir(made[index]) != nil {
+		if unix.Rmdir(made[index]) != nil {
 			return
 		}
 	}

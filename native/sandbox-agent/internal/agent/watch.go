@@ -1,21 +1,22 @@
 package agent
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path"
 	"strings"
-	"syscall"
 	"time"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/frame"
 )
 
 const (
-	watchedEvents = syscall.IN_CREATE | syscall.IN_DELETE | syscall.IN_MODIFY | syscall.IN_ATTRIB | syscall.IN_MOVED_FROM |
-		syscall.IN_MOVED_TO | syscall.IN_DELETE_SELF | syscall.IN_MOVE_SELF
-	inotifyHead = syscall.SizeofInotifyEvent
+	watchedEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_MOVED_FROM |
+		unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
+	inotifyHead = unix.SizeofInotifyEvent
 	// Both halves of a move come one after the other; a half that is alone this long left the folder or came into it.
 	moveWait     = 20 * time.Millisecond
 	watchBuffer  = 64 << 10
@@ -56,9 +57,9 @@ func watchFiles(s *stream, r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
 	}
-	fd, err := syscall.InotifyInit1(syscall.IN_NONBLOCK | syscall.IN_CLOEXEC)
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
-		if err == syscall.EMFILE {
+		if err == unix.EMFILE {
 			return nil, fail("LIMIT_REACHED", "too many watches in this sandbox")
 		}
 		return nil, fromError(err)
@@ -68,9 +69,9 @@ func watchFiles(s *stream, r *request) (any, *failure) {
 		most: min(max(r.MaxWatches, 1), mostWatches), paths: map[int32]string{}, watches: map[string]int32{},
 	}
 	defer w.queue.Close()
-	number, err := syscall.InotifyAddWatch(fd, w.root, watchedEvents)
+	number, err := unix.InotifyAddWatch(fd, w.root, watchedEvents)
 	if err != nil {
-		if err == syscall.ENOSPC {
+		if err == unix.ENOSPC {
 			return nil, fail("LIMIT_REACHED", "too many watches on this machine")
 		}
 		return nil, fromError(err)
@@ -121,7 +122,7 @@ func (w *watcher) follow() (any, *failure) {
 		}
 		w.changed = map[string]struct{}{}
 		for at := 0; at+inotifyHead <= n; {
-			event := (*syscall.InotifyEvent)(unsafe.Pointer(&buffer[at]))
+			event := readEvent(buffer[at:])
 			end := at + inotifyHead + int(event.Len)
 			name := strings.TrimRight(string(buffer[at+inotifyHead:min(end, n)]), "\x00")
 			if w.heed(event.Wd, event.Mask, event.Cookie, name) {
@@ -134,9 +135,15 @@ func (w *watcher) follow() (any, *failure) {
 	}
 }
 
+// readEvent reads the fixed part; the name follows it.
+func readEvent(from []byte) unix.InotifyEvent {
+	field := func(at int) uint32 { return binary.NativeEndian.Uint32(from[at:]) }
+	return unix.InotifyEvent{Wd: int32(field(0)), Mask: field(4), Cookie: field(8), Len: field(12)}
+}
+
 // heed answers true when what is watched is gone.
 func (w *watcher) heed(number int32, mask, cookie uint32, name string) bool {
-	if mask&syscall.IN_Q_OVERFLOW != 0 {
+	if mask&unix.IN_Q_OVERFLOW != 0 {
 		w.settle()
 		w.add(fileChange{Type: "overflow", Reason: "too many changes at once: some were not told"})
 		return false
@@ -145,26 +152,26 @@ func (w *watcher) heed(number int32, mask, cookie uint32, name string) bool {
 	if !known {
 		return false
 	}
-	if mask&(syscall.IN_IGNORED|syscall.IN_DELETE_SELF|syscall.IN_MOVE_SELF|syscall.IN_UNMOUNT) != 0 {
+	if mask&(unix.IN_IGNORED|unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_UNMOUNT) != 0 {
 		return w.lost(number, folder, mask)
 	}
-	full, isDir := folder, mask&syscall.IN_ISDIR != 0
+	full, isDir := folder, mask&unix.IN_ISDIR != 0
 	if name != "" {
 		full = path.Join(folder, name)
 	}
-	if w.left != nil && (mask&syscall.IN_MOVED_TO == 0 || cookie != w.cookie) {
+	if w.left != nil && (mask&unix.IN_MOVED_TO == 0 || cookie != w.cookie) {
 		w.settle()
 	}
 	switch {
-	case mask&syscall.IN_CREATE != 0:
+	case mask&unix.IN_CREATE != 0:
 		w.add(change("created", full, isDir))
 		w.follows(full, isDir, true)
-	case mask&syscall.IN_DELETE != 0:
+	case mask&unix.IN_DELETE != 0:
 		w.add(change("removed", full, isDir))
-	case mask&syscall.IN_MOVED_FROM != 0:
+	case mask&unix.IN_MOVED_FROM != 0:
 		left := change("removed", full, isDir)
 		w.left, w.cookie = &left, cookie
-	case mask&syscall.IN_MOVED_TO != 0:
+	case mask&unix.IN_MOVED_TO != 0:
 		w.arrived(full, isDir)
 	default:
 		if _, told := w.changed[full]; !told {
@@ -199,7 +206,7 @@ func (w *watcher) settle() {
 	if left.IsDir {
 		for name, number := range w.watches {
 			if name == left.Path || strings.HasPrefix(name, left.Path+"/") {
-				_, _ = syscall.InotifyRmWatch(w.fd, uint32(number))
+				_, _ = unix.InotifyRmWatch(w.fd, uint32(number))
 				w.forget(number)
 			}
 		}
@@ -207,7 +214,7 @@ func (w *watcher) settle() {
 }
 
 func (w *watcher) lost(number int32, folder string, mask uint32) bool {
-	if mask&syscall.IN_MOVE_SELF != 0 && folder != w.root {
+	if mask&unix.IN_MOVE_SELF != 0 && folder != w.root {
 		return false // its folder tells of it
 	}
 	w.forget(number)
@@ -242,9 +249,9 @@ func (w *watcher) watch(folder string) bool {
 		w.overflow()
 		return false
 	}
-	mask := uint32(watchedEvents | syscall.IN_ONLYDIR | syscall.IN_DONT_FOLLOW)
-	number, err := syscall.InotifyAddWatch(w.fd, folder, mask)
-	if err == syscall.ENOSPC || err == syscall.ENOMEM {
+	mask := uint32(watchedEvents | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW)
+	number, err := unix.InotifyAddWatch(w.fd, folder, mask)
+	if err == unix.ENOSPC || err == unix.ENOMEM {
 		w.overflow()
 	}
 	if err != nil {

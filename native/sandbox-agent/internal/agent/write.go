@@ -5,16 +5,10 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
-	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/fsat"
-)
-
-const (
-	oPath           = 0x200000
-	atCwd           = -100
-	renameNoReplace = 1
 )
 
 // placing is held between the last look at a file and the rename that replaces it, so that of two writes under the same
@@ -44,11 +38,11 @@ func writeFile(s *stream, r *request) (any, *failure) {
 	if resolved, err := filepath.EvalSymlinks(target); err == nil {
 		target = resolved // a link is written through, as open() would
 	}
-	folder, err := syscall.Open(path.Dir(target), oPath|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	folder, err := unix.Open(path.Dir(target), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fromError(err)
 	}
-	defer syscall.Close(folder)
+	defer unix.Close(folder)
 	w := &writing{folder: folder, name: path.Base(target), shown: target, when: r.When}
 	old, failed := w.look()
 	if failed != nil {
@@ -61,15 +55,15 @@ func writeFile(s *stream, r *request) (any, *failure) {
 }
 
 // look answers what is in the way, nil for nothing, and refuses what is no file and what the condition does not want.
-func (w *writing) look() (*syscall.Stat_t, *failure) {
+func (w *writing) look() (*unix.Stat_t, *failure) {
 	old, err := fsat.Lstat(w.folder, w.name)
-	if err == syscall.ENOENT {
+	if err == unix.ENOENT {
 		old = nil
 	} else if err != nil {
 		return nil, fromError(err)
-	} else if old.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+	} else if old.Mode&unix.S_IFMT == unix.S_IFDIR {
 		return nil, fail("IS_A_DIRECTORY", w.shown+" is a directory")
-	} else if old.Mode&syscall.S_IFMT != syscall.S_IFREG {
+	} else if old.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, fail("NOT_A_FILE", w.shown+" is not a regular file")
 	}
 	if !w.when.holds(old) {
@@ -82,7 +76,7 @@ func (w *writing) refused() *failure {
 	return fail("PRECONDITION_FAILED", w.shown+" is not what the condition says")
 }
 
-func (w *writing) replace(s *stream, r *request, old *syscall.Stat_t) (any, *failure) {
+func (w *writing) replace(s *stream, r *request, old *unix.Stat_t) (any, *failure) {
 	mode := uint32(0o644)
 	if old != nil {
 		mode = old.Mode & 0o7777
@@ -92,29 +86,29 @@ func (w *writing) replace(s *stream, r *request, old *syscall.Stat_t) (any, *fai
 	}
 	temporary := temporaryName(writePrefix)
 	defer leaveWord(path.Dir(w.shown), temporary)()
-	flags := syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
-	fd, err := syscall.Openat(w.folder, temporary, flags, 0o600)
+	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Openat(w.folder, temporary, flags, 0o600)
 	if err != nil {
 		return nil, fromError(err)
 	}
-	defer syscall.Close(fd)
+	defer unix.Close(fd)
 	failed := receive(s, fd)
 	if failed == nil && old != nil {
-		failed = orNil(syscall.Fchown(fd, int(old.Uid), int(old.Gid)))
+		failed = orNil(unix.Fchown(fd, int(old.Uid), int(old.Gid)))
 	}
 	if failed == nil {
-		failed = orNil(syscall.Fchmod(fd, mode))
+		failed = orNil(unix.Fchmod(fd, mode))
 	}
-	var stat syscall.Stat_t
+	var stat unix.Stat_t
 	if failed == nil {
-		failed = orNil(syscall.Fstat(fd, &stat))
+		failed = orNil(unix.Fstat(fd, &stat))
 	}
 	created := false
 	if failed == nil {
 		created, failed = w.place(temporary)
 	}
 	if failed != nil {
-		_ = fsat.Unlink(w.folder, temporary, 0)
+		_ = unix.Unlinkat(w.folder, temporary, 0)
 		return nil, failed
 	}
 	return map[string]any{"created": created, "entry": entryOf(w.name, &stat)}, nil
@@ -129,31 +123,31 @@ func (w *writing) place(temporary string) (bool, *failure) {
 		return false, failed
 	}
 	if w.when != nil && w.when.Absent {
-		err := renameat2(w.folder, temporary, w.folder, w.name, renameNoReplace)
-		if err == syscall.EEXIST {
+		err := unix.Renameat2(w.folder, temporary, w.folder, w.name, unix.RENAME_NOREPLACE)
+		if err == unix.EEXIST {
 			return false, w.refused()
 		}
-		if err != syscall.EINVAL { // a file system that does not know it has been looked at
+		if err != unix.EINVAL { // a file system that does not know it has been looked at
 			return true, orNil(err)
 		}
 	}
-	return old == nil, orNil(fsat.Rename(w.folder, temporary, w.folder, w.name))
+	return old == nil, orNil(unix.Renameat2(w.folder, temporary, w.folder, w.name, 0))
 }
 
 func (w *writing) extend(s *stream) (any, *failure) {
-	fd, err := syscall.Openat(w.folder, w.name, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_NONBLOCK|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	fd, err := unix.Openat(w.folder, w.name, unix.O_WRONLY|unix.O_APPEND|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fromError(err)
 	}
-	defer syscall.Close(fd)
+	defer unix.Close(fd)
 	if _, failed := regular(fd, w.shown); failed != nil {
 		return nil, failed
 	}
 	if failed := receive(s, fd); failed != nil {
 		return nil, failed
 	}
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(fd, &stat); err != nil {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
 		return nil, fromError(err)
 	}
 	return map[string]any{"created": false, "entry": entryOf(w.name, &stat)}, nil
@@ -171,8 +165,8 @@ func receive(s *stream, fd int) *failure {
 		}
 		chunk := payload[1:]
 		for written := 0; written < len(chunk); {
-			n, err := syscall.Write(fd, chunk[written:])
-			if err == syscall.EINTR {
+			n, err := unix.Write(fd, chunk[written:])
+			if err == unix.EINTR {
 				continue
 			}
 			if err != nil {
@@ -189,21 +183,4 @@ func orNil(err error) *failure {
 		return nil
 	}
 	return fromError(err)
-}
-
-func renameat2(fromFolder int, from string, toFolder int, to string, flags uintptr) error {
-	fromPointer, err := syscall.BytePtrFromString(from)
-	if err != nil {
-		return err
-	}
-	toPointer, err := syscall.BytePtrFromString(to)
-	if err != nil {
-		return err
-	}
-	_, _, errno := syscall.Syscall6(sysRenameat2, uintptr(fromFolder), uintptr(unsafe.Pointer(fromPointer)),
-		uintptr(toFolder), uintptr(unsafe.Pointer(toPointer)), flags, 0)
-	if errno != 0 {
-		return errno
-	}
-	return nil
 }

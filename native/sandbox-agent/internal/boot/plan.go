@@ -8,16 +8,16 @@ import (
 	"errors"
 	"io"
 	"os"
-	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/kernel"
 )
 
 // SocketFd is where the launcher gives the plan and hears what became of it.
 const SocketFd = 4
 
-const (
-	maxPlanBytes   = 1 << 20
-	cloneNewCgroup = 0x0200_0000
-)
+const maxPlanBytes = 1 << 20
 
 // Plan is what the launcher sends after the descriptor of the root's mount.
 type Plan struct {
@@ -43,19 +43,19 @@ type Mount struct {
 
 // receive answers nil and no error when the launcher is gone.
 func receive() (*Plan, int, error) {
-	one, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(4))
-	n, oobn, _, _, err := syscall.Recvmsg(SocketFd, one, rights, syscall.MSG_CMSG_CLOEXEC)
+	one, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4))
+	n, oobn, _, _, err := unix.Recvmsg(SocketFd, one, rights, unix.MSG_CMSG_CLOEXEC)
 	if err != nil {
 		return nil, -1, err
 	}
 	if n == 0 {
 		return nil, -1, nil
 	}
-	messages, err := syscall.ParseSocketControlMessage(rights[:oobn])
+	messages, err := unix.ParseSocketControlMessage(rights[:oobn])
 	if err != nil || len(messages) != 1 {
 		return nil, -1, errors.New("the launcher sent no root")
 	}
-	fds, err := syscall.ParseUnixRights(&messages[0])
+	fds, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || len(fds) != 1 {
 		return nil, -1, errors.New("the launcher sent no root")
 	}
@@ -71,8 +71,8 @@ type socketReader struct{}
 
 func (socketReader) Read(p []byte) (int, error) {
 	for {
-		n, err := syscall.Read(SocketFd, p)
-		if err == syscall.EINTR {
+		n, err := unix.Read(SocketFd, p)
+		if err == unix.EINTR {
 			continue
 		}
 		if err == nil && n == 0 {
@@ -85,7 +85,7 @@ func (socketReader) Read(p []byte) (int, error) {
 // Run answers whether this process is a sandbox's PID 1 now, with everything taken away that it must not have. What failed
 // was told to the launcher.
 func Run() bool {
-	syscall.CloseOnExec(SocketFd)
+	unix.CloseOnExec(SocketFd)
 	plan, root, err := receive()
 	if plan == nil && err == nil {
 		return false
@@ -97,25 +97,25 @@ func Run() bool {
 	if err != nil {
 		answer = []byte(err.Error())
 	}
-	_, _ = syscall.Write(SocketFd, answer)
-	_ = syscall.Close(SocketFd)
+	_, _ = unix.Write(SocketFd, answer)
+	_ = unix.Close(SocketFd)
 	return err == nil
 }
 
 func enter(p *Plan, root int) error {
 	// Here and not when it was started: a process that is born into a group would see its parent's as the root of all.
 	if entered == 0 {
-		if _, _, errno := syscall.AllThreadsSyscall(syscall.SYS_UNSHARE, cloneNewCgroup, 0, 0); errno != 0 {
-			return failed("make the cgroup namespace", errno)
+		if err := kernel.AllThreads(unix.SYS_UNSHARE, cloneNewCgroup); err != nil {
+			return failed("make the cgroup namespace", err)
 		}
 	}
 	if err := mountAll(p, root); err != nil {
 		return err
 	}
-	if err := syscall.Sethostname([]byte(p.Hostname)); err != nil {
+	if err := unix.Sethostname([]byte(p.Hostname)); err != nil {
 		return failed("set the host name", err)
 	}
-	syscall.Umask(0o022)
+	unix.Umask(0o022)
 	if err := os.MkdirAll(p.Cwd, 0o755); err != nil {
 		return failed("make the working folder", err)
 	}

@@ -4,25 +4,27 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/kernel"
 )
 
+// By the names that entry uses.
 const (
-	prCapbsetRead    = 23
-	prCapbsetDrop    = 24
-	prSetNoNewPrivs  = 38
-	prCapAmbient     = 47
-	ambientClearAll  = 4
-	capabilityV3     = 0x20080522
-	seccompSetFilter = 1
-	filterTsync      = 1
-	maxCapability    = 63
+	prCapbsetDrop   = unix.PR_CAPBSET_DROP
+	prSetNoNewPrivs = unix.PR_SET_NO_NEW_PRIVS
+	prCapAmbient    = unix.PR_CAP_AMBIENT
+	ambientClearAll = unix.PR_CAP_AMBIENT_CLEAR_ALL
+	cloneNewCgroup  = unix.CLONE_NEWCGROUP
+	maxCapability   = 63
 )
 
 var capabilityNumbers = map[string]uint{
-	"CAP_CHOWN": 0, "CAP_DAC_OVERRIDE": 1, "CAP_FOWNER": 3, "CAP_FSETID": 4, "CAP_KILL": 5, "CAP_SETGID": 6, "CAP_SETUID": 7,
-	"CAP_SETPCAP": 8, "CAP_NET_BIND_SERVICE": 10, "CAP_SYS_CHROOT": 18, "CAP_AUDIT_WRITE": 29, "CAP_SETFCAP": 31,
+	"CAP_CHOWN": unix.CAP_CHOWN, "CAP_DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE, "CAP_FOWNER": unix.CAP_FOWNER,
+	"CAP_FSETID": unix.CAP_FSETID, "CAP_KILL": unix.CAP_KILL, "CAP_SETGID": unix.CAP_SETGID, "CAP_SETUID": unix.CAP_SETUID,
+	"CAP_SETPCAP": unix.CAP_SETPCAP, "CAP_NET_BIND_SERVICE": unix.CAP_NET_BIND_SERVICE, "CAP_SYS_CHROOT": unix.CAP_SYS_CHROOT,
+	"CAP_AUDIT_WRITE": unix.CAP_AUDIT_WRITE, "CAP_SETFCAP": unix.CAP_SETFCAP,
 }
 
 // giveUp takes from every thread of this process what no sandbox may have, for good, and looks whether it is gone.
@@ -36,40 +38,30 @@ func giveUp(p *Plan) error {
 		kept |= 1 << number
 	}
 	for number := uintptr(0); number <= maxCapability; number++ {
-		if has, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prCapbsetRead, number, 0); errno != 0 || has == 0 || kept&(1<<number) != 0 {
+		has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, number, 0, 0, 0)
+		if err != nil || has == 0 || kept&(1<<number) != 0 {
 			continue
 		}
-		if _, _, errno := syscall.AllThreadsSyscall(syscall.SYS_PRCTL, prCapbsetDrop, number, 0); errno != 0 {
-			return failed("drop a capability", errno)
+		if err := kernel.AllThreads(unix.SYS_PRCTL, prCapbsetDrop, number); err != nil {
+			return failed("drop a capability", err)
 		}
 	}
 	if entered == 0 {
-		if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prCapAmbient, ambientClearAll, 0, 0, 0, 0); errno != 0 {
-			return failed("clear ambient capabilities", errno)
+		if err := kernel.AllThreads(unix.SYS_PRCTL, prCapAmbient, ambientClearAll); err != nil {
+			return failed("clear ambient capabilities", err)
 		}
-		if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 {
-			return failed("refuse new privileges", errno)
+		if err := kernel.AllThreads(unix.SYS_PRCTL, prSetNoNewPrivs, 1); err != nil {
+			return failed("refuse new privileges", err)
 		}
 	}
-	header := struct {
-		version uint32
-		pid     int32
-	}{version: capabilityV3}
-	type sets struct{ effective, permitted, inheritable uint32 }
-	low, high := uint32(kept), uint32(kept>>32)
-	data := [2]sets{{low, low, 0}, {high, high, 0}}
-	if _, _, errno := syscall.AllThreadsSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&data)), 0); errno != 0 {
-		return failed("set capabilities", errno)
+	if err := kernel.Capset(kept); err != nil {
+		return failed("set capabilities", err)
 	}
-	if len(p.Filter) == 0 || len(p.Filter)%8 != 0 {
+	if len(p.Filter) == 0 || len(p.Filter)%unix.SizeofSockFilter != 0 {
 		return errors.New("the plan has no filter of system calls")
 	}
-	program := struct {
-		length uint16
-		filter unsafe.Pointer
-	}{uint16(len(p.Filter) / 8), unsafe.Pointer(&p.Filter[0])}
-	if _, _, errno := syscall.RawSyscall(sysSeccomp, seccompSetFilter, filterTsync, uintptr(unsafe.Pointer(&program))); errno != 0 {
-		return failed("filter system calls", errno)
+	if err := kernel.Filter(p.Filter); err != nil {
+		return failed("filter system calls", err)
 	}
 	return verify(kept)
 }

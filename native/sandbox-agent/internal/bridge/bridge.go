@@ -8,8 +8,9 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // SocketName is abstract: it lies in the sandbox's own network namespace and has no file that could be replaced.
@@ -23,15 +24,15 @@ const (
 
 // Listen makes the helper's socket, as the first thing that happens in a sandbox: nothing else can have the name.
 func Listen() (int, error) {
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
 	}
-	if err = syscall.Bind(fd, &syscall.SockaddrUnix{Name: SocketName}); err == nil {
-		err = syscall.Listen(fd, 8)
+	if err = unix.Bind(fd, &unix.SockaddrUnix{Name: SocketName}); err == nil {
+		err = unix.Listen(fd, 8)
 	}
 	if err != nil {
-		_ = syscall.Close(fd)
+		_ = unix.Close(fd)
 		return 0, err
 	}
 	return fd, nil
@@ -40,7 +41,7 @@ func Listen() (int, error) {
 // FromOutside says whether the other end was put into the sandbox by the engine: its parent is in no namespace of ours, so
 // it reads as 0. Everything that was started inside has a parent inside.
 func FromOutside(fd int) bool {
-	peer, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil || peer.Uid != 0 {
 		return false
 	}
@@ -62,13 +63,13 @@ func FromOutside(fd int) bool {
 // Run connects and copies until either side ends.
 func Run() int {
 	runtime.GOMAXPROCS(1) // threads count against the sandbox's limit
-	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0)
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	fd, err := connect()
 	if err != nil {
 		os.Stderr.WriteString("sandbox-agent: " + err.Error() + "\n")
 		return 1
 	}
-	if err := syscall.SetNonblock(fd, true); err != nil {
+	if err := unix.SetNonblock(fd, true); err != nil {
 		return 1
 	}
 	socket := os.NewFile(uintptr(fd), "helper")
@@ -87,16 +88,16 @@ type onlyWriter struct{ io.Writer }
 // connect waits for a helper that is still starting.
 func connect() (int, error) {
 	for deadline := time.Now().Add(connectLimit); ; time.Sleep(connectPoll) {
-		fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return 0, err
 		}
-		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: SocketName})
+		err = unix.Connect(fd, &unix.SockaddrUnix{Name: SocketName})
 		if err == nil {
 			return fd, nil
 		}
-		_ = syscall.Close(fd)
-		if err != syscall.ECONNREFUSED || time.Now().After(deadline) {
+		_ = unix.Close(fd)
+		if err != unix.ECONNREFUSED || time.Now().After(deadline) {
 			return 0, err
 		}
 	}

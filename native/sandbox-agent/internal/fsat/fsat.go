@@ -3,22 +3,15 @@
 package fsat
 
 import (
-	"syscall"
 	"time"
-	"unsafe"
-)
 
-const (
-	symlinkNofollow = 0x100
-	// RemoveFolder lets Unlink take away an empty folder (AT_REMOVEDIR).
-	RemoveFolder = 0x200
-	utimeOmit    = (1 << 30) - 2
+	"golang.org/x/sys/unix"
 )
 
 // Remove takes away what the name stands for, a folder with all that is in it.
 func Remove(parent int, name string) error {
-	err := Unlink(parent, name, 0)
-	if err != syscall.EISDIR && err != syscall.EPERM {
+	err := unix.Unlinkat(parent, name, 0)
+	if err != unix.EISDIR && err != unix.EPERM {
 		return err
 	}
 	fd, err := OpenFolder(parent, name)
@@ -31,11 +24,11 @@ func Remove(parent int, name string) error {
 			err = Remove(fd, each)
 		}
 	}
-	_ = syscall.Close(fd)
+	_ = unix.Close(fd)
 	if err != nil {
 		return err
 	}
-	return Unlink(parent, name, RemoveFolder)
+	return unix.Unlinkat(parent, name, unix.AT_REMOVEDIR)
 }
 
 // Names lists an open folder.
@@ -43,113 +36,40 @@ func Names(fd int) ([]string, error) {
 	names := []string{}
 	buffer := make([]byte, 64<<10)
 	for {
-		count, err := syscall.ReadDirent(fd, buffer)
+		count, err := unix.ReadDirent(fd, buffer)
 		if err != nil || count <= 0 {
 			return names, err
 		}
-		_, _, names = syscall.ParseDirent(buffer[:count], -1, names)
+		_, _, names = unix.ParseDirent(buffer[:count], -1, names)
 	}
 }
 
 // OpenFolder opens a folder of an open folder; a link is refused.
 func OpenFolder(at int, name string) (int, error) {
-	return syscall.Openat(at, name, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	return unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 }
 
 // Lstat is of the name itself, not of what a link leads to.
-func Lstat(at int, name string) (*syscall.Stat_t, error) {
-	pointer, err := syscall.BytePtrFromString(name)
-	if err != nil {
+func Lstat(at int, name string) (*unix.Stat_t, error) {
+	stat := &unix.Stat_t{}
+	if err := unix.Fstatat(at, name, stat, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return nil, err
-	}
-	stat := &syscall.Stat_t{}
-	_, _, errno := syscall.Syscall6(sysFstatat, uintptr(at), uintptr(unsafe.Pointer(pointer)),
-		uintptr(unsafe.Pointer(stat)), symlinkNofollow, 0, 0)
-	if errno != 0 {
-		return nil, errno
 	}
 	return stat, nil
 }
 
-// Unlink is unlinkat(2).
-func Unlink(at int, name string, flags int) error {
-	pointer, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return err
-	}
-	return Result(syscall.Syscall(syscall.SYS_UNLINKAT, uintptr(at), uintptr(unsafe.Pointer(pointer)), uintptr(flags)))
-}
-
-// Symlink is symlinkat(2).
-func Symlink(target string, at int, name string) error {
-	from, err := syscall.BytePtrFromString(target)
-	if err != nil {
-		return err
-	}
-	to, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return err
-	}
-	return Result(syscall.Syscall(syscall.SYS_SYMLINKAT, uintptr(unsafe.Pointer(from)), uintptr(at), uintptr(unsafe.Pointer(to))))
-}
-
-// Link is linkat(2); a link as the source is itself what gets another name.
-func Link(from int, fromName string, to int, toName string) error {
-	source, err := syscall.BytePtrFromString(fromName)
-	if err != nil {
-		return err
-	}
-	target, err := syscall.BytePtrFromString(toName)
-	if err != nil {
-		return err
-	}
-	return Result(syscall.Syscall6(syscall.SYS_LINKAT, uintptr(from), uintptr(unsafe.Pointer(source)), uintptr(to),
-		uintptr(unsafe.Pointer(target)), 0, 0))
-}
-
+// SetTime leaves the time of the last access as it is.
 func SetTime(at int, name string, modified time.Time) {
-	pointer, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return
-	}
-	times := [2]syscall.Timespec{{Nsec: utimeOmit}, {Sec: modified.Unix(), Nsec: int64(modified.Nanosecond())}}
-	_, _, _ = syscall.Syscall6(syscall.SYS_UTIMENSAT, uintptr(at), uintptr(unsafe.Pointer(pointer)),
-		uintptr(unsafe.Pointer(&times)), symlinkNofollow, 0, 0)
+	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Sec: modified.Unix(), Nsec: int64(modified.Nanosecond())}}
+	_ = unix.UtimesNanoAt(at, name, times, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// Result is what a system call answered, as an error or none.
-func Result(_, _ uintptr, errno syscall.Errno) error {
-	if errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-// Rename is renameat(2): what stood under the new name is replaced, a folder only by a folder and when it is empty.
-func Rename(from int, fromName string, to int, toName string) error {
-	source, err := syscall.BytePtrFromString(fromName)
-	if err != nil {
-		return err
-	}
-	target, err := syscall.BytePtrFromString(toName)
-	if err != nil {
-		return err
-	}
-	return Result(syscall.Syscall6(sysRenameat2, uintptr(from), uintptr(unsafe.Pointer(source)), uintptr(to),
-		uintptr(unsafe.Pointer(target)), 0, 0))
-}
-
-// ReadLink is readlinkat(2).
+// ReadLink reads at most 4 KiB, which is the longest target that Linux takes.
 func ReadLink(at int, name string) (string, error) {
-	pointer, err := syscall.BytePtrFromString(name)
+	buffer := make([]byte, unix.PathMax)
+	count, err := unix.Readlinkat(at, name, buffer)
 	if err != nil {
 		return "", err
-	}
-	buffer := make([]byte, 4096)
-	count, _, errno := syscall.Syscall6(syscall.SYS_READLINKAT, uintptr(at), uintptr(unsafe.Pointer(pointer)),
-		uintptr(unsafe.Pointer(&buffer[0])), uintptr(len(buffer)), 0, 0)
-	if errno != 0 {
-		return "", errno
 	}
 	return string(buffer[:count]), nil
 }

@@ -3,18 +3,12 @@ package host
 import (
 	"os"
 	"strconv"
-	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
-const (
-	sysOpenat2 = 437
-
-	resolveNoXdev       = 0x01
-	resolveNoMagiclinks = 0x02
-	resolveNoSymlinks   = 0x04
-	resolveInRoot       = 0x10
-)
+// inRootOnly follows no link and enters no other mount: what a sandbox made of its files leads nowhere.
+const inRootOnly = unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV
 
 // adjust gives a running sandbox that nobody has used yet its limits, its host name and the files that tell it.
 func (h *host) adjust(r *request) (any, error) {
@@ -26,7 +20,7 @@ func (h *host) adjust(r *request) (any, error) {
 	if err != nil {
 		return nil, step("find the sandbox's first process", err)
 	}
-	defer syscall.Close(pinned)
+	defer unix.Close(pinned)
 	if err := h.cgroups.adjust(r.Sandbox, *r.Limits); err != nil {
 		return nil, err
 	}
@@ -43,35 +37,29 @@ func setHostname(pid int, name string) error {
 	}
 	defer namespace.Close()
 	return onThread(func() error {
-		if _, _, errno := syscall.RawSyscall(sysSetnsNumber, namespace.Fd(), syscall.CLONE_NEWUTS, 0); errno != 0 {
-			return step("enter the UTS namespace", errno)
+		if err := unix.Setns(int(namespace.Fd()), unix.CLONE_NEWUTS); err != nil {
+			return step("enter the UTS namespace", err)
 		}
-		return step("set the host name", syscall.Sethostname([]byte(name)))
+		return step("set the host name", unix.Sethostname([]byte(name)))
 	})
 }
 
 // writeFiles replaces the content of files that fillDisk made. No link is followed and nothing is created.
 func writeFiles(pid int, files map[string]string) error {
-	root, err := syscall.Open("/proc/"+strconv.Itoa(pid)+"/root", syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	root, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/root", unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return step("open the sandbox's root", err)
 	}
-	defer syscall.Close(root)
+	defer unix.Close(root)
 	for name, content := range files {
-		path, err := syscall.BytePtrFromString(name)
+		fd, err := unix.Openat2(root, name, &unix.OpenHow{
+			Flags:   unix.O_WRONLY | unix.O_TRUNC | unix.O_CLOEXEC | unix.O_NOFOLLOW,
+			Resolve: inRootOnly,
+		})
 		if err != nil {
-			return step("write "+name, err)
+			return step("open "+name, err)
 		}
-		how := struct{ flags, mode, resolve uint64 }{
-			flags:   syscall.O_WRONLY | syscall.O_TRUNC | syscall.O_CLOEXEC | syscall.O_NOFOLLOW,
-			resolve: resolveInRoot | resolveNoSymlinks | resolveNoMagiclinks | resolveNoXdev,
-		}
-		fd, _, errno := syscall.Syscall6(sysOpenat2, uintptr(root), uintptr(unsafe.Pointer(path)),
-			uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
-		if errno != 0 {
-			return step("open "+name, errno)
-		}
-		file := os.NewFile(fd, name)
+		file := os.NewFile(uintptr(fd), name)
 		_, err = file.WriteString(content)
 		_ = file.Close()
 		if err != nil {

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/boot"
 	"svc.dev/sandbox-agent/internal/seccomp"
@@ -17,9 +18,6 @@ import (
 const (
 	helperName  = "/.sandbox/agent"
 	bootTimeout = 20 // seconds
-
-	joinSessionKeyring = 1
-	mountAttrReadBit   = mountAttrReadOnly | mountAttrNosuid | mountAttrNodev
 )
 
 // builtinStart is a start without an OCI runtime: our own helper is the sandbox's first process from its first instruction
@@ -85,8 +83,9 @@ func readOnlySelf() (int, error) {
 	if err != nil {
 		return -1, step("open the helper", err)
 	}
-	if err := setMountAttributes(tree, mountAttr{set: mountAttrReadBit}); err != nil {
-		_ = syscall.Close(tree)
+	readOnly := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
+	if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &readOnly); err != nil {
+		_ = unix.Close(tree)
 		return -1, step("make the helper read-only", err)
 	}
 	return tree, nil
@@ -98,8 +97,8 @@ func (h *host) beginBuiltin(sandbox string, base, count uint32) (*builtinStart, 
 	if err != nil {
 		return nil, step("listen for the helper", err)
 	}
-	defer syscall.Close(listener)
-	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	defer unix.Close(listener)
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, step("make the boot socket", err)
 	}
@@ -117,7 +116,7 @@ func (h *host) beginBuiltin(sandbox string, base, count uint32) (*builtinStart, 
 	binary, err := h.binary.forChild(files)
 	if err == nil {
 		err = onThread(func() error { return h.forkBuiltin(started, sandbox, descriptorPath(binary), base, count, files) })
-		_ = syscall.Close(binary)
+		_ = unix.Close(binary)
 	}
 	if err == nil {
 		started.spaces, err = namespacesOf(started.pid)
@@ -132,10 +131,10 @@ func (h *host) beginBuiltin(sandbox string, base, count uint32) (*builtinStart, 
 // forkBuiltin runs on a thread that stands in the sandbox's control group when it forks and is thrown away.
 func (h *host) forkBuiltin(started *builtinStart, sandbox, binary string, base, count uint32, files []uintptr) error {
 	mapping := []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(base), Size: int(count)}}
-	attr := &syscall.SysProcAttr{
+	attr := &unix.SysProcAttr{
 		Setsid: true,
-		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID |
-			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID |
+			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 		UidMappings: mapping, GidMappings: mapping, GidMappingsEnableSetgroups: true,
 		Credential: &syscall.Credential{Uid: 0, Gid: 0},
 	}
@@ -148,8 +147,8 @@ func (h *host) forkBuiltin(started *builtinStart, sandbox, binary string, base, 
 		attr.UseCgroupFD, attr.CgroupFD = true, int(group.Fd())
 	}
 	// The keys of whoever started the launcher are not the sandbox's.
-	if _, _, errno := syscall.RawSyscall(sysKeyctl, joinSessionKeyring, 0, 0); errno != 0 && errno != syscall.ENOSYS {
-		return step("join a keyring of its own", errno)
+	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && err != unix.ENOSYS {
+		return step("join a keyring of its own", err)
 	}
 	// One processor: what it does until it is ready is one thing after the other, and each further thread would have to be told.
 	started.pid, _, err = h.reaper.Start(binary, []string{helperName, "init", "--boot"},
@@ -181,18 +180,18 @@ func (h *host) finish(started *builtinStart, place string, p *plan) error {
 	if err != nil {
 		return step("open the root", err)
 	}
-	defer syscall.Close(root)
+	defer unix.Close(root)
 	fd := int(started.socket.Fd())
-	limit := syscall.Timeval{Sec: bootTimeout}
-	_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit)
-	_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &limit)
-	if err := syscall.Sendmsg(fd, []byte{0}, syscall.UnixRights(root), nil, syscall.MSG_NOSIGNAL); err != nil {
+	limit := unix.Timeval{Sec: bootTimeout}
+	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit)
+	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)
+	if err := unix.Sendmsg(fd, []byte{0}, unix.UnixRights(root), nil, unix.MSG_NOSIGNAL); err != nil {
 		return step("hand the root over", err)
 	}
 	if _, err := started.socket.Write(content); err != nil {
 		return step("hand the plan over", err)
 	}
-	if err := syscall.Shutdown(fd, syscall.SHUT_WR); err != nil {
+	if err := unix.Shutdown(fd, unix.SHUT_WR); err != nil {
 		return step("hand the plan over", err)
 	}
 	answer, err := io.ReadAll(io.LimitReader(started.socket, maxComplaintBytes))
@@ -271,24 +270,5 @@ func (f *filterCache) of(profile []byte) ([]byte, error) {
 
 // openTree copies the mount at a path, detached.
 func openTree(name string) (int, error) {
-	path, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return -1, err
-	}
-	at := atFdcwd
-	tree, _, errno := syscall.Syscall(sysOpenTree, uintptr(at), uintptr(unsafe.Pointer(path)), openTreeClone|syscall.O_CLOEXEC)
-	if errno != 0 {
-		return -1, errno
-	}
-	return int(tree), nil
-}
-
-func setMountAttributes(mount int, attr mountAttr) error {
-	empty := [1]byte{}
-	_, _, errno := syscall.Syscall6(sysMountSetattr, uintptr(mount), uintptr(unsafe.Pointer(&empty)), atEmptyPath,
-		uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
-	if errno != 0 {
-		return errno
-	}
-	return nil
+	return unix.OpenTree(unix.AT_FDCWD, name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 }

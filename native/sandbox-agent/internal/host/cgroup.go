@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -52,7 +53,7 @@ func detectCgroups(bindsUnder string) (cgroupLayout, error) {
 		if err := os.MkdirAll(bind, 0o700); err != nil {
 			return layout, step("prepare cgroups", err)
 		}
-		if err := syscall.Mount(point, bind, "", syscall.MS_BIND, ""); err != nil {
+		if err := unix.Mount(point, bind, "", unix.MS_BIND, ""); err != nil {
 			return layout, step("bind the cgroup hierarchy "+controller, err)
 		}
 		layout.hierarchies[controller] = bind
@@ -70,7 +71,7 @@ func favorMoves(under, options string) {
 		return
 	}
 	if mountUnified(directory, options) == nil {
-		_ = syscall.Unmount(directory, 0)
+		_ = unix.Unmount(directory, 0)
 	}
 	_ = os.Remove(directory)
 }
@@ -80,10 +81,10 @@ func mountUnified(at, options string) error {
 	kept := slices.DeleteFunc(strings.Split(options, ","), func(option string) bool {
 		return option == "" || option == "rw" || option == "ro" || option == "favordynmods"
 	})
-	if syscall.Mount("cgroup2", at, "cgroup2", 0, strings.Join(append(kept, "favordynmods"), ",")) == nil {
+	if unix.Mount("cgroup2", at, "cgroup2", 0, strings.Join(append(kept, "favordynmods"), ",")) == nil {
 		return nil
 	}
-	return syscall.Mount("cgroup2", at, "cgroup2", 0, strings.Join(kept, ","))
+	return unix.Mount("cgroup2", at, "cgroup2", 0, strings.Join(kept, ","))
 }
 
 func cgroupMounts() (map[string]string, string, error) {
@@ -214,7 +215,7 @@ func (l *cgroupLayout) join(sandbox string) (*os.File, error) {
 		handle, err := os.Open(directory)
 		return handle, step("open the cgroup", err)
 	}
-	thread := []byte(strconv.Itoa(syscall.Gettid()))
+	thread := []byte(strconv.Itoa(unix.Gettid()))
 	for controller := range l.hierarchies {
 		directory, _ := l.directory(controller, sandbox)
 		if err := os.WriteFile(directory+"/tasks", thread, 0); err != nil {
@@ -236,7 +237,7 @@ func (l *cgroupLayout) kill(sandbox string) error {
 			return nil
 		}
 		for _, pid := range pids {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 		_ = l.thaw(sandbox) // frozen processes of v1 die when they move again
 		time.Sleep(killPollEvery)
@@ -285,11 +286,11 @@ func removeGroup(directory string) error {
 		}
 	}
 	for range killAttempts {
-		err = syscall.Rmdir(directory)
-		if err == nil || err == syscall.ENOENT {
+		err = unix.Rmdir(directory)
+		if err == nil || err == unix.ENOENT {
 			return nil
 		}
-		if err != syscall.EBUSY {
+		if err != unix.EBUSY {
 			return err
 		}
 		time.Sleep(time.Millisecond)

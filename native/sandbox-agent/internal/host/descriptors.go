@@ -2,7 +2,8 @@ package host
 
 import (
 	"slices"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // aboveChildFiles copies a descriptor to a number that a fork of ours leaves alone in the child. Go moves what the child
@@ -11,9 +12,5 @@ import (
 // would be lost. The copy is closed by whoever asked for it, after the fork.
 func aboveChildFiles(fd int, files []uintptr) (int, error) {
 	lowest := max(slices.Max(files), uintptr(len(files))) + uintptr(len(files)) + 2 // each file once more, the pipe, and one
-	copied, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, lowest)
-	if errno != 0 {
-		return -1, errno
-	}
-	return int(copied), nil
+	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, int(lowest))
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // A burst of starts leads to any number of open descriptors, so the files of a child may lie right below the program.
@@ -33,19 +35,19 @@ func TestAChildStartsWhereverItsFilesLieBesideTheProgram(t *testing.T) {
 		if err != nil {
 			t.Fatalf("with its files %d below the program: %v", distance, err)
 		}
-		var status syscall.WaitStatus
-		if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil || status.ExitStatus() != 0 {
+		var status unix.WaitStatus
+		if _, err := unix.Wait4(pid, &status, 0, nil); err != nil || status.ExitStatus() != 0 {
 			t.Fatalf("with its files %d below the program: %v, %v", distance, err, status)
 		}
 		for _, fd := range []int{kept, high, own} {
-			_ = syscall.Close(fd)
+			_ = unix.Close(fd)
 		}
 	}
 }
 
 func duplicate(t *testing.T, file *os.File, number int) int {
 	t.Helper()
-	if err := syscall.Dup3(int(file.Fd()), number, syscall.O_CLOEXEC); err != nil {
+	if err := unix.Dup3(int(file.Fd()), number, unix.O_CLOEXEC); err != nil {
 		t.Fatal(err)
 	}
 	return number

@@ -4,7 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // fillDisk makes the overlay's own folders and the few files that a sandbox starts with. It writes to the bare disk, never
@@ -22,7 +23,7 @@ func fillDisk(root string, files map[string]string) error {
 func writeFirstFiles(root string, files map[string]string) error {
 	for name, content := range files {
 		if strings.HasPrefix(name, "/") || strings.Contains(name, "..") {
-			return rootfsStep("prepare the disk", syscall.EINVAL)
+			return rootfsStep("prepare the disk", unix.EINVAL)
 		}
 		target := root + "/upper/" + name
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {

@@ -9,17 +9,16 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // mountPoints of a place, the upper ones first; those of the layers lie in /layers.
 var mountPoints = [...]string{"/rootfs", "/disk"}
 
 const (
-	sysPidfdOpen       = 434
-	sysPidfdSendSignal = 424
-	maxStopWait        = 120 * time.Second
-	termEvery          = 100 * time.Millisecond
+	maxStopWait = 120 * time.Second
+	termEvery   = 100 * time.Millisecond
 )
 
 func (h *host) folder(sandbox string) string { return h.path("sandboxes") + "/" + sandbox }
@@ -133,14 +132,13 @@ func (h *host) stats(sandbox string) (any, error) {
 
 // diskBytes asks the root of the first process. That of gVisor's kernel is empty: a process beside it has the files.
 func (l *cgroupLayout) diskBytes(s *state) int64 {
-	const overlay = 0x794c7630
 	pids := []int{s.Pid}
 	if s.Kind == "runsc" {
 		pids = l.processes(s.Sandbox)
 	}
 	for _, pid := range pids {
-		var disk syscall.Statfs_t
-		if syscall.Statfs("/proc/"+strconv.Itoa(pid)+"/root", &disk) == nil && disk.Type == overlay {
+		var disk unix.Statfs_t
+		if unix.Statfs("/proc/"+strconv.Itoa(pid)+"/root", &disk) == nil && disk.Type == unix.OVERLAYFS_SUPER_MAGIC {
 			return int64(disk.Blocks-disk.Bfree) * int64(disk.Bsize)
 		}
 	}
@@ -158,12 +156,12 @@ func (h *host) stop(sandbox string, timeoutMs int) (any, error) {
 			// Repeated: a first process that is just starting does not hear signals yet.
 			limit := min(time.Duration(timeoutMs)*time.Millisecond, maxStopWait)
 			for waited := time.Duration(0); waited < limit; waited += termEvery {
-				signalPidfd(fd, syscall.SIGTERM)
+				signalPidfd(fd, unix.SIGTERM)
 				if waitPidfd(fd, min(termEvery, limit-waited)) {
 					break
 				}
 			}
-			_ = syscall.Close(fd)
+			_ = unix.Close(fd)
 		}
 	}
 	return h.clean(sandbox)
@@ -178,10 +176,10 @@ func (h *host) clean(sandbox string) (any, error) {
 	s, err := h.readState(sandbox)
 	if err == nil && s.Pid > 1 {
 		if fd, err := pidfd(s); err == nil {
-			signalPidfd(fd, syscall.SIGKILL)
+			signalPidfd(fd, unix.SIGKILL)
 			_ = h.cgroups.thaw(sandbox) // a frozen process of v1 dies when it moves again, before it does anything else
 			waitPidfd(fd, 5*time.Second)
-			_ = syscall.Close(fd)
+			_ = unix.Close(fd)
 		}
 	}
 	if err := h.cgroups.kill(sandbox); err != nil {
@@ -198,7 +196,7 @@ func (h *host) clean(sandbox string) (any, error) {
 			return nil, err
 		}
 	}
-	_ = syscall.Rmdir(h.place(sandbox, "builtin")) // the other is removed at the end
+	_ = unix.Rmdir(h.place(sandbox, "builtin")) // the other is removed at the end
 	if err := h.cgroups.remove(sandbox); err != nil {
 		return nil, err
 	}
@@ -233,7 +231,7 @@ func emptyPlace(place string) error {
 		directories = append(directories, "layers/"+entry.Name())
 	}
 	for _, directory := range append(directories, "layers") {
-		if err := syscall.Rmdir(place + "/" + directory); err != nil && err != syscall.ENOENT {
+		if err := unix.Rmdir(place + "/" + directory); err != nil && err != unix.ENOENT {
 			return step("remove "+directory, err)
 		}
 	}
@@ -245,11 +243,11 @@ func removeFolder(folder string) error {
 		return nil
 	}
 	for _, file := range []string{"agent.sock", "config.json", "pid", "log", "state.json", "state.json.new"} {
-		if err := syscall.Unlink(folder + "/" + file); err != nil && err != syscall.ENOENT {
+		if err := unix.Unlink(folder + "/" + file); err != nil && err != unix.ENOENT {
 			return step("remove "+file, err)
 		}
 	}
-	return step("remove the run folder", syscall.Rmdir(folder))
+	return step("remove the run folder", unix.Rmdir(folder))
 }
 
 // deleteWithRuntime lets runc remove the cgroups that it made in hierarchies which we do not use, and runsc its sockets.
@@ -277,7 +275,7 @@ func startTicksIn(stat string) (uint64, error) {
 		return 0, errors.New("unexpected /proc/pid/stat")
 	}
 	if fields[0] == "Z" || fields[0] == "X" {
-		return 0, syscall.ESRCH
+		return 0, unix.ESRCH
 	}
 	return strconv.ParseUint(fields[19], 10, 64)
 }
@@ -292,30 +290,25 @@ func alive(s *state) bool {
 
 // pidfd pins the process: it is checked after it is opened, so a reused pid is never signalled.
 func pidfd(s *state) (int, error) {
-	fd, _, errno := syscall.Syscall(sysPidfdOpen, uintptr(s.Pid), 0, 0)
-	if errno != 0 {
-		return 0, errno
+	fd, err := unix.PidfdOpen(s.Pid, 0)
+	if err != nil {
+		return 0, err
 	}
 	if !alive(s) {
-		_ = syscall.Close(int(fd))
-		return 0, syscall.ESRCH
+		_ = unix.Close(fd)
+		return 0, unix.ESRCH
 	}
-	return int(fd), nil
+	return fd, nil
 }
 
-func signalPidfd(fd int, signal syscall.Signal) {
-	_, _, _ = syscall.Syscall6(sysPidfdSendSignal, uintptr(fd), uintptr(signal), 0, 0, 0, 0)
+func signalPidfd(fd int, signal unix.Signal) {
+	_ = unix.PidfdSendSignal(fd, signal, nil, 0)
 }
 
 // waitPidfd tells whether the process has ended.
 func waitPidfd(fd int, timeout time.Duration) bool {
-	poll := struct {
-		fd      int32
-		events  int16
-		revents int16
-	}{fd: int32(fd), events: 1}
-	limit := syscall.NsecToTimespec(int64(timeout))
-	ready, _, _ := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&poll)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	limit := unix.NsecToTimespec(int64(timeout))
+	ready, _ := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, &limit, nil)
 	return ready == 1
 }
 

@@ -5,35 +5,14 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
-	loopCtlGetFree    = 0x4C82
-	loopConfigure     = 0x4C0A
-	loopClear         = 0x4C01
-	loopFlagAutoclear = 4
-	loopAttempts      = 64
-	seekData          = 3
-	seekHole          = 4
+	loopAttempts = 64
+	loopMajor    = 7
 )
-
-// loopConfig is struct loop_config of linux/loop.h.
-type loopConfig struct {
-	fd        uint32
-	blockSize uint32
-	info      loopInfo64
-	_         [8]uint64
-}
-
-type loopInfo64 struct {
-	device, inode, rdevice, offset, sizelimit  uint64
-	number, encryptType, encryptKeySize, flags uint32
-	fileName, cryptName                        [64]byte
-	encryptKey                                 [32]byte
-	init                                       [2]uint64
-}
 
 // attachDisk makes a block device of the file. Autoclear: it is gone when the last mount of it is.
 func attachDisk(file string) (string, *os.File, error) {
@@ -48,35 +27,34 @@ func attachDisk(file string) (string, *os.File, error) {
 	}
 	defer control.Close()
 	for range loopAttempts {
-		number, _, errno := syscall.Syscall(syscall.SYS_IOCTL, control.Fd(), loopCtlGetFree, 0)
-		if errno != 0 {
-			return "", nil, rootfsStep("find a loop device", errno)
+		number, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
+		if err != nil {
+			return "", nil, rootfsStep("find a loop device", err)
 		}
-		name := "/dev/loop" + strconv.Itoa(int(number))
-		device, err := openLoop(name, int(number))
+		name := "/dev/loop" + strconv.Itoa(number)
+		device, err := openLoop(name, number)
 		if err != nil {
 			return "", nil, rootfsStep("open "+name, err)
 		}
-		config := loopConfig{fd: uint32(backing.Fd()), blockSize: 4096}
-		config.info.flags = loopFlagAutoclear
-		copy(config.info.fileName[:63], file)
-		_, _, errno = syscall.Syscall(syscall.SYS_IOCTL, device.Fd(), loopConfigure, uintptr(unsafe.Pointer(&config)))
-		if errno == 0 {
+		config := unix.LoopConfig{Fd: uint32(backing.Fd()), Size: 4096} // linux/loop.h calls it block_size
+		config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR
+		copy(config.Info.File_name[:63], file)
+		if err = unix.IoctlLoopConfigure(int(device.Fd()), &config); err == nil {
 			return name, device, nil
 		}
 		_ = device.Close()
-		if errno != syscall.EBUSY { // EBUSY: another start took this number first
-			return "", nil, rootfsStep("attach the disk", errno)
+		if err != unix.EBUSY { // EBUSY: another start took this number first
+			return "", nil, rootfsStep("attach the disk", err)
 		}
 	}
-	return "", nil, rootfsStep("attach the disk", syscall.EBUSY)
+	return "", nil, rootfsStep("attach the disk", unix.EBUSY)
 }
 
 // openLoop makes the node where no udev does.
 func openLoop(name string, number int) (*os.File, error) {
 	device, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		if err = syscall.Mknod(name, syscall.S_IFBLK|0o600, 7<<8|number&0xff|(number&^0xff)<<12); err == nil || errors.Is(err, os.ErrExist) {
+		if err = unix.Mknod(name, unix.S_IFBLK|0o600, int(unix.Mkdev(loopMajor, uint32(number)))); err == nil || errors.Is(err, os.ErrExist) {
 			device, err = os.OpenFile(name, os.O_RDWR, 0)
 		}
 	}
@@ -114,20 +92,19 @@ func copyDisk(template, target string) error {
 
 // sharesBlocks lets the file system answer for both files with the same blocks, where it can (XFS, Btrfs).
 func sharesBlocks(from, to *os.File) bool {
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, to.Fd(), ficlone, from.Fd())
-	return errno == 0
+	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil
 }
 
 func copyExtents(from, to *os.File, size int64) error {
 	for offset := int64(0); offset < size; {
-		data, err := syscall.Seek(int(from.Fd()), offset, seekData)
-		if err == syscall.ENXIO {
+		data, err := unix.Seek(int(from.Fd()), offset, unix.SEEK_DATA)
+		if err == unix.ENXIO {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		hole, err := syscall.Seek(int(from.Fd()), data, seekHole)
+		hole, err := unix.Seek(int(from.Fd()), data, unix.SEEK_HOLE)
 		if err != nil {
 			return err
 		}

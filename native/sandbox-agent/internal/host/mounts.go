@@ -8,73 +8,39 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/kernel"
 )
 
-// The mount calls of Linux 5.2 to 5.12 have the same numbers on every architecture.
 const (
-	sysOpenTree     = 428
-	sysMoveMount    = 429
-	sysFsopen       = 430
-	sysFsconfig     = 431
-	sysFsmount      = 432
-	sysMountSetattr = 442
-
-	openTreeClone      = 1
-	atEmptyPath        = 0x1000
-	atFdcwd            = -100
-	moveMountEmptyPath = 0x4
-
-	mountAttrReadOnly = 0x1
-	mountAttrNosuid   = 0x2
-	mountAttrNodev    = 0x4
-	mountAttrIdmap    = 0x100000
-
-	fsconfigSetString = 1
-	fsconfigCreate    = 6
-
 	busyAttempts = 2000
-
-	maxLayers = 128
+	maxLayers    = 128
 )
-
-type mountAttr struct {
-	set, clear, propagation, usernsFd uint64
-}
 
 // mountMapped attaches a detached mount under target with the ids of the user namespace.
 func mountMapped(mount int, userns int, flags uint64, target string) error {
-	attr := mountAttr{set: mountAttrIdmap | flags, usernsFd: uint64(userns)}
-	empty := [1]byte{}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP | flags, Userns_fd: uint64(userns)}
 	for attempt := 0; ; attempt++ {
-		_, _, errno := syscall.Syscall6(sysMountSetattr, uintptr(mount), uintptr(unsafe.Pointer(&empty)), atEmptyPath,
-			uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
-		if errno == 0 {
+		err := unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH, &attr)
+		if err == nil {
 			break
 		}
 		// Busy while a file that we wrote and closed is still open in a child that another start is just forking.
-		if errno != syscall.EBUSY || attempt >= busyAttempts {
-			return errno
+		if err != unix.EBUSY || attempt >= busyAttempts {
+			return err
 		}
 		time.Sleep(time.Millisecond)
 	}
-	path, err := syscall.BytePtrFromString(target)
-	if err != nil {
-		return err
-	}
-	at := atFdcwd
-	if _, _, errno := syscall.Syscall6(sysMoveMount, uintptr(mount), uintptr(unsafe.Pointer(&empty)), uintptr(at),
-		uintptr(unsafe.Pointer(path)), moveMountEmptyPath, 0); errno != 0 {
-		return errno
-	}
-	return nil
+	return unix.MoveMount(mount, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
 // mountLayers makes the layers of an image visible with the sandbox's ids, read-only, and answers them as overlayfs wants
 // them, relative to the folder: the whole list must fit in a page.
 func mountLayers(layers []string, userns int, folder string) (string, error) {
 	if len(layers) == 0 || len(layers) > maxLayers {
-		return "", rootfsStep("mount the image", syscall.EINVAL)
+		return "", rootfsStep("mount the image", unix.EINVAL)
 	}
 	names := make([]string, 0, len(layers))
 	for index, layer := range layers {
@@ -91,17 +57,13 @@ func mountLayers(layers []string, userns int, folder string) (string, error) {
 }
 
 func mountLayer(layer string, userns int, target string) error {
-	path, err := syscall.BytePtrFromString(layer)
+	tree, err := openTree(layer)
 	if err != nil {
-		return err
+		return rootfsStep("open the image", err)
 	}
-	at := atFdcwd
-	tree, _, errno := syscall.Syscall(sysOpenTree, uintptr(at), uintptr(unsafe.Pointer(path)), openTreeClone|syscall.O_CLOEXEC)
-	if errno != 0 {
-		return rootfsStep("open the image", errno)
-	}
-	defer syscall.Close(int(tree))
-	return rootfsStep("map the image's ids", mountMapped(int(tree), userns, mountAttrReadOnly|mountAttrNodev, target))
+	defer unix.Close(tree)
+	flags := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NODEV)
+	return rootfsStep("map the image's ids", mountMapped(tree, userns, flags, target))
 }
 
 // mountDisk mounts an ext4 block device so that the files on it belong to ids from 0 on, whatever ids run now. A fresh
@@ -111,38 +73,28 @@ func mountDisk(device string, userns int, target string, fill func(root string) 
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(mount)
+	defer unix.Close(mount)
 	if err := fill(descriptorPath(mount)); err != nil {
 		return err
 	}
-	return rootfsStep("map the disk's ids", mountMapped(mount, userns, mountAttrNodev, target))
+	return rootfsStep("map the disk's ids", mountMapped(mount, userns, unix.MOUNT_ATTR_NODEV, target))
 }
 
 // mountDetached mounts an ext4 block device at no place; the mount ends with its descriptor.
 func mountDetached(device string) (int, error) {
-	name := [...]byte{'e', 'x', 't', '4', 0}
-	context, _, errno := syscall.Syscall(sysFsopen, uintptr(unsafe.Pointer(&name)), 1, 0)
-	if errno != 0 {
-		return 0, rootfsStep("open ext4", errno)
-	}
-	defer syscall.Close(int(context))
-	key := [...]byte{'s', 'o', 'u', 'r', 'c', 'e', 0}
-	value, err := syscall.BytePtrFromString(device)
+	context, err := unix.Fsopen("ext4", unix.FSOPEN_CLOEXEC)
 	if err != nil {
-		return 0, err
+		return 0, rootfsStep("open ext4", err)
 	}
-	if _, _, errno = syscall.Syscall6(sysFsconfig, context, fsconfigSetString, uintptr(unsafe.Pointer(&key)),
-		uintptr(unsafe.Pointer(value)), 0, 0); errno != 0 {
-		return 0, rootfsStep("name the disk", errno)
+	defer unix.Close(context)
+	if err := unix.FsconfigSetString(context, "source", device); err != nil {
+		return 0, rootfsStep("name the disk", err)
 	}
-	if _, _, errno = syscall.Syscall6(sysFsconfig, context, fsconfigCreate, 0, 0, 0, 0); errno != 0 {
-		return 0, rootfsStep("mount the disk", errno)
+	if err := unix.FsconfigCreate(context); err != nil {
+		return 0, rootfsStep("mount the disk", err)
 	}
-	mount, _, errno := syscall.Syscall(sysFsmount, context, 1, mountAttrNodev)
-	if errno != 0 {
-		return 0, rootfsStep("mount the disk", errno)
-	}
-	return int(mount), nil
+	mount, err := unix.Fsmount(context, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NODEV)
+	return mount, rootfsStep("mount the disk", err)
 }
 
 func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
@@ -151,21 +103,21 @@ func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) 
 // layers have the sandbox's ids, so the mounter must be one of them: a thread takes that id on, keeps its capabilities
 // and is thrown away.
 func mountOverlay(lower, folder string, id uint32) error {
-	const prSetSecurebits, noSetuidFixup = 28, 1 << 2
 	data := "lowerdir=" + lower + ",upperdir=disk/upper,workdir=disk/work,redirect_dir=on,index=off"
 	return onThread(func() error {
-		if err := syscall.Unshare(syscall.CLONE_FS); err != nil { // a working folder of the thread's own
+		if err := unix.Unshare(unix.CLONE_FS); err != nil { // a working folder of the thread's own
 			return rootfsStep("unshare the working folder", err)
 		}
-		if err := syscall.Chdir(folder); err != nil {
+		if err := unix.Chdir(folder); err != nil {
 			return rootfsStep("enter the run folder", err)
 		}
-		if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetSecurebits, noSetuidFixup, 0); errno != 0 {
-			return rootfsStep("keep capabilities", errno)
+		if err := unix.Prctl(unix.PR_SET_SECUREBITS, kernel.NoSetuidFixup, 0, 0, 0); err != nil {
+			return rootfsStep("keep capabilities", err)
 		}
-		_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSUID, uintptr(id), 0, 0)
-		_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSGID, uintptr(id), 0, 0)
-		return rootfsStep("mount the root file system", syscall.Mount("overlay", "rootfs", "overlay", syscall.MS_NODEV, data))
+		if err := errors.Join(unix.Setfsuid(int(id)), unix.Setfsgid(int(id))); err != nil {
+			return rootfsStep("take the sandbox's id", err)
+		}
+		return rootfsStep("mount the root file system", unix.Mount("overlay", "rootfs", "overlay", unix.MS_NODEV, data))
 	})
 }
 
@@ -201,15 +153,15 @@ func unmountRoot(folder string) error {
 // unmount detaches until nothing is mounted there; a directory that is no mount point is fine.
 func unmount(target string) error {
 	for range 8 {
-		err := syscall.Unmount(target, syscall.MNT_DETACH)
-		if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) {
+		err := unix.Unmount(target, unix.MNT_DETACH)
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
 			return nil
 		}
 		if err != nil {
 			return step("unmount "+target, err)
 		}
 	}
-	return step("unmount "+target, syscall.EBUSY)
+	return step("unmount "+target, unix.EBUSY)
 }
 
 // namespaces are the two that exist before the runtime is called: others are mapped and wired by them.
@@ -227,15 +179,15 @@ func (h *host) newNamespaces(base, count uint32) (*namespaces, error) {
 	defer runtime.UnlockOSThread()
 	mapping := []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(base), Size: int(count)}}
 	pid, done, err := h.reaper.Start("/proc/self/exe", []string{"sandbox-agent"}, &syscall.ProcAttr{
-		Files: []uintptr{}, Sys: &syscall.SysProcAttr{
-			Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, UidMappings: mapping, GidMappings: mapping,
+		Files: []uintptr{}, Sys: &unix.SysProcAttr{
+			Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNET, UidMappings: mapping, GidMappings: mapping,
 			GidMappingsEnableSetgroups: true, Ptrace: true,
 		}})
 	if err != nil {
 		return nil, step("make the user namespace", err)
 	}
 	defer func() {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		_ = unix.Kill(pid, unix.SIGKILL)
 		<-done
 	}()
 	prefix := "/proc/" + strconv.Itoa(pid) + "/ns/"

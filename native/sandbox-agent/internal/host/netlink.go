@@ -3,18 +3,13 @@ package host
 import (
 	"encoding/binary"
 	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/kernel"
 )
 
 const (
-	iflaInfoKind   = 1
-	iflaInfoData   = 2
-	iflaNetNsFd    = 28
-	vethInfoPeer   = 1
-	ifaLocal       = 2
-	ifaAddress     = 1
-	nlaNested      = 0x8000
-	onlink         = 4
 	replyBufferLen = 8192
 )
 
@@ -26,35 +21,35 @@ type netlink struct {
 
 // openNetlink works in the network namespace of the calling thread.
 func openNetlink() (*netlink, error) {
-	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC, syscall.NETLINK_ROUTE)
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Bind(fd, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
-		_ = syscall.Close(fd)
+	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		_ = unix.Close(fd)
 		return nil, err
 	}
 	return &netlink{fd: fd}, nil
 }
 
-func (n *netlink) close() { _ = syscall.Close(n.fd) }
+func (n *netlink) close() { _ = unix.Close(n.fd) }
 
 // request sends one message and waits for its acknowledgement.
 func (n *netlink) request(kind uint16, flags uint16, body []byte) error {
 	n.sequence++
-	message := make([]byte, syscall.NLMSG_HDRLEN, syscall.NLMSG_HDRLEN+len(body))
+	message := make([]byte, unix.NLMSG_HDRLEN, unix.NLMSG_HDRLEN+len(body))
 	binary.NativeEndian.PutUint32(message[0:], uint32(cap(message)))
 	binary.NativeEndian.PutUint16(message[4:], kind)
-	binary.NativeEndian.PutUint16(message[6:], flags|syscall.NLM_F_REQUEST|syscall.NLM_F_ACK)
+	binary.NativeEndian.PutUint16(message[6:], flags|unix.NLM_F_REQUEST|unix.NLM_F_ACK)
 	binary.NativeEndian.PutUint32(message[8:], n.sequence)
 	message = append(message, body...)
-	if err := syscall.Sendto(n.fd, message, 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
+	if err := unix.Sendto(n.fd, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return err
 	}
 	buffer := make([]byte, replyBufferLen)
 	for {
-		length, _, err := syscall.Recvfrom(n.fd, buffer, 0)
-		if err == syscall.EINTR {
+		length, _, err := unix.Recvfrom(n.fd, buffer, 0)
+		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {
@@ -65,11 +60,11 @@ func (n *netlink) request(kind uint16, flags uint16, body []byte) error {
 			return err
 		}
 		for _, reply := range replies {
-			if reply.Header.Seq != n.sequence || reply.Header.Type != syscall.NLMSG_ERROR || len(reply.Data) < 4 {
+			if reply.Header.Seq != n.sequence || reply.Header.Type != unix.NLMSG_ERROR || len(reply.Data) < 4 {
 				continue
 			}
 			if code := int32(binary.NativeEndian.Uint32(reply.Data)); code != 0 {
-				return syscall.Errno(-code)
+				return unix.Errno(-code)
 			}
 			return nil
 		}
@@ -89,70 +84,73 @@ func text(value string) []byte { return append([]byte(value), 0) }
 
 func number(value uint32) []byte { return binary.NativeEndian.AppendUint32(nil, value) }
 
+// link is a struct ifinfomsg; the flags are also the mask of those that change.
 func link(index int32, flags uint32) []byte {
-	header := syscall.IfInfomsg{Family: syscall.AF_UNSPEC, Index: index, Flags: flags, Change: flags}
-	return append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(&header)), unsafe.Sizeof(header))...)
+	header := []byte{unix.AF_UNSPEC, 0, 0, 0} // padding, and no type of device
+	for _, field := range [...]uint32{uint32(index), flags, flags} {
+		header = binary.NativeEndian.AppendUint32(header, field)
+	}
+	return header
 }
 
 // addVeth makes a pair: name here, peerName in the other namespace.
 func (n *netlink) addVeth(name, peerName string, peerNamespace int) error {
-	peer := append(link(0, 0), attribute(syscall.IFLA_IFNAME, text(peerName))...)
-	peer = append(peer, attribute(iflaNetNsFd, number(uint32(peerNamespace)))...)
-	info := append(attribute(iflaInfoKind, []byte("veth")), attribute(iflaInfoData|nlaNested, attribute(vethInfoPeer|nlaNested, peer))...)
-	body := append(link(0, 0), attribute(syscall.IFLA_IFNAME, text(name))...)
-	body = append(body, attribute(syscall.IFLA_LINKINFO|nlaNested, info)...)
-	return n.request(syscall.RTM_NEWLINK, syscall.NLM_F_CREATE|syscall.NLM_F_EXCL, body)
+	peer := append(link(0, 0), attribute(unix.IFLA_IFNAME, text(peerName))...)
+	peer = append(peer, attribute(unix.IFLA_NET_NS_FD, number(uint32(peerNamespace)))...)
+	info := append(attribute(unix.IFLA_INFO_KIND, []byte("veth")), attribute(unix.IFLA_INFO_DATA|unix.NLA_F_NESTED, attribute(kernel.VethInfoPeer|unix.NLA_F_NESTED, peer))...)
+	body := append(link(0, 0), attribute(unix.IFLA_IFNAME, text(name))...)
+	body = append(body, attribute(unix.IFLA_LINKINFO|unix.NLA_F_NESTED, info)...)
+	return n.request(unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body)
 }
 
 func (n *netlink) removeLink(name string) error {
-	return n.request(syscall.RTM_DELLINK, 0, append(link(0, 0), attribute(syscall.IFLA_IFNAME, text(name))...))
+	return n.request(unix.RTM_DELLINK, 0, append(link(0, 0), attribute(unix.IFLA_IFNAME, text(name))...))
 }
 
 func (n *netlink) setUp(index int32) error {
-	return n.request(syscall.RTM_NEWLINK, 0, link(index, syscall.IFF_UP))
+	return n.request(unix.RTM_NEWLINK, 0, link(index, unix.IFF_UP))
 }
 
 func (n *netlink) addAddress(index int32, address [4]byte) error {
-	header := syscall.IfAddrmsg{Family: syscall.AF_INET, Prefixlen: 32, Index: uint32(index)}
-	body := append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(&header)), unsafe.Sizeof(header))...)
-	body = append(body, attribute(ifaLocal, address[:])...)
-	body = append(body, attribute(ifaAddress, address[:])...)
-	return n.request(syscall.RTM_NEWADDR, syscall.NLM_F_CREATE|syscall.NLM_F_EXCL, body)
+	// struct ifaddrmsg: family, length of the prefix, flags, scope, index
+	body := append([]byte{unix.AF_INET, 32, 0, 0}, number(uint32(index))...)
+	body = append(body, attribute(unix.IFA_LOCAL, address[:])...)
+	body = append(body, attribute(unix.IFA_ADDRESS, address[:])...)
+	return n.request(unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body)
 }
 
 // addRoute: destination nil means the default route, over gateway; else the one address is on the link.
 func (n *netlink) addRoute(index int32, destination *[4]byte, gateway *[4]byte) error {
-	header := syscall.RtMsg{Family: syscall.AF_INET, Table: syscall.RT_TABLE_MAIN, Protocol: syscall.RTPROT_STATIC,
-		Scope: syscall.RT_SCOPE_LINK, Type: syscall.RTN_UNICAST}
+	prefix, scope, flags := byte(0), byte(unix.RT_SCOPE_LINK), uint32(0)
 	var attributes []byte
 	if destination != nil {
-		header.Dst_len = 32
-		attributes = append(attributes, attribute(syscall.RTA_DST, destination[:])...)
+		prefix = 32
+		attributes = append(attributes, attribute(unix.RTA_DST, destination[:])...)
 	}
 	if gateway != nil {
-		header.Scope, header.Flags = syscall.RT_SCOPE_UNIVERSE, onlink
-		attributes = append(attributes, attribute(syscall.RTA_GATEWAY, gateway[:])...)
+		scope, flags = unix.RT_SCOPE_UNIVERSE, unix.RTNH_F_ONLINK
+		attributes = append(attributes, attribute(unix.RTA_GATEWAY, gateway[:])...)
 	}
-	attributes = append(attributes, attribute(syscall.RTA_OIF, number(uint32(index)))...)
-	body := append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(&header)), unsafe.Sizeof(header))...)
-	return n.request(syscall.RTM_NEWROUTE, syscall.NLM_F_CREATE|syscall.NLM_F_REPLACE, append(body, attributes...))
+	attributes = append(attributes, attribute(unix.RTA_OIF, number(uint32(index)))...)
+	// struct rtmsg: family, lengths of destination and source, type of service, table, protocol, scope, type, flags
+	body := []byte{unix.AF_INET, prefix, 0, 0, unix.RT_TABLE_MAIN, unix.RTPROT_STATIC, scope, unix.RTN_UNICAST}
+	body = append(append(body, number(flags)...), attributes...)
+	return n.request(unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body)
 }
 
 // linkIndex asks the kernel of the calling thread's namespace.
 func linkIndex(name string) (int32, error) {
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
 	}
-	defer syscall.Close(fd)
-	var request struct {
-		name  [16]byte
-		index int32
-		_     [20]byte
+	defer unix.Close(fd)
+	request, err := unix.NewIfreq(name)
+	if err == nil {
+		err = unix.IoctlIfreq(fd, unix.SIOCGIFINDEX, request)
 	}
-	copy(request.name[:15], name)
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.SIOCGIFINDEX, uintptr(unsafe.Pointer(&request))); errno != 0 {
-		return 0, errno
+	if err != nil {
+		return 0, err
 	}
-	return request.index, nil
+	return int32(request.Uint32()), nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -65,7 +67,7 @@ func outside(name string, namespace int, address, gateway [4]byte) error {
 	}
 	defer n.close()
 	if err := n.addVeth(name, insideName, namespace); err != nil {
-		if !errors.Is(err, syscall.EEXIST) {
+		if !errors.Is(err, unix.EEXIST) {
 			return step("make the network pair", err)
 		}
 		_ = n.removeLink(name) // of a sandbox that ended while nobody looked after it
@@ -126,8 +128,8 @@ func loopbackUp() error {
 // inNamespace runs on a thread of its own, which is thrown away because it stays in that network namespace.
 func inNamespace(namespace *os.File, work func() error) error {
 	return onThread(func() error {
-		if _, _, errno := syscall.RawSyscall(sysSetnsNumber, namespace.Fd(), syscall.CLONE_NEWNET, 0); errno != 0 {
-			return step("enter the network namespace", errno)
+		if err := unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNET); err != nil {
+			return step("enter the network namespace", err)
 		}
 		return work()
 	})

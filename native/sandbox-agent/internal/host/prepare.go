@@ -4,7 +4,8 @@ import (
 	"errors"
 	"os"
 	"sync"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // preparedStart is the half of a start that is the same for all sandboxes of one size and network, made before anybody asks:
@@ -21,7 +22,7 @@ type preparedStart struct {
 
 func (r *preparedStart) close() {
 	r.started.close()
-	_ = syscall.Close(r.mount)
+	_ = unix.Close(r.mount)
 }
 
 // preparedStarts by the id of the sandbox that each will be.
@@ -131,7 +132,7 @@ func freshDisk(p *plan) (int, error) {
 		return -1, err
 	}
 	if err := fillDisk(descriptorPath(mount), p.Files); err != nil {
-		_ = syscall.Close(mount)
+		_ = unix.Close(mount)
 		return -1, err
 	}
 	return mount, nil
@@ -184,7 +185,7 @@ func (r *preparedStart) mountRoot(place string, p *plan, base uint32) error {
 	if err := os.Rename(r.plan.Disk, p.Disk); err != nil {
 		return rootfsStep("put the disk in its place", err)
 	}
-	if err := mountMapped(r.mount, userns, mountAttrNodev, place+"/disk"); err != nil {
+	if err := mountMapped(r.mount, userns, unix.MOUNT_ATTR_NODEV, place+"/disk"); err != nil {
 		return rootfsStep("map the disk's ids", err)
 	}
 	return mountOverlay(lower, place, base)

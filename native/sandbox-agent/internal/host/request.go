@@ -5,7 +5,8 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 type request struct {
@@ -98,7 +99,7 @@ func rootfsStep(name string, err error) error {
 		return nil
 	}
 	code := "ROOTFS_FAILED"
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 		code = "DISK_FULL"
 	}
 	return &stepError{code: code, step: name, err: err}

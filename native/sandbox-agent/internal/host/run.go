@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"runtime"
 	"sync"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/reap"
 )
@@ -69,25 +71,21 @@ func parseOptions(args []string) (options, error) {
 // keepDescriptors keeps what the platform itself inherited, from whoever started it, from every program that is started here,
 // so also from sandboxes.
 func keepDescriptors() error {
-	const sysCloseRange, closeOnExec = 436, 4
-	if _, _, errno := syscall.RawSyscall(sysCloseRange, 3, ^uintptr(0)>>32, closeOnExec); errno != 0 {
-		return step("keep inherited descriptors", errno)
-	}
-	return nil
+	return step("keep inherited descriptors", unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC))
 }
 
 // enterOwnMountNamespace unshares this thread and replaces the program, so that every thread of it is inside.
 func enterOwnMountNamespace(args []string) error {
 	runtime.LockOSThread()
-	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return step("unshare the mount namespace", err)
 	}
 	// Slave: what the host mounts later is seen here, what is mounted here is not seen there.
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_SLAVE, ""); err != nil {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return step("make mounts private", err)
 	}
 	argv := append([]string{"/proc/self/exe", "host", unsharedFlag}, args...)
-	return step("start again", syscall.Exec("/proc/self/exe", argv, os.Environ()))
+	return step("start again", unix.Exec("/proc/self/exe", argv, os.Environ()))
 }
 
 type host struct {
@@ -107,11 +105,10 @@ type host struct {
 }
 
 func newHost(o options) (*host, error) {
-	const prSetChildSubreaper = 36
-	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	// An answer to a platform that is gone must not end us in the middle of other work. Not ignored, since children would
 	// inherit that.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	h := &host{run: o.run, reaper: reap.New()}
 	for _, directory := range []string{o.run, h.path("sandboxes"), h.path("runtime"), h.path("cgroups")} {
 		if err := os.MkdirAll(directory, 0o711); err != nil {
@@ -141,8 +138,8 @@ func (h *host) holdRoots() error {
 	if err := os.MkdirAll(roots, 0o711); err != nil {
 		return step("make "+roots, err)
 	}
-	flags := uintptr(syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC)
-	return step("mount "+roots, syscall.Mount("tmpfs", roots, "tmpfs", flags, "mode=711,size=16m"))
+	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC)
+	return step("mount "+roots, unix.Mount("tmpfs", roots, "tmpfs", flags, "mode=711,size=16m"))
 }
 
 func (h *host) path(name string) string { return h.run + "/" + name }

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -86,7 +87,7 @@ func lockSlots() (func(), error) {
 	if err != nil {
 		return nil, step("open the slot lock", err)
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		_ = lock.Close()
 		return nil, step("take the slot lock", err)
 	}

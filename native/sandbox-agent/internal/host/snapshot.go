@@ -5,14 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/kernel"
 )
 
 const (
-	ext4Checkpoint = 0x4004662B // EXT4_IOC_CHECKPOINT, Linux 5.14
-	ficlone        = 0x40049409
-	unlinkedFlags  = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
+	unlinkedFlags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
 )
 
 // snapshot copies the disk of a sandbox, which runs or not, to a new file. Nothing writes while it is copied: the
@@ -71,7 +71,7 @@ func (h *host) copyDiskOf(from, to string, files map[string]string) (any, error)
 }
 
 // settle puts a file in its place once it is on the disk.
-func settle(part, to string) (*syscall.Stat_t, error) {
+func settle(part, to string) (*unix.Stat_t, error) {
 	file, err := os.Open(part)
 	if err != nil {
 		return nil, rootfsStep("open the copy", err)
@@ -88,8 +88,8 @@ func settle(part, to string) (*syscall.Stat_t, error) {
 		return nil, rootfsStep("open the folder of the copy", err)
 	}
 	defer folder.Close()
-	var stat syscall.Stat_t
-	if err := errors.Join(folder.Sync(), syscall.Fstat(int(file.Fd()), &stat)); err != nil {
+	var stat unix.Stat_t
+	if err := errors.Join(folder.Sync(), unix.Fstat(int(file.Fd()), &stat)); err != nil {
 		return nil, rootfsStep("write the copy", err)
 	}
 	return &stat, nil
@@ -106,21 +106,16 @@ func flush(disk string) error {
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(mount)
-	root, err := syscall.Open(descriptorPath(mount), syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	defer unix.Close(mount)
+	root, err := unix.Open(descriptorPath(mount), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return rootfsStep("open the disk's file system", err)
 	}
-	defer syscall.Close(root)
-	if _, _, errno := syscall.Syscall(sysSyncfsNumber, uintptr(root), 0, 0); errno != 0 {
-		return rootfsStep("write what is held back", errno)
+	defer unix.Close(root)
+	if err := unix.Syncfs(root); err != nil {
+		return rootfsStep("write what is held back", err)
 	}
-	flags := uint32(0)
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(root), ext4Checkpoint, uintptr(unsafe.Pointer(&flags)))
-	if errno != 0 {
-		return rootfsStep("empty the journal", errno)
-	}
-	return nil
+	return rootfsStep("empty the journal", unix.IoctlSetPointerInt(root, kernel.Ext4Checkpoint, 0))
 }
 
 // loopOf finds the device that a disk is attached to.
@@ -153,25 +148,25 @@ func withDisk(file string, work func(root string) error) error {
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(mount)
+	defer unix.Close(mount)
 	return work(descriptorPath(mount))
 }
 
 // replaceFiles writes files below a folder that a sandbox has written to: no link is followed, and what stands in the
 // place of a file is removed, not opened. Where a sandbox made something else of the folder, its will is kept.
 func replaceFiles(root string, files map[string]string) error {
-	top, err := syscall.Open(root, syscall.O_DIRECTORY|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)
+	top, err := unix.Open(root, unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return rootfsStep("open the files", err)
 	}
-	defer syscall.Close(top)
+	defer unix.Close(top)
 	for name, content := range files {
 		folder, err := openBeneath(top, filepath.Dir(name))
 		if err != nil {
 			continue
 		}
 		err = replaceFile(folder, filepath.Base(name), content)
-		_ = syscall.Close(folder)
+		_ = unix.Close(folder)
 		if err != nil {
 			return rootfsStep("write "+name, err)
 		}
@@ -180,30 +175,18 @@ func replaceFiles(root string, files map[string]string) error {
 }
 
 func openBeneath(top int, folder string) (int, error) {
-	path, err := syscall.BytePtrFromString(folder)
-	if err != nil {
-		return 0, err
-	}
-	how := struct{ flags, mode, resolve uint64 }{
-		flags:   syscall.O_RDONLY | syscall.O_DIRECTORY | syscall.O_CLOEXEC,
-		resolve: resolveInRoot | resolveNoSymlinks | resolveNoMagiclinks | resolveNoXdev,
-	}
-	fd, _, errno := syscall.Syscall6(sysOpenat2, uintptr(top), uintptr(unsafe.Pointer(path)),
-		uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(fd), nil
+	flags := uint64(unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC)
+	return unix.Openat2(top, folder, &unix.OpenHow{Flags: flags, Resolve: inRootOnly})
 }
 
 func replaceFile(folder int, name, content string) error {
-	if err := syscall.Unlinkat(folder, name); err != nil && err != syscall.ENOENT {
-		if err == syscall.EISDIR {
+	if err := unix.Unlinkat(folder, name, 0); err != nil && err != unix.ENOENT {
+		if err == unix.EISDIR {
 			return nil
 		}
 		return err
 	}
-	fd, err := syscall.Openat(folder, name, unlinkedFlags, 0o644)
+	fd, err := unix.Openat(folder, name, unlinkedFlags, 0o644)
 	if err != nil {
 		return err
 	}

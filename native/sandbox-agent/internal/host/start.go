@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const maxComplaintBytes = 4096
@@ -166,7 +168,7 @@ func (h *host) launch(sandbox string, p *plan) (int, error) {
 	if err != nil {
 		return 0, step("listen for the helper", err)
 	}
-	defer syscall.Close(listener)
+	defer unix.Close(listener)
 	folder := h.folder(sandbox)
 	// The thread stands in the sandbox's cgroup when it forks.
 	err = onThread(func() error {
@@ -187,7 +189,7 @@ func (h *host) launch(sandbox string, p *plan) (int, error) {
 	return pid, step("read the pid", err)
 }
 
-func (h *host) callRuntime(sandbox string, p *plan, listener int) (syscall.WaitStatus, error) {
+func (h *host) callRuntime(sandbox string, p *plan, listener int) (unix.WaitStatus, error) {
 	folder := h.folder(sandbox)
 	devnull, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
 	if err != nil {
@@ -195,7 +197,7 @@ func (h *host) callRuntime(sandbox string, p *plan, listener int) (syscall.WaitS
 	}
 	defer devnull.Close()
 	argv := append([]string{filepath.Base(p.Runtime), "--root", h.path("runtime"), "--log", folder + "/log"}, p.RuntimeFlags...)
-	attr := &syscall.SysProcAttr{Setsid: true}
+	attr := &unix.SysProcAttr{Setsid: true}
 	if p.RuntimeKind != "runc" { // which makes its own groups
 		group, err := h.cgroups.join(sandbox)
 		if err != nil {
@@ -233,7 +235,7 @@ func (h *host) coverCgroups() error {
 	if h.cgroups.version == "v2" {
 		return nil
 	}
-	if err := syscall.Unshare(syscall.CLONE_FS | syscall.CLONE_NEWNS); err != nil {
+	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
 		return step("unshare the runtime's mounts", err)
 	}
 	return h.cgroups.showUnified()
@@ -269,17 +271,17 @@ func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error 
 
 // listen makes the helper's socket under a name that only the host sees.
 func listen(path string) (int, error) {
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
 	}
-	if err = syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}); err == nil {
+	if err = unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err == nil {
 		if err = os.Chmod(path, 0o600); err == nil {
-			err = syscall.Listen(fd, 8)
+			err = unix.Listen(fd, 8)
 		}
 	}
 	if err != nil {
-		_ = syscall.Close(fd)
+		_ = unix.Close(fd)
 		return 0, err
 	}
 	return fd, nil

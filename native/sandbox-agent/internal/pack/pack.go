@@ -13,6 +13,8 @@ import (
 	"sort"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -98,7 +100,7 @@ func merged(name string, layers []string) []string {
 	var found []string
 	for _, layer := range layers {
 		info, err := os.Lstat(path.Join(layer, name))
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 			continue
 		}
 		if err != nil || !info.IsDir() { // a file or a whiteout covers whatever lies below
@@ -113,7 +115,7 @@ func merged(name string, layers []string) []string {
 }
 
 func opaque(file string, value []byte) bool {
-	count, err := syscall.Getxattr(file, opaqueXattr, value)
+	count, err := unix.Getxattr(file, opaqueXattr, value)
 	return err == nil && count == 1 && value[0] == 'y'
 }
 
@@ -163,7 +165,7 @@ func (p *packer) content(file string) error {
 // xattrsOf leaves out what overlayfs keeps its own book with.
 func xattrsOf(file string) map[string]string {
 	list := make([]byte, maxXattrList)
-	count, err := syscall.Listxattr(file, list)
+	count, err := unix.Listxattr(file, list)
 	if err != nil || count <= 0 {
 		return nil
 	}
@@ -173,7 +175,7 @@ func xattrsOf(file string) map[string]string {
 			continue
 		}
 		value := make([]byte, maxXattrList)
-		if size, err := syscall.Getxattr(file, name, value); err == nil {
+		if size, err := unix.Getxattr(file, name, value); err == nil {
 			found[xattrRecord+name] = string(value[:size])
 		}
 	}

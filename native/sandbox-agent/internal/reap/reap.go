@@ -8,19 +8,21 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Reaper owns wait4 for the whole process.
 type Reaper struct {
 	mu      sync.Mutex
-	waiting map[int]chan syscall.WaitStatus
+	waiting map[int]chan unix.WaitStatus
 }
 
 // New starts collecting; there is one per process and it lives as long.
 func New() *Reaper {
-	r := &Reaper{waiting: map[int]chan syscall.WaitStatus{}}
+	r := &Reaper{waiting: map[int]chan unix.WaitStatus{}}
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGCHLD)
+	signal.Notify(signals, unix.SIGCHLD)
 	go func() {
 		for range signals {
 			r.collect()
@@ -30,7 +32,7 @@ func New() *Reaper {
 }
 
 // Start forks on the calling thread, whose namespaces and cgroups the child inherits. The channel gives one status.
-func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int, <-chan unix.WaitStatus, error) {
 	// The lock spans the fork, so that an exit is never collected before somebody waits for it.
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,7 +40,7 @@ func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int,
 	if err != nil {
 		return 0, nil, err
 	}
-	done := make(chan syscall.WaitStatus, 1)
+	done := make(chan unix.WaitStatus, 1)
 	r.waiting[pid] = done
 	return pid, done, nil
 }
@@ -46,9 +48,9 @@ func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int,
 func (r *Reaper) collect() {
 	for {
 		r.mu.Lock()
-		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
-		if err == syscall.EINTR {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
+		if err == unix.EINTR {
 			r.mu.Unlock()
 			continue
 		}

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/fsat"
 )
@@ -44,7 +45,7 @@ func (l *layer) folder(name string, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	if kind != 0 && kind != syscall.S_IFDIR {
+	if kind != 0 && kind != unix.S_IFDIR {
 		hidden = isWhiteout(parent, base)
 		if err := l.replace(parent, base); err != nil {
 			return err
@@ -52,7 +53,7 @@ func (l *layer) folder(name string, header *tar.Header) error {
 		kind = 0
 	}
 	if kind == 0 {
-		if err := syscall.Mkdirat(parent, base, 0o700); err != nil {
+		if err := unix.Mkdirat(parent, base, 0o700); err != nil {
 			return err
 		}
 	}
@@ -60,9 +61,9 @@ func (l *layer) folder(name string, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(fd)
+	defer unix.Close(fd)
 	if hidden { // what lies below was taken away by this same layer
-		if err := fsetxattr(fd, opaqueXattr, []byte("y")); err != nil {
+		if err := unix.Fsetxattr(fd, opaqueXattr, []byte("y"), 0); err != nil {
 			return err
 		}
 	}
@@ -79,12 +80,12 @@ func (l *layer) file(name string, header *tar.Header, content io.Reader) error {
 	if err != nil {
 		return err
 	}
-	flags := syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
-	fd, err := syscall.Openat(parent, base, flags, pathOnlyMode)
+	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	fd, err := unix.Openat(parent, base, flags, pathOnlyMode)
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(fd)
+	defer unix.Close(fd)
 	if err := l.copyTo(fd, content); err != nil {
 		return err
 	}
@@ -99,8 +100,8 @@ func (l *layer) copyTo(fd int, content io.Reader) error {
 	for {
 		count, err := content.Read(l.buffer)
 		for rest := l.buffer[:count]; len(rest) > 0; {
-			written, err := syscall.Write(fd, rest)
-			if err == syscall.EINTR {
+			written, err := unix.Write(fd, rest)
+			if err == unix.EINTR {
 				continue
 			}
 			if err != nil {
@@ -126,11 +127,11 @@ func (l *layer) symlink(name string, header *tar.Header) error {
 		return err
 	}
 	// Where it leads is the sandbox's own business: it is followed there only.
-	if err := fsat.Symlink(header.Linkname, parent, base); err != nil {
+	if err := unix.Symlinkat(header.Linkname, parent, base); err != nil {
 		return err
 	}
 	uid, gid := l.owner(header)
-	if err := syscall.Fchownat(parent, base, uid, gid, atSymlinkNofollow); err != nil {
+	if err := unix.Fchownat(parent, base, uid, gid, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
 	}
 	fsat.SetTime(parent, base, header.ModTime)
@@ -146,15 +147,15 @@ func (l *layer) link(name string, header *tar.Header) error {
 	if err != nil {
 		return asMissingTarget(err, name, header.Linkname)
 	}
-	if from, err = syscall.Dup(from); err != nil { // the next lookup forgets the one before
+	if from, err = unix.Dup(from); err != nil { // the next lookup forgets the one before
 		return err
 	}
-	defer syscall.Close(from)
+	defer unix.Close(from)
 	kind, err := kindAt(from, fromBase)
 	if err != nil {
 		return err
 	}
-	if kind == 0 || kind == syscall.S_IFDIR || kind == syscall.S_IFCHR {
+	if kind == 0 || kind == unix.S_IFDIR || kind == unix.S_IFCHR {
 		return hostile(name, fmt.Sprintf("is a hard link to %q, which is no file of this layer", shown(header.Linkname)))
 	}
 	if target == name {
@@ -164,7 +165,7 @@ func (l *layer) link(name string, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	return fsat.Link(from, fromBase, parent, base)
+	return unix.Linkat(from, fromBase, parent, base, 0)
 }
 
 func (l *layer) fifo(name string, header *tar.Header) error {
@@ -172,11 +173,11 @@ func (l *layer) fifo(name string, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	if err := mknodat(parent, base, syscall.S_IFIFO|uint32(header.Mode&0o777), 0); err != nil {
+	if err := unix.Mknodat(parent, base, unix.S_IFIFO|uint32(header.Mode&0o777), 0); err != nil {
 		return err
 	}
 	uid, gid := l.owner(header)
-	return syscall.Fchownat(parent, base, uid, gid, atSymlinkNofollow)
+	return unix.Fchownat(parent, base, uid, gid, unix.AT_SYMLINK_NOFOLLOW)
 }
 
 func (l *layer) whiteout(folder, name string) error {
@@ -191,8 +192,8 @@ func (l *layer) whiteout(folder, name string) error {
 	case err != nil:
 		return err
 	case kind == 0:
-		return mknodat(parent, base, syscall.S_IFCHR, 0)
-	case kind == syscall.S_IFDIR: // this layer's own; only what lies below it goes
+		return unix.Mknodat(parent, base, unix.S_IFCHR, 0)
+	case kind == unix.S_IFDIR: // this layer's own; only what lies below it goes
 		return l.makeOpaque(folder + "/" + name)
 	}
 	return nil // this layer has another one of its own in its place
@@ -200,7 +201,7 @@ func (l *layer) whiteout(folder, name string) error {
 
 func (l *layer) makeOpaque(folder string) error {
 	if folder == "." {
-		return fsetxattr(l.root, opaqueXattr, []byte("y"))
+		return unix.Fsetxattr(l.root, opaqueXattr, []byte("y"), 0)
 	}
 	parent, base, err := l.locate(folder, true)
 	if err != nil {
@@ -209,18 +210,18 @@ func (l *layer) makeOpaque(folder string) error {
 	if kind, err := kindAt(parent, base); err != nil {
 		return err
 	} else if kind == 0 {
-		if err := syscall.Mkdirat(parent, base, implicitFolderMode); err != nil {
+		if err := unix.Mkdirat(parent, base, implicitFolderMode); err != nil {
 			return err
 		}
-	} else if kind != syscall.S_IFDIR {
+	} else if kind != unix.S_IFDIR {
 		return hostile(folder, "is made opaque and is no directory")
 	}
 	fd, err := fsat.OpenFolder(parent, base)
 	if err != nil {
 		return err
 	}
-	defer syscall.Close(fd)
-	return fsetxattr(fd, opaqueXattr, []byte("y"))
+	defer unix.Close(fd)
+	return unix.Fsetxattr(fd, opaqueXattr, []byte("y"), 0)
 }
 
 // makeRoom answers where the entry goes; what an earlier entry of the same name left is removed.
@@ -240,10 +241,10 @@ func (l *layer) makeRoom(name string) (int, string, error) {
 // takes the set-user-id bit and capabilities away.
 func (l *layer) own(fd int, header *tar.Header) error {
 	uid, gid := l.owner(header)
-	if err := syscall.Fchown(fd, uid, gid); err != nil {
+	if err := unix.Fchown(fd, uid, gid); err != nil {
 		return err
 	}
-	if err := syscall.Fchmod(fd, uint32(header.Mode&permissionBits)); err != nil {
+	if err := unix.Fchmod(fd, uint32(header.Mode&permissionBits)); err != nil {
 		return err
 	}
 	kept := 0
@@ -255,7 +256,7 @@ func (l *layer) own(fd int, header *tar.Header) error {
 		if kept++; kept > maxXattrs {
 			return hostile(header.Name, "has too many attributes")
 		}
-		if err := fsetxattr(fd, name, []byte(value)); err != nil && !errors.Is(err, syscall.EOPNOTSUPP) {
+		if err := unix.Fsetxattr(fd, name, []byte(value), 0); err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
 			return err
 		}
 	}
@@ -286,7 +287,7 @@ func (l *layer) owner(header *tar.Header) (int, int) {
 
 func asMissingTarget(err error, name, target string) error {
 	var known *Failure
-	if errors.As(err, &known) || !errors.Is(err, syscall.ENOENT) {
+	if errors.As(err, &known) || !errors.Is(err, unix.ENOENT) {
 		return err
 	}
 	return hostile(name, fmt.Sprintf("is a hard link to %q, which is no file of this layer", shown(target)))

@@ -10,7 +10,8 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const memoryGoal = 64 << 20
@@ -61,37 +62,36 @@ func Run(args []string) int {
 
 // endWithParent: nobody would take what is unpacked for a platform that was killed.
 func endWithParent() {
-	const prSetPdeathsig = 1
-	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetPdeathsig, uintptr(syscall.SIGKILL), 0)
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 }
 
 func unpackInto(folder string, stream io.Reader, most limits) (*Report, error) {
 	report := &Report{}
-	syscall.Umask(0)
+	unix.Umask(0)
 	if err := confine(folder); err != nil {
 		return report, err
 	}
-	root, err := syscall.Open(".", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	root, err := unix.Open(".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return report, err
 	}
-	defer syscall.Close(root)
+	defer unix.Close(root)
 	return report, newLayer(root, most, report).unpack(stream)
 }
 
 // confine makes the folder all that this process can reach; the other namespaces keep it from the network and from
 // whatever else root may do to the machine.
 func confine(folder string) error {
-	if err := syscall.Unshare(syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC); err != nil {
+	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC); err != nil {
 		return err
 	}
-	if err := syscall.Chdir(folder); err != nil {
+	if err := unix.Chdir(folder); err != nil {
 		return err
 	}
-	if err := syscall.Chroot("."); err != nil {
+	if err := unix.Chroot("."); err != nil {
 		return err
 	}
-	return syscall.Chdir("/")
+	return unix.Chdir("/")
 }
 
 func failureOf(err error) *Failure {
@@ -99,7 +99,7 @@ func failureOf(err error) *Failure {
 	switch {
 	case errors.As(err, &known):
 		return known
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		return &Failure{"DISK_FULL", "no space is left for it"}
 	}
 	return &Failure{"IO_ERROR", err.Error()}

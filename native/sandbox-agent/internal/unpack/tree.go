@@ -3,13 +3,11 @@ package unpack
 import (
 	"path"
 	"strings"
-	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/fsat"
 )
-
-const atSymlinkNofollow = 0x100
 
 // tree reaches entries of the layer step by step, without ever following a link. The folder of the last entry is kept
 // open: archives come folder by folder.
@@ -30,13 +28,13 @@ func (t *tree) locate(name string, create bool) (int, string, error) {
 	if t.parent >= 0 && t.parentPath == folder {
 		return t.parent, base, nil
 	}
-	at, err := syscall.Dup(t.root)
+	at, err := unix.Dup(t.root)
 	if err != nil {
 		return -1, "", err
 	}
 	for _, part := range strings.Split(folder, "/") {
 		next, err := t.step(at, part, create, name)
-		_ = syscall.Close(at)
+		_ = unix.Close(at)
 		if err != nil {
 			return -1, "", err
 		}
@@ -49,12 +47,12 @@ func (t *tree) locate(name string, create bool) (int, string, error) {
 
 func (t *tree) step(at int, part string, create bool, whole string) (int, error) {
 	fd, err := fsat.OpenFolder(at, part)
-	if err == syscall.ENOENT && create {
-		if err = syscall.Mkdirat(at, part, implicitFolderMode); err == nil {
+	if err == unix.ENOENT && create {
+		if err = unix.Mkdirat(at, part, implicitFolderMode); err == nil {
 			fd, err = fsat.OpenFolder(at, part)
 		}
 	}
-	if err == syscall.ENOTDIR || err == syscall.ELOOP {
+	if err == unix.ENOTDIR || err == unix.ELOOP {
 		if create && isWhiteout(at, part) {
 			return t.reopen(at, part)
 		}
@@ -65,18 +63,18 @@ func (t *tree) step(at int, part string, create bool, whole string) (int, error)
 
 // reopen makes a folder where this layer has first taken away what lay below.
 func (t *tree) reopen(at int, part string) (int, error) {
-	if err := fsat.Unlink(at, part, 0); err != nil {
+	if err := unix.Unlinkat(at, part, 0); err != nil {
 		return -1, err
 	}
-	if err := syscall.Mkdirat(at, part, implicitFolderMode); err != nil {
+	if err := unix.Mkdirat(at, part, implicitFolderMode); err != nil {
 		return -1, err
 	}
 	fd, err := fsat.OpenFolder(at, part)
 	if err != nil {
 		return -1, err
 	}
-	if err := fsetxattr(fd, opaqueXattr, []byte("y")); err != nil {
-		_ = syscall.Close(fd)
+	if err := unix.Fsetxattr(fd, opaqueXattr, []byte("y"), 0); err != nil {
+		_ = unix.Close(fd)
 		return -1, err
 	}
 	return fd, nil
@@ -84,7 +82,7 @@ func (t *tree) reopen(at int, part string) (int, error) {
 
 func (t *tree) forgetParent() {
 	if t.parent >= 0 {
-		_ = syscall.Close(t.parent)
+		_ = unix.Close(t.parent)
 	}
 	t.parent, t.parentPath = -1, ""
 }
@@ -99,38 +97,16 @@ func (t *tree) replace(parent int, name string) error {
 
 func kindAt(at int, name string) (uint32, error) {
 	stat, err := fsat.Lstat(at, name)
-	if err == syscall.ENOENT {
+	if err == unix.ENOENT {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	return stat.Mode & syscall.S_IFMT, nil
+	return stat.Mode & unix.S_IFMT, nil
 }
 
 func isWhiteout(at int, name string) bool {
 	stat, err := fsat.Lstat(at, name)
-	return err == nil && stat.Mode&syscall.S_IFMT == syscall.S_IFCHR && stat.Rdev == 0
-}
-
-func mknodat(at int, name string, mode uint32, device int) error {
-	pointer, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return err
-	}
-	return fsat.Result(syscall.Syscall6(syscall.SYS_MKNODAT, uintptr(at), uintptr(unsafe.Pointer(pointer)), uintptr(mode),
-		uintptr(device), 0, 0))
-}
-
-func fsetxattr(fd int, name string, value []byte) error {
-	pointer, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return err
-	}
-	var content unsafe.Pointer
-	if len(value) > 0 {
-		content = unsafe.Pointer(&value[0])
-	}
-	return fsat.Result(syscall.Syscall6(syscall.SYS_FSETXATTR, uintptr(fd), uintptr(unsafe.Pointer(pointer)), uintptr(content),
-		uintptr(len(value)), 0, 0))
+	return err == nil && stat.Mode&unix.S_IFMT == unix.S_IFCHR && stat.Rdev == 0
 }

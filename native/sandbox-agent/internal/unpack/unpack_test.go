@@ -5,8 +5,9 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/tarseed"
 )
@@ -14,11 +15,11 @@ import (
 // openLayer unpacks without the lock on the folder, so that what keeps entries inside is shown by itself.
 func openLayer(t *testing.T, folder string, archive []byte) error {
 	t.Helper()
-	root, err := syscall.Open(folder, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	root, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Close(root)
+	defer unix.Close(root)
 	return newLayer(root, limits{bytes: 1 << 20, entries: 200}, &Report{}).unpack(bytes.NewReader(archive))
 }
 

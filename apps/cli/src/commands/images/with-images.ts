@@ -2,7 +2,7 @@ import { openImages, type ImageUpkeep } from '@svc/platform';
 import type { Command } from 'commander';
 import { CommandFailure } from '../../client/command-failure.ts';
 import { Output } from '../../client/output.ts';
-import { readConfiguration } from '../../configuration.ts';
+import { createHelper, readConfiguration } from '../../configuration.ts';
 
 export interface ImagesFlags {
   data?: string;
@@ -29,7 +29,10 @@ export async function withImages(
   const stop = new AbortController();
   const interrupt = (): void => stop.abort(new CommandFailure('interrupted', { exitCode: 130 }));
   process.once('SIGINT', interrupt);
-  const images = await openImages(readConfiguration(flags).value);
+  const images = await openImages(
+    readConfiguration(flags).value,
+    createHelper((line) => process.stderr.write(`svc: ${line}\n`)),
+  );
   try {
     const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
     await work(images, output, stop.signal);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
+import type { HelperBinaries } from '@svc/helper-binary';
 import type { SandboxesConfig } from '../../config.ts';
-import { verifyHelperBinary } from '../drivers/local/helper-binary.ts';
 import { imagesInUse } from '../drivers/local/kept-sandbox.ts';
 import type { ImageCatalog } from '../../domain/images/catalog.ts';
 import { createCatalog } from './default-catalog.ts';
@@ -15,8 +15,8 @@ export interface ImageStoreSetting extends Pick<ImageStoreOptions, 'nowMs' | 'lo
   readonly catalog: ImageCatalog;
   /** The platform's data folder, absolute. */
   readonly dataFolder: string;
-  /** Folder of the helper binaries. */
-  readonly helperFolder: string;
+  /** Provides the program that unpacks layers. */
+  readonly helperBinaries: HelperBinaries;
 }
 
 const MiB = 1024 * 1024;
@@ -26,17 +26,16 @@ export function createImageStore({
   config,
   catalog,
   dataFolder,
-  helperFolder,
+  helperBinaries,
   ...others
 }: ImageStoreSetting): ImageStore {
   const folder = sandboxesFolderOf(dataFolder);
-  let helper: Promise<string> | null = null;
   return new ImageStore({
     ...others,
     folder: config.image_cache ?? join(folder, 'images'),
     catalog,
     owner: folder,
-    unpack: helperUnpacker(() => (helper ??= verifyHelperBinary(helperFolder, process.arch))),
+    unpack: helperUnpacker(async () => (await helperBinaries(process.arch)).file),
     registry: registrySource({ settings: config.registries, proxy: config.image_proxy ?? null, nowMs: others.nowMs }),
     maxImageBytes: config.image_max_mb * MiB,
     sleep: (delayMs, signal) => sleepFor(delayMs, undefined, { signal }),

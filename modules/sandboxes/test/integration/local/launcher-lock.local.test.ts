@@ -5,8 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { skippedTitle, waitFor } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import { HELPER_FOLDER, localDriverReason, localSubject } from '../../support/local-subject.ts';
-import { verifyHelperBinary } from '../../../src/adapters/drivers/local/helper-binary.ts';
+import { helperBinaries, localDriverReason, localSubject } from '../../support/local-subject.ts';
 
 const reason = localDriverReason();
 const title = 'the launcher of a run folder';
@@ -32,7 +31,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const subject = await localSubject();
     const { driver, runFolder } = subject;
     await mkdir(runFolder, { recursive: true });
-    const binary = await verifyHelperBinary(HELPER_FOLDER, process.arch);
+    const { file: binary } = await helperBinaries(process.arch);
     const first = spawn(binary, ['host', '--run', runFolder], { stdio: ['pipe', 'pipe', 'inherit'] });
     const ended = once(first, 'exit');
     try {

@@ -1,8 +1,8 @@
+import type { HelperBinaries } from '@svc/helper-binary';
 import type { Logger } from '@svc/telemetry';
 import type { ImageCatalog } from '../../../domain/images/catalog.ts';
 import type { ImageStore } from '../../images/image-store.ts';
 import type { DriverStatus } from '../../../domain/driver.ts';
-import { verifyHelperBinary } from '../local/helper-binary.ts';
 import { DockerImages, type RegistryLogin } from './docker-images.ts';
 import { DockerNetworks, type Egress } from './docker-networks.ts';
 import { EngineClient, EngineUnreachable } from './engine-client.ts';
@@ -18,8 +18,7 @@ export const GVISOR_RUNTIME = 'runsc';
 export interface DockerDriverOptions {
   readonly engine: EngineSettings;
   readonly owners: Owners;
-  /** Folder of the helper binaries and their SHA256SUMS. */
-  readonly helperFolder: string;
+  readonly helperBinaries: HelperBinaries;
   readonly catalog: ImageCatalog;
   readonly images: ImageStore;
   readonly logins: readonly RegistryLogin[];
@@ -47,16 +46,16 @@ export async function openEngine(
   options: DockerDriverOptions,
   signal: AbortSignal,
 ): Promise<{ readonly engine: Engine; readonly status: DriverStatus }> {
-  const { owners, helperFolder, catalog, images, logins, addressPrefix, nameservers, network, log } = options;
+  const { owners, helperBinaries, catalog, images, logins, addressPrefix, nameservers, network, log } = options;
   const client = new EngineClient(await readEndpoint(options.engine));
   try {
     const version = await client.greet(signal);
     const facts = readFacts(await client.json('GET', '/info', { signal }), version);
-    const helperFile = await verifyHelperBinary(helperFolder, facts.architecture);
-    const helperVolume = await installHelper(client, helperFile, signal);
+    const helper = await helperBinaries(facts.architecture, signal);
+    const helperVolume = await installHelper(client, helper.file, signal);
     const networks = new DockerNetworks({ client, owner: owners.current, addressPrefix, nameservers, network });
     const egress = await networks.open(signal);
-    const packer = await verifyHelperBinary(helperFolder, process.arch);
+    const { file: packer } = await helperBinaries(process.arch, signal);
     const memory = new MemoryWatch(client, owners, log);
     memory.start();
     const engine: Engine = {

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AppError, isAppError } from '@svc/errors';
+import type { HelperBinaries } from '@svc/helper-binary';
 import type { Logger } from '@svc/telemetry';
 import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
 import { isCauseCode, sandboxErrors } from '../../../errors.ts';
@@ -31,8 +32,7 @@ export interface LocalDriverOptions {
   readonly dataFolder: string;
   /** For sockets and bundles. In memory, with a short path, and the same at every start with the same data. */
   readonly runFolder: string;
-  /** Folder of the helper binaries and their SHA256SUMS. */
-  readonly helperFolder: string;
+  readonly helperBinaries: HelperBinaries;
   readonly images: ImageStore;
   readonly runtime: 'auto' | RuntimeKind;
   /** Determines the isolation that most sandboxes use. */

@@ -1,9 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import type { HelperBinaries, HelperBinary } from '@svc/helper-binary';
 import type { Logger } from '@svc/telemetry';
 import type { DriverStatus } from '../../../domain/driver.ts';
-import { installHelperBinary } from './helper-binary.ts';
 import { DiskTemplates } from './disk-template.ts';
 import { findRunsc, type Runsc } from './gvisor/find-runsc.ts';
 import { LauncherProcess } from './launcher-process.ts';
@@ -14,7 +14,7 @@ import { describeRuntime, findRuntime, type Runtime, type RuntimeKind } from './
 export interface MachineOptions {
   readonly dataFolder: string;
   readonly runFolder: string;
-  readonly helperFolder: string;
+  readonly helperBinaries: HelperBinaries;
   readonly runtime: 'auto' | RuntimeKind;
   readonly runsc: string | null;
   readonly nameservers: readonly string[];
@@ -45,8 +45,8 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
   const runtime = findRuntime(options.runtime);
   if (runtime === null)
     return unavailable(`${options.runtime} is not installed`, `apt-get install -y ${options.runtime}`);
-  const { dataFolder, runFolder, helperFolder, nameservers, log } = options;
-  const helperFile = await installHelperBinary(helperFolder, runFolder, process.arch);
+  const { dataFolder, runFolder, helperBinaries, nameservers, log } = options;
+  const helperFile = await installHelper(await helperBinaries(process.arch), runFolder);
   await mkdir(join(dataFolder, 'disks'), { recursive: true, mode: 0o700 });
   const launcher = new LauncherProcess({ binary: helperFile, runFolder, log });
   const facts = await launcher.ready();
@@ -69,6 +69,25 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
     gvisor: machine.gvisor.fault === null,
   };
   return { machine, status: { available: true, details } };
+}
+
+/**
+ * Copies the helper to where sandboxes can read it, because the project folder may be inside a private home directory.
+ * Returns the path.
+ */
+async function installHelper(helper: HelperBinary, runFolder: string): Promise<string> {
+  await mkdir(runFolder, { recursive: true, mode: 0o711 });
+  const target = join(runFolder, `agent-${helper.sha256.slice(0, 16)}`);
+  const isThere = await stat(target).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return target;
+  const temporary = `${target}.${process.pid}`;
+  await copyFile(helper.file, temporary);
+  await chmod(temporary, 0o755);
+  await rename(temporary, target);
+  return target;
 }
 
 function whatLacks(): MachineOutcome | null {

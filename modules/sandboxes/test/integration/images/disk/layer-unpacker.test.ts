@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describeRequiring, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { verifyHelperBinary } from '../../../../src/adapters/drivers/local/helper-binary.ts';
-import { HELPER_FOLDER } from '../../../support/local-subject.ts';
+import { helperBinaries } from '../../../support/local-subject.ts';
 import { tarArchive, type TarEntry } from '../../../support/tar-archive.ts';
 import { helperUnpacker, type UnpackedLayer } from '../../../../src/adapters/images/disk/layer-unpacker.ts';
 
 const LIMITS = { maxBytes: 1_000_000, maxEntries: 50 };
 
 describeRequiring(['linux', 'root', 'command:getfattr'], 'unpacking a layer', () => {
-  const unpack = helperUnpacker(() => verifyHelperBinary(HELPER_FOLDER, process.arch));
+  const unpack = helperUnpacker(async () => (await helperBinaries(process.arch)).file);
   let folder: TemporaryFolder;
   let root: string;
   beforeEach(async () => {

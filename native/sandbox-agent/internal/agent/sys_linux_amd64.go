@@ -1,3 +1,0 @@
-package agent
-
-const sysRenameat2 = 316

@@ -1,3 +1,0 @@
-package boot
-
-const sysSeccomp = 277

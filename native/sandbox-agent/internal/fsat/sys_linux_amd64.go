@@ -1,6 +1,0 @@
-package fsat
-
-const (
-	sysFstatat   = 262
-	sysRenameat2 = 316
-)

@@ -1,6 +1,0 @@
-package fsat
-
-const (
-	sysFstatat   = 79
-	sysRenameat2 = 276
-)

@@ -1,7 +1,0 @@
-package host
-
-const (
-	sysSetnsNumber  = 308
-	sysKeyctl       = 250
-	sysSyncfsNumber = 306
-)

@@ -1,7 +1,0 @@
-package host
-
-const (
-	sysSetnsNumber  = 268
-	sysKeyctl       = 219
-	sysSyncfsNumber = 267
-)
