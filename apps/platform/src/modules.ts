@@ -88,6 +88,7 @@ function createClusters(deps: ServiceModulesDeps): Promise<ClustersModule> {
   const { config, log, metrics, folder, databases, access, audit, rights, clientOf, quotaLimits, endpoints } = deps;
   return createClustersModule({
     kysely: databases.main.kysely,
+    events: databases.main.events,
     config: config.clusters,
     log,
     metrics,

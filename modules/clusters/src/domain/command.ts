@@ -106,9 +106,9 @@ export interface CommandReceiver {
 export interface CommandStore {
   /**
    * Throws `IDEMPOTENCY_CONFLICT` or `TOO_MANY_COMMANDS`. A deployment supersedes queued ones of the same project and
-   * namespace; their ids are returned.
+   * namespace.
    */
-  submit(submission: CommandSubmission): Promise<{ commandId: string; replayed: boolean; superseded: string[] }>;
+  submit(submission: CommandSubmission): Promise<{ commandId: string; replayed: boolean }>;
   /** Returns the id of the command created with this key; throws `IDEMPOTENCY_CONFLICT`. */
   replay(clusterId: string, idempotency: IdempotencyKey): Promise<string | undefined>;
   find(clusterId: string, id: string): Promise<Command | undefined>;
@@ -118,6 +118,8 @@ export interface CommandStore {
   open(clusterId: string, states: readonly CommandState[], limit: number): Promise<Command[]>;
   /** Ids of the clusters that have a queued command. */
   waitingClusters(limit: number): Promise<string[]>;
+  /** Unfinished commands that were sent and are to be cancelled. */
+  cancelling(limit: number): Promise<Pick<Command, 'clusterId' | 'id'>[]>;
   /** queued -> dispatched. Returns false if it is no longer queued. */
   claim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<boolean>;
   /** Resends the command to an instance that may not have it. Returns false if it has finished. */

@@ -1,3 +1,4 @@
+import { publishEvents } from '@svc/sql';
 import { sql } from 'kysely';
 import {
   OPEN_STATES,
@@ -9,6 +10,7 @@ import {
   type CommandStore,
 } from '../domain/command.ts';
 import { pageOf, type PageRequest } from '../domain/paging.ts';
+import { CLUSTER_CHANNELS } from './channels.ts';
 import { addNote, appendNote, readNotes } from './command-notes.ts';
 import { COMMAND_COLUMNS, toCommand } from './command-rows.ts';
 import { findReplay, submitCommand } from './command-submit.ts';
@@ -46,6 +48,16 @@ export function createCommandStore(database: ClusterDatabase): CommandStore {
         .limit(limit)
         .execute();
       return rows.map((row) => row.cluster_id);
+    },
+    cancelling: async (limit) => {
+      const rows = await database
+        .selectFrom('cluster_command')
+        .select(['cluster_id', 'id'])
+        .where('state', 'in', ['dispatched', 'running'])
+        .where('cancel_requested_at', 'is not', null)
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({ clusterId: row.cluster_id, id: row.id }));
     },
     claim: (id, receiver, at, deadlineAt) => claim(database, id, receiver, at, deadlineAt),
     reclaim: (id, receiver, at, deadlineAt) => reclaim(database, id, receiver, at, deadlineAt),
@@ -215,6 +227,8 @@ function requestCancel(database: ClusterDatabase, clusterId: string, id: string,
       .where('id', '=', id)
       .where('state', 'in', ['dispatched', 'running'])
       .execute();
+    await publishEvents(transaction, CLUSTER_CHANNELS.command, [id]);
+    await publishEvents(transaction, CLUSTER_CHANNELS.cancel, [`${clusterId}/${id}`]);
     return state;
   });
 }
