@@ -220,9 +220,13 @@ export class CommandDispatcher {
     const payload = await commands.payload(command.id);
     const now = clock.now();
     const deadlineAt = timestampAfter(now, command.timeoutMs);
-    if (payload === undefined || !(await commands.claim(command.id, link, now.toISOString(), deadlineAt))) {
-      return; // just cancelled, superseded or deleted
+    if (payload === undefined) return; // just deleted
+    const outcome = await commands.claim(command.id, link, now.toISOString(), deadlineAt);
+    if (outcome === 'superseded') {
+      this.detach(link);
+      link.supersede();
     }
+    if (outcome !== 'claimed') return; // `gone`: just cancelled or superseded
     await this.#sendCommand(link, command, payload);
   }
 

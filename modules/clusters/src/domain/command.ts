@@ -98,9 +98,15 @@ export interface CommandOutcome {
 
 /** The process that receives a command, and the on-disk outbox that it shares with its predecessors and successors. */
 export interface CommandReceiver {
+  clusterId: string;
+  /** Only the agent's newest connection takes commands. */
+  epoch: number;
   instanceId: string | null;
   outboxId: string | null;
 }
+
+/** `gone`: the command is no longer queued. `superseded`: the agent has a newer connection. */
+export type ClaimOutcome = 'claimed' | 'gone' | 'superseded';
 
 /** Stores commands before they are sent: a command that is not stored was never issued. */
 export interface CommandStore {
@@ -120,9 +126,9 @@ export interface CommandStore {
   waitingClusters(limit: number): Promise<string[]>;
   /** Unfinished commands that were sent and are to be cancelled. */
   cancelling(limit: number): Promise<Pick<Command, 'clusterId' | 'id'>[]>;
-  /** queued -> dispatched. Returns false if it is no longer queued. */
-  claim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<boolean>;
-  /** Resends the command to an instance that may not have it. Returns false if it has finished. */
+  /** queued -> dispatched. */
+  claim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<ClaimOutcome>;
+  /** Resends the command to an instance that may not have it. Returns false if it or the connection has ended. */
   reclaim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<boolean>;
   acknowledge(clusterId: string, id: string, running: boolean, at: string): Promise<boolean>;
   /**

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import {
   OPEN_STATES,
   isFinished,
+  type ClaimOutcome,
   type Command,
   type CommandOutcome,
   type CommandReceiver,
@@ -109,6 +110,7 @@ async function reclaim(
   at: string,
   deadlineAt: string,
 ): Promise<boolean> {
+  if (!(await isNewest(database, receiver))) return false;
   const { numUpdatedRows } = await database
     .updateTable('cluster_command')
     .set((columns) => ({
@@ -144,7 +146,8 @@ async function listCommands(database: ClusterDatabase, clusterId: string, page: 
 }
 
 function claim(database: ClusterDatabase, id: string, receiver: CommandReceiver, at: string, deadlineAt: string) {
-  return database.transaction().execute(async (transaction) => {
+  return database.transaction().execute(async (transaction): Promise<ClaimOutcome> => {
+    if (!(await isNewest(transaction, receiver))) return 'superseded';
     const { numUpdatedRows } = await transaction
       .updateTable('cluster_command')
       .set({
@@ -158,10 +161,20 @@ function claim(database: ClusterDatabase, id: string, receiver: CommandReceiver,
       .where('id', '=', id)
       .where('state', '=', 'queued')
       .executeTakeFirst();
-    if (numUpdatedRows === 0n) return false;
+    if (numUpdatedRows === 0n) return 'gone';
     await appendNote(transaction, id, 'state', { state: 'dispatched' }, at);
-    return true;
+    return 'claimed';
   });
+}
+
+/** A replica that was paused may still hold the connection that its agent replaced. */
+async function isNewest(database: ClusterDatabase, { clusterId, epoch }: CommandReceiver): Promise<boolean> {
+  const row = await database
+    .selectFrom('cluster')
+    .select('connection_epoch')
+    .where('id', '=', clusterId)
+    .executeTakeFirst();
+  return row?.connection_epoch === epoch;
 }
 
 function acknowledge(database: ClusterDatabase, clusterId: string, id: string, running: boolean, at: string) {
