@@ -12,7 +12,7 @@ import {
   UpgradeRouter,
   type ClientOfRequest,
   type HttpApp,
-  type ReadinessCheck,
+  type HealthOptions,
 } from '@svc/http';
 import { createWorkspaceTraffic, type Usage, type WorkspaceTraffic } from '@svc/quotas';
 import type { ReplicaRegistry } from '@svc/replicas';
@@ -27,6 +27,7 @@ import { Lifecycle } from './lifecycle.ts';
 import { createServiceModules, type ServiceModules } from './modules.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
 import { joinInstallation } from './replica.ts';
+import { Shutdown, shutdownTimes } from './shutdown.ts';
 import { VERSION } from './version.ts';
 
 export interface ComposeOptions {
@@ -53,6 +54,7 @@ export interface Composition {
   upgrades: UpgradeRouter;
   clientOf: ClientOfRequest;
   endpoints: Endpoints;
+  shutdown: Shutdown;
   /** Closes everything, newest first. */
   lifecycle: Lifecycle;
   startedAtMs: number;
@@ -79,7 +81,9 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const startedAtMs = performance.now();
   const folder = openDataFolder(config.data);
   lifecycle.own('data folder', () => folder.release());
-  const databases = await openDatabases(config, folder);
+  const databases = await openDatabases(config, folder, (err) => {
+    log.warn({ err }, 'events of the database are missed for a moment; changes are found by polling');
+  });
   lifecycle.own('database', () => databases.main.close());
   const { onTaken = () => undefined } = options;
   const membership = await joinInstallation({ config, database: databases.main, folder, log, lifecycle, onTaken });
@@ -115,7 +119,8 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const clientOf = createClientOfRequest(trustedProxies);
   const upgrades = new UpgradeRouter(log, rights, clientOf);
 
-  const kept = { folder, databases, replica, endpoints, lifecycle };
+  const shutdown = new Shutdown(log, shutdownTimes(config));
+  const kept = { folder, databases, replica, endpoints, lifecycle, shutdown };
   const modules = await createServiceModules({
     config,
     ...shared,
@@ -147,7 +152,7 @@ async function registerAll(config: PlatformConfig, composition: Composition): Pr
     await module.registerRoutes(app);
     module.registerUpgrades(upgrades);
   }
-  registerHealthRoutes(app, { checks: readinessChecks(modules), now: () => new Date() });
+  registerHealthRoutes(app, { ...readinessChecks(composition), now: () => new Date() });
   registerMetricsRoute(app, { metrics, access: accounts.access, token: config.metrics.token });
   registerStatusRoutes(app, {
     version: VERSION,
@@ -170,6 +175,26 @@ async function usageIn({ modules, traffic }: Holders, workspaceUuids: readonly s
   return Object.assign({}, traffic?.usage(workspaceUuids), ...all);
 }
 
-function readinessChecks({ clusters, objectStore, sandboxes }: ServiceModules): Record<string, ReadinessCheck> {
-  return { clusters: clusters.readiness, object_store: objectStore.readiness, sandboxes: sandboxes.readiness };
+/**
+ * What every replica shares does not make this one unready: a proxy would drop all of them at once, and the service's
+ * own answer, 503 with Retry-After, says more.
+ */
+function readinessChecks({ modules, databases, shutdown }: Composition): Pick<HealthOptions, 'checks' | 'shared'> {
+  const { clusters, objectStore, sandboxes } = modules;
+  const { main } = databases;
+  const database = async (): Promise<string> => {
+    await main.check();
+    return 'ok';
+  };
+  const isShared = main.dialect === 'postgres';
+  return {
+    checks: {
+      replica: () => (shutdown.isDraining ? 'draining' : 'ok'),
+      clusters: clusters.readiness,
+      object_store: objectStore.readiness,
+      sandboxes: sandboxes.readiness,
+      ...(isShared ? {} : { database }),
+    },
+    shared: { ...(isShared ? { database } : {}), ...objectStore.sharedReadiness },
+  };
 }

@@ -1,5 +1,5 @@
 import { migrations } from '@svc/migrations';
-import { migrate, openDatabase, type Database } from '@svc/sql';
+import { migrate, openDatabase, type Database, type DatabaseLocation } from '@svc/sql';
 import type { PlatformConfig } from './config.ts';
 import { explain, type DataFolderPaths } from './data-folder.ts';
 
@@ -9,21 +9,27 @@ export interface Databases {
 }
 
 /** Opens and migrates. Refuses a schema newer than this program before writing anything. */
-export async function openDatabases(config: PlatformConfig, folder: DataFolderPaths): Promise<Databases> {
+export async function openDatabases(
+  config: PlatformConfig,
+  folder: DataFolderPaths,
+  onEventsFault?: DatabaseLocation['onEventsFault'],
+): Promise<Databases> {
+  const faults = onEventsFault === undefined ? {} : { onEventsFault };
   const url = config.database.url;
   if (url !== undefined) {
-    const main = openDatabase<unknown>({ url, maxConnections: config.database.max_connections });
+    const main = openDatabase<unknown>({ url, maxConnections: config.database.max_connections, ...faults });
     await migrateOrClose(main, url.replace(/\/\/[^@]*@/, '//'), migrations);
     return { main };
   }
   // The object store opens and migrates its own file, whose single writer groups commits.
-  return { main: await openSqlite(folder.databaseFile) };
+  return { main: await openSqlite({ file: folder.databaseFile, ...faults }) };
 }
 
-async function openSqlite(file: string): Promise<Database<unknown>> {
+async function openSqlite(location: DatabaseLocation & { file: string }): Promise<Database<unknown>> {
+  const { file } = location;
   let database: Database<unknown>;
   try {
-    database = openDatabase<unknown>({ file });
+    database = openDatabase<unknown>(location);
   } catch (cause) {
     throw explain(file, cause);
   }

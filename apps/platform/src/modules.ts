@@ -138,6 +138,7 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
     quotaLimits,
     domainResolver: createDnsResolver({ servers: customDomains.resolvers }),
     replicaId: deps.replica.id,
+    sharesDatabase: deps.databases.main.dialect === 'postgres',
     webhooks: createWebhookSender({
       allowedNetworks: notifications.allowed_networks,
       timeoutMs: notifications.timeout_seconds * 1_000,

@@ -75,11 +75,16 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const shells = new ShellRoute({ access, audit, clusters, api, clock, publicUrl: endpoints.publicUrl });
   const links: LinkRouteOptions = { context, store, randomBytes, endpoints, domain: config.tunnel.domain };
 
-  const close = async (): Promise<void> => {
+  const drain = async (): Promise<void> => {
     stopping.abort();
     await shells.drain();
     const graceMs = config.drain_seconds * 1000;
     await Promise.all([tunnels.drain(graceMs), connections.drain(connections.count === 0 ? 0 : graceMs)]);
+  };
+  let draining: Promise<void> | undefined;
+  const drainOnce = (): Promise<void> => (draining ??= drain());
+  const close = async (): Promise<void> => {
+    await drainOnce();
     await replicaEvents.close();
     await maintenance.stop(); // leases had to be renewed until now
     await services.dispatcher.idle();
@@ -112,12 +117,9 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
       const stop = (): void => void closeOnce().catch((error: unknown) => onError(error, {}));
       signal.addEventListener('abort', stop, { once: true });
     },
+    drain: drainOnce,
     close: closeOnce,
-    readiness: async () => {
-      if (connections.draining) return 'shutting_down';
-      await count('');
-      return 'ok';
-    },
+    readiness: () => (connections.draining ? 'shutting_down' : 'ok'),
     state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await count(workspaceUuid)) }),
     holdings: async (workspaceUuid) => describeHoldings((await count(workspaceUuid)).total, 'cluster', 'clusters'),
     quotaUsage: async (uuids) =>

@@ -63,6 +63,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     handleHost: (request, response) => previews.handle(request, response),
     allowsSlowBody: () => false,
     start: (signal) => start(services, deps.log, signal),
+    drain: services.drain,
     close: () => close(services),
     // If sandboxes cannot run, the rest of the platform still serves; the overview gives the reason.
     readiness: () => 'ok',
@@ -138,7 +139,14 @@ async function assemble(deps: SandboxesDependencies) {
   const domain = config.preview_domain;
   const { kysely } = database;
   const previews = createPreviewPart({ kysely, context, service, access, rights, clientOf, folder, domain, publicUrl });
+  let draining: Promise<void> | undefined;
+  const drain = async (): Promise<void> => {
+    events.endStreams();
+    previews.close();
+    await hub.close();
+  };
   return {
+    drain: (): Promise<void> => (draining ??= drain()),
     kysely,
     boots,
     catalog,
@@ -201,10 +209,8 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
 /** Order matters: requests first, then observers, running work, and what they all depend on. */
 async function close(services: Services): Promise<void> {
   const { context } = services;
-  services.events.endStreams();
-  services.previews.close();
+  await services.drain();
   await services.usage.close();
-  await services.hub.close();
   await services.sweeper.close();
   await services.lostNodes.close();
   await services.diskGuard.close();

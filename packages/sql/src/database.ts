@@ -35,6 +35,8 @@ export interface Database<Tables> {
   readonly pipelines?: Pipelines;
   /** What other parts and processes changed; `publishEvents` publishes. */
   readonly events: DatabaseEvents;
+  /** Resolves if the database answers. */
+  check(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -73,12 +75,13 @@ function openSqlite<Tables>(file: string, onEventsFault: OnEventsFault): Databas
     const database = openSqliteFile(file);
     const events = new SqliteEvents(database, onEventsFault);
     const kysely = new Kysely<Tables>({ dialect: sqliteDialect(database, events) });
+    const check = (): Promise<void> => checkAnswer(kysely);
     const close = async (): Promise<void> => {
       await events.close();
       await kysely.destroy();
       if (database.isOpen) database.close();
     };
-    return { kysely, dialect: 'sqlite', location: file, events, close };
+    return { kysely, dialect: 'sqlite', location: file, events, check, close };
   } catch (error) {
     throw explainFailure(file, error);
   }
@@ -92,13 +95,18 @@ function openPostgres<Tables>(
   const pool = openPostgresPool(url, location);
   const kysely = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   const events = new PostgresEvents(url, onEventsFault);
+  const check = (): Promise<void> => checkAnswer(kysely);
   const close = async (): Promise<void> => {
     await events.close();
     await kysely.destroy();
     if (!pool.ended) await pool.end();
   };
   const pipelines = createPipelines(pool);
-  return { kysely, dialect: 'postgres', location: withoutCredentials(url), pipelines, events, close };
+  return { kysely, dialect: 'postgres', location: withoutCredentials(url), pipelines, events, check, close };
+}
+
+async function checkAnswer<Tables>(kysely: Kysely<Tables>): Promise<void> {
+  await sql`select 1`.execute(kysely);
 }
 
 function withoutCredentials(url: string): string {

@@ -1,12 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import {
-  EventSubscribers,
-  type DatabaseEvents,
-  type EventSubscriber,
-  type OnEventsFault,
-} from './database-events.ts';
+import { EventSubscribers, type DatabaseEvents, type EventSubscriber, type OnEventsFault } from './database-events.ts';
 import { loadDriver } from './postgres-dialect.ts';
 
 const FIRST_PAUSE_MS = 100;

@@ -1,10 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  EventSubscribers,
-  type DatabaseEvents,
-  type EventSubscriber,
-  type OnEventsFault,
-} from './database-events.ts';
+import { EventSubscribers, type DatabaseEvents, type EventSubscriber, type OnEventsFault } from './database-events.ts';
 
 /** A transaction with more events than this tells the subscribers to read everything again. */
 const MAX_PENDING = 10_000;

@@ -1,5 +1,9 @@
 /** The first SIGTERM or Ctrl-C starts a drain; the second ends the process immediately. */
-export function onStopSignals(drain: () => Promise<void>, exit: (code: number) => void): () => void {
+export function onStopSignals(
+  drain: () => Promise<void>,
+  exit: (code: number) => void,
+  deadlineMs: number,
+): () => void {
   let draining = false;
   const handler = (signal: NodeJS.Signals): void => {
     if (draining) {
@@ -7,8 +11,8 @@ export function onStopSignals(drain: () => Promise<void>, exit: (code: number) =
       return;
     }
     draining = true;
-    // Enforces the ten-second limit even if the drain hangs.
-    const deadline = setTimeout(() => exit(1), DRAIN_DEADLINE_MS);
+    // Even if the drain hangs.
+    const deadline = setTimeout(() => exit(1), deadlineMs);
     drain().then(
       () => {
         clearTimeout(deadline);
@@ -24,5 +28,3 @@ export function onStopSignals(drain: () => Promise<void>, exit: (code: number) =
     process.removeListener('SIGINT', handler);
   };
 }
-
-const DRAIN_DEADLINE_MS = 9_500;

@@ -1,5 +1,11 @@
 import { createLogger } from '@svc/telemetry';
-import { startPlatform, type RunningPlatform, missingSystemRequirements, type PlatformConfig } from '@svc/platform';
+import {
+  shutdownDeadlineMs,
+  startPlatform,
+  type RunningPlatform,
+  missingSystemRequirements,
+  type PlatformConfig,
+} from '@svc/platform';
 import { readConfiguration, type ConfigFlags, commandPath } from '../configuration.ts';
 import { onStopSignals } from './signals.ts';
 import { renderSummary } from './summary.ts';
@@ -32,6 +38,7 @@ export async function startFromCommandLine(flags: StartFlags, options: { prepare
       await platform?.close();
     },
     (code) => process.exit(code),
+    shutdownDeadlineMs(config),
   );
   try {
     await prepareSystem(config, { install: options.prepare, progress, signal: stopping.signal });

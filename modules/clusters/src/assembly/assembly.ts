@@ -200,7 +200,13 @@ export function createMaintenance(
   });
 }
 
-export function createRegistry({ dependencies, stores, connections, tunnels, agentAccess }: Foundation): ClusterRegistry {
+export function createRegistry({
+  dependencies,
+  stores,
+  connections,
+  tunnels,
+  agentAccess,
+}: Foundation): ClusterRegistry {
   const { clock, randomBytes, config } = dependencies;
   return new ClusterRegistry({
     clusters: stores.clusters,

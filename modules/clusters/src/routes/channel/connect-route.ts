@@ -68,11 +68,7 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
         await options.store.close(cluster.id, epoch, clock.now().toISOString());
         // The new epoch supersedes the current connection. Close it too, so that the agent reconnects with a newer
         // epoch; otherwise the row would show the cluster as disconnected.
-        options.connections.closeCluster(
-          cluster.id,
-          CLOSE_CODES.serviceRestart,
-          'a newer connection broke off',
-        );
+        options.connections.closeCluster(cluster.id, CLOSE_CODES.serviceRestart, 'a newer connection broke off');
         return;
       }
       const announced = upgrade.request.headers[PROTOCOL_HEADER] !== undefined;
