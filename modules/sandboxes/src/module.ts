@@ -99,7 +99,7 @@ async function assembleBase(deps: SandboxesDependencies) {
   const nowMs = (): number => clock.nowMs();
   const images = createImageStore({ config, catalog, dataFolder, helperFolder, nowMs, log, disk });
   const events = createEventPart(database.kysely, clock, log, config.events);
-  const repository = createSandboxRepository(database.kysely, events.repositoryDeps);
+  const repository = createSandboxRepository(database.kysely, { clock });
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused));
   const { node, nodes, quotaLimits } = deps;
@@ -123,11 +123,7 @@ async function assemble(deps: SandboxesDependencies) {
     isolation,
   });
   const tickets = new Tickets(ticketRepository, clock, systemRandom);
-  const snapshots = new SnapshotService(
-    context,
-    service,
-    createSnapshotRepository(database.kysely, events.repositoryDeps),
-  );
+  const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, { clock }));
   const diskGuard = new DiskGuard(context);
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
@@ -146,6 +142,7 @@ async function assemble(deps: SandboxesDependencies) {
     await hub.close();
   };
   return {
+    databaseEvents: database.events,
     drain: (): Promise<void> => (draining ??= drain()),
     kysely,
     boots,
@@ -177,6 +174,8 @@ async function assemble(deps: SandboxesDependencies) {
 
 async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
   const { context, driver, images, service, boots, supervisor } = services;
+  const { watch, repository } = context;
+  services.events.follow({ events: services.databaseEvents, watch, repository });
   services.lostNodes.start(); // concerns records, also if no sandbox can run here
   await images.open();
   const status = await driver.open();
