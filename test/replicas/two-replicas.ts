@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Database } from '@svc/sql';
-import { postgresSource, POSTGRES_URL_VARIABLE, temporaryFolder } from '@svc/testing';
+import { type DatabaseSource, postgresSource, POSTGRES_URL_VARIABLE, temporaryFolder } from '@svc/testing';
 import { startPlatform, type RunningPlatform } from '../system/running-platform.ts';
 
 /** Two processes of the platform with data folders of their own on one PostgreSQL database. */
 export interface TwoReplicas extends AsyncDisposable {
-  readonly database: Database<ReplicaTables>;
+  readonly database: Awaited<ReturnType<typeof openTables>>;
   /** Starts the replica, or starts it again on its data. */
   start(name: ReplicaName): Promise<RunningPlatform>;
 }
@@ -19,10 +18,14 @@ export interface ReplicaTables {
   cluster_tunnel: { cluster_id: string; epoch: number; replica_id: string | null };
 }
 
+function openTables(source: DatabaseSource) {
+  return source.open<ReplicaTables>();
+}
+
 export async function prepareReplicas(environment: Readonly<Record<string, string>>): Promise<TwoReplicas> {
   const server = process.env[POSTGRES_URL_VARIABLE] ?? '';
   const source = await postgresSource(server, []);
-  const database = await source.open<ReplicaTables>();
+  const database = await openTables(source);
   const url = new URL(server);
   url.pathname = new URL(database.location ?? '').pathname;
   const folder = await temporaryFolder('svc-replicas-');

@@ -57,6 +57,7 @@ export async function publishEvents(
   }
 }
 
+/** Throws a `RangeError` unless the name is safe as an identifier of PostgreSQL. */
 export function assertChannel(channel: string): void {
   if (!CHANNEL.test(channel)) throw new RangeError(`${channel} is not the name of a channel`);
 }

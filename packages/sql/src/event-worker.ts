@@ -1,5 +1,6 @@
 import type { DatabaseEvents } from './database-events.ts';
 
+/** Channel, work and limits of an `EventWorker`. */
 export interface EventWorkerOptions {
   events: DatabaseEvents;
   channel: string;
