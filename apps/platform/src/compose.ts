@@ -89,6 +89,11 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const membership = await joinInstallation({ config, database: databases.main, folder, log, lifecycle, onTaken });
   const { replica, keys } = membership;
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
+  metrics.observableGauge(
+    'svc_database_events_listening',
+    'Whether events of other replicas arrive (1) or only polls',
+    () => Number(databases.main.events.isListening),
+  );
   const endpoints = new Endpoints(config);
 
   const holders: Holders = {};
