@@ -41,11 +41,14 @@ export function shutdownDeadlineMs(config: PlatformConfig): number {
 export class Shutdown {
   readonly #log: Logger;
   readonly #times: ShutdownTimes;
+  readonly #wait: (delayMs: number) => Promise<unknown>;
   readonly #listeners: { listener: Listener; graceMs: number }[] = [];
   #isServing = false;
   #isDraining = false;
 
-  constructor(log: Logger, times: ShutdownTimes) {
+  /** `wait` resolves after some milliseconds. */
+  constructor(log: Logger, times: ShutdownTimes, wait: (delayMs: number) => Promise<unknown> = (ms) => delay(ms)) {
+    this.#wait = wait;
     this.#log = log;
     this.#times = times;
   }
@@ -75,7 +78,7 @@ export class Shutdown {
     if (this.#isServing && lameDuckMs > 0) {
       this.#log.info({ seconds: lameDuckMs / 1000 }, 'stopping; readiness fails, requests are still served');
       for (const { listener } of this.#listeners) listener.announceClose();
-      await delay(lameDuckMs);
+      await this.#wait(lameDuckMs);
     }
     await Promise.all(this.#listeners.map(({ listener, graceMs }) => listener.close(graceMs)));
   }
