@@ -87,11 +87,7 @@ function openSqlite<Tables>(file: string, onEventsFault: OnEventsFault): Databas
   }
 }
 
-function openPostgres<Tables>(
-  url: string,
-  location: DatabaseLocation,
-  onEventsFault: OnEventsFault,
-): Database<Tables> {
+function openPostgres<Tables>(url: string, location: DatabaseLocation, onEventsFault: OnEventsFault): Database<Tables> {
   const pool = openPostgresPool(url, location);
   const kysely = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   const events = new PostgresEvents(url, onEventsFault);

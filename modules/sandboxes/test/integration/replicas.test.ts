@@ -20,6 +20,7 @@ describeDialects<unknown>('two replicas with a sandbox at the second', migration
       return startPlatform({
         driver,
         node,
+        nodes: { isLive: async () => true, silent: async () => [] },
         database: database(),
         ...(access === undefined ? {} : { access }),
         clock,

@@ -5,11 +5,13 @@ import { describeRequiring, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { apiClient } from '../system/api-client.ts';
 import type { ReadyLine, RunningPlatform } from '../system/running-platform.ts';
-import { prepareReplicas, type ReplicaName } from './two-replicas.ts';
+import { createReplicas } from './replicas.ts';
 
 const CHECK_INTERVAL_MS = 100;
 const WRITERS = 8;
 const PUTS_BETWEEN_RESTARTS = 200;
+
+type ReplicaName = 'first' | 'second';
 
 interface Key {
   readonly accessKeyId: string;
@@ -104,11 +106,10 @@ async function listKeys(s3: S3Client, Bucket: string): Promise<Set<string>> {
 
 describeRequiring(['postgres'], 'a rolling restart behind a proxy', () => {
   it('fails no request and loses no acknowledged object', { timeout: 300_000 }, async () => {
-    await using replicas = await prepareReplicas({
-      SVC_SERVICES: '["object-store"]',
-      SVC_SHUTDOWN_LAME_DUCK_SECONDS: '1',
-    });
-    const platforms = { first: await replicas.start('first'), second: await replicas.start('second') };
+    await using replicas = await createReplicas('["object-store"]');
+    const environment = { SVC_SHUTDOWN_LAME_DUCK_SECONDS: '1' };
+    const start = (name: ReplicaName): Promise<RunningPlatform> => replicas.start({ name, environment });
+    const platforms = { first: await start('first'), second: await start('second') };
     const credentials = await createBucket(platforms.second.ready);
     const balancer = new Balancer();
     for (const name of ['first', 'second'] as const) balancer.put(name, platforms[name], credentials);
@@ -127,7 +128,7 @@ describeRequiring(['postgres'], 'a rolling restart behind a proxy', () => {
     for (const name of ['first', 'second'] as const) {
       expect(await platforms[name].stop()).toBe(0);
       await more();
-      balancer.put(name, await replicas.start(name), credentials);
+      balancer.put(name, await start(name), credentials);
       await more();
     }
     stop.abort();

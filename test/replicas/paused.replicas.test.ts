@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { startTestAgent } from '@svc/agent/testing';
+import { openDatabase, type Database } from '@svc/sql';
 import { describeRequiring, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { apiClient } from '../system/api-client.ts';
 import type { RunningPlatform } from '../system/running-platform.ts';
-import { prepareReplicas, type TwoReplicas } from './two-replicas.ts';
+import { createReplicas } from './replicas.ts';
 
 interface NewCluster {
   readonly id: string;
@@ -39,8 +40,13 @@ async function giveUp(platform: RunningPlatform, cluster: NewCluster, upgrade: (
   socket.destroy();
 }
 
-async function holdersOf({ database }: TwoReplicas) {
-  const { kysely } = database;
+/** What the tests read. */
+interface Tables {
+  cluster: { connection_epoch: number; replica_id: string | null };
+  cluster_tunnel: { epoch: number; replica_id: string | null };
+}
+
+async function holdersIn({ kysely }: Database<Tables>) {
   return {
     connection: await kysely.selectFrom('cluster').select(['replica_id', 'connection_epoch']).executeTakeFirstOrThrow(),
     tunnel: await kysely.selectFrom('cluster_tunnel').select(['replica_id', 'epoch']).executeTakeFirst(),
@@ -49,9 +55,10 @@ async function holdersOf({ database }: TwoReplicas) {
 
 describeRequiring(['postgres'], 'a replica that was paused', () => {
   it('does not take the agent from the replica that serves it', { timeout: 300_000 }, async () => {
-    await using replicas = await prepareReplicas({ SVC_SERVICES: '["clusters"]' });
-    const paused = await replicas.start('first');
-    const live = await replicas.start('second');
+    await using replicas = await createReplicas('["clusters"]');
+    const paused = await replicas.start({ name: 'first' });
+    const live = await replicas.start({ name: 'second' });
+    const database = openDatabase<Tables>({ url: replicas.databaseUrl, maxConnections: 1 });
     const cluster = await apiClient(live.ready).post<NewCluster>('/v1/clusters', { name: 'production' });
     const agent = await startTestAgent({
       platformUrl: live.ready.url,
@@ -65,7 +72,7 @@ describeRequiring(['postgres'], 'a replica that was paused', () => {
     try {
       const before = await waitFor(
         async () => {
-          const holders = await holdersOf(replicas);
+          const holders = await holdersIn(database);
           return holders.tunnel === undefined || holders.connection.replica_id === null ? null : holders;
         },
         { timeoutMs: 60_000, description: 'channel and tunnel of the agent' },
@@ -77,9 +84,10 @@ describeRequiring(['postgres'], 'a replica that was paused', () => {
         timeoutMs: 60_000,
         description: 'the end of both handshakes',
       });
-      expect(await holdersOf(replicas)).toEqual(before);
+      expect(await holdersIn(database)).toEqual(before);
     } finally {
       await agent.stop();
+      await database.close();
     }
   });
 });
