@@ -19,7 +19,7 @@ import type { ReplicaRegistry } from '@svc/replicas';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
-import { openDatabases, type Databases } from './databases.ts';
+import { observeEvents, openDatabases, type Databases } from './databases.ts';
 import { openDiskReserve } from './disk-reserve.ts';
 import { Endpoints } from './endpoints.ts';
 import { readServiceStates, registerStatusRoutes } from './http/status-routes.ts';
@@ -81,19 +81,13 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const startedAtMs = performance.now();
   const folder = openDataFolder(config.data);
   lifecycle.own('data folder', () => folder.release());
-  const databases = await openDatabases(config, folder, (err) => {
-    log.warn({ err }, 'events of the database are missed for a moment; changes are found by polling');
-  });
+  const databases = await openDatabases(config, folder, log);
   lifecycle.own('database', () => databases.main.close());
   const { onTaken = () => undefined } = options;
   const membership = await joinInstallation({ config, database: databases.main, folder, log, lifecycle, onTaken });
   const { replica, keys } = membership;
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
-  metrics.observableGauge(
-    'svc_database_events_listening',
-    'Whether events of other replicas arrive (1) or only polls',
-    () => Number(databases.main.events.isListening),
-  );
+  observeEvents(metrics, databases);
   const endpoints = new Endpoints(config);
 
   const holders: Holders = {};
