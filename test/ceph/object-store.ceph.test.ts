@@ -142,7 +142,9 @@ describeRequiring(
         // Requests without object bytes still succeed.
         await client.send(new HeadObjectCommand({ Bucket, Key: answered[0] }));
         await client.send(new PutObjectCommand({ Bucket, Key: 'inline', Body: 'in the row' }));
-        await expect(store.module.readiness()).rejects.toMatchObject({ code: 'ProviderUnavailable' });
+        await expect(store.module.sharedReadiness['object_engine']?.()).rejects.toMatchObject({
+          code: 'ProviderUnavailable',
+        });
         const before = answered.length;
         await ceph.startGateway();
         await waitFor(async () => answered.length > before + 4, { timeoutMs: 60_000, description: 'writes again' });

@@ -36,6 +36,7 @@ export async function createReplicas(services: string): Promise<Replicas> {
     SVC_DATABASE_URL: url.href,
     SVC_MASTER_KEY: masterKey,
     SVC_SERVICES: services,
+    SVC_SHUTDOWN_LAME_DUCK_SECONDS: '0', // no proxy waits
   };
   const running = new Set<RunningPlatform>();
   const dataFolder = (each: string): string => join(folder.path, each);

@@ -13,14 +13,14 @@ import {
   UpgradeRouter,
   type ClientOfRequest,
   type HttpApp,
-  type ReadinessCheck,
+  type HealthOptions,
 } from '@svc/http';
 import { createWorkspaceTraffic, type Usage, type WorkspaceTraffic } from '@svc/quotas';
 import type { ReplicaRegistry } from '@svc/replicas';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
-import { openDatabases, type Databases } from './databases.ts';
+import { observeEvents, openDatabases, type Databases } from './databases.ts';
 import { openDiskReserve } from './disk-reserve.ts';
 import { Endpoints } from './endpoints.ts';
 import { readServiceStates, registerStatusRoutes } from './http/status-routes.ts';
@@ -28,6 +28,7 @@ import { Lifecycle } from './lifecycle.ts';
 import { createServiceModules, type ServiceModules } from './modules.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
 import { joinInstallation } from './replica.ts';
+import { Shutdown, shutdownTimes } from './shutdown.ts';
 import { VERSION } from './version.ts';
 
 export interface ComposeOptions {
@@ -56,6 +57,7 @@ export interface Composition {
   upgrades: UpgradeRouter;
   clientOf: ClientOfRequest;
   endpoints: Endpoints;
+  shutdown: Shutdown;
   /** Closes everything, newest first. */
   lifecycle: Lifecycle;
   startedAtMs: number;
@@ -82,12 +84,13 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const startedAtMs = performance.now();
   const folder = openDataFolder(config.data);
   lifecycle.own('data folder', () => folder.release());
-  const databases = await openDatabases(config, folder);
+  const databases = await openDatabases(config, folder, log);
   lifecycle.own('database', () => databases.main.close());
   const { onTaken = () => undefined } = options;
   const membership = await joinInstallation({ config, database: databases.main, folder, log, lifecycle, onTaken });
   const { replica, keys } = membership;
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
+  observeEvents(metrics, databases);
   const endpoints = new Endpoints(config);
 
   const holders: Holders = {};
@@ -118,7 +121,8 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const clientOf = createClientOfRequest(trustedProxies);
   const upgrades = new UpgradeRouter(log, rights, clientOf);
 
-  const kept = { folder, databases, replica, endpoints, lifecycle };
+  const shutdown = new Shutdown(log, shutdownTimes(config));
+  const kept = { folder, databases, replica, endpoints, lifecycle, shutdown };
   const modules = await createServiceModules({
     config,
     ...shared,
@@ -151,7 +155,7 @@ async function registerAll(config: PlatformConfig, composition: Composition): Pr
     await module.registerRoutes(app);
     module.registerUpgrades(upgrades);
   }
-  registerHealthRoutes(app, { checks: readinessChecks(modules), now: () => new Date() });
+  registerHealthRoutes(app, { ...readinessChecks(composition), now: () => new Date() });
   registerMetricsRoute(app, { metrics, access: accounts.access, token: config.metrics.token });
   registerStatusRoutes(app, {
     version: VERSION,
@@ -174,6 +178,26 @@ async function usageIn({ modules, traffic }: Holders, workspaceUuids: readonly s
   return Object.assign({}, traffic?.usage(workspaceUuids), ...all);
 }
 
-function readinessChecks({ clusters, objectStore, sandboxes }: ServiceModules): Record<string, ReadinessCheck> {
-  return { clusters: clusters.readiness, object_store: objectStore.readiness, sandboxes: sandboxes.readiness };
+/**
+ * What every replica shares does not make this one unready: a proxy would drop all of them at once, and the service's
+ * own answer, 503 with Retry-After, says more.
+ */
+function readinessChecks({ modules, databases, shutdown }: Composition): Pick<HealthOptions, 'checks' | 'shared'> {
+  const { clusters, objectStore, sandboxes } = modules;
+  const { main } = databases;
+  const database = async (): Promise<string> => {
+    await main.check();
+    return 'ok';
+  };
+  const isShared = main.dialect === 'postgres';
+  return {
+    checks: {
+      replica: () => (shutdown.isDraining ? 'draining' : 'ok'),
+      clusters: clusters.readiness,
+      object_store: objectStore.readiness,
+      sandboxes: sandboxes.readiness,
+      ...(isShared ? {} : { database }),
+    },
+    shared: { ...(isShared ? { database } : {}), ...objectStore.sharedReadiness },
+  };
 }

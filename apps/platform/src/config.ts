@@ -62,6 +62,24 @@ const metricsSchema = Type.Object({
   ),
 });
 
+const shutdownSchema = Type.Object({
+  lame_duck_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 300,
+      description:
+        'Time after SIGTERM in which requests are served while `/readyz` fails, so that a proxy stops sending them; ' +
+        'longer than its health check needs. Defaults to 5 with PostgreSQL, otherwise to 0',
+    }),
+  ),
+  drain_seconds: Type.Integer({
+    default: 3,
+    minimum: 0,
+    maximum: 3600,
+    description: 'Time for requests under way to finish at shutdown; the others are cut',
+  }),
+});
+
 const logSchema = Type.Object({
   level: Type.Union(
     [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error'), Type.Literal('silent')],
@@ -142,6 +160,7 @@ export const platformConfigSchema = Type.Object({
   database: databaseSchema,
   tls: tlsSchema,
   metrics: metricsSchema,
+  shutdown: shutdownSchema,
   log: logSchema,
   owner: ownerSchema,
   accounts: accountsConfigSchema,

@@ -27,4 +27,5 @@ export { restore, type RestoreReport } from './object-store/restore.ts';
 export type { PlatformStatus } from './http/status-routes.ts';
 export { renderOpenApi } from './openapi.ts';
 export { missingSystemRequirements, type SystemRequirement } from './requirements.ts';
+export { shutdownDeadlineMs } from './shutdown.ts';
 export { startPlatform, type ReadyLine, type RunningPlatform, type StartOptions } from './start.ts';

@@ -3,6 +3,7 @@ import type { Logger } from '@svc/telemetry';
 interface Step {
   name: string;
   close: () => Promise<void> | void;
+  deadlineMs: number;
 }
 
 /**
@@ -20,8 +21,8 @@ export class Lifecycle {
     this.#stepDeadlineMs = stepDeadlineMs;
   }
 
-  own(name: string, close: () => Promise<void> | void): void {
-    this.#steps.push({ name, close });
+  own(name: string, close: () => Promise<void> | void, deadlineMs = this.#stepDeadlineMs): void {
+    this.#steps.push({ name, close, deadlineMs });
   }
 
   close(): Promise<void> {
@@ -32,7 +33,7 @@ export class Lifecycle {
   async #closeAll(): Promise<void> {
     for (const step of this.#steps.toReversed()) {
       try {
-        await withDeadline(Promise.resolve(step.close()), this.#stepDeadlineMs, step.name);
+        await withDeadline(Promise.resolve(step.close()), step.deadlineMs, step.name);
       } catch (error) {
         this.#log.error({ err: error, step: step.name }, 'closing a component failed');
       }

@@ -90,6 +90,7 @@ function createClusters(deps: ServiceModulesDeps): Promise<ClustersModule> {
   const { config, log, metrics, folder, databases, access, audit, rights, clientOf, quotaLimits, endpoints } = deps;
   return createClustersModule({
     kysely: databases.main.kysely,
+    events: databases.main.events,
     config: config.clusters,
     log,
     metrics,
@@ -139,6 +140,7 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
     quotaLimits,
     domainResolver: createDnsResolver({ servers: customDomains.resolvers }),
     replicaId: deps.replica.id,
+    sharesDatabase: deps.databases.main.dialect === 'postgres',
     webhooks: createWebhookSender({
       allowedNetworks: notifications.allowed_networks,
       timeoutMs: notifications.timeout_seconds * 1_000,

@@ -59,24 +59,20 @@ export async function startPlatform(options: StartOptions): Promise<RunningPlatf
   }
 }
 
-const DRAIN_MS = 3_000;
 /** S3 object metadata is sent in headers. */
 const S3_LIMITS = { maxHeaderSizeBytes: 64 * 1024 };
 
 async function startComposition(options: StartOptions, composition: Composition): Promise<RunningPlatform> {
   const { config } = options;
-  const { accounts, modules, lifecycle, endpoints, folder } = composition;
-  try {
-    await openListeners(options, composition);
-  } finally {
-    // Closed before the listeners, so that agents and terminals are notified; also if a port is in use.
-    for (const [name, module] of Object.entries(modules)) lifecycle.own(name, () => module.close());
-  }
-
+  const { accounts, modules, lifecycle, endpoints, folder, shutdown } = composition;
   const stopping = new AbortController();
+  for (const [name, module] of Object.entries(modules)) lifecycle.own(name, () => module.close());
+  lifecycle.own('background work', () => stopping.abort());
+  // Closed first: until the last request has ended, everything that it uses is open.
+  lifecycle.own('listeners', () => shutdown.drain(), shutdown.longestMs + 1_000);
+  await openListeners(options, composition);
   for (const module of Object.values(modules)) await module.start(stopping.signal);
   await accounts.start(stopping.signal);
-  lifecycle.own('background work', () => stopping.abort());
 
   const owner = await accounts.ensureOwner({
     email: config.owner.email,
@@ -86,6 +82,7 @@ async function startComposition(options: StartOptions, composition: Composition)
   const { token, workspaceUuid } = await accounts.issueStartToken(composition.replica.id, previous?.token);
   const password = owner.generatedPassword ?? (previous?.email === owner.email ? previous.password : null);
   await writeOwnerFile(folder.ownerFile, { email: owner.email, password, token });
+  shutdown.serving();
 
   return {
     ready: {
@@ -110,7 +107,7 @@ async function startComposition(options: StartOptions, composition: Composition)
 
 async function openListeners(options: StartOptions, composition: Composition): Promise<void> {
   const { config, log } = options;
-  const { lifecycle, folder, upgrades, clientOf, app, endpoints } = composition;
+  const { shutdown, folder, upgrades, clientOf, app, endpoints } = composition;
   await assertPortsFree(addressesOf(config, composition));
   const console = await createConsoleHandler({
     folder: options.consoleFolder,
@@ -125,10 +122,13 @@ async function openListeners(options: StartOptions, composition: Composition): P
   };
   const open = async (listener: Listener, port: number, flag: ListenFlag, host = config.host) => {
     const opened = await listenOn(listener, { port, host, flag });
-    lifecycle.own(`listener ${flag}`, () => listener.close(DRAIN_MS));
+    shutdown.add(listener, { upgrades: flag === '--port' || flag === '--https-port' });
     return opened;
   };
-  const served: ListenerOptions = { handler, onUpgrade: upgrades.dispatch, onSlowBody };
+  const onClosing = async (): Promise<void> => {
+    await Promise.all([upgrades.drain(), ...modules.map((module) => module.drain())]);
+  };
+  const served: ListenerOptions = { handler, onUpgrade: upgrades.dispatch, onSlowBody, onClosing };
   const plain = config.http === 'serve' ? served : { handler: redirectToTls(handler, () => endpoints.url) };
   const http = config.http === 'off' ? 0 : await open(createListener(plain), config.port, '--port');
   const { ca, ...tls } = await tlsMaterial(config, folder.tlsFolder);

@@ -162,6 +162,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     rewrapAuditKey: () => rewrapChainKey(database, deps.keyWrapper),
     start: async (signal) => purge.start(signal),
     status: () => ({ signing_key: keys.signer().kid }),
+    drain: async () => undefined,
     close: () => purge.close(),
   };
 }

@@ -37,6 +37,7 @@ import { ShellRoute } from './routes/kubernetes/shell-route.ts';
 import { clusterQuotas } from './quotas.ts';
 import type { ClustersState } from './state.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
+import { ReplicaEvents } from './assembly/replica-events.ts';
 import { createTunnelServices } from './assembly/tunnel.ts';
 import { registerLinkRoutes, type LinkRouteOptions } from './routes/tunnel/link-routes.ts';
 
@@ -54,6 +55,9 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const reports = new ReportQueue(stores.telemetry);
   const handlers = createMessageHandlers(foundation, services, reports);
   const maintenance = createMaintenance(foundation, services);
+  const { changes, agentAccess } = foundation;
+  const { dispatcher } = services;
+  const replicaEvents = new ReplicaEvents({ events: dependencies.events, changes, dispatcher, agentAccess, onError });
   const registry = createRegistry(foundation);
   const stopping = new AbortController();
   const { agentImagesFolder: imagesFolder, endpoints, log } = dependencies;
@@ -71,11 +75,17 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const shells = new ShellRoute({ access, audit, clusters, api, clock, publicUrl: endpoints.publicUrl });
   const links: LinkRouteOptions = { context, store, randomBytes, endpoints, domain: config.tunnel.domain };
 
-  const close = async (): Promise<void> => {
+  const drain = async (): Promise<void> => {
     stopping.abort();
     await shells.drain();
     const graceMs = config.drain_seconds * 1000;
     await Promise.all([tunnels.drain(graceMs), connections.drain(connections.count === 0 ? 0 : graceMs)]);
+  };
+  let draining: Promise<void> | undefined;
+  const drainOnce = (): Promise<void> => (draining ??= drain());
+  const close = async (): Promise<void> => {
+    await drainOnce();
+    await replicaEvents.close();
     await maintenance.stop(); // leases had to be renewed until now
     await services.dispatcher.idle();
     await reports.idle();
@@ -103,15 +113,13 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
       await store.forget(replicaId);
       await stores.connectionStore.forget(replicaId, clock.now().toISOString());
       maintenance.start();
+      replicaEvents.start();
       const stop = (): void => void closeOnce().catch((error: unknown) => onError(error, {}));
       signal.addEventListener('abort', stop, { once: true });
     },
+    drain: drainOnce,
     close: closeOnce,
-    readiness: async () => {
-      if (connections.draining) return 'shutting_down';
-      await count('');
-      return 'ok';
-    },
+    readiness: () => (connections.draining ? 'shutting_down' : 'ok'),
     state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await count(workspaceUuid)) }),
     holdings: async (workspaceUuid) => describeHoldings((await count(workspaceUuid)).total, 'cluster', 'clusters'),
     quotaUsage: async (uuids) =>

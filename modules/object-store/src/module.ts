@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AuditLog, HeldRights } from '@svc/access';
-import { describeHoldings, type ClientOfRequest, type ServiceModule } from '@svc/http';
+import { describeHoldings, type ClientOfRequest, type ReadinessCheck, type ServiceModule } from '@svc/http';
 import { sumUsage, type QuotaLimits, type WorkspaceTraffic } from '@svc/quotas';
 import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
@@ -62,6 +62,8 @@ export interface ObjectStoreDependencies {
   domainResolver: DomainResolver;
   /** Stable across restarts and unique among the processes on one database. */
   replicaId: string;
+  /** Whether other replicas use the metadata as well. Defaults to false. */
+  sharesDatabase?: boolean;
   /** Delivers notifications to their receivers. */
   webhooks: WebhookSender;
   /** Null if custom domains get no certificates here because TLS ends before the platform. */
@@ -84,6 +86,8 @@ export interface ObjectStoreDependencies {
 }
 
 export interface ObjectStoreModule extends ServiceModule<ObjectStoreState> {
+  /** Of what all replicas use. */
+  readonly sharedReadiness: Readonly<Record<string, ReadinessCheck>>;
   /** The S3 plane, for a plain `node:http` server: `createListener({ ...s3 })`. */
   readonly s3: {
     handler(incoming: IncomingMessage, response: ServerResponse): void;
@@ -160,6 +164,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     start: async (signal) => {
       running = background.run(AbortSignal.any([signal, stop.signal]));
     },
+    drain: async () => undefined,
     close: async () => {
       stop.abort();
       await running;
@@ -168,11 +173,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       await metadata.close();
       await blobs.close();
     },
-    readiness: async () => {
-      await metadata.check();
-      await blobs.check();
-      return 'ok';
-    },
+    ...readiness(dependencies),
     state: (workspaceUuid) => readState(services, workspaceUuid, s3Endpoint()),
     holdings: async (workspaceUuid) =>
       describeHoldings((await services.buckets.usage(workspaceUuid)).buckets, 'bucket', 'buckets'),
@@ -180,6 +181,27 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       sumUsage(await Promise.all(workspaceUuids.map((workspaceUuid) => metadata.quotaUsage({ workspaceUuid })))),
     fsck: () => fsck(deps),
     maintain: () => background.round(stop.signal),
+  };
+}
+
+/** The metadata is ready with the platform's database if replicas share it. */
+function readiness({
+  metadata,
+  blobs,
+  config,
+  sharesDatabase = false,
+}: ObjectStoreDependencies): Pick<ObjectStoreModule, 'readiness' | 'sharedReadiness'> {
+  const engine = async (): Promise<string> => {
+    await blobs.check();
+    return 'ok';
+  };
+  const isEngineShared = config.engine !== 'embedded';
+  return {
+    readiness: async () => {
+      if (!sharesDatabase) await metadata.check();
+      return isEngineShared ? 'ok' : engine();
+    },
+    sharedReadiness: isEngineShared ? { object_engine: engine } : {},
   };
 }
 

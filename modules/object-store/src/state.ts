@@ -18,6 +18,7 @@ export type ObjectStoreState = Static<typeof objectStoreStateSchema>;
 export interface DisabledObjectStoreModule extends ServiceModule<ObjectStoreState> {
   readonly s3: null;
   readonly sites: null;
+  readonly sharedReadiness: Readonly<Record<string, never>>;
 }
 
 /** The module if `services` in the configuration does not name it: its routes exist and report that it is off. */
@@ -28,5 +29,6 @@ export function createDisabledObjectStoreModule(reason: string): DisabledObjectS
     registerRoutes: registerDisabledManagement,
     s3: null,
     sites: null,
+    sharedReadiness: {},
   };
 }

@@ -63,6 +63,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     handleHost: (request, response) => previews.handle(request, response),
     allowsSlowBody: () => false,
     start: (signal) => start(services, deps.log, signal),
+    drain: services.drain,
     close: () => close(services),
     // If sandboxes cannot run, the rest of the platform still serves; the overview gives the reason.
     readiness: () => 'ok',
@@ -98,7 +99,7 @@ async function assembleBase(deps: SandboxesDependencies) {
   const nowMs = (): number => clock.nowMs();
   const images = createImageStore({ config, catalog, dataFolder, helperBinaries, nowMs, log, disk });
   const events = createEventPart(database.kysely, clock, log, config.events);
-  const repository = createSandboxRepository(database.kysely, events.repositoryDeps);
+  const repository = createSandboxRepository(database.kysely, { clock });
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused));
   const { node, nodes, quotaLimits } = deps;
@@ -122,11 +123,7 @@ async function assemble(deps: SandboxesDependencies) {
     isolation,
   });
   const tickets = new Tickets(ticketRepository, clock, systemRandom);
-  const snapshots = new SnapshotService(
-    context,
-    service,
-    createSnapshotRepository(database.kysely, events.repositoryDeps),
-  );
+  const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, { clock }));
   const diskGuard = new DiskGuard(context);
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
@@ -138,7 +135,15 @@ async function assemble(deps: SandboxesDependencies) {
   const domain = config.preview_domain;
   const { kysely } = database;
   const previews = createPreviewPart({ kysely, context, service, access, rights, clientOf, folder, domain, publicUrl });
+  let draining: Promise<void> | undefined;
+  const drain = async (): Promise<void> => {
+    events.endStreams();
+    previews.close();
+    await hub.close();
+  };
   return {
+    databaseEvents: database.events,
+    drain: (): Promise<void> => (draining ??= drain()),
     kysely,
     boots,
     catalog,
@@ -169,6 +174,8 @@ async function assemble(deps: SandboxesDependencies) {
 
 async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
   const { context, driver, images, service, boots, supervisor } = services;
+  const { watch, repository } = context;
+  services.events.follow({ events: services.databaseEvents, watch, repository });
   services.lostNodes.start(); // concerns records, also if no sandbox can run here
   await images.open();
   const status = await driver.open();
@@ -201,10 +208,8 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
 /** Order matters: requests first, then observers, running work, and what they all depend on. */
 async function close(services: Services): Promise<void> {
   const { context } = services;
-  services.events.endStreams();
-  services.previews.close();
+  await services.drain();
   await services.usage.close();
-  await services.hub.close();
   await services.sweeper.close();
   await services.lostNodes.close();
   await services.diskGuard.close();

@@ -45,8 +45,11 @@ interface Group {
 
 /** Rights are rechecked this long after their last confirmation. */
 const CHECK_AFTER_MS = 750;
-/** Interval of the search for due rights. A revoked right ends after both times plus the duration of its check. */
-const TICK_MS = 250;
+/**
+ * Interval of the search for due rights. A revoked right ends after both times plus the duration of its check: within a
+ * second.
+ */
+const TICK_MS = 100;
 const CHECKS_AT_ONCE = 16;
 /** While accounts are unavailable, rights stay valid for this long; then every unconfirmed connection ends. */
 const GRACE_MS = 30_000;

@@ -18,6 +18,7 @@ export class Connections {
   readonly #secured = new Map<string, Socket>();
   readonly #upgraded = new Set<Duplex>();
   #closing = false;
+  #isLeaving = false;
 
   /** Registers the server's sockets. Requests and upgrades are registered one by one. */
   watch(server: Server): void {
@@ -50,7 +51,7 @@ export class Connections {
     const exchanges = this.#running.get(socket) ?? new Set();
     exchanges.add(exchange);
     this.#running.set(socket, exchanges);
-    if (this.#closing) endAfterAnswer(response);
+    if (this.#isLeaving) endAfterAnswer(response);
     response.once('close', () => {
       exchanges.delete(exchange);
       if (exchanges.size > 0) return;
@@ -64,10 +65,16 @@ export class Connections {
     socket.once('close', () => this.#upgraded.delete(socket));
   }
 
+  /** Ends each connection after its next response. */
+  announceClose(): void {
+    this.#isLeaving = true;
+    for (const { response } of this.exchanges()) endAfterAnswer(response);
+  }
+
   /** Closes idle connections; those with a running request close after its response. */
   beginClosing(): void {
     this.#closing = true;
-    for (const { response } of this.exchanges()) endAfterAnswer(response);
+    this.announceClose();
     for (const socket of this.#accepted) {
       const spoken = this.#secured.get(endpointOf(socket)) ?? socket;
       if (!this.#running.has(spoken) && !this.#upgraded.has(spoken)) socket.destroy();

@@ -4,12 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { createHttpApp } from './app.ts';
 import { registerHealthRoutes, type ReadinessCheck } from './health.ts';
 
-async function get(url: string, checks: Record<string, ReadinessCheck> = {}, checkTimeoutMs = 10_000) {
+type Checks = Record<string, ReadinessCheck>;
+
+async function get(url: string, checks: Checks = {}, checkTimeoutMs = 10_000, shared: Checks = {}) {
   const metrics = createMetrics();
   const log = createLogger({ level: 'silent', name: 'test' });
   const app = await createHttpApp({ log, metrics, access: fakeAccess(), audit: fakeAudit(), version: 'test' });
   const now = (): Date => new Date('2026-01-02T03:04:05.678Z');
-  registerHealthRoutes(app, { checks, now, checkTimeoutMs });
+  registerHealthRoutes(app, { checks, shared, now, checkTimeoutMs });
   const answer = await app.inject({ url });
   await app.close();
   return answer;
@@ -42,7 +44,21 @@ describe('health', () => {
     expect(answer.json()).toEqual({
       status: 'not_ready',
       checks: { away: 'unreachable', broken: 'failed', fine: 'ok', hanging: 'timeout' },
+      shared: {},
       timestamp: '2026-01-02T03:04:05.678Z',
+    });
+  });
+
+  it('stays ready when only what all replicas share is away, and names it', async () => {
+    const away = () => {
+      throw new Error('the engine is stopped');
+    };
+    const answer = await get('/readyz', { own: () => 'ok' }, 10_000, { object_engine: away, database: () => 'ok' });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toMatchObject({
+      status: 'ready',
+      checks: { own: 'ok' },
+      shared: { object_engine: 'failed', database: 'ok' },
     });
   });
 });

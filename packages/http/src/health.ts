@@ -6,6 +6,8 @@ export type ReadinessCheck = () => Promise<string> | string;
 /** Options of the health routes. */
 export interface HealthOptions {
   checks: Readonly<Record<string, ReadinessCheck>>;
+  /** Dependencies of every replica: reported, but a failure leaves this replica ready. */
+  shared?: Readonly<Record<string, ReadinessCheck>>;
   now: () => Date;
   /** Slower checks report `timeout`. Defaults to 2000. */
   checkTimeoutMs?: number;
@@ -30,18 +32,19 @@ export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void
     '/readyz',
     { config: { public: true }, schema: { ...plain, summary: 'Check all components required to serve traffic' } },
     async (request, reply) => {
-      const results = await Promise.all(
-        Object.entries(options.checks).map(async ([name, check]) => {
-          return [
-            name,
-            await runCheck(check, timeoutMs, (error) => request.log.warn({ err: error, check: name }, 'not ready')),
-          ] as const;
-        }),
-      );
-      const ready = results.every(([, word]) => word === 'ok');
+      const run = async (checks: HealthOptions['checks']): Promise<Record<string, string>> => {
+        const results = Object.entries(checks).map(async ([name, check]) => {
+          const onFault = (error: unknown): void => request.log.warn({ err: error, check: name }, 'not ready');
+          return [name, await runCheck(check, timeoutMs, onFault)] as const;
+        });
+        return Object.fromEntries(await Promise.all(results));
+      };
+      const [checks, shared] = await Promise.all([run(options.checks), run(options.shared ?? {})]);
+      const ready = Object.values(checks).every((word) => word === 'ok');
       return reply.status(ready ? 200 : 503).send({
         status: ready ? 'ready' : 'not_ready',
-        checks: Object.fromEntries(results),
+        checks,
+        shared,
         timestamp: options.now().toISOString(),
       });
     },

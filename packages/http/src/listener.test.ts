@@ -158,6 +158,17 @@ describe('closing', () => {
     expect(listener.connectionCount()).toBe(0);
   });
 
+  it('announces itself first: connections end with their next answer, and new ones are accepted', async () => {
+    const { listener, port } = await start();
+    const kept = await dial(port, GET);
+    expect(await firstAnswer(kept)).toContain('Connection: keep-alive');
+    listener.announceClose();
+    const ended = said(kept);
+    kept.write(GET);
+    expect(await ended).toContain('Connection: close');
+    expect(await said(await dial(port, GET))).toContain('Connection: close');
+  });
+
   it('ends a connection whose answer had begun before, once it is out', async () => {
     const requests = held();
     const { listener, port } = await start({ handler: requests.handler });

@@ -34,6 +34,8 @@ export interface ListenerOptions {
 export interface Listener {
   readonly server: Server;
   listen(port: number, host: string): Promise<number>;
+  /** Ends each connection with its next response, so that its client connects elsewhere. Still accepts connections. */
+  announceClose(): void;
   /**
    * Stops accepting, closes idle connections, drains running requests, then cuts the rest after `graceMs`. Upgraded
    * sockets are cut as soon as `onClosing` settles. A second call waits for the first.
@@ -59,6 +61,7 @@ export function createListener(options: ListenerOptions): Listener {
   return {
     server,
     listen: (port, host) => listen(server, port, host),
+    announceClose: () => connections.announceClose(),
     close,
     connectionCount: () => connections.count,
   };

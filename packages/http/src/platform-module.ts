@@ -11,8 +11,14 @@ export interface PlatformModule {
   registerUpgrades(router: UpgradeRouter): void;
   /** Starts background work. It ends with the signal; `close` waits for it. */
   start(signal: AbortSignal): Promise<void>;
+  /**
+   * Ends what would keep a listener open: tells agents, terminals and streams to reconnect elsewhere. Requests are
+   * still served. `close` follows.
+   */
+  drain(): Promise<void>;
   /** Ends open connections and background work, and resolves when everything is written. */
   close(): Promise<void>;
+  /** Of what only this replica uses. */
   readonly readiness: ReadinessCheck;
 }
 
@@ -52,6 +58,7 @@ export function createDisabledModule<State extends ServiceState>(
     registerRoutes: async () => undefined,
     registerUpgrades: () => undefined,
     start: async () => undefined,
+    drain: async () => undefined,
     close: async () => undefined,
     readiness: () => 'ok',
     handleHost: () => false,

@@ -29,6 +29,8 @@ export interface MuxSessionOptions {
 export class MuxSession {
   /** Settles once when streams and transport are closed; null after a graceful end. */
   readonly closed: Promise<MuxError | null>;
+  /** Settles with true when something arrives from the peer, and with false if the session ends before. */
+  readonly heard: Promise<boolean>;
   readonly #transport: MuxTransport;
   readonly #options: MuxSessionOptions;
   readonly #limits: MuxLimits;
@@ -40,6 +42,7 @@ export class MuxSession {
   readonly #growth: GrowthBudget;
   readonly #owner: StreamOwner;
   #settleClosed: (error: MuxError | null) => void = () => undefined;
+  #settleHeard: (hasHeard: boolean) => void = () => undefined;
   #whenEmpty: (() => void) | null = null;
   #cancelTimer: () => void = () => undefined;
   #isDraining = false;
@@ -59,6 +62,8 @@ export class MuxSession {
     this.#memory = options.memory ?? new BlockMemory();
     this.#writer = new FrameWriter(transport, this.#memory, (bytes) => (this.#sentBytes += bytes));
     this.closed = new Promise((resolve) => (this.#settleClosed = resolve));
+    this.heard = new Promise((resolve) => (this.#settleHeard = resolve));
+    void this.closed.then(() => this.#settleHeard(false));
     this.#liveness = new Liveness({
       clock: this.#clock,
       intervalMs: this.#limits.pingIntervalMs,
@@ -155,6 +160,7 @@ export class MuxSession {
       data: (chunk) => {
         if (this.#isOver) return;
         this.#receivedBytes += chunk.length;
+        this.#settleHeard(true);
         this.#guarded(() => decoder.push(chunk));
       },
       drain: () => this.#guarded(() => this.#writer.drained()),

@@ -1,9 +1,12 @@
 import { Kysely, sql, type RawBuilder } from 'kysely';
+import type { DatabaseEvents, OnEventsFault } from './database-events.ts';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
 import { openPostgresPool, postgresDialect } from './postgres-dialect.ts';
 import { createPipelines, type Pipelines } from './postgres-pipeline.ts';
+import { PostgresEvents } from './postgres-events.ts';
 import { openSqliteFile, sqliteDialect } from './sqlite-dialect.ts';
+import { SqliteEvents } from './sqlite-events.ts';
 
 /** The supported databases. */
 export type Dialect = 'sqlite' | 'postgres';
@@ -18,6 +21,8 @@ export interface DatabaseLocation {
   maxConnections?: number;
   /** How long a query waits for a connection to PostgreSQL. Defaults to 10 seconds. */
   connectTimeoutMs?: number;
+  /** Called when the connection for events is lost, or a subscriber throws. Ignored by default. */
+  onEventsFault?: OnEventsFault;
 }
 
 /** An open database. */
@@ -28,6 +33,10 @@ export interface Database<Tables> {
   readonly location?: string;
   /** Connections for statements that are sent without waiting. Only on PostgreSQL. */
   readonly pipelines?: Pipelines;
+  /** What other parts and processes changed; `publishEvents` publishes. */
+  readonly events: DatabaseEvents;
+  /** Resolves if the database answers. */
+  check(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -36,8 +45,9 @@ export interface Database<Tables> {
  * is contacted by the first query. An unusable SQLite file throws one of `sqlErrors`.
  */
 export function openDatabase<Tables>(location: DatabaseLocation): Database<Tables> {
-  if (location.url !== undefined) return openPostgres(location.url, location);
-  if (location.file !== undefined) return openSqlite(location.file);
+  const { url, file, onEventsFault = () => undefined } = location;
+  if (url !== undefined) return openPostgres(url, location, onEventsFault);
+  if (file !== undefined) return openSqlite(file, onEventsFault);
   throw sqlErrors.DATABASE_NOT_NAMED();
 }
 
@@ -60,28 +70,39 @@ export function databaseTime(dialect: Dialect, offsetMs = 0): RawBuilder<string>
   return sql<string>`to_char((clock_timestamp() + ${offset}::interval) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-function openSqlite<Tables>(file: string): Database<Tables> {
+function openSqlite<Tables>(file: string, onEventsFault: OnEventsFault): Database<Tables> {
   try {
     const database = openSqliteFile(file);
-    const kysely = new Kysely<Tables>({ dialect: sqliteDialect(database) });
+    const events = new SqliteEvents(database, onEventsFault);
+    const kysely = new Kysely<Tables>({ dialect: sqliteDialect(database, events) });
+    const check = (): Promise<void> => checkAnswer(kysely);
     const close = async (): Promise<void> => {
+      await events.close();
       await kysely.destroy();
       if (database.isOpen) database.close();
     };
-    return { kysely, dialect: 'sqlite', location: file, close };
+    return { kysely, dialect: 'sqlite', location: file, events, check, close };
   } catch (error) {
     throw explainFailure(file, error);
   }
 }
 
-function openPostgres<Tables>(url: string, location: DatabaseLocation): Database<Tables> {
+function openPostgres<Tables>(url: string, location: DatabaseLocation, onEventsFault: OnEventsFault): Database<Tables> {
   const pool = openPostgresPool(url, location);
   const kysely = new Kysely<Tables>({ dialect: postgresDialect(pool) });
+  const events = new PostgresEvents(url, onEventsFault);
+  const check = (): Promise<void> => checkAnswer(kysely);
   const close = async (): Promise<void> => {
+    await events.close();
     await kysely.destroy();
     if (!pool.ended) await pool.end();
   };
-  return { kysely, dialect: 'postgres', location: withoutCredentials(url), pipelines: createPipelines(pool), close };
+  const pipelines = createPipelines(pool);
+  return { kysely, dialect: 'postgres', location: withoutCredentials(url), pipelines, events, check, close };
+}
+
+async function checkAnswer<Tables>(kysely: Kysely<Tables>): Promise<void> {
+  await sql`select 1`.execute(kysely);
 }
 
 function withoutCredentials(url: string): string {

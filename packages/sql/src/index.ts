@@ -6,7 +6,9 @@ export {
   type DatabaseFault,
   type UniqueKey,
 } from './database-fault.ts';
+export { publishEvents, type DatabaseEvents, type EventSubscriber } from './database-events.ts';
 export { databaseTime, openDatabase, type Database, type DatabaseLocation, type Dialect } from './database.ts';
+export { EventWorker, type EventWorkerOptions } from './event-worker.ts';
 export { sqlErrors } from './errors.ts';
 export { migrate } from './migrate.ts';
 export type { Migration } from './migration.ts';

@@ -14,7 +14,7 @@ import type pg from 'pg';
 import { isDriverError, isServerError, isUnavailable, toSqlError } from './postgres-errors.ts';
 
 /** Loaded when the first pool opens: SQLite installations save its 8 MB. */
-function loadDriver(): typeof pg {
+export function loadDriver(): typeof pg {
   // A CommonJS package, so `require` returns the same as `import pg from 'pg'`.
   return createRequire(import.meta.url)('pg') as typeof pg;
 }

@@ -11,6 +11,7 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import { sqlErrors } from './errors.ts';
+import type { SqliteEvents } from './sqlite-events.ts';
 import { StatementCache } from './statement-cache.ts';
 
 /** Pragmas of every SQLite file: a returned commit is on disk, and readers never wait for the writer. */
@@ -36,10 +37,10 @@ export function openSqliteFile(file: string): DatabaseSync {
 }
 
 /** Kysely's SQLite dialect over `node:sqlite`, which needs no native package. The caller closes the database. */
-export function sqliteDialect(database: DatabaseSync): Dialect {
+export function sqliteDialect(database: DatabaseSync, events: SqliteEvents): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new ImmediateDriver(database),
+    createDriver: () => new ImmediateDriver(database, events),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -51,10 +52,12 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #database: DatabaseSync;
+  readonly #events: SqliteEvents;
 
-  constructor(database: DatabaseSync) {
-    super({ database: adapt(database) });
+  constructor(database: DatabaseSync, events: SqliteEvents) {
+    super({ database: adapt(database, events) });
     this.#database = database;
+    this.#events = events;
   }
 
   override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
@@ -63,6 +66,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    this.#events.discard();
     // A full disk or a failed write has already rolled back; a second rollback would hide that error.
     if (this.#database.isTransaction) await super.rollbackTransaction(connection);
   }
@@ -71,7 +75,7 @@ class ImmediateDriver extends SqliteDriver {
   override async destroy(): Promise<void> {}
 }
 
-function adapt(database: DatabaseSync): SqliteDatabase {
+function adapt(database: DatabaseSync, events: SqliteEvents): SqliteDatabase {
   const cache = new StatementCache(database);
   return {
     close: () => database.close(),
@@ -79,9 +83,14 @@ function adapt(database: DatabaseSync): SqliteDatabase {
       const { statement, isReader } = cache.get(text);
       return {
         reader: isReader,
-        all: (parameters) => statement.all(...toInputs(parameters)),
+        all: (parameters) => {
+          const rows = statement.all(...toInputs(parameters));
+          events.committed();
+          return rows;
+        },
         run: (parameters) => {
           const { changes, lastInsertRowid } = statement.run(...toInputs(parameters));
+          events.committed();
           return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
         },
         iterate: (parameters) => cache.compile(text).iterate(...toInputs(parameters)),

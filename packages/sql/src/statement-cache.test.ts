@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sqliteDialect } from './sqlite-dialect.ts';
+import { SqliteEvents } from './sqlite-events.ts';
 
 interface Tables {
   item: { id: number; name: string };
@@ -20,7 +21,7 @@ describe('the SQLite statement cache', () => {
         return super.prepare(text);
       }
     })(':memory:');
-    kysely = new Kysely<Tables>({ dialect: sqliteDialect(database) });
+    kysely = new Kysely<Tables>({ dialect: sqliteDialect(database, new SqliteEvents(database, () => undefined)) });
     await sql`create table item (id integer primary key, name text not null)`.execute(kysely);
     compiled = [];
   });

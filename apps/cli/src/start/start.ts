@@ -1,7 +1,12 @@
 import { createLogger } from '@svc/telemetry';
-import { startPlatform, type RunningPlatform, missingSystemRequirements, type PlatformConfig } from '@svc/platform';
+import {
+  shutdownDeadlineMs,
+  startPlatform,
+  type RunningPlatform,
+  missingSystemRequirements,
+  type PlatformConfig,
+} from '@svc/platform';
 import { commandPath, createHelper, readConfiguration, type ConfigFlags } from '../configuration.ts';
-import { onStopSignals } from './signals.ts';
 import { renderSummary } from './summary.ts';
 import { fileURLToPath } from 'node:url';
 import { ensureConsoleBuilt } from '@svc/console/build';
@@ -32,6 +37,7 @@ export async function startFromCommandLine(flags: StartFlags, options: { prepare
       await platform?.close();
     },
     (code) => process.exit(code),
+    shutdownDeadlineMs(config),
   );
   try {
     await prepareSystem(config, { install: options.prepare, progress, signal: stopping.signal });
@@ -87,4 +93,31 @@ function prepareConsole(options: { progress: (line: string) => void; signal: Abo
 function settleMemory(): void {
   // V8's most thorough collection: the usual one leaves about 25 MiB more for the first minutes.
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
+
+/** The first SIGTERM or Ctrl-C starts a drain; the second ends the process immediately. */
+function onStopSignals(drain: () => Promise<void>, exit: (code: number) => void, deadlineMs: number): () => void {
+  let draining = false;
+  const handler = (signal: NodeJS.Signals): void => {
+    if (draining) {
+      exit(signal === 'SIGINT' ? 130 : 143);
+      return;
+    }
+    draining = true;
+    // Even if the drain hangs.
+    const deadline = setTimeout(() => exit(1), deadlineMs);
+    drain().then(
+      () => {
+        clearTimeout(deadline);
+        exit(0);
+      },
+      () => exit(1),
+    );
+  };
+  process.on('SIGTERM', handler);
+  process.on('SIGINT', handler);
+  return () => {
+    process.removeListener('SIGTERM', handler);
+    process.removeListener('SIGINT', handler);
+  };
 }

@@ -1,6 +1,7 @@
 import type { Access, AuditLog, HeldRights } from '@svc/access';
-import { CLOSE_CODES, PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
+import { PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
 import type { QuotaLimits } from '@svc/quotas';
+import type { DatabaseEvents } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { ClientOfRequest } from '@svc/http';
 import type { Kysely } from 'kysely';
@@ -21,6 +22,7 @@ import { OutputRelays } from '../domain/output-relays.ts';
 import type { AgentDelivery } from '../adapters/delivery/agent-delivery.ts';
 import type { ReportQueue } from '../domain/report-queue.ts';
 import type { RouteContext } from '../routes/context.ts';
+import { AgentAccess } from './agent-access.ts';
 import { Maintenance } from './maintenance.ts';
 import { createManifestInspector } from '../domain/manifest/inspector.ts';
 import { createClusterMetrics, type ClusterMetrics } from './metrics.ts';
@@ -32,6 +34,8 @@ import type { TunnelEndpoints } from '../routes/tunnel/link-routes.ts';
 export interface ClustersModuleDependencies {
   /** Migrated to at least 0032; other tables of the database do not matter. */
   kysely: Kysely<ClusterTables>;
+  /** Of the same database. */
+  events: DatabaseEvents;
   config: ClustersConfig;
   log: Logger;
   metrics: Metrics;
@@ -77,6 +81,7 @@ export interface Foundation {
   relays: OutputRelays;
   connections: AgentConnections;
   tunnels: AgentTunnels;
+  agentAccess: AgentAccess;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
@@ -89,14 +94,16 @@ export function createFoundation(dependencies: ClustersModuleDependencies): Foun
     tunnels: () => tunnels.count,
     tunnelStreams: () => tunnels.streamCount,
   });
+  const stores = createStores(dependencies.kysely);
   return {
     dependencies,
-    stores: createStores(dependencies.kysely),
+    stores,
     metrics,
     changes: new Changes(clock, CHANGES_POLL_MS),
     relays: new OutputRelays(),
     connections,
     tunnels,
+    agentAccess: new AgentAccess({ clusters: stores.clusters, connections, tunnels, clock }),
     onError: (error, context) => {
       metrics.failed();
       log.error({ err: error, ...context }, 'clusters: work failed');
@@ -145,7 +152,7 @@ export function createCommandServices(foundation: Foundation) {
 }
 
 export function createMessageHandlers(
-  { dependencies, stores, changes, connections, metrics, onError }: Foundation,
+  { dependencies, stores, connections, metrics, onError }: Foundation,
   { dispatcher, replies }: CommandServices,
   reports: ReportQueue,
 ): AgentMessages {
@@ -156,7 +163,6 @@ export function createMessageHandlers(
     reports,
     replies,
     dispatcher,
-    changes,
     clock,
     version,
     newSessionId: () => newId('ses', randomBytes),
@@ -169,7 +175,7 @@ export function createMessageHandlers(
 }
 
 export function createMaintenance(
-  { dependencies, stores, connections, tunnels, onError }: Foundation,
+  { dependencies, stores, connections, tunnels, agentAccess, onError }: Foundation,
   { dispatcher, deadlines }: CommandServices,
 ): Maintenance {
   const { clock, replicaId, config } = dependencies;
@@ -181,6 +187,7 @@ export function createMaintenance(
     commands,
     telemetry,
     connections,
+    agentAccess,
     tunnels,
     tunnelStore,
     dispatcher,
@@ -193,7 +200,13 @@ export function createMaintenance(
   });
 }
 
-export function createRegistry({ dependencies, stores, connections, tunnels }: Foundation): ClusterRegistry {
+export function createRegistry({
+  dependencies,
+  stores,
+  connections,
+  tunnels,
+  agentAccess,
+}: Foundation): ClusterRegistry {
   const { clock, randomBytes, config } = dependencies;
   return new ClusterRegistry({
     clusters: stores.clusters,
@@ -207,8 +220,7 @@ export function createRegistry({ dependencies, stores, connections, tunnels }: F
         tunnels.closeOtherTokens(clusterId, keptTokenHash);
         return;
       }
-      connections.closeCluster(clusterId, CLOSE_CODES.forbidden, 'the cluster was removed');
-      tunnels.closeCluster(clusterId);
+      agentAccess.closeCluster(clusterId);
     },
   });
 }

@@ -5,6 +5,7 @@ import type { CommandDeadlines } from '../domain/command-deadlines.ts';
 import type { CommandDispatcher } from '../domain/command-dispatcher.ts';
 import type { CommandStore } from '../domain/command.ts';
 import type { TelemetryStore } from '../domain/telemetry.ts';
+import type { AgentAccess } from './agent-access.ts';
 import type { AgentConnections } from '../routes/channel/agent-connections.ts';
 import type { AgentTunnels } from '../adapters/tunnel/agent-tunnels.ts';
 import type { TunnelStore } from '../domain/tunnel.ts';
@@ -16,6 +17,7 @@ export interface MaintenanceOptions {
   commands: CommandStore;
   telemetry: TelemetryStore;
   connections: AgentConnections;
+  agentAccess: AgentAccess;
   tunnels: AgentTunnels;
   tunnelStore: TunnelStore;
   dispatcher: CommandDispatcher;
@@ -56,7 +58,7 @@ export class Maintenance {
   }
 
   #tasks(): Task[] {
-    const { clusters, connections, tunnels, dispatcher, deadlines, clock, leaseMs } = this.#options;
+    const { clusters, agentAccess, dispatcher, deadlines, clock, leaseMs } = this.#options;
     return [
       {
         name: 'leases',
@@ -71,9 +73,8 @@ export class Maintenance {
         intervalMs: 15_000,
         run: async () => {
           const expired = await clusters.expireTokens(clock.now().toISOString());
-          if (expired.length === 0) return;
-          connections.closeTokens(new Set(expired));
-          tunnels.closeTokens(new Set(expired));
+          agentAccess.closeTokens(new Set(expired));
+          await agentAccess.recheckAll(); // tokens that another replica expired, and missed events
         },
       },
       { name: 'retention', intervalMs: 300_000, run: () => this.#prune() },

@@ -16,4 +16,6 @@ export interface AgentLink {
   readonly connectedAtMs: number;
   /** Resolves when the kernel has taken the frame; rejects if the connection ends first. */
   send<Type extends PlatformMessageType>(type: Type, payload: PlatformPayloads[Type], id?: string): Promise<void>;
+  /** Closes the connection because the agent has a newer one. */
+  supersede(): void;
 }

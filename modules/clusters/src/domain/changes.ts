@@ -1,8 +1,8 @@
 import type { Clock } from '@svc/runtime';
 
 /**
- * Wakes callers that wait for a row to change; they then read the row from the store. Another replica may make the
- * change, so a wait also ends after `pollMs` and its caller reads again.
+ * Wakes callers that wait for a row to change; they then read the row from the store. An event of the database calls
+ * `notify`. It may be missed, so a wait also ends after `pollMs` and its caller reads again.
  */
 export class Changes {
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -16,6 +16,11 @@ export class Changes {
 
   notify(key: string): void {
     for (const wake of this.#waiting.get(key) ?? []) wake();
+  }
+
+  /** For changes that may have been missed. */
+  notifyAll(): void {
+    for (const key of this.#waiting.keys()) this.notify(key);
   }
 
   /**

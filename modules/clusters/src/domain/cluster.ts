@@ -98,6 +98,8 @@ export interface ClusterStore {
   rotateToken(clusterId: string, tokenHash: string, now: string, overlapUntil: string | null): Promise<void>;
   /** Expires tokens that are past their end and returns their hashes. */
   expireTokens(now: string): Promise<string[]>;
+  /** Those of the given hashes whose token exists and has not expired. */
+  validTokens(hashes: readonly string[], now: string): Promise<ReadonlySet<string>>;
   /** Deletes the cluster and everything that belongs to it. */
   remove(clusterId: string): Promise<void>;
   removeWorkspace(workspaceUuid: string): Promise<string[]>;

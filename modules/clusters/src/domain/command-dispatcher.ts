@@ -20,6 +20,7 @@ export interface DispatcherOptions {
 }
 
 const WAITING_CLUSTERS = 10_000;
+const MAX_CANCELS = 10_000;
 
 /** Delivers stored commands to their agents. All of its state is in the database, so it recovers after a crash. */
 export class CommandDispatcher {
@@ -34,7 +35,6 @@ export class CommandDispatcher {
 
   async submit(submission: CommandSubmission): Promise<{ commandId: string; replayed: boolean }> {
     const submitted = await this.#options.commands.submit(submission);
-    for (const id of submitted.superseded) this.#options.changes.notify(commandKey(id));
     if (!submitted.replayed) this.#pump(submission.command.clusterId);
     return submitted;
   }
@@ -63,20 +63,18 @@ export class CommandDispatcher {
 
   /** Returns the command's state after the request; undefined if the cluster has no such command. */
   async cancel(clusterId: string, id: string): Promise<Command | undefined> {
-    const { commands, changes, clock } = this.#options;
+    const { commands, clock } = this.#options;
     const state = await commands.requestCancel(clusterId, id, clock.now().toISOString());
     if (state === undefined) return undefined;
-    changes.notify(commandKey(id));
-    if (state === 'dispatched' || state === 'running') await this.#sendCancel(clusterId, id);
+    if (state === 'dispatched' || state === 'running') await this.sendCancel(clusterId, id);
     return commands.find(clusterId, id);
   }
 
   /** Stores a command's single outcome. Returns false if it already has one or does not belong to the cluster. */
   async finish(clusterId: string, id: string, outcome: CommandOutcome): Promise<boolean> {
-    const { commands, changes, clock, relays } = this.#options;
+    const { commands, clock, relays } = this.#options;
     const stored = await commands.finish(clusterId, id, outcome, clock.now().toISOString());
     if (!stored) return false;
-    changes.notify(commandKey(id));
     relays.end(id, outcome);
     const command = await commands.find(clusterId, id);
     if (command !== undefined) this.#options.onFinished(command.kind, outcome);
@@ -100,11 +98,34 @@ export class CommandDispatcher {
     }
   }
 
+  /** Sends what is queued if the agent is connected here. */
+  sendQueuedTo(clusterId: string): void {
+    if (this.#links.has(clusterId)) this.#pump(clusterId);
+  }
+
   /** Finds commands that another replica queued for an agent connected here. */
   async sendQueued(): Promise<void> {
     if (this.#links.size === 0) return;
     for (const clusterId of await this.#options.commands.waitingClusters(WAITING_CLUSTERS)) {
-      if (this.#links.has(clusterId)) this.#pump(clusterId);
+      this.sendQueuedTo(clusterId);
+    }
+  }
+
+  /** Asks the agent to cancel the command, if the agent is connected here. */
+  async sendCancel(clusterId: string, id: string): Promise<void> {
+    const link = this.#links.get(clusterId);
+    if (link === undefined || link.instanceId === null) return;
+    // If the agent disconnects now, it learns of this at its next hello.
+    await link.send('cancel', { command_id: id }).catch((error: unknown) => {
+      if (!link.closed) this.#options.onError(error, { cluster: clusterId, command: id });
+    });
+  }
+
+  /** Finds sent commands that another replica cancelled. */
+  async sendCancels(): Promise<void> {
+    if (this.#links.size === 0) return;
+    for (const { clusterId, id } of await this.#options.commands.cancelling(MAX_CANCELS)) {
+      await this.sendCancel(clusterId, id);
     }
   }
 
@@ -195,14 +216,17 @@ export class CommandDispatcher {
    * forgotten.
    */
   async #dispatch(link: AgentLink, command: Command): Promise<void> {
-    const { commands, changes, clock } = this.#options;
+    const { commands, clock } = this.#options;
     const payload = await commands.payload(command.id);
     const now = clock.now();
     const deadlineAt = timestampAfter(now, command.timeoutMs);
-    if (payload === undefined || !(await commands.claim(command.id, link, now.toISOString(), deadlineAt))) {
-      return; // just cancelled, superseded or deleted
+    if (payload === undefined) return; // just deleted
+    const outcome = await commands.claim(command.id, link, now.toISOString(), deadlineAt);
+    if (outcome === 'superseded') {
+      this.detach(link);
+      link.supersede();
     }
-    changes.notify(commandKey(command.id));
+    if (outcome !== 'claimed') return; // `gone`: just cancelled or superseded
     await this.#sendCommand(link, command, payload);
   }
 
@@ -215,15 +239,6 @@ export class CommandDispatcher {
       if (!isAppError(error) || error.code !== 'FRAME_TOO_LARGE') throw error;
       await this.finish(link.clusterId, command.id, createOutcome('failed', 'MANIFEST_TOO_LARGE', error.message));
     }
-  }
-
-  async #sendCancel(clusterId: string, id: string): Promise<void> {
-    const link = this.#links.get(clusterId);
-    if (link === undefined || link.instanceId === null) return;
-    // If the agent disconnects now, it learns of this at its next hello.
-    await link.send('cancel', { command_id: id }).catch((error: unknown) => {
-      if (!link.closed) this.#options.onError(error, { cluster: clusterId, command: id });
-    });
   }
 }
 

@@ -1,6 +1,5 @@
 import type { CommandAck, CommandOutput, CommandProgress, CommandResult } from '@svc/protocol';
 import type { AgentLink } from './agent-link.ts';
-import { commandKey, type Changes } from './changes.ts';
 import { type Clock } from '@svc/runtime';
 import { timestampAfter } from './timestamps.ts';
 import type { CommandDispatcher } from './command-dispatcher.ts';
@@ -10,7 +9,6 @@ import type { OutputRelays } from './output-relays.ts';
 export interface CommandRepliesOptions {
   commands: CommandStore;
   dispatcher: CommandDispatcher;
-  changes: Changes;
   relays: OutputRelays;
   clock: Clock;
   noteLimits: NoteLimits;
@@ -32,13 +30,12 @@ export class CommandReplies {
   }
 
   async acknowledge(link: AgentLink, ack: CommandAck): Promise<void> {
-    const { commands, changes, clock } = this.#options;
+    const { commands, clock } = this.#options;
     const now = clock.now();
     const running = ack.state === 'accepted' || ack.state === 'duplicate';
     const changed = await commands.acknowledge(link.clusterId, ack.command_id, running, now.toISOString());
     if (!changed) return;
     if (ack.state === 'rejected') await commands.postpone(ack.command_id, timestampAfter(now, REJECTED_GRACE_MS));
-    changes.notify(commandKey(ack.command_id));
   }
 
   async progress(link: AgentLink, { command_id: id, seq, ...data }: CommandProgress): Promise<void> {
@@ -66,8 +63,7 @@ export class CommandReplies {
   }
 
   async #note(link: AgentLink, id: string, draft: NoteDraft): Promise<void> {
-    const { commands, changes, clock, noteLimits } = this.#options;
-    const at = clock.now().toISOString();
-    if (await commands.note(link.clusterId, id, draft, at, noteLimits)) changes.notify(commandKey(id));
+    const { commands, clock, noteLimits } = this.#options;
+    await commands.note(link.clusterId, id, draft, clock.now().toISOString(), noteLimits);
   }
 }

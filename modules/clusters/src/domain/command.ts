@@ -98,17 +98,23 @@ export interface CommandOutcome {
 
 /** The process that receives a command, and the on-disk outbox that it shares with its predecessors and successors. */
 export interface CommandReceiver {
+  clusterId: string;
+  /** Only the agent's newest connection takes commands. */
+  epoch: number;
   instanceId: string | null;
   outboxId: string | null;
 }
+
+/** `gone`: the command is no longer queued. `superseded`: the agent has a newer connection. */
+export type ClaimOutcome = 'claimed' | 'gone' | 'superseded';
 
 /** Stores commands before they are sent: a command that is not stored was never issued. */
 export interface CommandStore {
   /**
    * Throws `IDEMPOTENCY_CONFLICT` or `TOO_MANY_COMMANDS`. A deployment supersedes queued ones of the same project and
-   * namespace; their ids are returned.
+   * namespace.
    */
-  submit(submission: CommandSubmission): Promise<{ commandId: string; replayed: boolean; superseded: string[] }>;
+  submit(submission: CommandSubmission): Promise<{ commandId: string; replayed: boolean }>;
   /** Returns the id of the command created with this key; throws `IDEMPOTENCY_CONFLICT`. */
   replay(clusterId: string, idempotency: IdempotencyKey): Promise<string | undefined>;
   find(clusterId: string, id: string): Promise<Command | undefined>;
@@ -118,9 +124,11 @@ export interface CommandStore {
   open(clusterId: string, states: readonly CommandState[], limit: number): Promise<Command[]>;
   /** Ids of the clusters that have a queued command. */
   waitingClusters(limit: number): Promise<string[]>;
-  /** queued -> dispatched. Returns false if it is no longer queued. */
-  claim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<boolean>;
-  /** Resends the command to an instance that may not have it. Returns false if it has finished. */
+  /** Unfinished commands that were sent and are to be cancelled. */
+  cancelling(limit: number): Promise<Pick<Command, 'clusterId' | 'id'>[]>;
+  /** queued -> dispatched. */
+  claim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<ClaimOutcome>;
+  /** Resends the command to an instance that may not have it. Returns false if it or the connection has ended. */
   reclaim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<boolean>;
   acknowledge(clusterId: string, id: string, running: boolean, at: string): Promise<boolean>;
   /**

@@ -1,10 +1,11 @@
 import { breachDetails, type Limits } from '@svc/quotas';
-import { violatesUnique } from '@svc/sql';
+import { publishEvents, violatesUnique } from '@svc/sql';
 import { sql } from 'kysely';
 import type { Cluster, ClusterStore, NewCluster } from '../domain/cluster.ts';
 import { pageOf, type PageRequest } from '../domain/paging.ts';
 import { clusterErrors } from '../errors.ts';
 import { clusterQuotas } from '../quotas.ts';
+import { CLUSTER_CHANNELS } from './channels.ts';
 import { toCluster } from './cluster-rows.ts';
 import { breachByOne } from './quota-usage.ts';
 import { CLUSTER_NAME, type ClusterDatabase } from './tables.ts';
@@ -38,17 +39,31 @@ export function createClusterStore(database: ClusterDatabase): ClusterStore {
         .execute();
       return rows.map((row) => row.hash);
     },
-    remove: async (clusterId) => {
-      await database.deleteFrom('cluster').where('id', '=', clusterId).execute();
-    },
-    removeWorkspace: async (workspaceUuid) => {
+    validTokens: async (hashes, now) => {
       const rows = await database
-        .deleteFrom('cluster')
-        .where('workspace_uuid', '=', workspaceUuid)
-        .returning('id')
+        .selectFrom('cluster_token')
+        .select('hash')
+        .where('hash', 'in', hashes)
+        .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
         .execute();
-      return rows.map((row) => row.id);
+      return new Set(rows.map((row) => row.hash));
     },
+    remove: (clusterId) =>
+      database.transaction().execute(async (transaction) => {
+        await transaction.deleteFrom('cluster').where('id', '=', clusterId).execute();
+        await publishEvents(transaction, CLUSTER_CHANNELS.access, [clusterId]);
+      }),
+    removeWorkspace: (workspaceUuid) =>
+      database.transaction().execute(async (transaction) => {
+        const rows = await transaction
+          .deleteFrom('cluster')
+          .where('workspace_uuid', '=', workspaceUuid)
+          .returning('id')
+          .execute();
+        const ids = rows.map((row) => row.id);
+        await publishEvents(transaction, CLUSTER_CHANNELS.access, ids);
+        return ids;
+      }),
     counts: async (workspaceUuid, now) => {
       const live = sql<number>`case when connected = 1 and lease_until > ${now} then 1 else 0 end`;
       const neverSeen = sql<number>`case when connected_at is null then 1 else 0 end`;
@@ -154,5 +169,6 @@ function rotateToken(
       .insertInto('cluster_token')
       .values({ hash: tokenHash, cluster_id: clusterId, created_at: now, expires_at: null })
       .execute();
+    await publishEvents(transaction, CLUSTER_CHANNELS.access, [clusterId]);
   });
 }

@@ -1,5 +1,7 @@
+import { publishEvents } from '@svc/sql';
 import type { Kysely } from 'kysely';
 import { OPEN_STATES, type CommandNote, type NoteDraft, type NoteLimits } from '../domain/command.ts';
+import { CLUSTER_CHANNELS } from './channels.ts';
 import type { ClusterDatabase, ClusterTables } from './tables.ts';
 
 /** Numbers and appends a note, within the caller's transaction. */
@@ -20,6 +22,7 @@ export async function appendNote(
     .insertInto('cluster_command_note')
     .values({ command_id: commandId, sequence, type, data: JSON.stringify(data), created_at: at })
     .execute();
+  await publishEvents(database, CLUSTER_CHANNELS.command, [commandId]);
 }
 
 /** Returns false for an unknown or finished command, a duplicate, or a note over the limits. */

@@ -1,7 +1,9 @@
+import { publishEvents } from '@svc/sql';
 import { sql } from 'kysely';
 import {
   OPEN_STATES,
   isFinished,
+  type ClaimOutcome,
   type Command,
   type CommandOutcome,
   type CommandReceiver,
@@ -9,6 +11,7 @@ import {
   type CommandStore,
 } from '../domain/command.ts';
 import { pageOf, type PageRequest } from '../domain/paging.ts';
+import { CLUSTER_CHANNELS } from './channels.ts';
 import { addNote, appendNote, readNotes } from './command-notes.ts';
 import { COMMAND_COLUMNS, toCommand } from './command-rows.ts';
 import { findReplay, submitCommand } from './command-submit.ts';
@@ -46,6 +49,16 @@ export function createCommandStore(database: ClusterDatabase): CommandStore {
         .limit(limit)
         .execute();
       return rows.map((row) => row.cluster_id);
+    },
+    cancelling: async (limit) => {
+      const rows = await database
+        .selectFrom('cluster_command')
+        .select(['cluster_id', 'id'])
+        .where('state', 'in', ['dispatched', 'running'])
+        .where('cancel_requested_at', 'is not', null)
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({ clusterId: row.cluster_id, id: row.id }));
     },
     claim: (id, receiver, at, deadlineAt) => claim(database, id, receiver, at, deadlineAt),
     reclaim: (id, receiver, at, deadlineAt) => reclaim(database, id, receiver, at, deadlineAt),
@@ -97,6 +110,7 @@ async function reclaim(
   at: string,
   deadlineAt: string,
 ): Promise<boolean> {
+  if (!(await isNewest(database, receiver))) return false;
   const { numUpdatedRows } = await database
     .updateTable('cluster_command')
     .set((columns) => ({
@@ -132,7 +146,8 @@ async function listCommands(database: ClusterDatabase, clusterId: string, page: 
 }
 
 function claim(database: ClusterDatabase, id: string, receiver: CommandReceiver, at: string, deadlineAt: string) {
-  return database.transaction().execute(async (transaction) => {
+  return database.transaction().execute(async (transaction): Promise<ClaimOutcome> => {
+    if (!(await isNewest(transaction, receiver))) return 'superseded';
     const { numUpdatedRows } = await transaction
       .updateTable('cluster_command')
       .set({
@@ -146,10 +161,20 @@ function claim(database: ClusterDatabase, id: string, receiver: CommandReceiver,
       .where('id', '=', id)
       .where('state', '=', 'queued')
       .executeTakeFirst();
-    if (numUpdatedRows === 0n) return false;
+    if (numUpdatedRows === 0n) return 'gone';
     await appendNote(transaction, id, 'state', { state: 'dispatched' }, at);
-    return true;
+    return 'claimed';
   });
+}
+
+/** A replica that was paused may still hold the connection that its agent replaced. */
+async function isNewest(database: ClusterDatabase, { clusterId, epoch }: CommandReceiver): Promise<boolean> {
+  const row = await database
+    .selectFrom('cluster')
+    .select('connection_epoch')
+    .where('id', '=', clusterId)
+    .executeTakeFirst();
+  return row?.connection_epoch === epoch;
 }
 
 function acknowledge(database: ClusterDatabase, clusterId: string, id: string, running: boolean, at: string) {
@@ -215,6 +240,8 @@ function requestCancel(database: ClusterDatabase, clusterId: string, id: string,
       .where('id', '=', id)
       .where('state', 'in', ['dispatched', 'running'])
       .execute();
+    await publishEvents(transaction, CLUSTER_CHANNELS.command, [id]);
+    await publishEvents(transaction, CLUSTER_CHANNELS.cancel, [`${clusterId}/${id}`]);
     return state;
   });
 }

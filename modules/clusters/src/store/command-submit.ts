@@ -1,9 +1,10 @@
 import { breachDetails } from '@svc/quotas';
-import { violatesForeignKey, violatesUnique } from '@svc/sql';
+import { publishEvents, violatesForeignKey, violatesUnique } from '@svc/sql';
 import type { Transaction } from 'kysely';
 import { OPEN_STATES, type CommandSubmission, type IdempotencyKey } from '../domain/command.ts';
 import { clusterErrors } from '../errors.ts';
 import { clusterQuotas } from '../quotas.ts';
+import { CLUSTER_CHANNELS } from './channels.ts';
 import { appendNote } from './command-notes.ts';
 import { breachByOne } from './quota-usage.ts';
 import { IDEMPOTENCY_KEY, type ClusterDatabase, type ClusterTables } from './tables.ts';
@@ -11,7 +12,6 @@ import { IDEMPOTENCY_KEY, type ClusterDatabase, type ClusterTables } from './tab
 export interface Submitted {
   commandId: string;
   replayed: boolean;
-  superseded: string[];
 }
 
 /**
@@ -32,11 +32,12 @@ export async function submitCommand(database: ClusterDatabase, submission: Comma
 function insertOrReplay(database: ClusterDatabase, submission: CommandSubmission): Promise<Submitted> {
   return database.transaction().execute(async (transaction) => {
     const first = await findReplay(transaction, submission.command.clusterId, submission.idempotency);
-    if (first !== undefined) return { commandId: first, replayed: true, superseded: [] };
+    if (first !== undefined) return { commandId: first, replayed: true };
     await refuseTooMany(transaction, submission);
-    const superseded = await supersedeQueued(transaction, submission);
+    await supersedeQueued(transaction, submission);
     await insertRows(transaction, submission);
-    return { commandId: submission.command.id, replayed: false, superseded };
+    await publishEvents(transaction, CLUSTER_CHANNELS.queue, [submission.command.clusterId]);
+    return { commandId: submission.command.id, replayed: false };
   });
 }
 
@@ -82,8 +83,8 @@ async function refuseTooMany(
 async function supersedeQueued(
   transaction: Transaction<ClusterTables>,
   { command, deployment }: CommandSubmission,
-): Promise<string[]> {
-  if (deployment === null || deployment.dryRun) return [];
+): Promise<void> {
+  if (deployment === null || deployment.dryRun) return;
   const rows = await transaction
     .selectFrom('cluster_deployment')
     .innerJoin('cluster_command', 'cluster_command.id', 'cluster_deployment.command_id')
@@ -94,7 +95,6 @@ async function supersedeQueued(
     .where('dry_run', '=', 0)
     .where('state', '=', 'queued')
     .execute();
-  const superseded: string[] = [];
   const error = { code: 'CANCELLED', message: 'A newer deployment of the project took its place' };
   for (const { id } of rows) {
     const { numUpdatedRows } = await transaction
@@ -105,9 +105,7 @@ async function supersedeQueued(
       .executeTakeFirst();
     if (numUpdatedRows === 0n) continue;
     await appendNote(transaction, id, 'result', { status: 'superseded' }, command.createdAt);
-    superseded.push(id);
   }
-  return superseded;
 }
 
 async function insertRows(

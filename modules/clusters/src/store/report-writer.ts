@@ -1,5 +1,7 @@
+import { publishEvents } from '@svc/sql';
 import type { Transaction } from 'kysely';
 import type { Report } from '../domain/telemetry.ts';
+import { CLUSTER_CHANNELS } from './channels.ts';
 import type { ClusterDatabase, ClusterTables } from './tables.ts';
 
 /** One commit for the reports of many agents: a disk with 200 syncs per second still takes thousands of heartbeats. */
@@ -18,6 +20,8 @@ export async function writeReports(database: ClusterDatabase, reports: readonly 
           break;
       }
     }
+    const withEvents = reports.flatMap((report) => (report.kind === 'event' ? [report.clusterId] : []));
+    await publishEvents(transaction, CLUSTER_CHANNELS.events, [...new Set(withEvents)]);
   });
 }
 

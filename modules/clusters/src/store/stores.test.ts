@@ -10,7 +10,7 @@ import type { ClusterTables } from './tables.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const LATER = '2026-11-21T10:05:00.000Z';
-const RECEIVER = { instanceId: 'instance-1', outboxId: 'outbox-1' };
+const RECEIVER = { clusterId: 'cls-1', epoch: 0, instanceId: 'instance-1', outboxId: 'outbox-1' };
 const LIMITS = { notes: 5, outputBytes: 10 };
 const FIRST_PAGE = { limit: 100, after: null };
 const EVERYTHING = { eventType: null, namespace: null };
@@ -180,11 +180,21 @@ describeDialects<ClusterTables>('the cluster stores', migrations, (database) => 
     await expect(commands.submit(submission('cmd-1'))).rejects.toMatchObject({ code: 'CLUSTER_NOT_FOUND' });
   });
 
+  it('gives commands only to the newest connection of the agent', async () => {
+    const { commands, connectionStore } = await withCluster();
+    await commands.submit(submission('cmd-1'));
+    const epoch = await connectionStore.open('cls-1', 'replica-2', NOW, LATER);
+    expect(await commands.claim('cmd-1', { ...RECEIVER, epoch: epoch - 1 }, NOW, LATER)).toBe('superseded');
+    expect(await commands.claim('cmd-1', { ...RECEIVER, epoch }, NOW, LATER)).toBe('claimed');
+    expect(await commands.reclaim('cmd-1', { ...RECEIVER, epoch: epoch - 1 }, NOW, LATER)).toBe(false);
+    expect(await commands.reclaim('cmd-1', { ...RECEIVER, epoch }, NOW, LATER)).toBe(true);
+  });
+
   it('lets exactly one caller claim a command, and one outcome finish it', async () => {
     const { commands } = await withCluster();
     await commands.submit(submission('cmd-1'));
     const claims = await Promise.all([1, 2, 3].map(() => commands.claim('cmd-1', RECEIVER, NOW, LATER)));
-    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(claims.toSorted()).toEqual(['claimed', 'gone', 'gone']);
     const outcome = { status: 'succeeded', result: { ok: true }, error: null } as const;
     const ends = await Promise.all([1, 2, 3].map(() => commands.finish('cls-1', 'cmd-1', outcome, LATER)));
     expect(ends.filter(Boolean)).toHaveLength(1);

@@ -29,6 +29,11 @@ export interface RigOptions {
   config?: Partial<ClustersConfig>;
   publicUrl?: string;
   trustedProxies?: readonly string[];
+  /** A database that several rigs share; by default a new one on SQLite. */
+  database?: Database<ClusterTables>;
+  /** Defaults to callers of its own. */
+  access?: FakeAccess;
+  replicaId?: string;
   /** Folder with the agent's images. */
   agentImagesFolder?: string;
 }
@@ -82,9 +87,11 @@ export function testConfig(overrides: Partial<ClustersConfig> = {}): ClustersCon
 }
 
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
-  const source = await sqliteSource(migrations);
-  const database = await source.open<ClusterTables>();
-  const access = fakeAccess();
+  const source = options.database === undefined ? await sqliteSource(migrations) : null;
+  const own = await source?.open<ClusterTables>();
+  const database = options.database ?? own;
+  if (database === undefined) throw new Error('a rig has a database');
+  const access = options.access ?? fakeAccess();
   const audit = fakeAudit();
   const owner = access.user('owner');
   let running = await run(database, access, audit, options, 0);
@@ -129,8 +136,8 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     },
     close: async () => {
       await running.close();
-      await database.close();
-      await source.close();
+      await own?.close();
+      await source?.close();
     },
   };
 }
@@ -161,12 +168,13 @@ async function run(
   const app = await createHttpApp({ log, metrics, access, audit, rights, version: 'test' });
   const module = await createClustersModule({
     kysely: database.kysely,
+    events: database.events,
     config: testConfig(options.config),
     log,
     metrics,
     clock,
     randomBytes,
-    replicaId: 'replica-1',
+    replicaId: options.replicaId ?? 'replica-1',
     version: '1.2.3',
     deployFolder: fileURLToPath(new URL('../../../../deploy', import.meta.url)),
     agentImagesFolder: options.agentImagesFolder ?? '/nonexistent',

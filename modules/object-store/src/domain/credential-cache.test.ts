@@ -100,13 +100,11 @@ describe('CredentialCache', () => {
     const caller = createCaller(credential);
     await cache.assertStillValid(caller, 'object:write', 'photos');
     allowed = ['bucket:list', 'object:read'];
-    await clock.advance(1_000);
     await cache.assertStillValid(caller, 'object:read', 'photos');
     await expect(cache.assertStillValid(caller, 'object:write', 'photos')).rejects.toMatchObject({
       code: 'AccessDenied',
     });
     allowed = [];
-    await clock.advance(1_000);
     await expect(cache.assertStillValid(caller, 'object:read', 'photos')).rejects.toMatchObject({
       code: 'InvalidAccessKeyId',
     });

@@ -55,18 +55,25 @@ export class CredentialCache {
   }
 
   /** Null if the key is unknown or expired, or if its creator has lost all rights in the workspace. */
-  async find(accessKeyId: string): Promise<Credential | null> {
-    const { clock, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
+  find(accessKeyId: string): Promise<Credential | null> {
+    return this.#find(accessKeyId, this.#options.maxAgeMs ?? DEFAULT_MAX_AGE_MS);
+  }
+
+  async #find(accessKeyId: string, maxAgeMs: number): Promise<Credential | null> {
+    const { clock } = this.#options;
     const known = this.#entries.get(accessKeyId);
     const entry =
       known !== undefined && clock.nowMs() - known.loadedAtMs < maxAgeMs ? known : await this.#reload(accessKeyId);
     return entry === null ? null : this.#inForce(entry.credential);
   }
 
-  /** Throws `InvalidAccessKeyId` or `AccessDenied` if the key of a running request no longer allows the action. */
+  /**
+   * Throws `InvalidAccessKeyId` or `AccessDenied` if the key of a running request no longer allows the action. Reads
+   * the key again, since such checks are rare and the age of an entry would add to the time between them.
+   */
   async assertStillValid({ accessKeyId }: Caller, needed: StoreAction, bucketName: string | null): Promise<void> {
     if (accessKeyId === null) return;
-    const credential = await this.find(accessKeyId);
+    const credential = await this.#find(accessKeyId, 0);
     if (credential === null) throw storeErrors.InvalidAccessKeyId({ details: { accessKeyId } });
     if (!mayDo(createCaller(credential), needed, bucketName)) throw storeErrors.AccessDenied();
   }

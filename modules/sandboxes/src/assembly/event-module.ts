@@ -10,16 +10,16 @@ import { EventRecorder } from '../domain/events/event-recorder.ts';
 import { EventUpkeep } from '../domain/events/event-upkeep.ts';
 import { registerEventRoutes, registerWorkspaceEventRoutes } from '../routes/event-routes.ts';
 import { createEventLog } from '../store/event-log.ts';
-import type { RepositoryDeps } from '../store/sandbox-repository.ts';
 import type { SandboxTables } from '../store/tables.ts';
+import { followReplicas, type ReplicaEventsOptions } from './replica-events.ts';
 
 export interface EventPart {
   readonly recorder: EventRecorder;
-  /** For the repository, which records its changes as events. */
-  readonly repositoryDeps: RepositoryDeps;
   /** Records that a sandbox tried to reach a host outside its allowlist. */
   refused(repository: Pick<SandboxRepository, 'find'>, sandboxId: string, host: string): void;
   registerRoutes(app: HttpApp, prefixes: readonly string[], service: SandboxService): void;
+  /** Wakes streams and waiting callers when something changes, at this or another replica. */
+  follow(sources: Pick<ReplicaEventsOptions, 'events' | 'watch' | 'repository'>): void;
   start(): void;
   /** Ends all streams. */
   endStreams(): void;
@@ -34,14 +34,13 @@ export function createEventPart(
   log: Logger,
   config: SandboxesConfig['events'],
 ): EventPart {
-  const written = (workspaceUuid: string): void => feed.notify(workspaceUuid);
-  const events = createEventLog(kysely, written);
-  const feed: EventFeed = new EventFeed({ log: events, clock, maxStreams: config.max_streams });
+  const events = createEventLog(kysely);
+  const feed = new EventFeed({ log: events, clock, maxStreams: config.max_streams });
   const recorder = new EventRecorder(events, clock, log);
+  let stopFollowing = (): Promise<void> => Promise.resolve();
   const upkeep = new EventUpkeep(events, clock, log, config);
   return {
     recorder,
-    repositoryDeps: { clock, written },
     refused(repository, sandboxId, host) {
       repository.find(sandboxId).then(
         (sandbox) => {
@@ -54,9 +53,14 @@ export function createEventPart(
       for (const prefix of prefixes) registerEventRoutes(app, { prefix, service, feed, events });
       registerWorkspaceEventRoutes(app, { service, feed, events });
     },
+    follow: (sources) => {
+      const onError = (err: unknown): void => log.error({ err }, 'a changed sandbox could not be read');
+      stopFollowing = followReplicas({ ...sources, feed, onError });
+    },
     start: () => upkeep.start(),
     endStreams: () => feed.close(),
     async close() {
+      await stopFollowing();
       await upkeep.close();
       await recorder.close();
     },

@@ -4,7 +4,7 @@ const MAX_WATCHERS = 10_000;
 
 type Watcher = (sandbox: Sandbox | null) => void;
 
-/** Notifies waiters in this process when a sandbox changes; `null` means that it was deleted. */
+/** Notifies waiters in this process when a sandbox changes here or at another replica; `null` means that it was deleted. */
 export class StatusWatch {
   readonly #watchers = new Map<string, Set<Watcher>>();
   #count = 0;
@@ -28,6 +28,14 @@ export class StatusWatch {
       this.#count -= 1;
       if (watchers.size === 0) this.#watchers.delete(id);
     };
+  }
+
+  isWatched(id: string): boolean {
+    return this.#watchers.has(id);
+  }
+
+  watched(): string[] {
+    return [...this.#watchers.keys()];
   }
 
   get size(): number {

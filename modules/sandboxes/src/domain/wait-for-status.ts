@@ -24,7 +24,7 @@ export async function waitForStatus(
   const abort = (): void => resolve(undefined);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    // It may have changed between the read and the watch. Changes by another replica are only seen at the end.
+    // It may have changed between the read and the watch.
     const current = await repository.find(sandbox.id);
     if (current !== null && !others.includes(current.status)) return current;
     const changed = current === null ? null : await promise;

@@ -8,13 +8,11 @@ const event = (sandboxId: string, at: string, workspaceUuid = 'w') =>
   ({ type: 'terminal_opened', details: { session: null }, workspaceUuid, sandboxId, at }) as const;
 
 describeDialects<SandboxTables>('EventLog', migrations, (database) => {
-  const told: string[] = [];
-  const log = () => createEventLog(database().kysely, (workspaceUuid) => told.push(workspaceUuid));
+  const log = () => createEventLog(database().kysely);
   const numbers = async (workspaceUuid: string) =>
     (await log().after({ workspaceUuid, sandboxId: null }, 0, 100)).map(({ sequence }) => sequence);
 
   it('numbers the events of each workspace without gaps, even for concurrent writes', async () => {
-    told.length = 0;
     await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         log().append([event('sbx_a', `2026-01-0${index + 1}`), event('sbx_b', '2026-01-01', 'x')]),
@@ -23,7 +21,6 @@ describeDialects<SandboxTables>('EventLog', migrations, (database) => {
     expect(await numbers('w')).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(await log().newest('x')).toBe(8);
     expect(await log().newest('nobody')).toBe(0);
-    expect(new Set(told)).toEqual(new Set(['w', 'x']));
   });
 
   it('selects the events of one sandbox and pages backwards', async () => {

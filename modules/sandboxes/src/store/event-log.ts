@@ -1,10 +1,11 @@
+import { publishEvents } from '@svc/sql';
 import type { Kysely, Transaction } from 'kysely';
 import type { EventLog, EventRetention, EventScope, LooseEvent } from '../domain/events/event-log.ts';
 import { EVENT_TYPES, type EventDetails, type SandboxEvent } from '../domain/events/sandbox-event.ts';
+import { SANDBOX_CHANNEL, sandboxEventId } from './channels.ts';
 import type { SandboxTables } from './tables.ts';
 
-/** `written` is called for each workspace after its events are stored. */
-export function createEventLog(kysely: Kysely<SandboxTables>, written: (workspaceUuid: string) => void): EventLog {
+export function createEventLog(kysely: Kysely<SandboxTables>): EventLog {
   const selectEvents = ({ workspaceUuid, sandboxId }: EventScope) => {
     const query = kysely.selectFrom('sandbox_event').selectAll().where('workspace_uuid', '=', workspaceUuid);
     return sandboxId === null ? query : query.where('sandbox_id', '=', sandboxId);
@@ -13,7 +14,6 @@ export function createEventLog(kysely: Kysely<SandboxTables>, written: (workspac
     async append(events) {
       if (events.length === 0) return;
       await kysely.transaction().execute((transaction) => writeEvents(transaction, events));
-      for (const workspaceUuid of new Set(events.map((event) => event.workspaceUuid))) written(workspaceUuid);
     },
 
     async after(scope, sequence, limit) {
@@ -83,6 +83,7 @@ export async function writeEvents(
     }));
     await transaction.insertInto('sandbox_event').values(rows).execute();
   }
+  await publishEvents(transaction, SANDBOX_CHANNEL, [...new Set(events.map(sandboxEventId))]);
 }
 
 /** Each delete covers an index range and reads only what it removes. */

@@ -49,8 +49,7 @@ function admission(callerLimit: number | null, accountableId = 'o', limits: Part
 }
 
 describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
-  const repository = () =>
-    createSandboxRepository(database().kysely, { clock: fakeClock(AT), written: () => undefined });
+  const repository = () => createSandboxRepository(database().kysely, { clock: fakeClock(AT) });
 
   it('returns an inserted record', async () => {
     const wanted = sandbox({ fault: { code: 'DISK_FULL', message: 'm', recoverable: true }, expiresAt: AT });

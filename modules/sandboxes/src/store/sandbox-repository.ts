@@ -1,6 +1,6 @@
 import type { Demand, Limits } from '@svc/quotas';
 import type { Clock } from '@svc/runtime';
-import { violatesUnique } from '@svc/sql';
+import { publishEvents, violatesUnique } from '@svc/sql';
 import type { Kysely, Transaction } from 'kysely';
 import type { Admission } from '../domain/admission.ts';
 import { sandboxErrors } from '../errors.ts';
@@ -15,6 +15,7 @@ import type {
   SandboxRepository,
 } from '../domain/ports.ts';
 import { sandboxQuotas } from '../quotas.ts';
+import { SANDBOX_CHANNEL, sandboxEventId } from './channels.ts';
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
@@ -23,8 +24,6 @@ import { SANDBOX_NAME, type SandboxTables } from './tables.ts';
 
 export interface RepositoryDeps {
   clock: Pick<Clock, 'now'>;
-  /** Called after events of a workspace are stored. */
-  written(workspaceUuid: string): void;
 }
 
 /** Creates the repository. It records events in the transaction of the change. */
@@ -32,11 +31,7 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
   const visible = () => kysely.selectFrom('sandbox').selectAll().where('removed_at', 'is', null);
   return {
     async insert(sandbox, admission, repeated) {
-      const outcome = await kysely
-        .transaction()
-        .execute((transaction) => insert(transaction, sandbox, admission, repeated));
-      if (outcome.outcome === 'inserted') deps.written(sandbox.workspaceUuid);
-      return outcome;
+      return kysely.transaction().execute((transaction) => insert(transaction, sandbox, admission, repeated));
     },
 
     async find(id) {
@@ -49,7 +44,7 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
     async change(id, from, change) {
       const silent = change.status === 'creating' || (change.status === undefined && change.pausedAt === undefined);
       if (silent) return update(kysely, id, from, change);
-      const changed = await kysely.transaction().execute(async (transaction) => {
+      return kysely.transaction().execute(async (transaction) => {
         const sandbox = await update(transaction, id, from, change);
         if (sandbox === null) return null;
         const at = deps.clock.now().toISOString();
@@ -60,8 +55,6 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
         );
         return sandbox;
       });
-      if (changed !== null) deps.written(changed.workspaceUuid);
-      return changed;
     },
 
     restart: (id, from, change, limits) =>
@@ -78,7 +71,6 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
 
     async remove(id, at) {
       const workspaceUuid = await kysely.transaction().execute((transaction) => remove(transaction, id, at));
-      if (workspaceUuid !== null) deps.written(workspaceUuid);
       return workspaceUuid !== null;
     },
 
@@ -217,7 +209,10 @@ async function restart(
     .executeTakeFirst();
   if (row === undefined) return { sandbox: null };
   const breach = await breachIn(transaction, limits, activeDemand(fromRow(row).resources));
-  return breach === null ? { sandbox: await update(transaction, id, from, change) } : { breach };
+  if (breach !== null) return { breach };
+  const sandbox = await update(transaction, id, from, change);
+  if (sandbox !== null) await publishEvents(transaction, SANDBOX_CHANNEL, [sandboxEventId(placeOf(sandbox))]);
+  return { sandbox };
 }
 
 function placeOf({ id, workspaceUuid }: Sandbox): { sandboxId: string; workspaceUuid: string } {

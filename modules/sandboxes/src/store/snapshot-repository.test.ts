@@ -35,8 +35,7 @@ function admission(callerLimit: number | null, workspace: Limits['workspace'] = 
 }
 
 describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => {
-  const repository = () =>
-    createSnapshotRepository(database().kysely, { clock: fakeClock(AT), written: () => undefined });
+  const repository = () => createSnapshotRepository(database().kysely, { clock: fakeClock(AT) });
 
   it("enforces the caller's limit for concurrent inserts, and frees the slot on removal", async () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
@@ -71,7 +70,7 @@ describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => 
     await repository().finish('b', 'fork', 1);
     const page = await repository().list('w', { sandboxId: null, pageSize: 5, cursor: null });
     expect(page).toMatchObject({ snapshots: [{ id: 'a', state: 'ready' }], nextCursor: null });
-    const log = createEventLog(database().kysely, () => undefined);
+    const log = createEventLog(database().kysely);
     const events = await log.after({ workspaceUuid: 'w', sandboxId: null }, 0, 5);
     expect(events).toMatchObject([{ type: 'snapshot_created', details: { snapshot_id: 'a' } }]);
     await repository().remove('a');

@@ -19,11 +19,8 @@ export function createSnapshotRepository(kysely: Kysely<SandboxTables>, deps: Re
     insert: (snapshot, admission, isListed) =>
       kysely.transaction().execute((transaction) => insert(transaction, snapshot, admission, isListed)),
 
-    async finish(id, state, sizeBytes) {
-      const made = await kysely.transaction().execute((transaction) => finish(transaction, deps, id, state, sizeBytes));
-      if (made?.state === 'ready') deps.written(made.workspaceUuid);
-      return made;
-    },
+    finish: (id, state, sizeBytes) =>
+      kysely.transaction().execute((transaction) => finish(transaction, deps, id, state, sizeBytes)),
 
     async find(id) {
       const query = kysely.selectFrom('sandbox_snapshot').selectAll().where('id', '=', id).where('state', '=', 'ready');

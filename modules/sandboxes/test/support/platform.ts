@@ -4,7 +4,7 @@ import { createClientOfRequest, createHttpApp, createListener, UpgradeRouter, ty
 import { migrations } from '@svc/migrations';
 import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { backgroundClock, type Clock, type DiskSpace } from '@svc/runtime';
-import { migrate, openDatabase } from '@svc/sql';
+import { migrate, openDatabase, type Database } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
 import { Value } from 'typebox/value';
@@ -50,6 +50,10 @@ export interface TestPlatformOptions {
   readonly driver?: SandboxDriver;
   readonly clock?: Clock;
   readonly config?: Partial<SandboxesConfig>;
+  /** A migrated database that several platforms share; by default a new one on SQLite. */
+  readonly database?: Database<unknown>;
+  /** Defaults to callers of its own. */
+  readonly access?: FakeAccess;
   /** Unlimited by default. */
   readonly quotaLimits?: (access: FakeAccess) => QuotaLimits;
   /** Node of this platform; `local` by default. */
@@ -73,7 +77,7 @@ const IMAGE_TIMEOUT_MS = 280_000;
 /** Runs the module behind a real listener on loopback, with a migrated SQLite file and the fake access port. */
 export async function startPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const folder = await temporaryFolder('svc-sbx-');
-  const access = fakeAccess();
+  const access = options.access ?? fakeAccess();
   const audit = fakeAudit();
   const owner = access.user('owner@example.org');
   const config: SandboxesConfig = {
@@ -129,8 +133,10 @@ async function openOnce(
   config: SandboxesConfig,
   options: TestPlatformOptions,
 ): Promise<{ url: string; module: SandboxesModule; close(): Promise<void> }> {
-  const database = openDatabase<unknown>({ file: join(folder, 'svc.db') });
-  await migrate(database, migrations);
+  const own = options.database === undefined ? openDatabase<unknown>({ file: join(folder, 'svc.db') }) : null;
+  if (own !== null) await migrate(own, migrations);
+  const database = options.database ?? own;
+  if (database === null) throw new Error('a platform has a database');
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = options.metrics?.() ?? createMetrics();
   const clock = options.clock ?? backgroundClock;
@@ -181,7 +187,7 @@ async function openOnce(
     rights.stop();
     await listener.close(1000);
     await app.close();
-    await database.close();
+    await own?.close();
   };
   return { url, module, close: () => (closed ??= close()) };
 }

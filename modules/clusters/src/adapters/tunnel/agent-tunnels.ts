@@ -20,6 +20,11 @@ export class AgentTunnels {
     return [...this.#alive].reduce((sum, { session }) => sum + session.streamCount, 0);
   }
 
+  /** Every open tunnel, including those that drain. */
+  all(): AgentTunnel[] {
+    return [...this.#alive];
+  }
+
   find(clusterId: string): AgentTunnel | undefined {
     const tunnel = this.#tunnels.get(clusterId);
     return tunnel?.session.acceptsStreams === true ? tunnel : undefined;

@@ -139,6 +139,10 @@ export class AgentConnection implements AgentLink {
     return this.#ended;
   }
 
+  supersede(): void {
+    void this.close(CLOSE_CODES.replaced, 'a newer connection of this cluster took over');
+  }
+
   /** Terminates the socket without a close frame. */
   async terminate(): Promise<void> {
     this.#options.socket.terminate();

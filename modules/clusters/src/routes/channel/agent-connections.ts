@@ -46,7 +46,7 @@ export class AgentConnections {
     }
     this.#sessions.set(clusterId, session);
     if (other !== undefined) {
-      void other.connection.close(CLOSE_CODES.replaced, 'a newer connection of this cluster took over');
+      other.connection.supersede();
     }
   }
 
@@ -65,7 +65,7 @@ export class AgentConnections {
   keepOnly(held: readonly AgentSession[], epochs: ReadonlyMap<string, number>): void {
     for (const { connection } of held) {
       if (epochs.get(connection.clusterId) === connection.epoch) continue;
-      void connection.close(CLOSE_CODES.replaced, 'a newer connection of this cluster took over');
+      connection.supersede();
     }
   }
 

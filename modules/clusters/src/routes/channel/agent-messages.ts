@@ -9,7 +9,6 @@ import {
 } from '@svc/protocol';
 import { boundedDetails, parseTime } from '../../domain/bounded-report.ts';
 import { parseClockSkew } from '../../domain/cluster-warnings.ts';
-import { eventsKey, type Changes } from '../../domain/changes.ts';
 import type { Clock } from '@svc/runtime';
 import type { ConnectionStore } from '../../domain/cluster.ts';
 import type { CommandDispatcher } from '../../domain/command-dispatcher.ts';
@@ -24,7 +23,6 @@ export interface AgentMessagesOptions {
   reports: ReportQueue;
   replies: CommandReplies;
   dispatcher: CommandDispatcher;
-  changes: Changes;
   clock: Clock;
   version: string;
   newSessionId: () => string;
@@ -136,7 +134,7 @@ export class AgentMessages implements SessionHandlers {
   }
 
   async #event({ connection }: AgentSession, messageId: string, timestamp: string, report: EventReport): Promise<void> {
-    const { reports, changes, clock } = this.#options;
+    const { reports, clock } = this.#options;
     const { clusterId, instanceId, outboxId } = connection;
     const { seq: sequence, occurred_at: occurredAt } = report;
     const numbered = instanceId !== null && outboxId !== null && sequence !== undefined;
@@ -154,7 +152,6 @@ export class AgentMessages implements SessionHandlers {
         receivedAt: clock.now().toISOString(),
       },
     });
-    changes.notify(eventsKey(clusterId));
     if (numbered) await connection.send('event_ack', { instance_id: instanceId, seq: sequence });
   }
 }

@@ -3,10 +3,11 @@ import {
   createAgentMessageDecoder,
   PROTOCOL_HEADER,
   PROTOCOL_LIMITS,
+  PROTOCOL_TIMES,
   PROTOCOL_VERSION,
 } from '@svc/protocol';
 import { renderNestedError, type UpgradeRoute } from '@svc/http';
-import { WebSocketServer } from 'ws';
+import { WebSocketServer, type WebSocket } from 'ws';
 import type { Clock } from '@svc/runtime';
 import { timestampAfter } from '../../domain/timestamps.ts';
 import type { ClusterStore, ConnectionStore } from '../../domain/cluster.ts';
@@ -14,6 +15,7 @@ import { clusterErrors } from '../../errors.ts';
 import { acceptWebSocket, requireWebSocket } from '../accept-websocket.ts';
 import { createAgentAuthentication } from './agent-authentication.ts';
 import type { AgentConnections } from './agent-connections.ts';
+import { confirmLive } from './confirm-live.ts';
 import { AgentSession, type SessionHandlers } from './agent-session.ts';
 
 export const CONNECT_PATH = '/v1/agent/connect';
@@ -52,27 +54,38 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
       if (options.connections.draining) throw clusterErrors.SHUTTING_DOWN({ headers: { 'retry-after': '1' } });
       const { cluster, tokenHash } = await authenticate(upgrade);
       requireWebSocket(upgrade);
-      const now = options.clock.now();
-      const leaseUntil = timestampAfter(now, options.leaseMs);
-      // Take the epoch before the handshake, so that every connected agent is in the database.
-      const epoch = await options.store.open(cluster.id, options.replicaId, now.toISOString(), leaseUntil);
       const socket = acceptWebSocket(server, upgrade);
-      if (socket === undefined) {
-        await options.store.close(cluster.id, epoch, options.clock.now().toISOString());
+      if (socket === undefined) return;
+      const { clock, handlers, newMessageId } = options;
+      const handOver = await confirmLive(socket, clock, PROTOCOL_TIMES.pongTimeoutMs);
+      if (handOver === null) return;
+      const now = clock.now();
+      const leaseUntil = timestampAfter(now, options.leaseMs);
+      const epoch = await takeEpoch(socket, () =>
+        options.store.open(cluster.id, options.replicaId, now.toISOString(), leaseUntil),
+      );
+      if (socket.readyState !== socket.OPEN) {
+        await options.store.close(cluster.id, epoch, clock.now().toISOString());
         // The new epoch supersedes the current connection. Close it too, so that the agent reconnects with a newer
         // epoch; otherwise the row would show the cluster as disconnected.
-        options.connections.closeCluster(
-          cluster.id,
-          CLOSE_CODES.serviceRestart,
-          'a newer connection could not be established',
-        );
+        options.connections.closeCluster(cluster.id, CLOSE_CODES.serviceRestart, 'a newer connection broke off');
         return;
       }
-      const { clock, handlers, newMessageId } = options;
       const announced = upgrade.request.headers[PROTOCOL_HEADER] !== undefined;
       const peer = { socket, announced, clusterId: cluster.id, epoch, tokenHash };
       options.connections.add(new AgentSession({ ...peer, clock, decoder, newMessageId, handlers }));
+      handOver();
       options.onConnected(cluster.id, epoch);
     },
   };
+}
+
+/** The cluster may be deleted meanwhile. */
+async function takeEpoch(socket: WebSocket, open: () => Promise<number>): Promise<number> {
+  try {
+    return await open();
+  } catch (error) {
+    socket.terminate();
+    throw error;
+  }
 }

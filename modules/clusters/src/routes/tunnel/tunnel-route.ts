@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { BlockMemory } from '@svc/bytes';
 import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
-import { createMuxAcceptor, MuxSession } from '@svc/mux';
+import { createMuxAcceptor, MUX_CODES, MuxSession } from '@svc/mux';
 import { TUNNEL_PATH } from '@svc/protocol';
 import type { AuthenticatedAgent } from '../channel/agent-authentication.ts';
 import { type Clock } from '@svc/runtime';
@@ -40,26 +40,38 @@ export function createTunnelRoute(options: TunnelRouteOptions): UpgradeRoute {
         const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is needed';
         throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason } });
       }
-      const now = clock.now();
-      const leaseUntil = timestampAfter(now, leaseMs);
-      const epoch = await store.open(cluster.id, replicaId, now.toISOString(), leaseUntil);
-      const close = (): Promise<void> =>
-        store.close(cluster.id, epoch).catch((error: unknown) => onError(error, { cluster: cluster.id }));
       const transport = acceptor.accept(upgrade);
-      if (transport === null) return close();
+      if (transport === null) return;
       if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the session checks liveness itself
       const session = new MuxSession(transport, {
         role: 'server',
         memory: options.memory,
         limits: { maxIncomingStreams: 0, maxOutgoingStreams: maxStreams },
       });
+      // After a pause, this process accepts handshakes whose sender left; only a live agent moves its tunnel here.
+      if (!(await session.heard)) return;
+      if (tunnels.draining) return session.close(MUX_CODES.GOING_AWAY);
+      const now = clock.now();
+      const epoch = await openTunnel(session, () =>
+        store.open(cluster.id, replicaId, now.toISOString(), timestampAfter(now, leaseMs)),
+      );
       const tunnel = new AgentTunnel({ session, clusterId: cluster.id, epoch, tokenHash });
       tunnels.add(tunnel);
       onConnected(cluster.id, epoch);
       void session.closed.then(() => {
         tunnels.remove(tunnel);
-        return close();
+        return store.close(cluster.id, epoch).catch((error: unknown) => onError(error, { cluster: cluster.id }));
       });
     },
   };
+}
+
+/** The cluster may be deleted meanwhile. */
+async function openTunnel(session: MuxSession, open: () => Promise<number>): Promise<number> {
+  try {
+    return await open();
+  } catch (error) {
+    session.close();
+    throw error;
+  }
 }

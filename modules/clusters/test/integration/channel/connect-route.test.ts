@@ -141,12 +141,27 @@ describe('timeouts of the agent channel', () => {
     await silent.next('welcome');
     await alive.next('welcome');
     await clock.advance(15_000);
-    await waitFor(() => silent.pings === 1 && alive.pings === 1);
+    await waitFor(() => silent.pings === 2 && alive.pings === 2); // the first one confirms the new connection
     alive.heartbeat(); // a round trip after the ping, so its pong has arrived
     await waitFor(async () => (await rig.call('GET', `/v1/clusters/${other.id}`)).body['heartbeat'] !== null);
     await clock.advance(10_000);
     expect(await silent.closed()).toBe(4408);
     expect(alive.closeCode).toBeUndefined();
+  });
+
+  it('keeps the link of a live agent when a handshake arrives whose sender is gone', async () => {
+    const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    agent.hello('instance-1');
+    await agent.next('welcome');
+    const gone = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id, autoPong: false });
+    await waitFor(() => gone.pings === 1);
+    agent.heartbeat();
+    await clock.advance(10_000);
+    expect(await gone.closed()).toBe(1006);
+    expect(agent.closeCode).toBeUndefined();
+    const body = { pod: 'web-1', namespace: 'default', command: ['date'] };
+    await rig.call('POST', `/v1/clusters/${cluster.id}/exec`, { body });
+    await agent.next('exec');
   });
 
   it('keeps a link on which messages arrive but pings do not', async () => {

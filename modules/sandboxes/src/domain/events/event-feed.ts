@@ -3,7 +3,7 @@ import { sandboxErrors } from '../../errors.ts';
 import type { EventLog, EventScope } from './event-log.ts';
 import type { SandboxEvent } from './sandbox-event.ts';
 
-/** Streams poll at this interval, because another replica may have written events. */
+/** Streams poll at this interval, because an event of the database may be missed. */
 const POLL_MS = 1_000;
 const HEARTBEAT_EVERY_MS = 15_000;
 const PAGE = 100;
@@ -35,6 +35,11 @@ export class EventFeed {
   /** Wakes the streams of a workspace after a write. */
   notify(workspaceUuid: string): void {
     for (const wake of this.#waiting.get(workspaceUuid) ?? []) wake();
+  }
+
+  /** For writes that may have been missed. */
+  notifyAll(): void {
+    for (const workspaceUuid of this.#waiting.keys()) this.notify(workspaceUuid);
   }
 
   /** Takes one of the workspace's stream slots and returns a function that releases it. Throws TOO_MANY_STREAMS. */

@@ -1,0 +1,11 @@
+/** Channel of `publishEvents` for sandboxes that changed or have new events; its ids are `WORKSPACE/SANDBOX`. */
+export const SANDBOX_CHANNEL = 'sandbox';
+
+export function sandboxEventId({ workspaceUuid, sandboxId }: { workspaceUuid: string; sandboxId: string }): string {
+  return `${workspaceUuid}/${sandboxId}`;
+}
+
+export function parseSandboxEventId(id: string): { workspaceUuid: string; sandboxId: string } {
+  const [workspaceUuid = '', sandboxId = ''] = id.split('/');
+  return { workspaceUuid, sandboxId };
+}
