@@ -65,6 +65,7 @@ export async function createServices(
 ): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject; beginAudit: () => Promise<void> }> {
   const { database, clock, random, config, metrics } = deps;
   const { limits } = config;
+  const { members_per_team: maxMembers } = limits;
   const { memory_kib: memoryKib, passes, parallelism } = config.password;
   const hasher = new Argon2PasswordHasher({ memoryKib, passes, parallelism }, random.bytes);
   const throttle = new LoginThrottle(throttleOptions(config), () => clock.now());
@@ -103,14 +104,7 @@ export async function createServices(
     teams: new Teams(database, clock, random, room),
     members: new Members(database, clock, random),
     invitations: new Invitations(database, clock, random, limits.open_invitations_per_team),
-    acceptance: new InvitationAcceptance({
-      database,
-      clock,
-      random,
-      hasher,
-      maxMembers: limits.members_per_team,
-      room,
-    }),
+    acceptance: new InvitationAcceptance({ database, clock, random, hasher, maxMembers, room }),
     workspaces: new Workspaces(database, clock, random, room),
     workspaceDeletion: new WorkspaceDeletion(database, clock, deps.holdings),
     chainKey,
