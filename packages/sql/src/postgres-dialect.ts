@@ -19,6 +19,7 @@ export function loadDriver(): typeof pg {
   return createRequire(import.meta.url)('pg') as typeof pg;
 }
 
+/** Options of a connection pool. */
 export interface PostgresPoolOptions {
   /** Defaults to 10. */
   readonly maxConnections?: number;

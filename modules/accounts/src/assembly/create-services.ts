@@ -65,6 +65,7 @@ export async function createServices(
 ): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject; beginAudit: () => Promise<void> }> {
   const { database, clock, random, config, metrics } = deps;
   const { limits } = config;
+  const { members_per_team: maxMembers } = limits;
   const { memory_kib: memoryKib, passes, parallelism } = config.password;
   const hasher = new Argon2PasswordHasher({ memoryKib, passes, parallelism }, random.bytes);
   const throttle = new LoginThrottle(throttleOptions(config), () => clock.now());

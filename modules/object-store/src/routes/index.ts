@@ -1,4 +1,5 @@
-import { renderEnvelopeError, useErrorRenderer, type HttpApp } from '@svc/http';
+import { grantOf, RateLimiter, rateLimitHeaders, renderEnvelopeError, useErrorRenderer, type HttpApp } from '@svc/http';
+import { storeErrors } from '../errors.ts';
 import { registerBucketDomainRoutes } from './bucket-domain-routes.ts';
 import { registerBucketRoutes } from './bucket-routes.ts';
 import { registerDeletedBucketRoutes } from './deleted-bucket-routes.ts';
@@ -11,7 +12,6 @@ import type { ManagementDeps } from './management-deps.ts';
 import { registerNotificationRoutes } from './notification-routes.ts';
 import { registerObjectRoutes } from './objects/register-objects.ts';
 import { PUBLIC_PREFIX, registerPublicRoutes } from './public-routes.ts';
-import { limitRequestRate } from './request-rate.ts';
 import { registerStatusRoutes } from './status-routes.ts';
 import { registerTrashRoutes } from './trash-routes.ts';
 import { registerUsageRoutes } from './usage-routes.ts';
@@ -56,4 +56,30 @@ export async function registerManagementRoutes(app: HttpApp, deps: ManagementDep
 /** The same routes for a disabled store. */
 export async function registerDisabledManagement(app: HttpApp): Promise<void> {
   await registerDisabledRoutes(app, MANAGEMENT_PREFIX);
+}
+
+/**
+ * Limits requests per bucket: this API is for people and tools, the S3 plane for applications. Counts by workspace and
+ * name, so that one workspace cannot use up another's limit.
+ */
+function limitRequestRate(scope: HttpApp, { services }: ManagementDeps): void {
+  const perSecond = services.deps.config.limits.management_requests_per_second;
+  const limiter = new RateLimiter({ perMinute: perSecond * 60, burst: perSecond }, () => services.deps.clock.nowMs());
+  scope.addHook('onRequest', async (request, reply) => {
+    const bucketName = parseName(request.params) ?? parseName({ name: parseBucket(request.query) });
+    if (bucketName === null) return;
+    const decision = limiter.take(`${grantOf(request).workspaceUuid}/${bucketName}`);
+    const headers = rateLimitHeaders(decision);
+    reply.headers(headers);
+    if (!decision.allowed) throw storeErrors.SlowDown({ headers });
+  });
+}
+
+function parseName(params: unknown): string | null {
+  const { name } = (params ?? {}) as { name?: unknown }; // unvalidated; checked below
+  return typeof name === 'string' ? name : null;
+}
+
+function parseBucket(query: unknown): unknown {
+  return ((query ?? {}) as { bucket?: unknown }).bucket; // likewise unvalidated
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { BackgroundLoop, type Clock } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { CrcKernel } from '../checksums/crc-kernel.ts';
@@ -5,7 +6,6 @@ import type { BlobStore } from '../ports/blob-store.ts';
 import type { BlobCommands, BlobQueries, BlobRecord, VerifiedBlob } from '../ports/blobs.ts';
 import type { TrashQueries } from '../ports/trash.ts';
 import type { WorkLeaseCommands } from '../ports/work-leases.ts';
-import { Pace } from './pace.ts';
 import { verifyBlob, type Verdict } from './verify-blob.ts';
 
 export interface ScrubDeps {
@@ -156,5 +156,41 @@ export class Scrubber {
     } catch (error) {
       log.error({ err: error, blob: blobId }, 'a damaged blob could not be set aside');
     }
+  }
+}
+
+/** Shorter pauses cost more than they save. */
+const SHORTEST_PAUSE_MS = 20;
+
+/** Limits a reader to an average rate. */
+class Pace {
+  readonly #bytesPerSecond: number;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal | undefined;
+  #startedAtMs: number;
+  #bytes = 0;
+
+  constructor(bytesPerSecond: number, clock: Clock, signal?: AbortSignal) {
+    this.#bytesPerSecond = bytesPerSecond;
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#startedAtMs = clock.nowMs();
+  }
+
+  passed(count: number): Promise<void> | undefined {
+    this.#bytes += count;
+    const elapsedMs = this.#clock.nowMs() - this.#startedAtMs;
+    const aheadMs = (this.#bytes / this.#bytesPerSecond) * 1_000 - elapsedMs;
+    if (aheadMs < -1_000) this.#restart(); // idle time earns no burst
+    return aheadMs < SHORTEST_PAUSE_MS ? undefined : this.#pause(aheadMs);
+  }
+
+  async #pause(durationMs: number): Promise<void> {
+    await delay(durationMs, undefined, this.#signal === undefined ? {} : { signal: this.#signal });
+  }
+
+  #restart(): void {
+    this.#bytes = 0;
+    this.#startedAtMs = this.#clock.nowMs();
   }
 }
