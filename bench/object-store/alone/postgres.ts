@@ -76,11 +76,7 @@ async function measureSubjects(subjects: Subjects, say: (line: string) => void):
     ['4 KiB PUT, SQLite', '', (round) => puts.run(sqlite, round)],
     ['4 KiB PUT, PostgreSQL', '>= 1,800', (round) => puts.run(postgres, round)],
     ['4 KiB PUT, PostgreSQL 0.5 ms away', '>= 1,200', (round) => puts.run(distant, 100 + round)],
-    [
-      '4 KiB PUT, 3 buckets on 2 replicas',
-      '>= 80 % of one',
-      (round) => putToBuckets([postgres, second], 200 + round),
-    ],
+    ['4 KiB PUT, 3 buckets on 2 replicas', '>= 80 % of one', (round) => putToBuckets([postgres, second], 200 + round)],
     ['4 KiB GET, SQLite', '', (round) => gets.run(sqlite, round)],
     ['4 KiB GET, PostgreSQL', '>= 3,000', (round) => gets.run(postgres, round)],
   ];

@@ -39,6 +39,7 @@ export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void
         }),
       );
       const ready = results.every(([, word]) => word === 'ok');
+      if (!ready) reply.header('retry-after', '1');
       return reply.status(ready ? 200 : 503).send({
         status: ready ? 'ready' : 'not_ready',
         checks: Object.fromEntries(results),

@@ -21,7 +21,11 @@ export function readQuota({ name, input }: Command): (LimitedInput & { quota: Wr
   const tenant = quota.tenant !== undefined && isTenantLimited(quota.tenant) ? quota.tenant : undefined;
   if (tenant === undefined && quota.bucket === undefined) return null;
   const limited = { ...(quota.bucket && { bucket: quota.bucket }), ...(tenant && { tenant }) };
-  return { bucketId, quota: limited, ...(name === 'putPart' && sizeBytes !== undefined ? { partBytes: sizeBytes } : {}) };
+  return {
+    bucketId,
+    quota: limited,
+    ...(name === 'putPart' && sizeBytes !== undefined ? { partBytes: sizeBytes } : {}),
+  };
 }
 
 /** The same command without its quota, for a transaction that checks all quotas at its end. */
@@ -92,7 +96,9 @@ function fullTenantSubjects(limits: Limits, usageByWorkspace: ReadonlyMap<string
 }
 
 function isBucketFull({ maxBytes, maxObjects }: BucketQuota, usage: BucketUsage, partBytes: number): boolean {
-  return (maxBytes !== null && usage.bytes + partBytes > maxBytes) || (maxObjects !== null && usage.objects > maxObjects);
+  return (
+    (maxBytes !== null && usage.bytes + partBytes > maxBytes) || (maxObjects !== null && usage.objects > maxObjects)
+  );
 }
 
 async function readAll<Key, Value>(
