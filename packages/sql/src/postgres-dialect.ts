@@ -19,6 +19,7 @@ function loadDriver(): typeof pg {
   return createRequire(import.meta.url)('pg') as typeof pg;
 }
 
+/** Limits of a connection pool. */
 export interface PostgresPoolOptions {
   /** Defaults to 10. */
   readonly maxConnections?: number;

@@ -3,6 +3,7 @@ import { connectTo } from './postgres-dialect.ts';
 import { isDriverError, isUnavailable, toSqlError } from './postgres-errors.ts';
 import { sqlErrors } from './errors.ts';
 
+/** The result of one statement. */
 export interface PipelineResult {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** PostgreSQL's command tag, such as `COMMIT`. A `commit` of a failed transaction reports `ROLLBACK`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Additions } from './additions.ts';
+import { Additions } from './statements.ts';
 
 const USAGE = 'update bucket_usage set objects = objects + ?, bytes = bytes + ? where bucket_id = ?';
 const TRASH = 'update tenant set trash_bytes = trash_bytes + ? where workspace_uuid = ?';
