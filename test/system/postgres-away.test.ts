@@ -39,9 +39,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       await using platform = await startPlatform({ dataFolder: folder.path, environment });
       const s3 = await openBucket(platform);
       const acknowledged: string[] = [];
-      let stopped = false;
+      const stop = new AbortController();
       const write = async (writer: number): Promise<void> => {
-        for (let index = 0; !stopped; index += 1) {
+        for (let index = 0; !stop.signal.aborted; index += 1) {
           const Key = `${writer}/${index}`;
           await s3.send(new PutObjectCommand({ Bucket: 'away', Key, Body: Key })).then(
             () => acknowledged.push(Key),
@@ -59,7 +59,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       }
       const written = acknowledged.length;
       await waitFor(() => acknowledged.length > written + 20);
-      stopped = true;
+      stop.abort();
       await Promise.all(writers);
       for (const Key of acknowledged) {
         const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'away', Key }));
