@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { POSTGRES_ONLY_VARIABLE, POSTGRES_URL_VARIABLE } from '@svc/testing';
+import { findPostgresPrograms, POSTGRES_ONLY_VARIABLE, POSTGRES_URL_VARIABLE, startPostgres } from '@svc/testing';
 import type { TestKind } from './kinds.ts';
 import type { Part, PartContext, PartOutcome } from './part.ts';
-import { findPostgresPrograms, startPostgres } from './postgres-server.ts';
 import { filesOf, runVitest, vitestPart } from './vitest-part.ts';
 import { packagesNeededBy } from './needed-packages.ts';
 import type { SystemPackage } from '@svc/system-packages';

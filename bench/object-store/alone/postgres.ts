@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findPostgresPrograms, startPostgres } from '@svc/tools/postgres-server';
-import { startCuttableProxy } from '@svc/testing';
+import { findPostgresPrograms, startCuttableProxy, startPostgres } from '@svc/testing';
 import { median } from '../compare.ts';
 import { startSvc, type SvcEngine } from '../engines/svc.ts';
 import { runLoad } from '../load/run-load.ts';

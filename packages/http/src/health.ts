@@ -41,6 +41,7 @@ export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void
       };
       const [checks, shared] = await Promise.all([run(options.checks), run(options.shared ?? {})]);
       const ready = Object.values(checks).every((word) => word === 'ok');
+      if (!ready) reply.header('retry-after', '1');
       return reply.status(ready ? 200 : 503).send({
         status: ready ? 'ready' : 'not_ready',
         checks,

@@ -1,4 +1,4 @@
-import { isAppError } from '@svc/errors';
+import { isAppError, type AppError } from '@svc/errors';
 import { parseDatabaseFault } from './database-fault.ts';
 import { sqlErrors } from './errors.ts';
 
@@ -8,7 +8,7 @@ const RETRY_AFTER_SECONDS = '1';
  * Converts an error of `pg` for callers. Every way to lose the server becomes `DATABASE_UNAVAILABLE`, since the driver
  * reports most of them without a code: pass `connectionLost` if the connection can no longer be used.
  */
-export function toSqlError(error: unknown, connectionLost: boolean): unknown {
+export function toSqlError<Thrown>(error: Thrown, connectionLost: boolean): Thrown | AppError {
   if (isAppError(error)) return error;
   const kind = parseDatabaseFault(error)?.kind;
   if (kind === 'text') return sqlErrors.INVALID_TEXT({ cause: error });

@@ -23,6 +23,7 @@ export {
   skippedTitle,
   type RequirementName,
 } from './requirement.ts';
+export { findPostgresPrograms, startPostgres, type PostgresOptions, type PostgresServer } from './postgres-server.ts';
 export { retainedBytes } from './retained-bytes.ts';
 export { selfSignedCertificate } from './self-signed-certificate.ts';
 export { temporaryFolder, type TemporaryFolder } from './temporary-folder.ts';

@@ -2,9 +2,8 @@ import type { Pipeline } from '@svc/sql';
 import { toOutcome, type Command, type CommandOutcome } from '../outcome.ts';
 import type { Lock, Program, Row, SqlValue, Statement } from '../program.ts';
 import { startProgram } from '../start-program.ts';
-import { Additions } from './additions.ts';
 import { LockQueue } from './lock-queue.ts';
-import { takeLocks, type PostgresStatements } from './statements.ts';
+import { Additions, takeLocks, type PostgresStatements } from './statements.ts';
 
 /** A program that must be undone: all others of its transaction roll back with it. */
 export class ProgramFailure extends Error {

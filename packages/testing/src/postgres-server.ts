@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '@svc/testing';
+import { freePort } from './free-port.ts';
 
+/** A PostgreSQL server started for tests or a bench. */
 export interface PostgresServer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
+/** How to start a server. `logFile` gets its output. */
 export interface PostgresOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly isRoot: boolean;
