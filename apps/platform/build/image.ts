@@ -111,9 +111,10 @@ const CONFIG: ImageConfig = {
   StopSignal: 'SIGTERM',
   Healthcheck: {
     Test: ['CMD', `/${IMAGE_NODE_PATH}`, `/${HEALTHCHECK_PATH}`],
-    Interval: 30 * SECOND_NS,
+    Interval: 10 * SECOND_NS,
     Timeout: 5 * SECOND_NS,
-    StartPeriod: 30 * SECOND_NS,
+    StartPeriod: 60 * SECOND_NS,
+    StartInterval: SECOND_NS,
     Retries: 3,
   },
 };

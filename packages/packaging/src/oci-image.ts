@@ -22,7 +22,15 @@ export interface ImageConfig {
   /** SIGTERM by default. */
   StopSignal?: string;
   /** Docker's extension; times in nanoseconds. Other engines ignore it. */
-  Healthcheck?: { Test: readonly string[]; Interval: number; Timeout: number; StartPeriod: number; Retries: number };
+  Healthcheck?: {
+    Test: readonly string[];
+    Interval: number;
+    Timeout: number;
+    StartPeriod: number;
+    /** Interval during the start period; engines older than 25 ignore it. */
+    StartInterval: number;
+    Retries: number;
+  };
 }
 
 /** Content of an image and where to write it. */
