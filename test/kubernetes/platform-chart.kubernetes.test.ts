@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { loadPlatformConfig, type PlatformConfig } from '@svc/platform';
 import { skippedTitle, temporaryFolder } from '@svc/testing';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { PROJECT_ROOT } from '../system/running-platform.ts';
 import { ensureHelm, helmRequirement } from '../tunnel/helm.ts';
+import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
 
 const run = promisify(execFile);
 const reason = await helmRequirement();
@@ -139,5 +140,39 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       metrics: [{ resource: { name: 'cpu' } }, { pods: { metric: { name: 'svc_held_rights' } } }],
     });
     expect(rendered.has('ServiceMonitor/svc')).toBe(true);
+  });
+});
+
+const given = (process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '';
+const apiReason = given ? 'a cluster was given from outside' : (reason ?? (await kubernetesRequirement(true)));
+const API_TITLE = "the platform's chart at a real API server";
+
+describe.skipIf(apiReason !== null)(apiReason === null ? API_TITLE : skippedTitle(API_TITLE, apiReason), () => {
+  let kubernetes: Kubernetes;
+  let environment: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    await ensureHelm();
+    kubernetes = await startKubernetes({ apiOnly: true });
+    environment = { ...process.env, KUBECONFIG: kubernetes.kubeconfig, NO_PROXY: '*' };
+    await kubernetes.kubectl('create', 'namespace', 'platform');
+    const levels = ['enforce', 'warn'].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
+    await kubernetes.kubectl('label', 'namespace', 'platform', ...levels);
+  }, 20 * 60_000); // allows for building Kubernetes on first use
+  afterAll(() => kubernetes?.stop());
+
+  const helm = async (command: string, ...rest: readonly string[]) =>
+    run(await ensureHelm(), [command, 'svc', ...rest, '--namespace', 'platform'], { env: environment });
+  const values = (...given: readonly string[]): string[] => given.flatMap((value) => ['--set', value]);
+
+  it('is accepted without a warning, with pods of the level restricted, and upgrades and rolls back', async () => {
+    const installed = await helm('install', CHART, ...values(...REPLICAS, ...INGRESS));
+    expect(installed.stderr).toBe('');
+    expect(installed.stdout).toContain('The console is at https://svc.example.com.');
+    const upgraded = await helm('upgrade', CHART, '--reuse-values', ...values('config.log.level=debug'));
+    expect(upgraded.stderr).toBe('');
+    const config = ['get', 'configmap', 'svc', '--namespace', 'platform', '--output', 'yaml'];
+    expect(await kubernetes.kubectl(...config)).toContain('level: debug');
+    await helm('rollback', '1');
+    expect(await kubernetes.kubectl(...config)).not.toContain('level: debug');
   });
 });
