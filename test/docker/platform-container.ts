@@ -1,11 +1,8 @@
 import { join } from 'node:path';
-import { ensureConsoleBuilt } from '@svc/console/build';
-import { buildPlatformImage } from '@svc/platform/build';
 import { waitFor } from '@svc/testing';
 import { runCommand } from '../kubernetes/commands.ts';
 import { PROJECT_ROOT, type ReadyLine } from '../system/running-platform.ts';
 
-const cacheFolder = join(PROJECT_ROOT, '.cache');
 const START_TIMEOUT_MS = 60_000;
 /** What a careful operator gives the container: no capability, no new privileges, a read-only root. */
 const HARDENED = [
@@ -16,11 +13,9 @@ const HARDENED = [
   '--security-opt=no-new-privileges',
 ];
 
-/** Builds the platform's image for this machine's processor. */
+/** Builds the platform's image for this machine's processor, as a user does. */
 export async function buildOwnImage(output: string, name: string): Promise<void> {
-  const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
-  const consoleFolder = await ensureConsoleBuilt({ root: PROJECT_ROOT, cacheDir: cacheFolder });
-  await buildPlatformImage({ root: PROJECT_ROOT, architecture, consoleFolder, output, name, cacheFolder });
+  await runCommand(join(PROJECT_ROOT, 'svc'), ['package', 'image', '--output', output, '--name', name]);
 }
 
 /** A platform in a container of a Docker Engine, reached at its own address. */

@@ -20,6 +20,8 @@ export interface PlatformPackageOptions {
   architecture: Architecture;
   /** The built console. */
   consoleFolder: string;
+  /** The sandbox helper of the architecture. */
+  helperFile: string;
   /** Package to write; never left incomplete. Its bill of materials is written beside it, and is also in it. */
   output: string;
   cacheFolder: string;

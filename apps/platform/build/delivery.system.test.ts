@@ -22,7 +22,7 @@ async function sha256(file: string): Promise<string> {
     .digest('hex');
 }
 
-/** The console's own build is tested elsewhere. */
+/** The builds of console and helper are tested elsewhere. */
 async function emptyConsole(folder: string): Promise<string> {
   const console = join(folder, 'console');
   await mkdir(console, { recursive: true });
@@ -35,7 +35,14 @@ describeRequiring(['command:dpkg-deb', 'command:apt-get'], "the platform's image
     await using folder = await temporaryFolder();
     const output = join(folder.path, 'image.tar');
     const consoleFolder = await emptyConsole(folder.path);
-    const options = { root, architecture: 'x64', consoleFolder, output, cacheFolder } as const;
+    const options = {
+      root,
+      architecture: 'x64',
+      consoleFolder,
+      helperFile: import.meta.filename,
+      output,
+      cacheFolder,
+    } as const;
     const { digest, name } = await buildPlatformImage(options);
     const [image, sbom] = [await sha256(output), await sha256(`${output}.cdx.json`)];
     await buildPlatformImage(options);
@@ -48,7 +55,14 @@ describeRequiring(['command:dpkg-deb', 'command:apt-get'], "the platform's image
     await using folder = await temporaryFolder();
     const output = join(folder.path, 'image.tar');
     const consoleFolder = await emptyConsole(folder.path);
-    const { digest } = await buildPlatformImage({ root, architecture: 'arm64', consoleFolder, output, cacheFolder });
+    const { digest } = await buildPlatformImage({
+      root,
+      architecture: 'arm64',
+      consoleFolder,
+      helperFile: import.meta.filename,
+      output,
+      cacheFolder,
+    });
     expect(await checkedImage(output)).toEqual({ digest, architecture: 'arm64', user: '65532:65532' });
     const { metadata, components } = JSON.parse(await readFile(`${output}.cdx.json`, 'utf8')) as Sbom;
     expect(metadata.component.name).toBe('svc');
@@ -66,7 +80,14 @@ describeRequiring(['command:dpkg-deb'], "the platform's Debian package", () => {
     await using folder = await temporaryFolder();
     const output = join(folder.path, 'svc.deb');
     const consoleFolder = await emptyConsole(folder.path);
-    const options = { root, architecture: OWN_ARCHITECTURE, consoleFolder, output, cacheFolder } as const;
+    const options = {
+      root,
+      architecture: OWN_ARCHITECTURE,
+      consoleFolder,
+      helperFile: import.meta.filename,
+      output,
+      cacheFolder,
+    } as const;
     await buildPlatformPackage(options);
     const first = await sha256(output);
     await buildPlatformPackage(options);

@@ -26,6 +26,8 @@ export interface PlatformImageOptions {
   architecture: Architecture;
   /** The built console. */
   consoleFolder: string;
+  /** The sandbox helper of the architecture. */
+  helperFile: string;
   /** Archive to write; never left incomplete. Its bill of materials is written beside it. */
   output: string;
   /** Image name in container engines; defaults to `localhost/svc:VERSION`. */

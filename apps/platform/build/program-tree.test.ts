@@ -15,7 +15,9 @@ async function ownTree(): Promise<Map<string, TarEntry>> {
   await using folder = await temporaryFolder();
   await mkdir(join(folder.path, 'assets'));
   await writeFile(join(folder.path, 'index.html'), '<!doctype html>');
-  const { entries } = await programTree({ root, architecture: 'x64', consoleFolder: folder.path, target: TARGET });
+  const helperFile = join(folder.path, 'index.html'); // any file: the tree copies it
+  const options = { root, architecture: 'x64', consoleFolder: folder.path, helperFile, target: TARGET } as const;
+  const { entries } = await programTree(options);
   return new Map(entries.map((entry) => [posix.relative(TARGET, entry.path), entry]));
 }
 
@@ -77,6 +79,7 @@ describe('the tree of an installed svc', () => {
     expect(paths.filter((path) => /node_modules\/(vite|vitest|rolldown|typescript|react)\//.test(path))).toEqual([]);
     expect(paths.filter((path) => path.includes('linux-arm64/'))).toEqual([]);
     expect(paths).toContain('console/index.html');
+    expect(paths).toContain('helper/linux-x64/sandbox-agent');
   });
 });
 

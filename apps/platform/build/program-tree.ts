@@ -1,8 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, posix, relative } from 'node:path';
+import { join, posix } from 'node:path';
 import type { TarEntry } from '@svc/archive';
 import { integrityHex, npmPurl, type Architecture, type Component } from '@svc/packaging';
-import { HELPER_FOLDER } from '../src/project-folders.ts';
 
 export interface ProgramTreeOptions {
   /** Root folder of the project, with installed dependencies. */
@@ -10,6 +9,8 @@ export interface ProgramTreeOptions {
   architecture: Architecture;
   /** The built console. */
   consoleFolder: string;
+  /** The sandbox helper of the architecture. */
+  helperFile: string;
   /** Folder of the program in the image or package, relative to the root. */
   target: string;
 }
@@ -48,6 +49,7 @@ const PREBUILT = /(^|\/)prebuilds\/([^/]+)\//;
 const SHIPPED: readonly string[] = [
   'package.json',
   'LICENSE',
+  'native/sandbox-agent/SHA256SUMS',
   'deploy/helm/svc-agent',
   'deploy/kubernetes/svc-agent.yaml',
 ];
@@ -60,6 +62,7 @@ export async function programTree({
   root,
   architecture,
   consoleFolder,
+  helperFile,
   target,
 }: ProgramTreeOptions): Promise<ProgramTree> {
   const { packages: lock } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as { packages: Lock }; // npm's file
@@ -77,7 +80,9 @@ export async function programTree({
   }
   for (const path of SHIPPED) entries.push(...(await filesBelow(root, path, target, () => true)));
   entries.push(...(await filesBelow(consoleFolder, '', posix.join(target, 'console'), () => true)));
-  entries.push(...(await helperFiles(root, architecture, target)));
+  const { size: sizeBytes } = await stat(helperFile);
+  const helper = posix.join(target, 'helper', `linux-${architecture}`, 'sandbox-agent');
+  entries.push({ type: 'stored', path: helper, mode: 0o755, file: helperFile, sizeBytes });
   return { entries, components };
 }
 
@@ -129,12 +134,6 @@ function packageFiles(root: string, path: string, architecture: Architecture, ta
     const system = PREBUILT.exec(inside)?.[2] ?? `linux-${architecture}`;
     return PACKAGE_FILE.test(inside) && !NOT_PACKAGE_FILE.test(inside) && system === `linux-${architecture}`;
   });
-}
-
-/** The helper of one architecture and the hashes of all, in the folder where the platform looks for them. */
-async function helperFiles(root: string, architecture: Architecture, target: string): Promise<TarEntry[]> {
-  const other = architecture === 'x64' ? 'linux-arm64' : 'linux-x64';
-  return filesBelow(root, relative(root, HELPER_FOLDER), target, (name) => !name.includes(`/${other}/`));
 }
 
 /** Regular files below a folder of `root`, or the file itself, that `wanted` accepts by path. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { renderBytes } from '../client/output.ts';
+import { createHelper } from '../configuration.ts';
 import {
   buildCommand,
   built,
@@ -46,11 +47,20 @@ export function registerPackageCommand(program: Command): void {
     });
 }
 
-/** What both builds need; builds the console if its sources changed. */
+/** What both builds need; builds the console and the helper if their sources changed. */
 async function readSource({ arch: architecture = OWN_ARCHITECTURE, output }: PackageFlags) {
   const { ensureConsoleBuilt } = await import('@svc/console/build');
   const consoleFolder = await ensureConsoleBuilt({ root: PROJECT_ROOT, cacheDir: CACHE_FOLDER });
-  return { root: PROJECT_ROOT, architecture, consoleFolder, output: resolve(output), cacheFolder: CACHE_FOLDER };
+  const helper = await createHelper((line) => void process.stderr.write(`svc: ${line}\n`))(architecture);
+  const helperFile = helper.file;
+  return {
+    root: PROJECT_ROOT,
+    architecture,
+    consoleFolder,
+    helperFile,
+    output: resolve(output),
+    cacheFolder: CACHE_FOLDER,
+  };
 }
 
 function reportFile({ arch = OWN_ARCHITECTURE, output }: PackageFlags, sizeBytes: number): void {
