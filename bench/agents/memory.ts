@@ -8,7 +8,7 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { AGENT_NODE_FLAGS, bundleAgent, readBuildStamp } from '@svc/agent/build';
+import { AGENT_NODE_FLAGS, bundleAgent, readAgentStamp } from '@svc/agent/build';
 import { TestPlatform } from '@svc/agent/testing';
 import { createKubeClient, kubeconfigAccess, type KubeClient } from '@svc/kube';
 import { startKubernetes } from '@svc/test/kubernetes';
@@ -28,7 +28,7 @@ const stops: (() => Promise<unknown>)[] = [() => rm(root, { recursive: true, for
 try {
   const program = join(root, 'svc-agent.cjs');
   const project = join(import.meta.dirname, '../..');
-  const { code } = await bundleAgent(project, await readBuildStamp(project));
+  const { code } = await bundleAgent(project, await readAgentStamp(project));
   await writeFile(program, code);
   const kubernetes = await startKubernetes({ dir: join(root, 'cluster'), apiOnly: true });
   stops.push(() => kubernetes.stop());

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { npmPurl, type Component } from '@svc/packaging';
 import { rolldown } from 'rolldown';
 import type { BuildInfo } from '../src/build-info.ts';
 
@@ -8,6 +9,8 @@ export interface AgentBundle {
   code: string;
   /** Licenses of the bundled packages. */
   notices: string;
+  /** The bundled packages. */
+  components: readonly Component[];
 }
 
 /** Optional native parts of `ws`. */
@@ -34,7 +37,12 @@ export async function bundleAgent(root: string, build: BuildInfo): Promise<Agent
     const { output } = await bundle.generate({ format: 'cjs', minify: true, codeSplitting: false });
     const [chunk, ...more] = output;
     if (more.length > 0) throw new Error('the bundle of the agent has more than one file');
-    return { code: asciiOnly(chunk.code), notices: await readNotices(Object.keys(chunk.modules)) };
+    const packages = await readPackages(Object.keys(chunk.modules));
+    return {
+      code: asciiOnly(chunk.code),
+      notices: packages.map(({ notice }) => notice).join('\n'),
+      components: packages.map(({ component }) => component),
+    };
   } finally {
     await bundle.close();
   }
@@ -50,20 +58,32 @@ function asciiOnly(code: string): string {
   );
 }
 
-async function readNotices(modules: readonly string[]): Promise<string> {
-  const folders = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []);
-  const texts = await Promise.all([...new Set(folders)].toSorted().map(readNotice));
-  return texts.toSorted().join('\n');
+interface BundledPackage {
+  notice: string;
+  component: Component;
 }
 
-async function readNotice(folder: string): Promise<string> {
-  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+async function readPackages(modules: readonly string[]): Promise<BundledPackage[]> {
+  const folders = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []);
+  const packages = await Promise.all([...new Set(folders)].toSorted().map(readPackage));
+  return packages.toSorted((left, right) => (left.notice < right.notice ? -1 : 1));
+}
+
+async function readPackage(folder: string): Promise<BundledPackage> {
+  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
     name: string;
     version: string;
     license?: string;
   }; // npm's file
-  const files = (await readdir(folder)).filter((name) => LICENCE_FILE.test(name)).toSorted();
-  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
-  const heading = `=== ${manifest.name} ${manifest.version} (${manifest.license ?? 'see below'})`;
-  return [heading, ...texts.map((text) => text.trim()), ''].join('\n');
+  const files = (await readdir(folder)).filter((file) => LICENCE_FILE.test(file)).toSorted();
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+  const heading = `=== ${name} ${version} (${license ?? 'see below'})`;
+  const component: Component = {
+    type: 'library',
+    name,
+    version,
+    purl: npmPurl(name, version),
+    ...(license === undefined ? {} : { license }),
+  };
+  return { notice: [heading, ...texts.map((text) => text.trim()), ''].join('\n'), component };
 }

@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
-import { describeRequiring, temporaryFolder } from '@svc/testing';
+import { checkedImage, describeRequiring, temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import { ARCHITECTURES, buildBinary, buildImage, bundleAgent, readBuildStamp } from './index.ts';
+import { ARCHITECTURES, buildBinary, buildImage, bundleAgent, readAgentStamp } from './index.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
@@ -19,7 +18,7 @@ const VALID = { agent: { cluster_name: 'a' }, svc: { api_url: 'https://platform.
 
 describe('the bundle', () => {
   it('holds neither a server framework that the agent does not use nor a character that doubles its size', async () => {
-    const { code, notices } = await bundleAgent(root, await readBuildStamp(root));
+    const { code, notices } = await bundleAgent(root, await readAgentStamp(root));
     expect(code).not.toMatch(/[^\p{ASCII}]/u);
     expect(code).not.toContain('FST_ERR_');
     expect(notices).toContain('=== ws ');
@@ -40,7 +39,7 @@ describe('the binary', () => {
     const file = join(folder.path, 'config.yaml');
     await writeFile(file, JSON.stringify(VALID));
     const environment = { env: { PATH: '/nowhere' }, cwd: folder.path };
-    const { version } = await readBuildStamp(root);
+    const { version } = await readAgentStamp(root);
     expect((await run(output, ['version'], environment)).stdout).toBe(`${version}\n`);
     expect((await run(output, ['validate', '--config', file], environment)).stdout).toContain(
       '✓ Configuration is valid',
@@ -57,36 +56,6 @@ describe('the binary', () => {
     }
   });
 });
-
-interface Descriptor {
-  digest: string;
-  size: number;
-}
-
-/** Reads an archive and verifies every hash and size in it. */
-async function checkedImage(archive: string): Promise<{ digest: string; architecture: string; user: string }> {
-  const entry = async (path: string): Promise<Buffer> => {
-    const options = { encoding: 'buffer', maxBuffer: 256 * 1024 * 1024 } as const;
-    return (await run('tar', ['-xOf', archive, path], options)).stdout;
-  };
-  const blob = async ({ digest, size }: Descriptor): Promise<Buffer> => {
-    const content = await entry(`blobs/${digest.replace(':', '/')}`);
-    expect(`sha256:${sha256(content)}`).toBe(digest);
-    expect(content.length).toBe(size);
-    return content;
-  };
-  const index = JSON.parse(String(await entry('index.json'))) as { manifests: [Descriptor] };
-  const manifest = JSON.parse(String(await blob(index.manifests[0]))) as { config: Descriptor; layers: Descriptor[] };
-  const { architecture, config, rootfs } = JSON.parse(String(await blob(manifest.config))) as {
-    architecture: string;
-    config: { User: string };
-    rootfs: { diff_ids: string[] };
-  };
-  const diffs: string[] = [];
-  for (const layer of manifest.layers) diffs.push(`sha256:${sha256(gunzipSync(await blob(layer)))}`);
-  expect(rootfs.diff_ids).toEqual(diffs);
-  return { digest: index.manifests[0].digest, architecture, user: config.User };
-}
 
 describeRequiring(['command:dpkg-deb', 'command:apt-get'], 'the image', () => {
   it('is a layout in which every hash is right, and the same at every build', async () => {

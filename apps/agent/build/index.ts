@@ -1,7 +1,7 @@
-export { ARCHITECTURES, archiveNameOf, type Architecture } from './architecture.ts';
+export { archiveNameOf, readAgentStamp } from './agent-stamp.ts';
 export { bundleAgent } from './bundle.ts';
-export { readBuildStamp } from './build-stamp.ts';
-export { AGENT_NODE_FLAGS } from './node-flags.ts';
+export { AGENT_NODE_FLAGS } from '../src/node-flags.ts';
 export { buildBinary } from './single-binary.ts';
 
 export { buildImage } from './image.ts';
+export { ARCHITECTURES, type Architecture } from '@svc/packaging';

@@ -1,13 +1,11 @@
 import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Architecture } from './architecture.ts';
-import { readBuildStamp } from './build-stamp.ts';
+import { fetchNodeProgram, runTool, type Architecture } from '@svc/packaging';
+import { readAgentStamp } from './agent-stamp.ts';
 import { bundleAgent } from './bundle.ts';
 import { addElfNote } from './elf-note.ts';
-import { AGENT_NODE_FLAGS } from './node-flags.ts';
-import { fetchNodeProgram } from './node-program.ts';
-import { runTool } from './run-tool.ts';
+import { AGENT_NODE_FLAGS } from '../src/node-flags.ts';
 
 export interface BinaryOptions {
   /** Root folder of the project. */
@@ -26,7 +24,7 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:0';
 /** Writes the agent as one program that needs only the machine's C and C++ libraries. Returns its size. */
 export async function buildBinary(options: BinaryOptions): Promise<{ sizeBytes: number }> {
   const { root, output, signal } = options;
-  const bundle = await bundleAgent(root, await readBuildStamp(root));
+  const bundle = await bundleAgent(root, await readAgentStamp(root));
   const node = await fetchNodeProgram(options);
   const blob = await makeBlob(bundle.code, bundle.notices, signal);
   const program = addElfNote(await readFile(join(node.folder, 'bin', 'node')), BLOB_NOTE, blob);

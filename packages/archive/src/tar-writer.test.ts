@@ -36,6 +36,15 @@ describe('writeTar', () => {
     expect(await readlink(join(folder.path, 'link'))).toBe('a/text');
   });
 
+  it('splits a path of more than 100 bytes at a folder', async () => {
+    await using folder = await temporaryFolder();
+    const path = `${'folder/'.repeat(20)}${'n'.repeat(90)}`;
+    const archive = join(folder.path, 'archive.tar');
+    await writeFile(archive, await createArchive([{ type: 'file', path, content: 'far' }]));
+    execFileSync('tar', ['-xf', archive, '-C', folder.path]);
+    expect(await readFile(join(folder.path, path), 'utf8')).toBe('far');
+  });
+
   it('refuses a file that is not as long as was said, and a name that does not fit', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'file');

@@ -245,3 +245,26 @@ describe('the helper of a checkout on a machine without Go', () => {
     );
   });
 });
+
+describe('the helper of an installed svc', () => {
+  /** As packages have it: the binary and the checksums, without sources and Go. */
+  async function install(content: string): Promise<void> {
+    await mkdir(join(root, 'helper/linux-x64'), { recursive: true });
+    await write('helper/linux-x64/sandbox-agent', content);
+    await rm(join(root, 'native/sandbox-agent/main.go'));
+    await rm(join(root, 'native/sandbox-agent/go.mod'));
+  }
+
+  it('is used as it is, without a build', async () => {
+    await install('amd64\npackage main\n');
+    const { file, sha256 } = await helper('nothing')('x64');
+    expect(file).toBe(join(root, 'helper/linux-x64/sandbox-agent'));
+    expect(sha256).toBe(await recorded());
+    expect(await builds()).toBe(0);
+  });
+
+  it('is refused if it is not the recorded one', async () => {
+    await install('other');
+    await expect(helper('nothing')('x64')).rejects.toThrow(/is not the sandbox helper of this version/);
+  });
+});

@@ -35,8 +35,10 @@ export function createHelperBinaries(options: HelperOptions): HelperBinaries {
   const builds = join(options.root, '.cache/helper');
   return async (architecture, signal) => {
     const name = helperName(architecture);
-    const sources = await hashSources(sourceFolder);
     const recorded = await readChecksums(sourceFolder);
+    const installed = await findInstalled(join(options.root, 'helper', name), recorded.binaries.get(name));
+    if (installed !== null) return installed;
+    const sources = await hashSources(sourceFolder);
     // Changed sources have no recorded checksum yet. Then the build counts that this project made of them.
     const expected = recorded.sources === sources ? recorded.binaries.get(name) : undefined;
     const file = join(builds, sources.slice(0, 16), name);
@@ -85,6 +87,14 @@ export async function buildAndRecord(options: HelperOptions & { readonly write: 
   const content = formatChecksums({ sources: await hashSources(sourceFolder), binaries });
   if (options.write) await writeFile(join(sourceFolder, 'SHA256SUMS'), content);
   return content;
+}
+
+/** An installed svc has the helper itself, and neither its sources nor Go. Returns null in a checkout. */
+async function findInstalled(file: string, expected: string | undefined): Promise<HelperBinary | null> {
+  const sha256 = await hashFile(file);
+  if (sha256 === null) return null;
+  if (sha256 !== expected) throw new Error(`${file} is not the sandbox helper of this version; install svc again`);
+  return { file, sha256 };
 }
 
 function helperName(architecture: string): string {

@@ -1,3 +1,4 @@
+export { checkedImage, type CheckedImage } from './checked-image.ts';
 export { collectStream } from './collect-stream.ts';
 export {
   describeDialects,

@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   'object-store': async () => (await import('./object-store.ts')).registerObjectStoreCommand,
   images: async () => (await import('./images.ts')).registerImagesCommand,
   agent: async () => (await import('./agent.ts')).registerAgentCommand,
+  package: async () => (await import('./package.ts')).registerPackageCommand,
   openapi: async () => (await import('./openapi.ts')).registerOpenApiCommand,
 };
 

@@ -8,8 +8,8 @@ import {
 } from '@svc/platform';
 import { commandPath, createHelper, readConfiguration, type ConfigFlags } from '../configuration.ts';
 import { renderSummary } from './summary.ts';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ensureConsoleBuilt } from '@svc/console/build';
 import { ensureSystemPackages, type EnsureResult } from '@svc/system-packages';
 
 export interface StartFlags extends ConfigFlags {
@@ -75,9 +75,12 @@ function prepareSystem(config: PlatformConfig, options: PrepareOptions): Promise
   });
 }
 
-/** Returns the folder of the built console; rebuilds it only if its sources changed. */
-function prepareConsole(options: { progress: (line: string) => void; signal: AbortSignal }): Promise<string> {
+/** Returns the folder of the built console: that of an installed svc, or a checkout's, rebuilt if its sources changed. */
+async function prepareConsole(options: { progress: (line: string) => void; signal: AbortSignal }): Promise<string> {
   const root = fileURLToPath(new URL('../../../../', import.meta.url));
+  const installed = `${root}console`;
+  if (existsSync(`${installed}/index.html`)) return installed;
+  const { ensureConsoleBuilt } = await import('@svc/console/build');
   return ensureConsoleBuilt({
     root,
     cacheDir: `${root}.cache`,

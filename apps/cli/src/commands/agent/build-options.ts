@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option, type Command } from 'commander';
 import { CommandFailure } from '../../client/command-failure.ts';
@@ -15,12 +16,18 @@ export const CACHE_FOLDER = resolve(PROJECT_ROOT, '.cache');
 /** Processor architecture of this machine. */
 export const OWN_ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64';
 
-/** Adds the options of both builds, such as `--arch`. */
-export function buildCommand(agent: Command, name: string, description: string): Command {
-  return agent
+/** A command that builds a deliverable, with the options of all builds, such as `--arch`. */
+export function buildCommand(parent: Command, name: string, description: string): Command {
+  return parent
     .command(name)
     .description(description)
-    .addOption(new Option('--arch <architecture>', 'Target architecture').choices(['x64', 'arm64']));
+    .addOption(new Option('--arch <architecture>', 'Target architecture').choices(['x64', 'arm64']))
+    .hook('preAction', requireCheckout);
+}
+
+function requireCheckout(): void {
+  if (existsSync(join(PROJECT_ROOT, '.node-packages'))) return;
+  throw new CommandFailure('an installed svc lacks the sources; run this command from a checkout');
 }
 
 /**

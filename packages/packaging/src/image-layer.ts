@@ -15,6 +15,7 @@ export interface Blob {
   sizeBytes: number;
 }
 
+/** A compressed layer of an image. */
 export interface Layer extends Blob {
   /** Digest of the uncompressed archive (OCI image-spec, "Layer DiffID"). */
   diffId: string;

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
+/** Options of `runTool`. */
 export interface ToolOptions {
   cwd?: string;
   signal?: AbortSignal | undefined;

@@ -1,8 +1,10 @@
-/** Processors that the agent is built for, by Node's names. */
+/** Processors that deliverables are built for, by Node's names. */
 export type Architecture = 'x64' | 'arm64';
 
+/** All of them, in the order in which deliverables are listed. */
 export const ARCHITECTURES: readonly Architecture[] = ['x64', 'arm64'];
 
+/** What OCI, Debian and the loader call a processor. */
 export interface ArchitectureNames {
   /** Name in OCI images and Go. */
   oci: 'amd64' | 'arm64';
@@ -18,11 +20,7 @@ const NAMES: Readonly<Record<Architecture, ArchitectureNames>> = {
   arm64: { oci: 'arm64', debian: 'arm64', triplet: 'aarch64-linux-gnu', loader: 'lib/ld-linux-aarch64.so.1' },
 };
 
+/** The names of a processor that Node knows under another one. */
 export function namesOf(architecture: Architecture): ArchitectureNames {
   return NAMES[architecture];
-}
-
-/** File name under which a platform looks for the image. */
-export function archiveNameOf(architecture: Architecture): string {
-  return `svc-agent-${namesOf(architecture).oci}.tar`;
 }

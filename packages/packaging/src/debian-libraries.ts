@@ -2,18 +2,30 @@ import { mkdir, readdir, readFile, realpath, access } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { namesOf, type Architecture } from './architecture.ts';
 import { runTool } from './run-tool.ts';
+import { debianPurl, type Component } from './sbom.ts';
 import type { TarEntry } from '@svc/archive';
 
+/** Options of `debianLibraries`. */
 export interface LibrariesOptions {
   architecture: Architecture;
   /** Empty work folder; the returned entries refer to files in it. */
   workFolder: string;
   /** Folder with the `.deb` files, instead of the distribution's archive. */
   packagesFolder?: string | undefined;
+  /** Adds the certificates that Debian trusts, as one file at `SSL_CERT_FILE`'s usual path. */
+  certificates?: boolean;
   signal?: AbortSignal | undefined;
 }
 
+/** Files for an image, and the packages that they come from. */
+export interface DebianLibraries {
+  entries: readonly TarEntry[];
+  components: readonly Component[];
+}
+
 const PACKAGES: readonly string[] = ['libc6', 'libgcc-s1', 'libstdc++6'];
+const CERTIFICATES_PACKAGE = 'ca-certificates';
+const CERTIFICATES_PATH = 'etc/ssl/certs/ca-certificates.crt';
 /**
  * Libraries that Node links against, and those glibc uses for name resolution; the last three are separate up to glibc
  * 2.33.
@@ -35,21 +47,26 @@ const LIBRARIES: readonly string[] = [
  * The Debian files that Node needs, with their licenses and the metadata from which scanners read versions. Works for
  * foreign architectures too: packages are unpacked and never run.
  */
-export async function debianLibraries(options: LibrariesOptions): Promise<TarEntry[]> {
-  const { architecture, workFolder, signal } = options;
+export async function debianLibraries(options: LibrariesOptions): Promise<DebianLibraries> {
+  const { architecture, workFolder, certificates = false, signal } = options;
   const { debian, triplet, loader } = namesOf(architecture);
-  const packagesFolder = options.packagesFolder ?? (await download(options));
-  const files = await packageFiles(packagesFolder, debian);
+  const wanted = certificates ? [...PACKAGES, CERTIFICATES_PACKAGE] : PACKAGES;
+  const packagesFolder = options.packagesFolder ?? (await download(options, wanted));
+  const files = await packageFiles(packagesFolder, debian, wanted);
   const root = join(workFolder, 'packages');
   await mkdir(root);
   const entries: TarEntry[] = [];
+  const components: Component[] = [];
   for (const file of files) {
     await runTool('dpkg-deb', ['-x', file, root], { signal });
     const control = await runTool('dpkg-deb', ['-f', file], { signal });
-    const name = /^Package: (\S+)$/m.exec(control)?.[1] ?? '';
+    const field = (name: string): string => new RegExp(`^${name}: (\\S+)$`, 'm').exec(control)?.[1] ?? '';
+    const [name, version] = [field('Package'), field('Version')];
     entries.push({ type: 'file', path: `var/lib/dpkg/status.d/${name}`, content: control });
     entries.push({ type: 'file', path: `usr/share/doc/${name}/copyright`, content: await readCopyright(root, name) });
+    components.push({ type: 'library', name, version, purl: debianPurl(name, version, field('Architecture')) });
   }
+  if (certificates) entries.push({ type: 'file', path: CERTIFICATES_PATH, content: await readCertificates(root) });
   const loaderName = posix.basename(loader);
   for (const name of [...LIBRARIES, loaderName]) {
     const file = await findLibrary(root, triplet, name);
@@ -59,11 +76,21 @@ export async function debianLibraries(options: LibrariesOptions): Promise<TarEnt
   const target = posix.relative(posix.dirname(loader), `lib/${triplet}/${loaderName}`);
   entries.push({ type: 'link', path: loader, target });
   entries.push({ type: 'file', path: 'etc/os-release', content: await readFile('/etc/os-release') });
-  return entries;
+  return { entries, components };
+}
+
+/** All certificates as one file, in the order of their names, as `update-ca-certificates` joins them. */
+async function readCertificates(root: string): Promise<Buffer> {
+  const folder = join(root, 'usr/share/ca-certificates/mozilla');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.crt')).toSorted();
+  return Buffer.concat(await Promise.all(names.map((name) => readFile(join(folder, name)))));
 }
 
 /** Uses its own apt state, so this machine needs neither root nor the foreign architecture. */
-async function download({ architecture, workFolder, signal }: LibrariesOptions): Promise<string> {
+async function download(
+  { architecture, workFolder, signal }: LibrariesOptions,
+  wanted: readonly string[],
+): Promise<string> {
   const state = join(workFolder, 'apt');
   const folder = join(workFolder, 'archive');
   for (const each of ['lists/partial', 'cache/archives/partial']) await mkdir(join(state, each), { recursive: true });
@@ -83,7 +110,7 @@ async function download({ architecture, workFolder, signal }: LibrariesOptions):
     runTool('apt-get', ['-q', ...settings, ...args], { cwd: folder, signal });
   try {
     await apt('update');
-    await apt('download', ...PACKAGES);
+    await apt('download', ...wanted);
     // The licenses of two packages are in a third one, whose name contains GCC's version.
     const names = await readdir(folder);
     const compiler = names.find((name) => name.startsWith('libgcc-s1_')) ?? '';
@@ -93,16 +120,18 @@ async function download({ architecture, workFolder, signal }: LibrariesOptions):
     return folder;
   } catch (cause) {
     throw new Error(
-      `cannot download ${PACKAGES.join(', ')} for ${debian} from this machine's archive; build on Debian, or pass --packages FOLDER`,
+      `cannot download ${wanted.join(', ')} for ${debian} from this machine's archive; build on Debian, or pass --packages FOLDER`,
       { cause },
     );
   }
 }
 
-/** All packages of the architecture in a folder, sorted. Throws if a required one is missing. */
-async function packageFiles(folder: string, debian: string): Promise<string[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(`_${debian}.deb`)).toSorted();
-  const missing = PACKAGES.filter((each) => !names.some((name) => name.startsWith(`${each}_`)));
+/** All packages for the architecture in a folder, sorted. Throws if a required one is missing. */
+async function packageFiles(folder: string, debian: string, wanted: readonly string[]): Promise<string[]> {
+  const names = (await readdir(folder))
+    .filter((name) => name.endsWith(`_${debian}.deb`) || name.endsWith('_all.deb'))
+    .toSorted();
+  const missing = wanted.filter((each) => !names.some((name) => name.startsWith(`${each}_`)));
   if (missing.length > 0) throw new Error(`${folder} holds no package ${missing.join(', ')} for ${debian}`);
   return names.map((name) => join(folder, name));
 }

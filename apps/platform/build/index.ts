@@ -1,0 +1,2 @@
+export { buildPlatformPackage } from './debian-package.ts';
+export { buildPlatformImage } from './image.ts';

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadPlatformConfig, type PlatformConfig } from '@svc/platform';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { PROJECT_ROOT } from '../system/running-platform.ts';
+
+interface ComposeService {
+  image: string;
+  profiles?: readonly string[];
+  environment: Readonly<Record<string, string | null>>;
+  depends_on?: Readonly<Record<string, unknown>> | readonly string[];
+}
+
+/** As the page about installation says. */
+const SECRETS: Readonly<Record<string, string>> = {
+  SVC_MASTER_KEY: 'ab'.repeat(32),
+  SVC_DATABASE_PASSWORD: 'database',
+  SVC_ENGINE_SECRET: 'engine',
+  SVC_OWNER_PASSWORD: 'owner-password',
+};
+
+async function composeServices(variables: Readonly<Record<string, string>>): Promise<Record<string, ComposeService>> {
+  const text = await readFile(join(PROJECT_ROOT, 'deploy/compose.yaml'), 'utf8');
+  const filled = text.replaceAll(
+    /\$\{(\w+):-([^}]*)\}/g,
+    (_, name: string, otherwise: string) => variables[name] ?? otherwise,
+  );
+  return (parse(filled, { merge: true }) as { services: Record<string, ComposeService> }).services;
+}
+
+/** Reads the environment of a service as the platform would; a variable without a value is passed on, and unset here. */
+function configOf(service: ComposeService | undefined): PlatformConfig {
+  const set = Object.entries(service?.environment ?? {}).filter(([, value]) => value !== null);
+  const environment = Object.fromEntries(set.map(([name, value]) => [name, String(value)]));
+  return loadPlatformConfig({ environment: { SVC_HOST: '0.0.0.0', ...environment }, flags: [] }).value;
+}
+
+describe('the Compose file', () => {
+  it('starts one container without a profile, with a configuration that the platform accepts', async () => {
+    const services = await composeServices({});
+    expect(Object.keys(services).filter((name) => services[name]?.profiles === undefined)).toEqual(['svc']);
+    expect(configOf(services['svc'])).toMatchObject({
+      services: ['clusters', 'object-store'],
+      object_store: { engine: 'embedded' },
+    });
+  });
+
+  it('gives both replicas one database, one engine and one master key', async () => {
+    const services = await composeServices(SECRETS);
+    const [first, second] = [configOf(services['svc-1']), configOf(services['svc-2'])];
+    expect(first).toEqual(second);
+    expect(first).toMatchObject({
+      database: { url: 'postgres://svc:database@database/svc' },
+      object_store: { engine: 's3', master_key: SECRETS['SVC_MASTER_KEY'], s3: { secret_access_key: 'engine' } },
+    });
+  });
+
+  it('names in HAProxy’s configuration the replicas that it starts', async () => {
+    const haproxy = await readFile(join(PROJECT_ROOT, 'deploy/haproxy.cfg'), 'utf8');
+    const servers = [...haproxy.matchAll(/^ {2}server \S+ (\S+):\d+$/gm)].map(([, name]) => name);
+    const balancer = (await composeServices(SECRETS))['balancer'];
+    expect(new Set(servers)).toEqual(new Set(balancer?.depends_on as readonly string[]));
+  });
+});
