@@ -84,7 +84,6 @@ export async function createServices(
   const beginAudit = createBeginOnce({ stores: database, chain, mark: deps.beginningMark, log: deps.log });
   const quotaLimits = new CachedQuotaLimits(database, clock, deps.quotas.defaults);
   const room = createOwnerRoom(quotaLimits);
-  const maxMembers = limits.members_per_team;
   const auditTrail = createAuditTrail(deps, chain);
   return {
     database,
