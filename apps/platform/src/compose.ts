@@ -1,4 +1,4 @@
-import { createHeldRights, observeHeldRights } from '@svc/access';
+import { createHeldRights, observeHeldRights, type HeldRights } from '@svc/access';
 import type { AccountsModule } from '@svc/accounts';
 import { createAccountsModule } from '@svc/accounts';
 import type { HelperBinaries } from '@svc/helper-binary';
@@ -108,9 +108,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   lifecycle.own('accounts', () => accounts.close());
   const { access, audit, quotaLimits, directory } = accounts;
   const { trusted_proxies: trustedProxies } = config;
-  const rights = createHeldRights(log);
-  lifecycle.own('held rights', async () => rights.stop());
-  observeHeldRights(metrics, rights);
+  const rights = openHeldRights({ log, metrics, lifecycle });
   const shared = { log, metrics, access, audit, rights };
   const traffic = createWorkspaceTraffic({ limits: quotaLimits, metrics, nowMs: Date.now });
   holders.traffic = traffic;
@@ -139,6 +137,21 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const composition = { ...kept, metrics, accounts, modules, app, upgrades, clientOf, startedAtMs };
   await registerAll(config, composition);
   return composition;
+}
+
+function openHeldRights({
+  log,
+  metrics,
+  lifecycle,
+}: {
+  log: Logger;
+  metrics: Metrics;
+  lifecycle: Lifecycle;
+}): HeldRights {
+  const rights = createHeldRights(log);
+  lifecycle.own('held rights', async () => rights.stop());
+  observeHeldRights(metrics, rights);
+  return rights;
 }
 
 /** Prefixes whose contract requires an error body other than the flat one of accounts and sandboxes. */
