@@ -50,7 +50,8 @@ function ToastList({ requests, onShown }: ToastViewportProps) {
           <Toast.Title className={styles['title']} />
           <Toast.Description className={styles['description']} />
         </div>
-        <Toast.Close render={<IconButton label="Dismiss" size="small" />}>
+        {/* Hidden by default until the list is expanded, although it takes the focus. */}
+        <Toast.Close aria-hidden={false} render={<IconButton label="Dismiss" size="small" />}>
           <X size={14} />
         </Toast.Close>
       </Toast.Content>
