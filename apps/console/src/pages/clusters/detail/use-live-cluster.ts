@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { clusterEventsKey, clusterKey, useClusters, type EventFilter } from '../../../api/clusters.ts';
 import { useIsSeen } from '../../../session/use-is-seen.ts';
@@ -18,16 +18,19 @@ export function useLiveCluster(id: string): void {
     if (!isSeen) return;
     const gone = new AbortController();
     const eventsKey = clusterEventsKey({ uuid }, id);
+    const { signal } = gone;
+    const refetchWhenIdle = createIdleRefetch(queryClient, signal);
     const follow = async (): Promise<void> => {
-      const { signal } = gone;
       // Get the start before following, so that no event falls between the loaded and the live ones.
       const { items } = await api.of(id).events({ pageSize: 1 }, { signal });
       void queryClient.invalidateQueries({ queryKey: eventsKey });
       for await (const event of api.of(id).followEvents({ after: items[0]?.sequence ?? 0 }, { signal })) {
-        for (const { queryKey } of queryClient.getQueryCache().findAll({ queryKey: eventsKey })) {
+        for (const query of queryClient.getQueryCache().findAll({ queryKey: eventsKey })) {
+          const { queryKey } = query;
           const filter = queryKey[eventsKey.length] as EventFilter; // the key of `clusterEventsQuery`
           const shown = queryClient.setQueryData<EventPages>(queryKey, (data) => withEvent(data, event, filter));
-          if (isTooLong(shown)) void queryClient.invalidateQueries({ queryKey });
+          if (query.state.fetchStatus === 'fetching') refetchWhenIdle(query);
+          else if (isTooLong(shown)) void queryClient.invalidateQueries({ queryKey });
         }
         for (const what of CONCERNED) {
           // Don't restart a running fetch: frequent events would keep it from ever completing.
@@ -40,4 +43,19 @@ export function useLiveCluster(id: string): void {
     follow().catch(() => undefined);
     return () => gone.abort();
   }, [api, uuid, id, isSeen, queryClient]);
+}
+
+/**
+ * Refetches a query once its running fetch ends, whose answer may be older than an event. Does not restart the fetch:
+ * frequent events would keep it from ever completing.
+ */
+function createIdleRefetch(queryClient: QueryClient, signal: AbortSignal): (query: Query) => void {
+  const waiting = new Set<Query>();
+  const unsubscribe = queryClient.getQueryCache().subscribe(({ query }) => {
+    if (!waiting.has(query) || query.state.fetchStatus === 'fetching') return;
+    waiting.delete(query);
+    void queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true });
+  });
+  signal.addEventListener('abort', unsubscribe, { once: true });
+  return (query) => void waiting.add(query);
 }
