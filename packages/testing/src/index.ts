@@ -6,6 +6,7 @@ export {
   POSTGRES_URL_VARIABLE,
   sqliteRunsHere,
 } from './describe-dialects.ts';
+export { EventReader, type StreamedEvent } from './event-reader.ts';
 export { fakeAccess, type FakeAccess, type FakeCaller } from './fake-access.ts';
 export { fakeAudit, type FakeAudit } from './fake-audit.ts';
 export { fakeClock, type FakeClock } from './fake-clock.ts';

@@ -1,10 +1,9 @@
 import { migrations } from '@svc/migrations';
 import { dialMux, MuxSession } from '@svc/mux';
 import { CLOSE_CODES, TUNNEL_CLOSE_CODES, TUNNEL_PATH } from '@svc/protocol';
-import { describeDialects, fakeClock, waitFor, type FakeClock } from '@svc/testing';
+import { EventReader, describeDialects, fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ClusterTables } from '../../src/store/tables.ts';
-import { EventReader } from '../support/event-reader.ts';
 import { connectAgent, type PlayedAgent } from '../support/played-agent.ts';
 import { closeWithClock, startRig, type Rig } from '../support/rig.ts';
 

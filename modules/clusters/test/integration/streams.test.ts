@@ -1,6 +1,5 @@
-import { waitFor } from '@svc/testing';
+import { EventReader, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EventReader } from '../support/event-reader.ts';
 import { connectAgent, type PlayedAgent } from '../support/played-agent.ts';
 import { startRig, type Rig } from '../support/rig.ts';
 

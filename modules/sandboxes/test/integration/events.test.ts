@@ -1,6 +1,5 @@
-import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
+import { EventReader, fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EventReader } from '../support/event-reader.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { TerminalClient } from '../support/terminal-client.ts';

@@ -1,7 +1,6 @@
 import { migrations } from '@svc/migrations';
-import { describeDialects, fakeClock, waitFor } from '@svc/testing';
+import { EventReader, describeDialects, fakeClock, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { EventReader } from '../support/event-reader.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type Answer, type TestPlatform } from '../support/platform.ts';
 

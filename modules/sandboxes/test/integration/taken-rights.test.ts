@@ -1,6 +1,5 @@
-import { waitFor, type FakeCaller } from '@svc/testing';
+import { EventReader, waitFor, type FakeCaller } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { EventReader } from '../support/event-reader.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { TerminalClient } from '../support/terminal-client.ts';

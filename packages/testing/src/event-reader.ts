@@ -1,3 +1,4 @@
+/** A server-sent event with a JSON body. */
 export interface StreamedEvent {
   readonly id: string;
   readonly event: string;
@@ -16,7 +17,10 @@ export class EventReader {
   /** Resolves when the response has started. */
   static async open(url: string, headers: Readonly<Record<string, string>>): Promise<EventReader> {
     const reader = new EventReader();
-    const response = await fetch(url, { headers, signal: reader.#abort.signal });
+    const response = await fetch(url, {
+      headers: { accept: 'text/event-stream', ...headers },
+      signal: reader.#abort.signal,
+    });
     reader.status = response.status;
     reader.headers = response.headers;
     void reader.#read(response).catch(() => undefined); // `close` aborts the read
@@ -55,7 +59,7 @@ export class EventReader {
     this.events.push({
       id: fields.get('id') ?? '',
       event: fields.get('event') ?? '',
-      data: JSON.parse(data) as Record<string, unknown>, // as written by the platform
+      data: JSON.parse(data) as Record<string, unknown>, // written by the platform
     });
   }
 }
