@@ -9,7 +9,7 @@ const PACKAGE = {
   name: 'example',
   version: '1.2.3',
   architecture: 'arm64',
-  fields: { Maintainer: 'nobody <nobody@example.com>', Depends: 'libc6', Description: 'an example' },
+  fields: { Maintainer: 'Example <packages@example.com>', Depends: 'libc6', Description: 'an example' },
   scripts: { postinst: '#!/bin/sh\ntrue\n' },
   conffiles: ['etc/example.yaml'],
   entries: [

@@ -89,7 +89,7 @@ export class ReplicaRegistry {
     if (this.#isTaken) return;
     if (!(await store.renew(self.id, self.bootId))) {
       const owner = await store.find(self.id);
-      // A row that is gone belongs to nobody, for example in a database restored from a backup.
+      // The row may be gone, for example in a database restored from a backup. Claim it again.
       const other = owner ?? (await store.claim(self));
       if (other !== null && other.bootId !== self.bootId) return this.#stop(other);
       log.warn({ replica: self.id }, 'the row of this replica was gone and is written again');

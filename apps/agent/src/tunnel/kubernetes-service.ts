@@ -69,10 +69,9 @@ async function createTarget(
   how: Pick<RelayTarget, 'agent' | 'timeoutMs'>,
 ): Promise<RelayTarget> {
   const rules = config.current;
-  const refusal = caller === undefined ? 'nobody asks' : explainRefusal(request, caller.role, rules);
-  if (refusal !== null || caller === undefined) {
-    throw new KubernetesRefusal(403, 'FORBIDDEN', 'Forbidden', refusal ?? '');
-  }
+  if (caller === undefined) throw new KubernetesRefusal(403, 'FORBIDDEN', 'Forbidden', 'the request names no caller');
+  const refusal = explainRefusal(request, caller.role, rules);
+  if (refusal !== null) throw new KubernetesRefusal(403, 'FORBIDDEN', 'Forbidden', refusal);
   metrics.kubernetesRequest();
   const { headers: own, ...connection } = await client.transport.connection();
   const { access } = client;

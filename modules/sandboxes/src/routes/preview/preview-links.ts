@@ -112,7 +112,7 @@ export class PreviewLinks {
     throw sandboxErrors.PREVIEW_REFUSED({ details: { reason } });
   }
 
-  /** Each node signs with its own key. Whoever knows the id of a stored link may learn where it leads. */
+  /** Names the node of a stored link. This node cannot verify its signature, since each node signs with its own key. */
   async #refuseElsewhere(token: string): Promise<void> {
     const { repository, assertHere } = this.#options;
     const claim = readClaim(token);
