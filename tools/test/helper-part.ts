@@ -20,7 +20,7 @@ export const FUZZ_TARGETS: readonly (readonly [target: string, folder: string])[
   ['FuzzLayer', 'unpack'],
 ];
 
-/** The sandbox helper: its own tests, and the check that the committed binaries match the committed source. */
+/** The sandbox helper: its own tests, and the check that the source gives the recorded checksums. */
 export const helperPart: Part = {
   name: 'helper',
   description:
