@@ -42,8 +42,20 @@ import { storedUsage } from './0082-stored-usage.ts';
 import { serviceAccountMakers } from './0093-service-account-makers.ts';
 import { auditPurges } from './0092-audit-purges.ts';
 import { accountSponsors } from './0083-account-sponsors.ts';
+import { databaseCopy } from './0110-database-copy.ts';
+import { sealedSecrets } from './0111-sealed-secrets.ts';
+import { sandboxNodes } from './0140-sandbox-nodes.ts';
+import { sandboxOnDrain } from './0141-sandbox-on-drain.ts';
+import { replicaHost } from './0142-replica-host.ts';
+import { newerSandboxEvents } from './0143-newer-sandbox-events.ts';
+import { accountThrottle } from './0160-account-throttle.ts';
+import { contentReads } from './0161-content-reads.ts';
 import { installation } from './0101-installation.ts';
 import { replicas } from './0100-replicas.ts';
+import { sandboxAccess } from './0150-sandbox-access.ts';
+import { sandboxExpiry } from './0151-sandbox-expiry.ts';
+import { secrets } from './0170-secrets.ts';
+import { replicaSchema } from './0130-replica-schema.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -92,4 +104,16 @@ export const migrations: readonly Migration[] = [
   serviceAccountMakers,
   replicas,
   installation,
+  replicaSchema,
+  databaseCopy,
+  sealedSecrets,
+  sandboxNodes,
+  sandboxOnDrain,
+  replicaHost,
+  newerSandboxEvents,
+  sandboxAccess,
+  sandboxExpiry,
+  secrets,
+  accountThrottle,
+  contentReads,
 ];

@@ -9,7 +9,7 @@ export const REPLICA_LEASE_MS = 10_000;
 /** A row that a claim meets may be pruned before it is read. */
 const MAX_CLAIMS = 5;
 
-/** Creates the store on the tables of migration 0100. */
+/** Creates the store on the table of migrations 0100, 0130 and 0142. */
 export function createReplicaStore({ kysely: given, dialect }: Database<unknown>): ReplicaStore {
   const kysely = given as Kysely<ReplicaTables>; // the platform's database has every package's tables
   const now = databaseTime(dialect);
@@ -17,7 +17,7 @@ export function createReplicaStore({ kysely: given, dialect }: Database<unknown>
   const rows = () =>
     kysely
       .selectFrom('replica')
-      .select(['id', 'boot_id', 'url', 'version', 'started_at', 'seen_at', 'expires_at', now.as('now')]);
+      .select(['id', 'boot_id', 'url', 'host', 'version', 'started_at', 'seen_at', 'expires_at', now.as('now')]);
   const find = async (id: string): Promise<Replica | null> => {
     const row = await rows().where('id', '=', id).executeTakeFirst();
     return row === undefined ? null : fromRow(row);
@@ -25,8 +25,9 @@ export function createReplicaStore({ kysely: given, dialect }: Database<unknown>
   return {
     find,
 
-    async claim({ id, bootId, place, url, version }) {
-      const values = { boot_id: bootId, place, url, version, started_at: now, seen_at: now, expires_at: end };
+    async claim({ id, bootId, place, url, host, version, newestMigration }) {
+      const times = { started_at: now, seen_at: now, expires_at: end };
+      const values = { boot_id: bootId, place, url, host, version, newest_migration: newestMigration, ...times };
       for (let attempt = 1; attempt <= MAX_CLAIMS; attempt += 1) {
         const taken = await kysely
           .insertInto('replica')
@@ -58,9 +59,13 @@ export function createReplicaStore({ kysely: given, dialect }: Database<unknown>
         .set({ seen_at: now, expires_at: end })
         .where('id', '=', id)
         .where('boot_id', '=', bootId)
-        .returning('id')
+        .returning('seen_at')
         .executeTakeFirst();
-      return renewed !== undefined;
+      return renewed?.seen_at ?? null;
+    },
+
+    async advertise(id, bootId, url) {
+      await kysely.updateTable('replica').set({ url }).where('id', '=', id).where('boot_id', '=', bootId).execute();
     },
 
     async release(id, bootId) {
@@ -84,15 +89,17 @@ export function createReplicaStore({ kysely: given, dialect }: Database<unknown>
   };
 }
 
-function fromRow(row: Omit<ReplicaTables['replica'], 'place'> & { now: string }): Replica {
+function fromRow(row: Omit<ReplicaTables['replica'], 'place' | 'newest_migration'> & { now: string }): Replica {
   return {
     id: row.id,
     bootId: row.boot_id,
     url: row.url,
+    host: row.host,
     version: row.version,
     startedAt: row.started_at,
     seenAt: row.seen_at,
     isLive: row.expires_at > row.now,
+    leaseLeftMs: Math.max(0, Date.parse(row.expires_at) - Date.parse(row.now)),
     silentMs: Math.max(0, Date.parse(row.now) - Date.parse(row.seen_at)),
   };
 }

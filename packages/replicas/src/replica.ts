@@ -6,6 +6,8 @@ export interface Replica {
   readonly bootId: string;
   /** Where other replicas reach it; null if they cannot. */
   readonly url: string | null;
+  /** Host name of its machine; null if its version does not state it. */
+  readonly host: string | null;
   readonly version: string;
   /** ISO 8601, UTC, by the database's clock. */
   readonly startedAt: string;
@@ -13,6 +15,8 @@ export interface Replica {
   readonly seenAt: string;
   /** Whether its lease has not ended. */
   readonly isLive: boolean;
+  /** Time until its lease ends, by the database's clock; 0 if it has ended. */
+  readonly leaseLeftMs: number;
   /** Time since `seenAt`, by the database's clock. */
   readonly silentMs: number;
 }
@@ -27,7 +31,11 @@ export interface ReplicaClaim {
    */
   readonly place: string | null;
   readonly url: string | null;
+  /** Host name of this machine. */
+  readonly host: string;
   readonly version: string;
+  /** The newest migration that its version knows. */
+  readonly newestMigration: string;
 }
 
 /** Stores replicas. All times are the database's. */
@@ -36,8 +44,13 @@ export interface ReplicaStore {
    * Takes the id if it is free, its lease has ended, or its owner had this place. Returns null, or the live owner.
    */
   claim(claim: ReplicaClaim): Promise<Replica | null>;
-  /** Extends the lease. False if the row is gone or belongs to another process. */
-  renew(id: string, bootId: string): Promise<boolean>;
+  /**
+   * Extends the lease and returns the database's time (ISO 8601, UTC). Null if the row is gone or belongs to another
+   * process.
+   */
+  renew(id: string, bootId: string): Promise<string | null>;
+  /** Publishes where other replicas reach this process. */
+  advertise(id: string, bootId: string, url: string): Promise<void>;
   /** Ends the lease at once and keeps the row. */
   release(id: string, bootId: string): Promise<void>;
   find(id: string): Promise<Replica | null>;

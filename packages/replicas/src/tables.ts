@@ -1,4 +1,4 @@
-/** Rows as defined by migrations 0100 and 0101. Times are ISO 8601 UTC, by the database's clock. */
+/** Rows as defined by migrations 0100, 0101, 0111, 0130 and 0142. Times are ISO 8601 UTC, by the database's clock. */
 export interface ReplicaTables {
   replica: {
     id: string;
@@ -9,6 +9,8 @@ export interface ReplicaTables {
     started_at: string;
     seen_at: string;
     expires_at: string;
+    newest_migration: string | null;
+    host: string | null;
   };
   installation: {
     /** Always 1: there is one row. */
@@ -16,5 +18,12 @@ export interface ReplicaTables {
     id: string;
     master_key_id: string | null;
     created_at: string;
+  };
+  sealed_secret: {
+    name: string;
+    version: number;
+    wrapper: string;
+    box: string;
+    updated_at: string;
   };
 }

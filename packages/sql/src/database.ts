@@ -2,25 +2,25 @@ import { Kysely, sql, type RawBuilder } from 'kysely';
 import type { DatabaseEvents, OnEventsFault } from './database-events.ts';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
-import { openPostgresPool, postgresDialect } from './postgres-dialect.ts';
-import { createPipelines, type Pipelines } from './postgres-pipeline.ts';
+import { postgresDialect } from './postgres-dialect.ts';
+import { createLogSync } from './log-sync.ts';
 import { PostgresEvents } from './postgres-events.ts';
+import { PostgresHosts } from './postgres-hosts.ts';
+import { createPipelines, type Pipelines } from './postgres-pipeline.ts';
+import { PostgresPool, type PostgresPoolOptions } from './postgres-pool.ts';
+import { parsePostgresUrl } from './postgres-url.ts';
 import { openSqliteFile, sqliteDialect } from './sqlite-dialect.ts';
 import { SqliteEvents } from './sqlite-events.ts';
 
 /** The supported databases. */
 export type Dialect = 'sqlite' | 'postgres';
 
-/** Where the database is. */
-export interface DatabaseLocation {
-  /** `postgres://…`. If absent, uses SQLite in `file`. */
+/** Where the database is, and how to use PostgreSQL's connections. */
+export interface DatabaseLocation extends PostgresPoolOptions {
+  /** `postgres://…`, with one or several servers (`parsePostgresUrl`). If absent, uses SQLite in `file`. */
   url?: string;
   /** Path of the SQLite file; `:memory:` in tests of pure queries. */
   file?: string;
-  /** Maximum connections to PostgreSQL. */
-  maxConnections?: number;
-  /** How long a query waits for a connection to PostgreSQL. Defaults to 10 seconds. */
-  connectTimeoutMs?: number;
   /** Called when the connection for events is lost, or a subscriber throws. Ignored by default. */
   onEventsFault?: OnEventsFault;
 }
@@ -73,12 +73,16 @@ export function databaseTime(dialect: Dialect, offsetMs = 0): RawBuilder<string>
 function openSqlite<Tables>(file: string, onEventsFault: OnEventsFault): Database<Tables> {
   try {
     const database = openSqliteFile(file);
+    // SQLite would sync within each commit and block the event loop; the dialect syncs the log outside it instead.
+    database.exec('PRAGMA synchronous = NORMAL');
     const events = new SqliteEvents(database, onEventsFault);
-    const kysely = new Kysely<Tables>({ dialect: sqliteDialect(database, events) });
+    const log = file === ':memory:' ? null : createLogSync(file);
+    const kysely = new Kysely<Tables>({ dialect: sqliteDialect({ database, events, log }) });
     const check = (): Promise<void> => checkAnswer(kysely);
     const close = async (): Promise<void> => {
       await events.close();
       await kysely.destroy();
+      await log?.close();
       if (database.isOpen) database.close();
     };
     return { kysely, dialect: 'sqlite', location: file, events, check, close };
@@ -88,24 +92,20 @@ function openSqlite<Tables>(file: string, onEventsFault: OnEventsFault): Databas
 }
 
 function openPostgres<Tables>(url: string, location: DatabaseLocation, onEventsFault: OnEventsFault): Database<Tables> {
-  const pool = openPostgresPool(url, location);
+  const hosts = new PostgresHosts(parsePostgresUrl(url));
+  const pool = new PostgresPool(hosts, location);
   const kysely = new Kysely<Tables>({ dialect: postgresDialect(pool) });
-  const events = new PostgresEvents(url, onEventsFault);
+  const events = new PostgresEvents(hosts, onEventsFault);
   const check = (): Promise<void> => checkAnswer(kysely);
   const close = async (): Promise<void> => {
     await events.close();
     await kysely.destroy();
-    if (!pool.ended) await pool.end();
+    await pool.end();
   };
   const pipelines = createPipelines(pool);
-  return { kysely, dialect: 'postgres', location: withoutCredentials(url), pipelines, events, check, close };
+  return { kysely, dialect: 'postgres', location: hosts.url.name, pipelines, events, check, close };
 }
 
 async function checkAnswer<Tables>(kysely: Kysely<Tables>): Promise<void> {
   await sql`select 1`.execute(kysely);
-}
-
-function withoutCredentials(url: string): string {
-  const parsed = URL.parse(url);
-  return parsed === null ? 'of database.url' : `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
 }

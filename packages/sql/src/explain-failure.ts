@@ -36,7 +36,7 @@ export function explainFailure(location: string, cause: unknown): unknown {
   }
   const code = 'code' in cause ? String(cause.code) : '';
   if (SYSTEM_CODES.has(code)) return sqlErrors.DATABASE_UNREACHABLE({ details: { location, reason: code }, cause });
-  if (/^timeout exceeded when trying to connect$|^Connection terminated/.test(cause.message)) {
+  if (/^timeout exceeded when trying to connect$|^timeout expired$|^Connection terminated/.test(cause.message)) {
     return sqlErrors.DATABASE_UNREACHABLE({ details, cause });
   }
   // PostgreSQL: class 28 is a wrong user or password, 3D000 an unknown database, 57P03 a server that is starting or

@@ -3,11 +3,28 @@ import { computeChecksum } from './checksum.ts';
 import type { Database, Dialect } from './database.ts';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
+import { prepareMigrationTable, readApplied, type AppliedMigration, type MigrationTable } from './migration-table.ts';
 import type { Migration } from './migration.ts';
 
-interface MigrationTable {
-  schema_migration: { name: string; checksum: string; applied_at: string };
+/** A contracting migration that is about to run. */
+export interface Contraction {
+  readonly name: string;
+  /** The oldest migration that a version must know to use the schema afterwards. */
+  readonly contractsAfter: string;
 }
+
+/** Options of `migrate`. */
+export interface MigrateOptions {
+  /** Defaults to the time of the process. */
+  readonly now?: () => Date;
+  /**
+   * Called before each contracting migration, in its transaction. Throws if a process that still runs does not know
+   * `contractsAfter`. A process that starts meanwhile is refused by `assertCompatible`.
+   */
+  readonly beforeContraction?: (contraction: Contraction, transaction: Kysely<unknown>) => Promise<void>;
+}
+
+type AnyDatabase<Tables> = Pick<Database<Tables>, 'kysely' | 'dialect' | 'location'>;
 
 interface Planned {
   readonly migration: Migration;
@@ -18,22 +35,26 @@ interface Planned {
 const ADVISORY_LOCK = 727031;
 
 /**
- * Runs pending migrations forward only, each in its own transaction. Returns their names. Refuses a database with an
- * unknown migration or a different checksum before any write (`sqlErrors`). Safe to call from several processes: one
- * runs, the others wait and find nothing to do.
+ * Runs pending migrations forward only, each in its own transaction. Returns their names. A newer schema is accepted
+ * unless a migration in it contracted after what this version knows. Refuses such a schema, a different checksum and
+ * another order before any write (`sqlErrors`). Safe to call from several processes: one runs, the others wait and find
+ * nothing to do.
  */
 export async function migrate<Tables>(
-  database: Pick<Database<Tables>, 'kysely' | 'dialect' | 'location'>,
+  database: AnyDatabase<Tables>,
   migrations: readonly Migration[],
-  now: () => Date = () => new Date(),
+  options: MigrateOptions = {},
 ): Promise<string[]> {
   const kysely = database.kysely as unknown as Kysely<MigrationTable>; // our one table, next to any others
   try {
     const planned = await plan(migrations, database.dialect);
-    if (await hasMigrationTable(kysely, database.dialect)) assertFits(await readApplied(kysely), planned);
+    const applied = await readApplied(kysely, database.dialect);
+    assertFits(applied, planned);
+    const done = new Set(applied.map(({ name }) => name));
     const ran: string[] = [];
     for (const step of planned) {
-      if (await runOnce(kysely, database.dialect, step, planned, now)) ran.push(step.migration.name);
+      if (done.has(step.migration.name)) continue;
+      if (await runOnce(kysely, database.dialect, step, planned, options)) ran.push(step.migration.name);
     }
     return ran;
   } catch (error) {
@@ -41,13 +62,50 @@ export async function migrate<Tables>(
   }
 }
 
+/**
+ * Throws like `migrate` if this version cannot use the schema, after waiting for a migration under way. Call it once
+ * this process is visible to `beforeContraction` of others: it then fails here, or the contraction fails there.
+ */
+export async function assertCompatible<Tables>(
+  database: AnyDatabase<Tables>,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const { dialect, location = '' } = database;
+  const kysely = database.kysely as unknown as Kysely<MigrationTable>; // our one table, next to any others
+  try {
+    const planned = await plan(migrations, dialect);
+    await kysely.transaction().execute(async (transaction) => {
+      await lock(transaction, dialect);
+      assertFits(await readApplied(transaction, dialect), planned);
+    });
+  } catch (error) {
+    throw explainFailure(location, error);
+  }
+}
+
+/**
+ * Throws SCHEMA_AHEAD if the schema has a migration that this version does not know. For work that must see all data,
+ * such as a backup: a newer version may keep some of it in tables of its own.
+ */
+export async function assertNothingNewer<Tables>(
+  { kysely, dialect }: AnyDatabase<Tables>,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const known = new Set(migrations.map(({ name }) => name));
+  const applied = await readApplied(kysely as unknown as Kysely<MigrationTable>, dialect);
+  const unknown = applied.find(({ name }) => !known.has(name));
+  if (unknown !== undefined) throw sqlErrors.SCHEMA_AHEAD({ details: { name: unknown.name } });
+}
+
 async function plan(migrations: readonly Migration[], dialect: Dialect): Promise<Planned[]> {
   const ordered = migrations.toSorted((left, right) => (left.name < right.name ? -1 : 1));
   const planned: Planned[] = [];
   for (const migration of ordered) {
-    if (planned.at(-1)?.migration.name === migration.name)
-      throw new Error(`two migrations are named ${migration.name}`);
+    const { name, contractsAfter } = migration;
+    if (planned.at(-1)?.migration.name === name) throw new Error(`two migrations are named ${name}`);
     planned.push({ migration, checksum: await computeChecksum(migration, dialect) });
+    if (contractsAfter !== undefined && contractsAfter > name)
+      throw new Error(`${name} contracts after ${contractsAfter}, which is later`);
   }
   return planned;
 }
@@ -57,53 +115,43 @@ async function runOnce(
   dialect: Dialect,
   { migration, checksum }: Planned,
   planned: readonly Planned[],
-  now: () => Date,
+  { now = () => new Date(), beforeContraction }: MigrateOptions,
 ): Promise<boolean> {
+  const { name, contractsAfter } = migration;
   return kysely.transaction().execute(async (transaction) => {
+    const untyped = transaction as unknown as Kysely<unknown>; // migrations see no typed tables
     // If replicas start together, the second waits here and then finds the row. On SQLite, `begin immediate` waits.
-    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(transaction);
-    await createMigrationTable(transaction);
-    const applied = await readApplied(transaction);
+    await lock(transaction, dialect);
+    await prepareMigrationTable(transaction, dialect);
+    const applied = await readApplied(transaction, dialect);
     assertFits(applied, planned);
-    if (applied.some((row) => row.name === migration.name)) return false;
-    await migration.up(transaction as unknown as Kysely<unknown>, dialect); // migrations see no typed tables
+    if (applied.some((row) => row.name === name)) return false;
+    if (contractsAfter !== undefined) await beforeContraction?.({ name, contractsAfter }, untyped);
+    await migration.up(untyped, dialect);
     await transaction
       .insertInto('schema_migration')
-      .values({ name: migration.name, checksum, applied_at: now().toISOString() })
+      .values({ name, checksum, applied_at: now().toISOString(), contracts_after: contractsAfter ?? null })
       .execute();
     return true;
   });
 }
 
-async function hasMigrationTable(kysely: Kysely<MigrationTable>, dialect: Dialect): Promise<boolean> {
-  const query =
-    dialect === 'sqlite'
-      ? sql<{ found: number }>`select 1 as found from sqlite_master where type = 'table' and name = 'schema_migration'`
-      : sql<{ found: number }>`select 1 as found where to_regclass('schema_migration') is not null`;
-  return (await query.execute(kysely)).rows.length > 0;
+async function lock(transaction: Kysely<MigrationTable>, dialect: Dialect): Promise<void> {
+  if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(transaction);
 }
 
-async function createMigrationTable(kysely: Kysely<MigrationTable>): Promise<void> {
-  await kysely.schema
-    .createTable('schema_migration')
-    .ifNotExists()
-    .addColumn('name', 'text', (column) => column.primaryKey())
-    .addColumn('checksum', 'text', (column) => column.notNull())
-    .addColumn('applied_at', 'text', (column) => column.notNull())
-    .execute();
-}
-
-function readApplied(kysely: Kysely<MigrationTable>): Promise<MigrationTable['schema_migration'][]> {
-  return kysely.selectFrom('schema_migration').selectAll().orderBy('name').execute();
-}
-
-function assertFits(applied: readonly MigrationTable['schema_migration'][], planned: readonly Planned[]): void {
+function assertFits(applied: readonly AppliedMigration[], planned: readonly Planned[]): void {
   const checksums = new Map(planned.map(({ migration, checksum }) => [migration.name, checksum]));
-  for (const row of applied) {
-    const expected = checksums.get(row.name);
-    if (expected === undefined) throw sqlErrors.SCHEMA_NEWER({ details: { name: row.name } });
-    if (expected !== row.checksum) {
-      throw sqlErrors.MIGRATION_CHANGED({ details: { name: row.name, found: row.checksum, expected } });
+  const newest = planned.at(-1)?.migration.name ?? '';
+  for (const { name, checksum, contractsAfter = name } of applied) {
+    const expected = checksums.get(name);
+    if (expected === undefined) {
+      if (name < newest) throw sqlErrors.SCHEMA_DIVERGED({ details: { name } });
+      if (contractsAfter !== null && contractsAfter > newest) {
+        throw sqlErrors.SCHEMA_NEWER({ details: { name, required: contractsAfter } });
+      }
+    } else if (expected !== checksum) {
+      throw sqlErrors.MIGRATION_CHANGED({ details: { name, found: checksum, expected } });
     }
   }
   const names = new Set(applied.map((row) => row.name));

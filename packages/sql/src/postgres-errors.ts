@@ -13,9 +13,14 @@ export function toSqlError<Thrown>(error: Thrown, connectionLost: boolean): Thro
   const kind = parseDatabaseFault(error)?.kind;
   if (kind === 'text') return sqlErrors.INVALID_TEXT({ cause: error });
   if (kind === 'unavailable' || connectionLost) {
-    return sqlErrors.DATABASE_UNAVAILABLE({ cause: error, headers: { 'retry-after': RETRY_AFTER_SECONDS } });
+    return unavailable(error);
   }
   return error;
+}
+
+/** The error for a database that is away, which says when to try again. */
+export function unavailable(cause: unknown): AppError {
+  return sqlErrors.DATABASE_UNAVAILABLE({ cause, headers: { 'retry-after': RETRY_AFTER_SECONDS } });
 }
 
 /** Whether the server sent the error. Otherwise it comes from the driver or the socket. */

@@ -1,8 +1,8 @@
-import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { EventSubscribers, type DatabaseEvents, type EventSubscriber, type OnEventsFault } from './database-events.ts';
-import { loadDriver } from './postgres-dialect.ts';
+import { createSingleClient } from './postgres-client.ts';
+import type { PostgresHosts } from './postgres-hosts.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
@@ -15,15 +15,15 @@ const ANSWER_TIMEOUT_MS = 5_000;
  * with growing pauses. A pooler in front must keep sessions: behind one that pools transactions, no event arrives.
  */
 export class PostgresEvents implements DatabaseEvents {
-  readonly #url: string;
+  readonly #hosts: PostgresHosts;
   readonly #subscribers: EventSubscribers;
   readonly #onFault: OnEventsFault;
   readonly #closing = new AbortController();
   #client: pg.Client | null = null;
   #running: Promise<void> | null = null;
 
-  constructor(url: string, onFault: OnEventsFault) {
-    this.#url = url;
+  constructor(hosts: PostgresHosts, onFault: OnEventsFault) {
+    this.#hosts = hosts;
     this.#onFault = onFault;
     this.#subscribers = new EventSubscribers(onFault);
   }
@@ -65,8 +65,8 @@ export class PostgresEvents implements DatabaseEvents {
   /** Listens until the connection is lost, which throws, or `close` is called. */
   async #listen(onListening: () => void): Promise<void> {
     const { signal } = this.#closing;
-    const socket = new Socket();
-    const client = this.#createClient(socket);
+    const address = this.#hosts.current();
+    const { client, end } = createSingleClient(address, 'svc events', ANSWER_TIMEOUT_MS);
     const over = new AbortController();
     let loss: unknown;
     const lose = (error: unknown): void => {
@@ -79,9 +79,15 @@ export class PostgresEvents implements DatabaseEvents {
     client.on('end', () => lose(new Error('the connection was closed')));
     client.on('notification', ({ channel, payload }) => this.#subscribers.deliver(channel, payload ?? ''));
     try {
-      await client.connect();
       const channels = this.#subscribers.channels();
-      for (const channel of channels) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      try {
+        await client.connect();
+        // A standby refuses to listen.
+        for (const channel of channels) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      } catch (error) {
+        this.#hosts.refused(address, error);
+        throw error;
+      }
       this.#client = client;
       onListening();
       for (const channel of this.#subscribers.channels()) {
@@ -96,7 +102,7 @@ export class PostgresEvents implements DatabaseEvents {
     } finally {
       signal.removeEventListener('abort', stop);
       this.#client = null;
-      await endQuietly(client, socket);
+      await end();
     }
   }
 
@@ -111,23 +117,4 @@ export class PostgresEvents implements DatabaseEvents {
     if (subscriber === null) this.#subscribers.missed(channel);
     else this.#subscribers.missedBy(channel, subscriber);
   }
-
-  #createClient(socket: Socket): pg.Client {
-    const { Client } = loadDriver();
-    return new Client({
-      connectionString: this.#url,
-      application_name: 'svc events',
-      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
-      keepAlive: true,
-      stream: () => socket,
-    });
-  }
-}
-
-/** Says goodbye if the server still listens; in any case, nothing of the connection is left. */
-async function endQuietly(client: pg.Client, socket: Socket): Promise<void> {
-  const ended = client.end().catch(() => undefined); // already lost
-  await Promise.race([ended, delay(500, undefined, { ref: false })]);
-  socket.destroy();
 }

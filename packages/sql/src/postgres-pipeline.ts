@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import { connectTo } from './postgres-dialect.ts';
 import { isDriverError, isUnavailable, toSqlError } from './postgres-errors.ts';
 import { sqlErrors } from './errors.ts';
+import type { PostgresLink } from './postgres-link.ts';
+import type { PostgresConnection, PostgresPool } from './postgres-pool.ts';
 
 /** Rows and command tag of one statement of a pipeline. */
 export interface PipelineResult {
@@ -28,12 +29,12 @@ export interface Pipelines {
 /** Texts are constants in the code. This bounds the memory if some are not. */
 const MAX_STATEMENTS = 1_024;
 
-/** Runs statements on connections of the pool, which must have been opened with `pipeline: true`. */
-export function createPipelines(pool: pg.Pool): Pipelines {
+/** Runs statements on connections of the pool. */
+export function createPipelines(pool: PostgresPool): Pipelines {
   const names = new StatementNames();
   return {
     use: async (work) => {
-      const pipeline = new ClientPipeline(await connectTo(pool), names);
+      const pipeline = new ClientPipeline(await pool.connect(), names);
       try {
         return await work(pipeline);
       } finally {
@@ -57,13 +58,15 @@ class StatementNames {
 
 class ClientPipeline implements Pipeline {
   readonly #client: pg.PoolClient;
+  readonly #link: PostgresLink;
   readonly #names: StatementNames;
   #isCorked = false;
   #isUnusable = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(client: pg.PoolClient, names: StatementNames) {
+  constructor({ client, link }: PostgresConnection, names: StatementNames) {
     this.#client = client;
+    this.#link = link;
     this.#names = names;
   }
 
@@ -72,8 +75,10 @@ class ClientPipeline implements Pipeline {
     const name = values === undefined ? undefined : this.#names.find(text);
     const config = { text, ...(values === undefined ? {} : { values: [...values] }), ...(name && { name }) };
     const { promise, resolve, reject } = Promise.withResolvers<PipelineResult>();
+    this.#link.sent();
     // A callback, because the promises of `pg` cost as much as the rest of a short query.
     this.#client.query(config, (error: Error | null, result: PipelineResult) => {
+      this.#link.answered();
       if (error === null || error === undefined) resolve(result);
       else reject(this.#convert(error));
     });

@@ -11,6 +11,7 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import { sqlErrors } from './errors.ts';
+import type { LogSync } from './log-sync.ts';
 import type { SqliteEvents } from './sqlite-events.ts';
 import { StatementCache } from './statement-cache.ts';
 
@@ -36,61 +37,109 @@ export function openSqliteFile(file: string): DatabaseSync {
   }
 }
 
+/** What the dialect works on. */
+export interface SqliteDialectDeps {
+  readonly database: DatabaseSync;
+  readonly events: SqliteEvents;
+  /** Called after each commit; its caller gets no result before. Null if SQLite syncs by itself, or there is no file. */
+  readonly log: LogSync | null;
+}
+
 /** Kysely's SQLite dialect over `node:sqlite`, which needs no native package. The caller closes the database. */
-export function sqliteDialect(database: DatabaseSync, events: SqliteEvents): Dialect {
+export function sqliteDialect(deps: SqliteDialectDeps): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new ImmediateDriver(database, events),
+    createAdapter: () => new QueuedAdapter(),
+    createDriver: () => new QueuedDriver(deps),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
 }
 
-/**
- * Takes the write lock when a transaction begins. A plain `begin` takes it at the first write, which fails immediately
- * if another process wrote in between: the busy timeout does not apply (https://sqlite.org/isolation.html).
- */
-class ImmediateDriver extends SqliteDriver {
-  readonly #database: DatabaseSync;
-  readonly #events: SqliteEvents;
+/** The driver queues by itself: Kysely's own queue would hold the next query until the log is synced. */
+class QueuedAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
 
-  constructor(database: DatabaseSync, events: SqliteEvents) {
-    super({ database: adapt(database, events) });
-    this.#database = database;
-    this.#events = events;
+/**
+ * Gives the one connection to one caller at a time. A caller that has committed waits for the sync of the log after the
+ * next one has the connection, so that several commits share a sync.
+ */
+class QueuedDriver extends SqliteDriver {
+  readonly #deps: SqliteDialectDeps;
+  readonly #writes: Writes;
+  #queue: Promise<void> = Promise.resolve();
+  #leave: () => void = () => undefined;
+
+  constructor(deps: SqliteDialectDeps) {
+    const writes = { pending: false };
+    super({ database: adapt(deps.database, writes) });
+    this.#deps = deps;
+    this.#writes = writes;
   }
 
+  override async acquireConnection(
+    ...options: Parameters<SqliteDriver['acquireConnection']>
+  ): Promise<DatabaseConnection> {
+    const turn = this.#queue;
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    this.#queue = turn.then(() => left);
+    await turn;
+    this.#leave = leave;
+    return await super.acquireConnection(...options);
+  }
+
+  override async releaseConnection(): Promise<void> {
+    const { events, log } = this.#deps;
+    const hasWritten = this.#writes.pending;
+    const deliver = events.take();
+    this.#writes.pending = false;
+    this.#leave();
+    if (hasWritten) await log?.sync();
+    deliver();
+  }
+
+  /**
+   * Takes the write lock when a transaction begins. A plain `begin` takes it at the first write, which fails immediately
+   * if another process wrote in between: the busy timeout does not apply (https://sqlite.org/isolation.html).
+   */
   override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
     const begin = settings?.accessMode === 'read only' ? 'begin' : 'begin immediate';
     await connection.executeQuery(CompiledQuery.raw(begin));
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    this.#events.discard();
+    this.#deps.events.discard();
+    this.#writes.pending = false;
     // A full disk or a failed write has already rolled back; a second rollback would hide that error.
-    if (this.#database.isTransaction) await super.rollbackTransaction(connection);
+    if (this.#deps.database.isTransaction) await super.rollbackTransaction(connection);
   }
 
   /** Closing the file is up to its owner, because Kysely never closes a database that no query has used. */
   override async destroy(): Promise<void> {}
 }
 
-function adapt(database: DatabaseSync, events: SqliteEvents): SqliteDatabase {
+/** Whether the current caller has written since it got the connection. */
+interface Writes {
+  pending: boolean;
+}
+
+/** Statements that change nothing in the file. */
+const READ_ONLY = /^\s*(?:select|begin|commit|rollback|savepoint|release|pragma)\b/i;
+
+function adapt(database: DatabaseSync, writes: Writes): SqliteDatabase {
   const cache = new StatementCache(database);
   return {
     close: () => database.close(),
     prepare: (text) => {
       const { statement, isReader } = cache.get(text);
+      if (!READ_ONLY.test(text)) writes.pending = true;
       return {
         reader: isReader,
-        all: (parameters) => {
-          const rows = statement.all(...toInputs(parameters));
-          events.committed();
-          return rows;
-        },
+        all: (parameters) => statement.all(...toInputs(parameters)),
         run: (parameters) => {
           const { changes, lastInsertRowid } = statement.run(...toInputs(parameters));
-          events.committed();
           return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
         },
         iterate: (parameters) => cache.compile(text).iterate(...toInputs(parameters)),

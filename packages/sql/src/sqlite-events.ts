@@ -5,19 +5,17 @@ import { EventSubscribers, type DatabaseEvents, type EventSubscriber, type OnEve
 const MAX_PENDING = 10_000;
 
 /**
- * Events on SQLite, which one process uses at a time. `pg_notify` collects them; the dialect calls `committed` or
+ * Events on SQLite, which one process uses at a time. `pg_notify` collects them; the dialect calls `take` or
  * `discard` at the end of the transaction.
  */
 export class SqliteEvents implements DatabaseEvents {
   readonly isListening = true;
   readonly #subscribers: EventSubscribers;
-  readonly #database: DatabaseSync;
   readonly #pending = new Map<string, Set<string>>();
   #pendingCount = 0;
   #isOverfull = false;
 
   constructor(database: DatabaseSync, onFault: OnEventsFault) {
-    this.#database = database;
     this.#subscribers = new EventSubscribers(onFault);
     database.function('pg_notify', (channel, id) => {
       this.#add(String(channel), String(id));
@@ -36,19 +34,18 @@ export class SqliteEvents implements DatabaseEvents {
     return Promise.resolve();
   }
 
-  /** Delivers what was published, unless the transaction is still open. Called after each statement. */
-  committed(): void {
-    if (this.#pendingCount === 0 || this.#database.isTransaction) return;
+  /** Takes what the ended transaction published. The result delivers it. */
+  take(): () => void {
+    if (this.#pendingCount === 0) return () => undefined;
     const published = [...this.#pending].map(([channel, ids]) => ({ channel, ids: [...ids] }));
     const isOverfull = this.#isOverfull;
     this.discard();
-    // After the caller of the transaction, so that a subscriber never runs inside a statement.
-    queueMicrotask(() => {
+    return () => {
       for (const { channel, ids } of published) {
         if (isOverfull) this.#subscribers.missed(channel);
         else for (const id of ids) this.#subscribers.deliver(channel, id);
       }
-    });
+    };
   }
 
   /** Drops the events of a transaction that is rolled back. */

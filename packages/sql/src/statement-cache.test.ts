@@ -21,7 +21,9 @@ describe('the SQLite statement cache', () => {
         return super.prepare(text);
       }
     })(':memory:');
-    kysely = new Kysely<Tables>({ dialect: sqliteDialect(database, new SqliteEvents(database, () => undefined)) });
+    kysely = new Kysely<Tables>({
+      dialect: sqliteDialect({ database, events: new SqliteEvents(database, () => undefined), log: null }),
+    });
     await sql`create table item (id integer primary key, name text not null)`.execute(kysely);
     compiled = [];
   });
