@@ -31,3 +31,4 @@ export {
   serializeCookie,
   type PlatformCookie,
 } from './platform-cookies.ts';
+export { isTrustedOrigin, subprotocolToken } from './websocket.ts';

@@ -79,6 +79,16 @@ describe('the guard', () => {
     }
   });
 
+  it('accepts a token as X-API-Key where the route says so, and prefers an Authorization header', async () => {
+    const { token } = access.user('ann');
+    app.get('/api/keyed', { config: { action: 'thing:read', acceptsApiKey: true } }, async () => ({}));
+    const ask = async (url: string, headers: Record<string, string>) =>
+      (await app.inject({ url, headers: { 'x-api-key': token, ...headers } })).statusCode;
+    expect(await ask('/api/keyed', {})).toBe(200);
+    expect(await ask('/api/keyed', { authorization: 'Bearer wrong' })).toBe(401);
+    expect(await ask('/api/things/1', {})).toBe(401);
+  });
+
   it('answers 403 before the body is read, when the role is too low', async () => {
     const owner = access.user('owner');
     const reader = access.user('reader');

@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type Access, type AuditLog, createHeldRights, type HeldRights } from '@svc/access';
 import { unlimitedTraffic, type WorkspaceTraffic } from '@svc/quotas';
 import type { Logger, Metrics } from '@svc/telemetry';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { answerError, useErrorRenderer } from './error-answers.ts';
+import { admitHops, forwardToOwners, noForwarding, type Forwarding } from './forwarding.ts';
 import { installGuard } from './guard.ts';
 import type { HttpApp } from './http-app.ts';
 import { registerOpenApi } from './openapi.ts';
@@ -64,6 +66,10 @@ export interface HttpAppOptions {
   errorFamilies?: readonly ErrorFamily[];
   /** Rate limits of workspaces; unlimited by default. */
   traffic?: WorkspaceTraffic;
+  /** Passes requests to the replicas that hold what they are about. Defaults to none. */
+  forwarding?: Forwarding;
+  /** How many replicas share the limits of `config.rateLimit` now. Defaults to one. */
+  replicas?: () => number;
   /** Clock of `config.rateLimit`, in milliseconds. Defaults to `Date.now`. */
   nowMs?: () => number;
 }
@@ -96,16 +102,22 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   await registerOpenApi(app, options.version, families);
 
   // The order of the hooks decides which refusal wins: unknown route, rate limit, authentication, authorization, rate
-  // limit.
+  // limit. Then the request goes to its owner.
   setAnswerHeaders(app);
   answerUnknownRoutes(app, families);
-  const limits = new RouteRateLimits(options.nowMs ?? Date.now);
+  const { forwarding = noForwarding } = options;
+  admitHops(app, forwarding);
+  const isForwarded = (request: IncomingMessage): boolean => forwarding.hopOf(request) !== null;
+  const isCounted = (request: IncomingMessage): boolean => !isForwarded(request);
+  const { nowMs = Date.now, replicas = () => 1 } = options;
+  const limits = new RouteRateLimits({ nowMs, isCounted, replicas });
   limits.beforeGuard(untyped);
   const rights = options.rights ?? createHeldRights(options.log);
   if (options.rights === undefined) app.addHook('onClose', async () => rights.stop());
-  installGuard(untyped, { access: options.access, audit: options.audit, rights });
+  installGuard(untyped, { access: options.access, audit: options.audit, rights, isForwarded });
   limits.afterGuard(untyped);
-  limitWorkspaces(untyped, options.traffic ?? unlimitedTraffic);
+  limitWorkspaces(untyped, options.traffic ?? unlimitedTraffic, isCounted);
+  forwardToOwners(app, forwarding);
   limitBodyTime(app, options.bodyTimeoutMs ?? 60_000);
   observeRequests(app, options.metrics);
   useErrorRenderer(app, renderFlatError);

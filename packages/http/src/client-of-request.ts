@@ -13,11 +13,17 @@ export type ClientOfRequest = (request: IncomingMessage) => RequestClient;
 
 /**
  * Applies `trusted_proxies` to requests outside of the app, such as upgrades and S3; equals `request.ip` and
- * `request.protocol` inside it. Without trusted proxies, `X-Forwarded-*` is ignored.
+ * `request.protocol` inside it. Without trusted proxies, `X-Forwarded-*` is ignored. A request that another replica
+ * forwarded has the client that reached that replica.
  */
-export function createClientOfRequest(trustedProxies: readonly string[] = []): ClientOfRequest {
+export function createClientOfRequest(
+  trustedProxies: readonly string[] = [],
+  hopOf: (request: IncomingMessage) => { readonly client: RequestClient } | null = () => null,
+): ClientOfRequest {
   const trusts = trustedProxies.length === 0 ? () => false : compile([...trustedProxies]);
   return (request) => {
+    const hop = hopOf(request);
+    if (hop !== null) return hop.client;
     const { socket } = request;
     const address = socket.remoteAddress;
     if (address === undefined || !trusts(address, 0)) {

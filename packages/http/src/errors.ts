@@ -3,6 +3,8 @@ import { defineErrors } from '@svc/errors';
 /** Errors that any route can return, regardless of its module. */
 export const httpErrors = defineErrors({
   INVALID_REQUEST: [400, 'Invalid request: {reason}'],
+  HOP_REFUSED: [403, 'The forwarded request is refused: {reason}'],
+  HOP_EXPIRED: [503, 'The request took too long between two replicas; try again'],
   NOT_FOUND: [404, 'Not found'],
   METHOD_NOT_ALLOWED: [405, 'Method not allowed'],
   REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],

@@ -6,7 +6,7 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy';
 export interface FormFile {
   /** Name of the form field. */
   field: string;
-  /** File name sent by the client; never a path. */
+  /** File name sent by the client; never a path, unless the form keeps paths. */
   name: string;
   contentType: string;
   content: Readable;
@@ -28,6 +28,8 @@ export interface FormOptions {
   maxFiles?: number;
   maxFields?: number;
   maxFieldBytes?: number;
+  /** Whether a file name may be a path, which the caller must check. */
+  keepsPaths?: boolean;
 }
 
 /**
@@ -120,7 +122,7 @@ function createParser(request: IncomingMessage, options: FormOptions): BusboyIns
   try {
     return new Busboy({
       headers: { ...request.headers, 'content-type': contentType },
-      preservePath: false,
+      preservePath: options.keepsPaths ?? false,
       limits: { files: maxFiles, fields: maxFields, fieldSize: maxFieldBytes, headerSize: 16 * 1024 },
     });
   } catch (error) {

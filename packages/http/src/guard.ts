@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   accessErrors,
@@ -5,11 +6,14 @@ import {
   type Action,
   type AuditLog,
   createGrantedAccess,
+  type CredentialSource,
   type Grant,
   type GrantedAccess,
   type HeldRights,
+  confirmAccess,
   type Principal,
 } from '@svc/access';
+import { ForwardedDecisions } from './forwarded-decisions.ts';
 import { HeldRequests } from './held-requests.ts';
 
 declare module 'fastify' {
@@ -18,6 +22,16 @@ declare module 'fastify' {
     action?: Action;
     /** `workspace` (default): requires a grant for a workspace. `self`: acts on the principal's own account. */
     scope?: 'workspace' | 'self';
+    /**
+     * Returns the access that a capability in the request was granted earlier, such as the token of a sandbox. It takes
+     * the place of a credential. The guard confirms that the creator of the capability may still perform the action.
+     */
+    grantedEarlier?: (request: FastifyRequest) => Promise<GrantedAccess>;
+    /**
+     * Also accepts a token as `X-API-Key`, which clients of some protocols send. Other routes do not: what passes requests
+     * on to programs removes our credentials from `Authorization` only.
+     */
+    acceptsApiKey?: true;
     /** The route needs no authentication; a comment gives the reason. */
     public?: true;
     /** The resource for the audit log; defaults to the path parameters. */
@@ -41,10 +55,13 @@ export interface GuardDeps {
   access: Access;
   audit: AuditLog;
   rights: HeldRights;
+  /** Whether another replica has authorized the request and forwarded it. Defaults to never. */
+  isForwarded?: (request: IncomingMessage) => boolean;
 }
 
 /** Authorizes every route before its body is read. A route without a declared action prevents startup. */
-export function installGuard(app: FastifyInstance, { access, audit, rights }: GuardDeps): void {
+export function installGuard(app: FastifyInstance, { access, audit, rights, isForwarded }: GuardDeps): void {
+  const forwarded = new ForwardedDecisions(access, () => rights.now());
   const held = new HeldRequests(access, rights);
   held.install(app);
   app.decorateRequest('principal', null);
@@ -55,15 +72,23 @@ export function installGuard(app: FastifyInstance, { access, audit, rights }: Gu
     throw new Error(`route ${String(route.method)} ${route.url} declares neither an action nor public`);
   });
   app.addHook('onRequest', async (request, reply) => {
-    const { action, scope, public: isPublic } = request.routeOptions.config;
+    const { action, scope, public: isPublic, grantedEarlier, acceptsApiKey = false } = request.routeOptions.config;
     if (isPublic === true || action === undefined) return;
     held.show(request);
-    request.principal = await access.authenticate({
-      headers: request.headers,
-      method: request.method,
-      remoteAddress: request.ip,
-      isSecure: request.protocol === 'https',
-    });
+    if (grantedEarlier !== undefined) {
+      const granted = { ...(await grantedEarlier(request)), action };
+      request.principal = await confirmAccess(access, granted);
+      request.grant = granted.grant;
+      held.holdGranted(request, reply, granted);
+      return;
+    }
+    const source = sourceOf(request, acceptsApiKey);
+    if (scope !== 'self' && isForwarded?.(request.raw) === true) {
+      Object.assign(request, await forwarded.decide(source, { action, ...readWorkspace(request) }));
+      held.hold(request, reply, action);
+      return;
+    }
+    request.principal = await access.authenticate(source);
     if (scope === 'self') {
       await access.permit(request.principal, action);
     } else {
@@ -96,6 +121,11 @@ export function grantedAccessOf(request: FastifyRequest): GrantedAccess {
   const { action } = request.routeOptions.config;
   if (shownAt === null || action === undefined) throw accessErrors.UNAUTHORIZED();
   return createGrantedAccess(principalOf(request), shownAt, action, grant);
+}
+
+function sourceOf({ headers, method, ip, protocol }: FastifyRequest, acceptsApiKey: boolean): CredentialSource {
+  const shown = acceptsApiKey ? withApiKey(headers) : headers;
+  return { headers: shown, method, remoteAddress: ip, isSecure: protocol === 'https' };
 }
 
 function readWorkspace(request: FastifyRequest): { workspaceUuid?: string; teamUuid?: string } {
@@ -131,6 +161,13 @@ async function recordAudit(audit: AuditLog, request: FastifyRequest, reply: Fast
     // The change was made, so don't report a failure.
     request.log.error({ err: error, action }, 'the audit entry could not be written');
   }
+}
+
+/** An `Authorization` header comes first, whatever it says. */
+function withApiKey(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const key = headers['x-api-key'];
+  if (typeof key !== 'string' || headers.authorization !== undefined) return headers;
+  return { ...headers, authorization: `Bearer ${key}` };
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

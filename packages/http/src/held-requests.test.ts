@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { HeldRights } from '@svc/access';
+import { createGrantedAccess, HeldRights } from '@svc/access';
 import { fakeAccess, fakeAudit, fakeClock, type FakeAccess, type FakeCaller, type FakeClock } from '@svc/testing';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -79,6 +79,15 @@ function addRoutes(target: HttpApp): void {
     begin(reply.raw);
     return reply.send(Readable.from(endless()));
   });
+  const grantedEarlier = async () => {
+    const action = 'thing:read' as const;
+    const grant = await access.authorize({ principal: owner.principal, action });
+    return createGrantedAccess(owner.principal, rights.now(), action, grant);
+  };
+  target.get('/by-capability', { config: { action: 'thing:read', grantedEarlier } }, (_request, reply) => {
+    begin(reply.raw);
+    return reply.send(Readable.from(endless()));
+  });
   const unheld = 'it ends its own right';
   target.delete('/self', { config: { action: 'thing:delete', unheld } }, async (_request, reply) => {
     begin(reply.raw);
@@ -100,23 +109,26 @@ function open(path: string, method = 'GET', headers: Record<string, string> = {}
 }
 
 describe('a guarded request that lasts', () => {
-  it.each(['/stream', '/raw', '/own'])('is cut when its right is gone, whatever its route does (%s)', async (path) => {
-    const { answer } = open(path);
-    const response = await answer;
-    const received: string[] = [];
-    response.on('data', (chunk: Buffer) => received.push(String(chunk)));
-    const cut = once(response, 'error');
-    await clock.advance(10_000);
-    expect(response.destroyed).toBe(false);
-    access.revoke(owner);
-    await clock.advance(1_500);
-    await (
-      await begun.promise
-    ).closed;
-    expect(String(await cut)).toContain('aborted');
-    expect(received.join('')).toBe('first\n');
-    expect(rights.size).toBe(0);
-  });
+  it.each(['/stream', '/raw', '/own', '/by-capability'])(
+    'is cut when its right is gone, whatever its route does (%s)',
+    async (path) => {
+      const { answer } = open(path);
+      const response = await answer;
+      const received: string[] = [];
+      response.on('data', (chunk: Buffer) => received.push(String(chunk)));
+      const cut = once(response, 'error');
+      await clock.advance(10_000);
+      expect(response.destroyed).toBe(false);
+      access.revoke(owner);
+      await clock.advance(1_500);
+      await (
+        await begun.promise
+      ).closed;
+      expect(String(await cut)).toContain('aborted');
+      expect(received.join('')).toBe('first\n');
+      expect(rights.size).toBe(0);
+    },
+  );
 
   it('is held no more when its client left before it was decided', async () => {
     const asked = Promise.withResolvers<void>();

@@ -1,4 +1,11 @@
-import { type Access, type Action, createGrantedAccess, createGrantedRight, type HeldRights } from '@svc/access';
+import {
+  type Access,
+  type Action,
+  createGrantedAccess,
+  createGrantedRight,
+  type GrantedAccess,
+  type HeldRights,
+} from '@svc/access';
 import type { AppError } from '@svc/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenClosed } from './when-closed.ts';
@@ -54,8 +61,13 @@ export class HeldRequests {
   hold(request: FastifyRequest, reply: FastifyReply, action: Action): void {
     const { principal, grant, shownAt } = request;
     if (principal === null || shownAt === null) return;
-    const granted = createGrantedAccess(principal, shownAt, action, grant);
-    const right = createGrantedRight(this.#access, granted, shownAt.getTime());
+    this.holdGranted(request, reply, createGrantedAccess(principal, shownAt, action, grant));
+  }
+
+  /** Holds a request with access that was granted before the request. */
+  holdGranted(request: FastifyRequest, reply: FastifyReply, granted: GrantedAccess): void {
+    if (request.shownAt === null) return;
+    const right = createGrantedRight(this.#access, granted, request.shownAt.getTime());
     const release = this.#rights.hold(right, (refusal) => endRequest(request, reply, refusal));
     if (request.routeOptions.config.unheld !== undefined) request.releaseHeld = release;
     whenClosed(reply.raw, release);

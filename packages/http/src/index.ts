@@ -4,6 +4,17 @@ export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
 export { httpErrors } from './errors.ts';
 export { continueOnFirstRead } from './expect-continue.ts';
+export {
+  NEVER_FORWARDED,
+  noForwarding,
+  type FindOwner,
+  type Forwarded,
+  type ForwardedExchange,
+  type Forwarding,
+  type Hop,
+  type Owned,
+  type OwnerFinders,
+} from './forwarding.ts';
 export { readForm, type FormFile, type FormOptions, type FormReader } from './form-reader.ts';
 export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
 export { grantedAccessOf, grantOf, principalOf } from './guard.ts';
@@ -23,6 +34,7 @@ export {
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
 export type { RouteRateLimit } from './rate-limit-routes.ts';
 export {
+  renderE2bError,
   renderEnvelopeError,
   renderFlatError,
   renderNestedError,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Usage } from '@svc/quotas';
 import { Type } from 'typebox';
 import type { ReadinessCheck } from './health.ts';
+import type { OwnerFinders } from './forwarding.ts';
 import type { HttpApp } from './http-app.ts';
 import type { UpgradeRouter } from './upgrades.ts';
 
@@ -28,6 +29,8 @@ export interface ServiceModule<State extends ServiceState> extends PlatformModul
   handleHost(this: void, request: IncomingMessage, response: ServerResponse): boolean;
   /** Whether the request is for such a host and its body has no time limit. */
   allowsSlowBody(this: void, request: IncomingMessage): boolean;
+  /** Finds the replica that holds something of this service. */
+  readonly owners: OwnerFinders;
   /** The state of a workspace in this service, for the overview. */
   state(workspaceUuid: string): Promise<State>;
   /** What a workspace still has here, such as `2 buckets`. A workspace without anything can be deleted. */
@@ -62,6 +65,7 @@ export function createDisabledModule<State extends ServiceState>(
     close: async () => undefined,
     readiness: () => 'ok',
     handleHost: () => false,
+    owners: {},
     allowsSlowBody: () => false,
     state: async () => disabled,
     holdings: async () => [],

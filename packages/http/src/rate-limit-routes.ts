@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address-key.ts';
 import { httpErrors } from './errors.ts';
@@ -19,25 +20,39 @@ declare module 'fastify' {
   }
 }
 
+/** Dependencies of the route limits. */
+export interface RouteRateLimitsDeps {
+  readonly nowMs: () => number;
+  /** False for requests that another replica has counted. */
+  readonly isCounted?: (request: IncomingMessage) => boolean;
+  /** How many replicas share the limits now. */
+  readonly replicas?: () => number;
+}
+
 /** Hooks around the guard: `beforeGuard` counts addresses, `afterGuard` principals. */
 export class RouteRateLimits {
   readonly #limiters = new Map<RouteRateLimit, RateLimiter>();
   readonly #nowMs: () => number;
+  readonly #isCounted: (request: IncomingMessage) => boolean;
+  readonly #replicas: () => number;
 
-  constructor(nowMs: () => number) {
+  constructor({ nowMs, isCounted = () => true, replicas = () => 1 }: RouteRateLimitsDeps) {
     this.#nowMs = nowMs;
+    this.#isCounted = isCounted;
+    this.#replicas = replicas;
   }
 
   beforeGuard(app: FastifyInstance): void {
     // Created at registration, so that routes bound the number of limiters.
     app.addHook('onRoute', ({ config }) => {
       const limit = config?.rateLimit;
-      if (limit !== undefined && !this.#limiters.has(limit))
-        this.#limiters.set(limit, new RateLimiter(limit, this.#nowMs));
+      if (limit === undefined || this.#limiters.has(limit)) return;
+      this.#limiters.set(limit, new RateLimiter(limit, this.#nowMs, { replicas: this.#replicas }));
     });
     app.addHook('onRequest', async (request, reply) => {
       const limit = request.routeOptions.config.rateLimit;
-      if (limit !== undefined && isByAddress(limit, request)) this.#take(limit, addressKey(request.ip), reply);
+      if (limit === undefined || !isByAddress(limit, request) || !this.#isCounted(request.raw)) return;
+      this.#take(limit, addressKey(request.ip), reply);
     });
   }
 
@@ -45,6 +60,7 @@ export class RouteRateLimits {
     app.addHook('onRequest', async (request, reply) => {
       const limit = request.routeOptions.config.rateLimit;
       if (limit === undefined || isByAddress(limit, request) || request.principal === null) return;
+      if (!this.#isCounted(request.raw)) return;
       this.#take(limit, `${request.principal.kind}:${request.principal.id}`, reply);
     });
   }

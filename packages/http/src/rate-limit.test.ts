@@ -17,6 +17,23 @@ describe('RateLimiter', () => {
     expect([allowed(), allowed()]).toEqual([true, false]);
   });
 
+  it('is divided by the replicas that share it, and whole again when they are gone', async () => {
+    const clock = fakeClock();
+    let replicas = 3;
+    const limiter = new RateLimiter({ perMinute: 60, burst: 10 }, clock.nowMs, { replicas: () => replicas });
+    const countAllowed = (): number =>
+      Array.from({ length: 20 }, () => limiter.take('a').allowed).filter(Boolean).length;
+    expect([countAllowed(), limiter.take('a').limit]).toEqual([4, 20]);
+    await clock.advance(3_000);
+    expect(countAllowed()).toBe(1);
+    replicas = 1;
+    await clock.advance(60_000);
+    expect(countAllowed()).toBe(10);
+    replicas = 100;
+    await clock.advance(60_000);
+    expect(countAllowed()).toBe(1); // never nothing
+  });
+
   it('tells limit, remaining calls, the time of the full bucket, and how long to wait', () => {
     const clock = fakeClock('2026-01-01T00:00:00.000Z');
     const limiter = new RateLimiter({ perMinute: 10, burst: 5 }, clock.nowMs);
@@ -48,7 +65,7 @@ describe('RateLimiter', () => {
   });
 
   it('remembers no more callers than it was told, and forgets the longest unused first', () => {
-    const limiter = new RateLimiter({ perMinute: 1, burst: 1 }, () => 0, 100);
+    const limiter = new RateLimiter({ perMinute: 1, burst: 1 }, () => 0, { maxKeys: 100 });
     for (let index = 0; index < 1_000; index += 1) {
       limiter.take(`key ${index}`);
       limiter.take('in use');

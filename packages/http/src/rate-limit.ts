@@ -14,22 +14,34 @@ export interface RateDecision {
   retryAfterSeconds: number;
 }
 
+/** The part of a limit that each of several replicas enforces, so that all of them together allow the limit. */
+export function divideLimit({ perMinute, burst }: RateLimit, replicas: number): RateLimit {
+  return { perMinute: Math.ceil(perMinute / replicas), burst: Math.max(1, Math.ceil(burst / replicas)) };
+}
+
 /** Token buckets by key, with the figures for rate limit headers. */
 export class RateLimiter {
   readonly #buckets: TokenBuckets;
   readonly #limit: RateLimit;
   readonly #now: () => number;
+  readonly #replicas: () => number;
 
-  constructor(limit: RateLimit, now: () => number = Date.now, maxKeys = 50_000) {
+  /** `replicas`: how many replicas share the limit now. */
+  constructor(
+    limit: RateLimit,
+    now: () => number = Date.now,
+    { maxKeys = 50_000, replicas = () => 1 }: { maxKeys?: number; replicas?: () => number } = {},
+  ) {
     this.#limit = limit;
     this.#now = now;
+    this.#replicas = replicas;
     this.#buckets = new TokenBuckets(limit, { nowMs: now, maxKeys });
   }
 
   take(key: string): RateDecision {
-    const limit = this.#limit;
+    const limit = divideLimit(this.#limit, this.#replicas());
     const nowMs = this.#now();
-    const bucket = this.#buckets.bucket(key);
+    const bucket = this.#buckets.bucket(key, limit);
     const allowed = bucket.take(nowMs);
     return {
       allowed,

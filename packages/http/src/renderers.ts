@@ -71,6 +71,9 @@ export const renderRegistryError: ErrorRenderer = ({ code, message, details }) =
   errors: [{ code: Object.hasOwn(REGISTRY_CODES, code) ? REGISTRY_CODES[code] : code, message, detail: details }],
 });
 
+/** E2B clients: `code` is the HTTP status. */
+export const renderE2bError: ErrorRenderer = ({ status, message }) => ({ code: status, message });
+
 const text = { type: 'string' };
 const object = (properties: Record<string, unknown>, description: string): Record<string, unknown> => ({
   type: 'object',

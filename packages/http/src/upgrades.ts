@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { HeldRight, HeldRights } from '@svc/access';
+import type { GrantedAccess, HeldRight, HeldRights } from '@svc/access';
 import { toAppError, type AppError } from '@svc/errors';
 import { redactText, type Logger } from '@svc/telemetry';
 import { refuseSocket } from './client-errors.ts';
 import { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 import { httpErrors } from './errors.ts';
+import { NEVER_FORWARDED, noForwarding, type Forwarding, type Hop, type Owned } from './forwarding.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
 import { resolveRequestId } from './request-id.ts';
 
@@ -22,6 +23,13 @@ export interface UpgradeRequest {
   client: RequestClient;
   /** Holds the right to the connection once granted: the socket ends if the right is revoked. */
   hold(right: HeldRight): UpgradeHold;
+  /** Set if another replica authorized and forwarded the request; then this replica authorizes it again. */
+  hop: Hop | null;
+  /**
+   * Passes the connection to the replica that holds this, and resolves to true if another one does: then nothing is
+   * left to do here. Call it once the right is granted and held. The owner records the audit entry.
+   */
+  forward(owned: Owned, granted: GrantedAccess): Promise<boolean>;
 }
 
 /** The right to an upgraded connection. */
@@ -39,6 +47,8 @@ export interface UpgradeRoute {
   readonly name: string;
   /** `required`: the route holds a right for each upgraded socket. Otherwise, the reason why it needs none. */
   readonly hold: 'required' | { readonly exempt: string };
+  /** The handler calls `forward`. Connections of other routes are never forwarded. */
+  readonly forwards?: true;
   /** Matches by path, host or anything else in the request head. */
   matches(request: IncomingMessage, url: URL): boolean;
   /**
@@ -57,11 +67,18 @@ export class UpgradeRouter {
   readonly #log: Logger;
   readonly #rights: HeldRights;
   readonly #clientOf: ClientOfRequest;
+  readonly #forwarding: Forwarding;
 
-  constructor(log: Logger, rights: HeldRights, clientOf: ClientOfRequest = createClientOfRequest()) {
+  constructor(
+    log: Logger,
+    rights: HeldRights,
+    clientOf: ClientOfRequest = createClientOfRequest(),
+    forwarding: Forwarding = noForwarding,
+  ) {
     this.#log = log;
     this.#rights = rights;
     this.#clientOf = clientOf;
+    this.#forwarding = forwarding;
   }
 
   /** Registered routes, in matching order. */
@@ -118,18 +135,26 @@ export class UpgradeRouter {
     const route = url === null ? undefined : this.#routes.find((each) => each.matches(upgrade.request, url));
     if (url === null || route === undefined) throw httpErrors.NOT_FOUND();
     if (route.render !== undefined) onRoute(route.render);
+    const hop = this.#forwarding.hopOf(upgrade.request);
+    if (hop !== null && route.forwards !== true) throw httpErrors.HOP_REFUSED(NEVER_FORWARDED);
     const before = writtenBytes(upgrade.socket);
     const isAnswered = (): boolean => writtenBytes(upgrade.socket) !== before;
-    let isHeld = false;
+    let held: UpgradeHold | null = null;
     const hold = (right: HeldRight): UpgradeHold => {
-      isHeld = true;
       const refuse = (refusal: AppError): void =>
         refuseUpgrade(upgrade.socket, refusal, upgrade.requestId, route.render ?? renderFlatError);
-      return this.#hold(upgrade, right, { isAnswered, refuse });
+      return (held = this.#hold(upgrade, right, { isAnswered, refuse }));
     };
-    await route.handle({ ...upgrade, url, hold });
+    const { requestId, client } = upgrade;
+    const forward = (owned: Owned, granted: GrantedAccess): Promise<boolean> => {
+      // The owner holds the same right and announces its end in the connection's protocol, at about the same time.
+      held?.farewell(() => undefined);
+      return this.#forwarding.forwardUpgrade(upgrade, { owned, granted, requestId, client });
+    };
+    await route.handle({ ...upgrade, url, hold, hop, forward });
     const isTaken = !upgrade.socket.destroyed && isAnswered();
-    if (route.hold === 'required' && isTaken && !isHeld) throw new Error(`upgrade ${route.name} took a socket unheld`);
+    if (route.hold === 'required' && isTaken && held === null)
+      throw new Error(`upgrade ${route.name} took a socket unheld`);
   }
 
   #hold({ socket, requestId }: BareUpgrade, right: HeldRight, { isAnswered, refuse }: Refusing): UpgradeHold {
@@ -157,7 +182,7 @@ interface Refusing {
   refuse: (refusal: AppError) => void;
 }
 
-type BareUpgrade = Omit<UpgradeRequest, 'url' | 'hold'>;
+type BareUpgrade = Omit<UpgradeRequest, 'url' | 'hold' | 'hop' | 'forward'>;
 
 /** Time for the client to receive a farewell. */
 const FAREWELL_MS = 250;

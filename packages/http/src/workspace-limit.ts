@@ -1,11 +1,19 @@
+import type { IncomingMessage } from 'node:http';
 import type { TrafficRefusal, WorkspaceTraffic } from '@svc/quotas';
 import type { FastifyInstance } from 'fastify';
 import { httpErrors } from './errors.ts';
 
-/** Counts each call of a workspace-scoped route against its workspace, for every principal and credential. */
-export function limitWorkspaces(app: FastifyInstance, traffic: WorkspaceTraffic): void {
-  app.addHook('onRequest', async ({ grant }) => {
-    if (grant === null) return;
+/**
+ * Counts each call of a workspace-scoped route against its workspace, for every principal and credential. `isCounted`:
+ * false for requests that another replica has counted.
+ */
+export function limitWorkspaces(
+  app: FastifyInstance,
+  traffic: WorkspaceTraffic,
+  isCounted: (request: IncomingMessage) => boolean = () => true,
+): void {
+  app.addHook('onRequest', async ({ grant, raw }) => {
+    if (grant === null || !isCounted(raw)) return;
     const refusal = await traffic.admit(grant.workspaceUuid);
     if (refusal !== null) throw tooManyRequests(refusal);
   });

@@ -16,9 +16,9 @@ export async function readJson(response: IncomingMessage): Promise<Record<string
 }
 
 /** Throws on a refusal; otherwise leaves the body for streaming. */
-export async function assertAccepted(response: IncomingMessage): Promise<void> {
+export async function assertAccepted(response: IncomingMessage, limitBytes = MAX_ANSWER_SIZE_BYTES): Promise<void> {
   if (!isRefusal(response)) return;
-  const text = await readText(response);
+  const text = await readText(response, limitBytes);
   throw statusError(response, parsed(text), text);
 }
 

@@ -8,6 +8,7 @@ export const kubeErrors = defineErrors({
   KUBERNETES_ANSWER_INVALID: [502, 'Unexpected response from the Kubernetes API: {reason}'],
   UNKNOWN_KIND: [404, 'The cluster does not know {api_version} {kind}'],
   INVALID_NAME: [400, 'Invalid object name: {name}'],
+  EXEC_TIMEOUT: [504, 'The API server did not start the command within {timeout_ms} ms'],
   WATCH_IDLE: [504, 'The watch was silent for {idle_ms} ms'],
 });
 

@@ -7,6 +7,7 @@ export { FairTurns, type FairTurnsOptions } from './fair-turns.ts';
 export { KeyedQueue, type KeyedQueueOptions } from './keyed-queue.ts';
 export { systemRandom, type Random } from './random.ts';
 export { RecentMap } from './recent-map.ts';
+export { RecentResults, type RecentResultsOptions } from './recent-results.ts';
 export { replaceFile, syncFolder, type ReplaceFileOptions } from './replace-file.ts';
 export { TokenBucket, type TokenRate } from './token-bucket.ts';
 export { TokenBuckets, type TokenBucketsOptions } from './token-buckets.ts';

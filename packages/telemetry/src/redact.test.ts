@@ -5,6 +5,8 @@ import { redactText } from './redact.ts';
 describe('redactText', () => {
   it.each([
     ['svc_pat_abcdEFGH1234', 'svc_pat_***'],
+    ['e2b_00ff00ff00ff', 'e2b_***'],
+    ['svc_sba_abcdefgh-x', 'svc_sba_***'],
     ['token=svc_agt_abcd1234&x=1', 'token=***&x=1'],
     ['glued:xsvc_agt_abcd1234', 'glued:xsvc_agt_***'],
     ['sat_abcdef and tsec_abcdef', 'sat_*** and tsec_***'],

@@ -3,7 +3,7 @@ export const REDACTED = '***';
 
 /** Our tokens by prefix. Long prefixes need no word boundary: a token glued to other text is still a token. */
 const TOKEN_SHAPES =
-  /(svc_pat_|svc_agt_|svc_inv_|svc_tkt_|svc_pvw_|svc_ses_|svc_dev_|tsec_|(?<![A-Za-z0-9])sat_)[A-Za-z0-9_-]{4,}/g;
+  /(svc_pat_|svc_agt_|svc_inv_|svc_tkt_|svc_pvw_|svc_sba_|svc_ses_|svc_dev_|tsec_|(?<![A-Za-z0-9])(?:sat_|e2b_))[A-Za-z0-9_-]{4,}/g;
 
 /** Every JSON header of a JWT begins with `eyJ…` (RFC 7519); the header alone is not secret. */
 const JWT = /\b(eyJ[A-Za-z0-9_-]{4,})\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)*/g;

@@ -10,6 +10,11 @@ export interface CuttableProxy extends AsyncDisposable {
   cut(): Promise<void>;
   /** Accepts connections again, on the same port. */
   restore(): Promise<void>;
+  /**
+   * Like a network that drops packets: connections stay open, but no byte arrives in either direction. `open`: only
+   * those that are open now; `all`: new ones too, until `restore`.
+   */
+  silence(which: 'open' | 'all'): void;
 }
 
 export interface CuttableProxyOptions {
@@ -24,6 +29,8 @@ export interface CuttableProxyOptions {
 /** Starts a proxy on a free port of 127.0.0.1. */
 export async function startCuttableProxy(options: CuttableProxyOptions): Promise<CuttableProxy> {
   const sockets = new Set<Socket>();
+  const silent = new WeakSet<Socket>();
+  let isSilent = false;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.setNoDelay(true);
@@ -32,13 +39,18 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
   };
   const accept = (client: Socket): void => {
     const server = connect(options.port, options.host);
-    for (const socket of [client, server]) keep(socket);
+    for (const socket of [client, server]) {
+      keep(socket);
+      if (isSilent) silent.add(socket);
+    }
     client.on('data', (bytes: Buffer) => {
+      if (silent.has(client)) return;
       if (options.onClientData?.(bytes) === 'cut') reset(client, server);
       else if (options.roundTripMs === undefined) server.write(bytes);
       else setTimeout(() => server.write(bytes), options.roundTripMs); // equal delays keep the order
     });
-    server.pipe(client);
+    if (isSilent) server.resume();
+    else server.pipe(client);
     client.once('close', () => server.destroy());
     server.once('close', () => client.destroy());
   };
@@ -58,9 +70,17 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
     },
     cut,
     restore: async () => {
+      isSilent = false;
       listener = createServer(accept);
       listener.listen(port, '127.0.0.1');
       await once(listener, 'listening');
+    },
+    silence: (which) => {
+      isSilent = which === 'all';
+      for (const socket of sockets) {
+        silent.add(socket);
+        socket.unpipe().resume(); // reads and drops
+      }
     },
     [Symbol.asyncDispose]: cut,
   };

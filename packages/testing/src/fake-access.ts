@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Access, Action, AuthorizeRequest, Grant, Principal, Role } from '@svc/access';
+import {
+  subprotocolToken,
+  type Access,
+  type Action,
+  type AuthorizeRequest,
+  type Grant,
+  type Principal,
+  type Role,
+} from '@svc/access';
 import { defineErrors } from '@svc/errors';
 import { fakeRoleAllows, fakeScopesAllow } from './fake-role-table.ts';
 
@@ -110,7 +118,8 @@ export function fakeAccess(): FakeAccess {
     revoke: (caller) => void callers.delete(caller.token),
 
     authenticate: async ({ headers }) => {
-      const caller = callers.get(/^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '');
+      const token = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? subprotocolToken(headers);
+      const caller = callers.get(token ?? '');
       if (caller === undefined) throw errors.UNAUTHORIZED();
       return caller.principal;
     },

@@ -53,7 +53,16 @@ function earliest(timers: ReadonlySet<FakeTimer>, untilMs: number): FakeTimer | 
     .toSorted((left, right) => left.dueMs - right.dueMs || left.order - right.order)[0];
 }
 
-/** Waits one turn of the event loop, after all ready promise jobs. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+const MAX_SETTLE_MS = 1_000;
+
+/** Waits one turn of the event loop, after all ready promise jobs, and until file operations such as syncs have ended. */
+async function settle(): Promise<void> {
+  const until = performance.now() + MAX_SETTLE_MS;
+  do {
+    await new Promise((resolve) => setImmediate(resolve));
+  } while (isUsingFiles() && performance.now() < until);
+}
+
+function isUsingFiles(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
 }

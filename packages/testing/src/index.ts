@@ -27,6 +27,7 @@ export {
 } from './requirement.ts';
 export { findPostgresPrograms, startPostgres, type PostgresOptions, type PostgresServer } from './postgres-server.ts';
 export { retainedBytes } from './retained-bytes.ts';
+export { createTestAuthority, type TestAuthority } from './test-authority.ts';
 export { selfSignedCertificate } from './self-signed-certificate.ts';
 export { temporaryFolder, type TemporaryFolder } from './temporary-folder.ts';
 export { postgresSource, sqliteSource, type DatabaseSource } from './test-database.ts';

@@ -11,6 +11,10 @@ import { freePort } from './free-port.ts';
 export interface PostgresServer {
   readonly url: string;
   stop(): Promise<void>;
+  /** Ends the server like a power failure. `stop` still removes its data. */
+  kill(): Promise<void>;
+  /** Makes a standby the primary. Resolves when it accepts writes. */
+  promote(): Promise<void>;
 }
 
 /** How to start a server. `logFile` gets its output. */
@@ -21,6 +25,10 @@ export interface PostgresOptions {
   readonly signal: AbortSignal;
   /** Syncs commits to the disk. By default they are not, since the data of tests does not outlive them. */
   readonly durable?: boolean;
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** URL of a running server of `startPostgres`: the new one is its streaming standby. */
+  readonly standbyOf?: string;
 }
 
 interface Account {
@@ -51,22 +59,26 @@ export async function startPostgres(programs: string, options: PostgresOptions):
   const account = options.isRoot ? unprivilegedAccount() : {};
   const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  const password = randomBytes(18).toString('hex');
+  const { standbyOf } = options;
+  const password = standbyOf === undefined ? randomBytes(18).toString('hex') : new URL(standbyOf).password;
   try {
-    const passwordFile = join(folder, 'password');
-    writeFileSync(passwordFile, password, { mode: 0o600 });
-    if (account.uid !== undefined && account.gid !== undefined) {
-      chownSync(folder, account.uid, account.gid);
-      chownSync(passwordFile, account.uid, account.gid);
-    }
     const data = join(folder, 'data');
-    const initArguments = ['-D', data, '-U', USER, '-E', 'UTF8', '--locale=C.UTF-8', '-A', 'scram-sha-256'];
-    execFileSync(join(programs, 'initdb'), [...initArguments, `--pwfile=${passwordFile}`, '--no-sync'], {
-      ...account,
-      cwd: folder,
-      env: options.environment,
-      stdio: 'ignore',
-    });
+    if (account.uid !== undefined && account.gid !== undefined) chownSync(folder, account.uid, account.gid);
+    const run = (program: string, args: readonly string[]): void => {
+      const env = { ...options.environment, PGPASSWORD: password };
+      execFileSync(join(programs, program), args, { ...account, cwd: folder, env, stdio: 'ignore' });
+    };
+    if (standbyOf === undefined) {
+      const passwordFile = join(folder, 'password');
+      writeFileSync(passwordFile, password, { mode: 0o600 });
+      if (account.uid !== undefined && account.gid !== undefined) chownSync(passwordFile, account.uid, account.gid);
+      const initArguments = ['-D', data, '-U', USER, '-E', 'UTF8', '--locale=C.UTF-8', '-A', 'scram-sha-256'];
+      run('initdb', [...initArguments, `--pwfile=${passwordFile}`, '--no-sync']);
+    } else {
+      const { hostname, port } = new URL(standbyOf);
+      const from = ['-h', hostname, '-p', port, '-U', USER];
+      run('pg_basebackup', ['-D', data, ...from, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
+    }
     const port = await freePort();
     const server = launch(programs, data, port, account, options);
     await untilReady(programs, port, server.child, options);
@@ -74,7 +86,8 @@ export async function startPostgres(programs: string, options: PostgresOptions):
       await server.stop();
       remove();
     };
-    return { url: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`, stop };
+    const url = `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
+    return { url, stop, kill: server.kill, promote: async () => run('pg_ctl', ['promote', '-w', '-D', data]) };
   } catch (error) {
     remove();
     throw error;
@@ -88,6 +101,7 @@ function launch(programs: string, data: string, port: number, account: Account, 
     max_connections: '200',
     shared_buffers: '64MB',
     ...(options.durable === true ? {} : { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }),
+    ...options.settings,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...flags], {
@@ -110,7 +124,11 @@ function launch(programs: string, data: string, port: number, account: Account, 
     log.end();
     await finished(log);
   };
-  return { child, stop };
+  const kill = async (): Promise<void> => {
+    if (child.exitCode === null) child.kill('SIGKILL'); // its processes notice and end at once
+    await exited;
+  };
+  return { child, stop, kill };
 }
 
 async function untilReady(

@@ -44,6 +44,8 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   getfattr: 'attr',
   xz: 'xz-utils',
   fusermount3: 'fuse3',
+  scp: 'openssh-client',
+  sftp: 'openssh-client',
   ssh: 'openssh-client',
   unshare: 'util-linux',
   script: 'bsdutils',

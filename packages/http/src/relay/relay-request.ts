@@ -154,8 +154,11 @@ function passAnswer(incoming: IncomingMessage, response: ServerResponse, target:
   const status = incoming.statusCode ?? 502;
   target.onAnswer?.(status);
   response.writeHead(status, incoming.statusMessage ?? '', target.answerHeaders?.(headers) ?? headers);
-  // Flush now: a watch or an event stream may send its first byte much later than its head.
-  response.flushHeaders();
+  // Flush after the bytes that arrived with the head, which saves a write: a watch or an event stream may send its
+  // first byte much later.
+  const flush = setImmediate(() => response.flushHeaders());
+  incoming.once('data', () => clearImmediate(flush));
+  incoming.once('close', () => clearImmediate(flush));
   incoming.pipe(response, { end: false });
   incoming.once('end', () => {
     if (Object.keys(incoming.trailers).length > 0) response.addTrailers(incoming.trailers);

@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { request as sendRequest, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { json } from 'node:stream/consumers';
+import { createTestAuthority, waitFor, type FakeCaller } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createInstallation, startReplica, type Installation, type TestReplica } from './testing/replica-pair.ts';
+
+let installation: Installation;
+let asked: TestReplica;
+let owner: TestReplica;
+let caller: FakeCaller;
+
+beforeEach(async () => {
+  installation = await createInstallation();
+  caller = installation.access.user('owner');
+  asked = await startReplica('asked', installation);
+  owner = await startReplica('owner', installation);
+  installation.owner = (self) => (self === 'owner' ? 'here' : owner.peer);
+});
+
+afterEach(async () => {
+  await Promise.all([asked.close(), owner.close()]);
+});
+
+const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${asked.url}${path}`, {
+    ...init,
+    headers: { ...caller.headers, ...(init.headers as Record<string, string>) },
+  });
+
+async function upgrade(path: string): Promise<{ response: IncomingMessage; socket: Duplex | null }> {
+  const headers = { ...caller.headers, connection: 'Upgrade', upgrade: 'echo' };
+  const outgoing = sendRequest(`${asked.url}${path}`, { headers }).end();
+  return new Promise((resolve, reject) => {
+    outgoing.once('error', reject);
+    outgoing.once('response', (response) => resolve({ response, socket: null }));
+    outgoing.once('upgrade', (response, socket) => resolve({ response, socket }));
+  });
+}
+
+describe('a request for what another replica holds', () => {
+  it('is answered by that replica, which sees the client as the first one does', async () => {
+    const answer = await call('/things/1', { headers: { 'x-request-id': 'asked-by-client' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-request-id')).toBe('asked-by-client');
+    expect(await answer.json()).toEqual({
+      servedBy: 'owner',
+      remote: '127.0.0.1',
+      requestId: 'asked-by-client',
+      host: new URL(asked.url).host,
+    });
+  });
+
+  it('streams in both directions', async () => {
+    const body = randomBytes(8 * 1024 * 1024);
+    const answer = await call('/things/1', { method: 'PUT', body });
+    expect(answer.status).toBe(200);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
+  });
+
+  it('is in the audit log once, with the address of the client', async () => {
+    await (
+      await call('/things/1', { method: 'PUT', body: 'x', headers: { 'x-request-id': 'audited-request' } })
+    ).text();
+    expect(installation.audit.entries).toHaveLength(1);
+    expect(installation.audit.entries[0]).toMatchObject({ requestId: 'audited-request', remoteAddress: '127.0.0.1' });
+  });
+
+  it('is refused by the first replica if the caller may not make it', async () => {
+    expect((await fetch(`${asked.url}/things/1`)).status).toBe(401);
+    expect(owner.forwarder.open + asked.forwarder.open).toBe(0);
+  });
+
+  it('stays where it was sent if nothing holds it', async () => {
+    installation.owner = () => 'none';
+    expect((await call('/things/1')).status).toBe(503);
+  });
+
+  it('is never forwarded a second time', async () => {
+    installation.owner = (self) => (self === 'owner' ? asked.peer : owner.peer);
+    const answer = await call('/things/1');
+    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'SHUTTING_DOWN' }]);
+  });
+
+  it('ends at both replicas when the client leaves', async () => {
+    const leaving = new AbortController();
+    const answer = await call('/things/1/stream', { signal: leaving.signal });
+    await answer.body?.getReader().read();
+    leaving.abort();
+    await waitFor(() => owner.ended.length === 1 && asked.forwarder.open === 0, { description: 'both ends' });
+  });
+
+  it('ends at both replicas when the right to it is revoked', async () => {
+    const answer = await call('/things/1/stream');
+    const reader = answer.body?.getReader();
+    await reader?.read();
+    installation.access.revoke(caller);
+    await expect(reader?.read()).rejects.toThrow();
+    await waitFor(() => owner.ended.length === 1 && asked.forwarder.open === 0, { description: 'both ends' });
+    await waitFor(() => asked.rights.size + owner.rights.size === 0, { description: 'no held right' });
+  });
+});
+
+describe('a connection to what another replica holds', () => {
+  it('passes bytes in both directions', async () => {
+    const { response, socket } = await upgrade('/echo');
+    expect(response.headers['x-served-by']).toBe('owner');
+    socket?.write('hello');
+    const [received] = (await once(socket as Duplex, 'data')) as [Buffer]; // accepted above
+    expect(received.toString()).toBe('hello');
+    socket?.destroy();
+    await waitFor(() => asked.forwarder.open === 0, { description: 'the end' });
+  });
+
+  it('ends when the right to it is revoked', async () => {
+    const { socket } = await upgrade('/echo');
+    installation.access.revoke(caller);
+    await once((socket as Duplex).resume(), 'close'); // accepted above
+    await waitFor(() => asked.rights.size + owner.rights.size === 0, { description: 'no held right' });
+  });
+
+  it('is cut when the replica is gone', async () => {
+    const { socket } = await upgrade('/echo');
+    const closed = once((socket as Duplex).resume(), 'close'); // accepted above
+    await owner.close();
+    await closed;
+  });
+});
+
+describe('a replica that does not answer', () => {
+  const failed = async (answer: Response): Promise<unknown> => [
+    answer.status,
+    answer.headers.get('retry-after'),
+    ((await answer.json()) as { code: string }).code,
+  ];
+
+  it('is 503 with Retry-After if nothing was sent to it', async () => {
+    await owner.close();
+    expect(await failed(await call('/things/1'))).toEqual([503, '1', 'REPLICA_UNREACHABLE']);
+    const put = await call('/things/1', { method: 'PUT', body: 'x' });
+    expect(await failed(put)).toEqual([503, '1', 'REPLICA_UNREACHABLE']);
+    const { response } = await upgrade('/echo');
+    expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1']);
+    expect(await json(response)).toMatchObject({ code: 'REPLICA_UNREACHABLE' });
+  });
+
+  it('is 502 without Retry-After if it may have carried out the request', async () => {
+    const answer = call('/things/1/silent', { method: 'POST' });
+    await waitFor(() => owner.rights.size === 1, { description: 'the request at the owner' });
+    await owner.close();
+    expect(await failed(await answer)).toEqual([502, null, 'REPLICA_LOST']);
+  });
+
+  it('is cut when its lease has ended, although its connections stay open', async () => {
+    const answer = call('/things/1/silent', { method: 'POST' });
+    await waitFor(() => owner.rights.size === 1, { description: 'the request at the owner' });
+    installation.live = [];
+    await installation.clock.advance(2_000);
+    expect(asked.forwarder.open).toBe(1); // the database may just be back
+    await installation.clock.advance(2_000);
+    expect(await failed(await answer)).toEqual([502, null, 'REPLICA_LOST']);
+  });
+
+  it('is not confused with another one at the same address', async () => {
+    installation.owner = (self) => (self === 'owner' ? 'here' : { ...owner.peer, replica: 'another' });
+    expect(await failed(await call('/things/1'))).toEqual([503, '1', 'REPLICA_UNREACHABLE']);
+    expect(installation.audit.entries).toEqual([]);
+  });
+});
+
+describe('replicas whose authority is renewed', () => {
+  /** Over a new connection. */
+  const isForwarded = async (): Promise<boolean> => {
+    const { response, socket } = await upgrade('/echo');
+    socket?.destroy();
+    return response.headers['x-served-by'] === 'owner';
+  };
+
+  it('reach one another at every step', async () => {
+    const { authority: old } = installation;
+    const next = await createTestAuthority();
+    for (const [replica, used, trusted] of [
+      [asked, old, [old, next]],
+      [owner, old, [old, next]],
+      [owner, next, [old, next]],
+      [asked, next, [old, next]],
+      [asked, next, [next]],
+      [owner, next, [next]],
+    ] as const) {
+      await replica.renew(used, trusted);
+      expect(await isForwarded()).toBe(true);
+    }
+  });
+
+  it('accept no certificate of an authority that is gone', async () => {
+    const next = await createTestAuthority();
+    await owner.renew(next, [next]);
+    expect(await isForwarded()).toBe(false);
+  });
+
+  it('do not end what is open', async () => {
+    const { socket } = await upgrade('/echo');
+    const next = await createTestAuthority();
+    await owner.renew(next, [next]);
+    await asked.renew(next, [next]);
+    socket?.write('hello');
+    const [received] = (await once(socket as Duplex, 'data')) as [Buffer]; // accepted above
+    expect(received.toString()).toBe('hello');
+    socket?.destroy();
+  });
+});
+
+it('has nothing open at the end', async () => {
+  await (await call('/things/1')).text();
+  expect(asked.forwarder.open).toBe(0);
+});
