@@ -4,12 +4,14 @@ import type { HttpApp, PlatformModule } from '@svc/http';
 import type { KeyWrapper } from '@svc/keys';
 import type { QuotaLimits } from '@svc/quotas';
 import { backgroundClock, BackgroundLoop, type Clock, systemRandom } from '@svc/runtime';
-import type { Database } from '@svc/sql';
+import { createSealedSecrets, SECRET_CHANNEL } from '@svc/replicas';
+import { EventWorker, type Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { ChainPoint } from './domain/audit/audit-link.ts';
 import { createBeginningMark } from './domain/audit/beginning-mark.ts';
 import { rewrapChainKey } from './domain/audit/chain-key.ts';
 import { verifyChain, type ChainReport } from './domain/audit/verify-chain.ts';
+import type { SigningKeys } from './domain/jwt/signing-keys.ts';
 import { createServices } from './assembly/create-services.ts';
 import type { AccountsConfig } from './config.ts';
 import { registerRoutes } from './routes/register-routes.ts';
@@ -17,6 +19,7 @@ import { ownQuotaSource } from './domain/quotas/account-quotas.ts';
 import type { QuotaBook } from './domain/quotas/quota-book.ts';
 import type { QuotaSource } from './domain/quotas/account-quotas.ts';
 import { SigningKeyFiles } from './adapters/signing-key-files.ts';
+import { SIGNING_KEY_PREFIX, SigningKeySecrets } from './adapters/signing-key-secrets.ts';
 import type { Fetch } from './adapters/oidc/jwks-cache.ts';
 import { purgeExpired } from './domain/purge.ts';
 import { createAccountDatabase } from './store/account-database.ts';
@@ -26,11 +29,11 @@ import type { WorkspaceHoldings } from './domain/workspaces/workspace-deletion.t
 
 export interface AccountsDependencies {
   /** The main database, migrated. The opener closes it. */
-  database: Pick<Database<unknown>, 'kysely' | 'dialect'>;
+  database: Pick<Database<unknown>, 'kysely' | 'dialect' | 'events'>;
   config: AccountsConfig;
   /** Encrypts the key of the audit chain. It must not depend on a service that may be down: every change is audited. */
   keyWrapper: KeyWrapper;
-  /** Holds the signing keys in `keys/jwt` and the mark of the audit log in `keys/audit-begun`. */
+  /** Holds the mark of the audit log in `keys/audit-begun`, and the signing keys of earlier versions in `keys/jwt`. */
   dataFolder: string;
   log: Logger;
   metrics: Metrics;
@@ -93,7 +96,10 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     random,
     config: deps.config,
     keyWrapper: deps.keyWrapper,
-    keyStore: new SigningKeyFiles(join(deps.dataFolder, 'keys', 'jwt')),
+    keyStore: new SigningKeySecrets(
+      createSealedSecrets(deps.database, deps.keyWrapper),
+      new SigningKeyFiles(join(deps.dataFolder, 'keys', 'jwt')),
+    ),
     beginningMark: createBeginningMark(join(deps.dataFolder, 'keys')),
     log: deps.log,
     metrics: deps.metrics,
@@ -113,6 +119,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     onError: (err) => deps.log.error({ err }, 'the purge of expired accounts data failed'),
     clock,
   });
+  let rotations: EventWorker | null = null;
   /**
    * Records the operator's command-line changes: there is no request and no caller; access to the data folder is the
    * permission.
@@ -160,9 +167,28 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     rotateKeys: () => keys.rotate(),
     verifyAudit: (anchor) => verifyChain(database, services.chainKey, anchor),
     rewrapAuditKey: () => rewrapChainKey(database, deps.keyWrapper),
-    start: async (signal) => purge.start(signal),
+    start: async (signal) => {
+      rotations ??= followRotations(deps, keys);
+      purge.start(signal);
+    },
     status: () => ({ signing_key: keys.signer().kid }),
     drain: async () => undefined,
-    close: () => purge.close(),
+    close: async () => {
+      await rotations?.close();
+      await purge.close();
+    },
   };
+}
+
+/** Signs with a new key as soon as another replica has created it. */
+function followRotations({ database, log }: AccountsDependencies, keys: SigningKeys): EventWorker {
+  return new EventWorker({
+    events: database.events,
+    channel: SECRET_CHANNEL,
+    work: async (name) => {
+      if (name.startsWith(SIGNING_KEY_PREFIX)) await keys.reload();
+    },
+    workOnAll: () => keys.reload(),
+    onError: (err) => log.warn({ err }, 'the signing keys could not be reloaded'),
+  });
 }

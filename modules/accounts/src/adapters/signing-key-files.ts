@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile, syncFolder } from '@svc/runtime';
@@ -16,6 +17,13 @@ const KEY_FILE = Type.Object({
 
 const MAX_KEYS = 100;
 
+/** Parses a stored key. `place` is for the message of a damaged one. */
+export function parseSigningKey(text: string, place: string): SigningKeyRecord {
+  const parsed: unknown = JSON.parse(text);
+  if (Value.Check(KEY_FILE, parsed)) return parsed;
+  throw new Error(`the signing key ${place} is damaged; restore it or remove it`);
+}
+
 /**
  * One file per key (mode 0600) in its own folder (0700). Written to a temporary file and renamed, so a file is never
  * partial.
@@ -28,14 +36,11 @@ export class SigningKeyFiles implements SigningKeyStore {
   }
 
   async load(): Promise<SigningKeyRecord[]> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    if (!existsSync(this.#folder)) return [];
     const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.json')).slice(0, MAX_KEYS);
     const records: SigningKeyRecord[] = [];
     for (const name of names) {
-      const parsed: unknown = JSON.parse(await readFile(join(this.#folder, name), 'utf8'));
-      if (!Value.Check(KEY_FILE, parsed))
-        throw new Error(`the signing key ${name} is damaged; restore it or remove it`);
-      records.push(parsed);
+      records.push(parseSigningKey(await readFile(join(this.#folder, name), 'utf8'), name));
     }
     return records;
   }
@@ -47,6 +52,7 @@ export class SigningKeyFiles implements SigningKeyStore {
   }
 
   async remove(kid: string): Promise<void> {
+    if (!existsSync(this.#folder)) return;
     await rm(join(this.#folder, `${kid}.json`), { force: true });
     await syncFolder(this.#folder);
   }

@@ -68,7 +68,7 @@ export async function createServices(
   const { members_per_team: maxMembers } = limits;
   const { memory_kib: memoryKib, passes, parallelism } = config.password;
   const hasher = new Argon2PasswordHasher({ memoryKib, passes, parallelism }, random.bytes);
-  const throttle = new LoginThrottle(throttleOptions(config), () => clock.now());
+  const throttle = new LoginThrottle(database, throttleOptions(config), clock);
   const passwordProof = new PasswordProof(hasher, throttle);
   const sessions = new Sessions(database, clock, random, sessionOptions(config));
   const apiTokens = new ApiTokens(database, clock, random, limits.api_tokens_per_user);

@@ -22,6 +22,8 @@ const MAX_BATCHES = 20;
 /** Expired items stay listed this long, so that their owner can see why something stopped working. */
 const SHOW_EXPIRED_SECONDS = 30 * 86_400;
 const FORGET_DEVICE_SECONDS = 180 * 86_400;
+/** Failed sign-ins are forgotten one every ten minutes, and altogether after a day without any. */
+const FORGET_ATTEMPTS_MS = 86_400_000;
 const GUESTS_PER_RUN = 200;
 
 /** Deletes expired rows. Safe to run on several replicas at once: each row is deleted by one of them. */
@@ -39,6 +41,7 @@ export async function purgeExpired(deps: PurgeDeps): Promise<number> {
     () => database.invitations.deleteExpired(shown, BATCH),
     () => database.passwordLinks.deleteExpired(timestamp(now), BATCH),
     () => database.devices.deleteUnseenSince(unseen, BATCH),
+    () => database.throttles.deleteUntouched(now.getTime() - FORGET_ATTEMPTS_MS, BATCH),
     () => audit.purge(BATCH),
   ];
   for (const batch of batches) removed += await inBatches(batch);

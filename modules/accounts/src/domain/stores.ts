@@ -2,6 +2,7 @@ import type { WrappedKey } from '@svc/keys';
 import type { ChainEnd, ChainEndName, ChainPoint } from './audit/audit-link.ts';
 import type { QuotaScope } from '@svc/quotas';
 import type { PageRequest } from './paging.ts';
+import type { CountedAttempts } from './sign-in/counted-attempts.ts';
 import type {
   ApiToken,
   AuditRecord,
@@ -38,6 +39,7 @@ export interface AccountStores {
   workspaces: WorkspaceStore;
   serviceAccounts: ServiceAccountStore;
   quotaOverrides: QuotaOverrideStore;
+  throttles: ThrottleStore;
   audit: AuditStore;
 }
 
@@ -204,6 +206,17 @@ export interface AuditFilter {
   since?: string;
   /** Actions by a user and on the user's own account. */
   concerningUserId?: string;
+}
+
+/** Attempts by key, which all replicas count together. */
+export interface ThrottleStore {
+  /**
+   * Returns the attempts of these keys in their order, and keeps others from counting there until the transaction ends.
+   * Callers pass keys in one common order.
+   */
+  lock(keys: readonly string[], nowMs: number): Promise<CountedAttempts[]>;
+  save(attempts: readonly CountedAttempts[]): Promise<void>;
+  deleteUntouched(beforeMs: number, limit: number): Promise<number>;
 }
 
 /** Reads the log for display. */

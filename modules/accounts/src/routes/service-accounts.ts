@@ -37,6 +37,11 @@ const createSchema = Type.Object(
     name: nameSchema,
     scopes: Type.Array(scopeSchema, { minItems: 1, maxItems: 3, uniqueItems: true }),
     expires_at: expirySchema,
+    token_format: Type.Optional(
+      Type.Union([Type.Literal('svc'), Type.Literal('e2b')], {
+        description: '`e2b` creates a key that E2B clients accept; `svc` by default',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -83,6 +88,7 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
         workspaceUuid: grantOf(request).workspaceUuid,
         name: request.body.name,
         scopes: request.body.scopes,
+        tokenFormat: request.body.token_format ?? 'svc',
         expiresAt: request.body.expires_at,
         createdBy: principal.id,
         madeWith: {

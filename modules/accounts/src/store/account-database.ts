@@ -1,6 +1,6 @@
 import type { Database } from '@svc/sql';
 import { CamelCasePlugin, type Kysely } from 'kysely';
-import type { AccountDatabase, AccountStores, AuditStore, IdentityStore } from '../domain/stores.ts';
+import type { AccountDatabase, AccountStores, AuditStore, IdentityStore, ThrottleStore } from '../domain/stores.ts';
 import { createApiTokenStore } from './api-token-store.ts';
 import { createAuditChainStore } from './audit-chain-store.ts';
 import { createDeviceStore } from './device-store.ts';
@@ -48,6 +48,7 @@ function storesOn(kysely: Kysely<AccountTables>): AccountStores {
     workspaces: createWorkspaceStore(kysely),
     serviceAccounts: createServiceAccountStore(kysely),
     quotaOverrides: createQuotaOverrideStore(kysely),
+    throttles: createThrottleStore(kysely),
     audit: createAuditStore(kysely),
   };
 }
@@ -99,6 +100,38 @@ function createIdentityStore(kysely: Kysely<AccountTables>): IdentityStore {
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
       return Number(result.numInsertedOrUpdatedRows) === 1;
+    },
+  };
+}
+
+function createThrottleStore(kysely: Kysely<AccountTables>): ThrottleStore {
+  return {
+    async lock(keys, nowMs) {
+      // An update locks a row, a read does not; the rows must exist, or two replicas would both find nothing counted.
+      const rows = await kysely
+        .insertInto('accountThrottle')
+        .values(keys.map((key) => ({ key, amount: 0, atMs: nowMs })))
+        .onConflict((conflict) => conflict.column('key').doUpdateSet((row) => ({ key: row.ref('excluded.key') })))
+        .returningAll()
+        .execute();
+      return keys.map((key) => rows.find((row) => row.key === key) ?? { key, amount: 0, atMs: nowMs });
+    },
+    async save(attempts) {
+      await kysely
+        .insertInto('accountThrottle')
+        .values([...attempts])
+        .onConflict((conflict) =>
+          conflict
+            .column('key')
+            .doUpdateSet((row) => ({ amount: row.ref('excluded.amount'), atMs: row.ref('excluded.atMs') })),
+        )
+        .execute();
+    },
+    async deleteUntouched(beforeMs, limit) {
+      const old = kysely.selectFrom('accountThrottle').select('key').where('atMs', '<', beforeMs).limit(limit);
+      return Number(
+        (await kysely.deleteFrom('accountThrottle').where('key', 'in', old).executeTakeFirst()).numDeletedRows,
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { ChainEnd, ChainEndName } from '../domain/audit/audit-link.ts';
+import type { CountedAttempts } from '../domain/sign-in/counted-attempts.ts';
 import type {
   ApiToken,
   AuditRecord,
@@ -32,4 +33,5 @@ export interface AccountTables {
   accountAuditEnd: ChainEnd & { name: ChainEndName };
   accountAuditKey: { id: number; wrapper: string; wrapped: string };
   accountQuotaOverride: QuotaOverride;
+  accountThrottle: CountedAttempts;
 }

@@ -45,7 +45,7 @@ export async function startTestAccounts<Tables>(
   const holdings = new Map<string, readonly string[]>();
   const inside = { whileLooking: async (): Promise<void> => undefined };
   const module = await createAccountsModule({
-    database: { kysely: database.kysely as never, dialect: database.dialect }, // the module sees only its own tables
+    database: { ...database, kysely: database.kysely as never }, // the module sees only its own tables
     config: options.config ?? testConfig(),
     keyWrapper: keyWrapperFor(database),
     dataFolder: folder.path,

@@ -40,6 +40,10 @@ export const authorizeTable = {
   'quota:list': byOperator('List the limits set for workspaces and owners'),
   'quota:update': byOperator('Set or reset a limit of a workspace or an owner'),
 
+  'node:list': byOperator('List replicas and nodes for sandboxes'),
+  'node:drain': byOperator('Drain a node'),
+  'node:undrain': byOperator('End the drain of a node'),
+
   'team:read': byTeam('Get a team', EVERYBODY_IN_TEAM),
   'team:update': byTeam('Rename a team', TEAM_ADMINS),
   'team:delete': byTeam('Delete a team; its workspaces stay with their owners', ['team_owner']),
@@ -90,6 +94,10 @@ export const authorizeTable = {
   'sandbox:exec': andGuestUsers(byWriters('Run commands and open terminals in a sandbox')),
   'sandbox:files-read': andGuestUsers(byReaders('Read files of a sandbox')),
   'sandbox:files-write': andGuestUsers(byWriters('Write files of a sandbox')),
+  'secret:list': byReaders('List secrets and read what is known of them; never their values'),
+  'secret:create': byWriters('Create a secret'),
+  'secret:update': byWriters('Replace the value of a secret'),
+  'secret:delete': byWriters('Delete a secret'),
   'image:list': andGuestUsers(byReaders('List sandbox images')),
 
   'cluster:list': byReaders('List clusters'),

@@ -56,7 +56,7 @@ export class SigningKeys {
 
   signer(): { kid: string; key: KeyObject } {
     const newest = this.#newest();
-    if (newest?.privateKey === undefined) throw new Error('no signing key; the key folder was emptied while running');
+    if (newest?.privateKey === undefined) throw new Error('no signing key; all were removed while running');
     return { kid: newest.record.kid, key: newest.privateKey };
   }
 
@@ -89,7 +89,7 @@ export class SigningKeys {
     return fresh.kid;
   }
 
-  /** Rereads the folder and removes expired keys. */
+  /** Rereads the stored keys and removes expired ones. */
   async reload(): Promise<void> {
     const now = this.#clock.now();
     this.#loadedAtMs = now.getTime();

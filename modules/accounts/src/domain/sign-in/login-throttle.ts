@@ -1,8 +1,9 @@
-import { KeyedQueue, TokenBuckets } from '@svc/runtime';
+import { KeyedQueue, RecentMap, type Clock } from '@svc/runtime';
 import { accountErrors } from '../../errors.ts';
+import type { AccountStores } from '../stores.ts';
 import { hashToken } from '../tokens/random-token.ts';
 import { addressBlock } from './address-block.ts';
-import { GrowingDelays } from './growing-delays.ts';
+import { createBucketCounter, createDelayCounter, type AttemptCounter } from './counted-attempts.ts';
 
 export interface ThrottleOptions {
   /** Failed sign-ins from one address, across all accounts. */
@@ -24,10 +25,23 @@ export interface Attempt {
   knownDevice: string | null;
 }
 
-const MAX_KEYS = 20_000;
+/** The part of the database that the throttle counts in. */
+export interface ThrottleDatabase {
+  transact<Result>(work: (stores: Pick<AccountStores, 'throttles'>) => Promise<Result>): Promise<Result>;
+}
+
+const MAX_REFUSED = 20_000;
 const FORGET_EVERY_MS = 10 * 60_000;
 /** Concurrent attempts on one account from one address that may queue. */
 const MAX_IN_LINE = 32;
+
+/** In the order of their names: transactions that lock several kinds never wait for one another in a circle. */
+type Kind = 'account' | 'address' | 'pair';
+
+interface Counted {
+  readonly key: string;
+  readonly counter: AttemptCounter;
+}
 
 /**
  * Slows down guessing without giving attackers a way to lock users out:
@@ -36,30 +50,31 @@ const MAX_IN_LINE = 32;
  * - a browser that this user has signed in from before holds a device cookie and is throttled by its own failures only,
  *   so attacks on an account never keep its user out there (OWASP, device cookies).
  * API tokens and running sessions are not throttled. A throttled attempt does not check the password, so even a correct
- * one reveals nothing during the wait. State is in memory, bounded, per replica; a restart clears it.
+ * one reveals nothing during the wait. All replicas count in the database, so guesses spread over them gain nothing.
  */
 export class LoginThrottle {
-  readonly #addresses: TokenBuckets;
-  readonly #accounts: TokenBuckets;
-  readonly #delays: GrowingDelays;
+  readonly #database: ThrottleDatabase;
+  readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #counters: Readonly<Record<Kind, AttemptCounter>>;
+  /** Ends of the waits that this replica knows of: attempts in a flood that are refused anyway cost no query. */
+  readonly #refusedUntilMs = new RecentMap<number>(MAX_REFUSED);
   readonly #attempts = new KeyedQueue({
     maxPerKey: MAX_IN_LINE,
     refuse: () => accountErrors.BUSY({ headers: { 'retry-after': '1' } }),
   });
 
-  constructor(options: ThrottleOptions, now: () => Date) {
-    const buckets = { nowMs: () => now().getTime(), maxKeys: MAX_KEYS };
-    this.#addresses = new TokenBuckets({ burst: options.addressBurst, perMinute: options.addressPerMinute }, buckets);
-    this.#accounts = new TokenBuckets({ burst: options.accountBurst, perMinute: options.accountPerMinute }, buckets);
-    this.#delays = new GrowingDelays(
-      {
+  constructor(database: ThrottleDatabase, options: ThrottleOptions, clock: Pick<Clock, 'nowMs'>) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#counters = {
+      account: createBucketCounter({ burst: options.accountBurst, perMinute: options.accountPerMinute }),
+      address: createBucketCounter({ burst: options.addressBurst, perMinute: options.addressPerMinute }),
+      pair: createDelayCounter({
         freeFailures: options.freeFailures,
         maxDelayMs: options.maxDelaySeconds * 1000,
         forgetEveryMs: FORGET_EVERY_MS,
-        maxKeys: MAX_KEYS,
-      },
-      now,
-    );
+      }),
+    };
   }
 
   /**
@@ -67,49 +82,58 @@ export class LoginThrottle {
    * run one at a time: all wrong ones are counted, and correct ones do not cause each other to be refused. Throws
    * TOO_MANY_ATTEMPTS and BUSY.
    */
-  attempt<Check extends { matches: boolean }>(attempt: Attempt, check: () => Promise<Check>): Promise<Check> {
-    const keys = keysOf(attempt);
-    return this.#attempts.run(keys.pair, async () => {
-      this.#admit(attempt, keys);
+  async attempt<Check extends { matches: boolean }>(attempt: Attempt, check: () => Promise<Check>): Promise<Check> {
+    const counted = this.#countedOf(attempt);
+    const pair = counted.at(-1)?.key ?? '';
+    return await this.#attempts.run(pair, async () => {
+      await this.#admit(counted);
       const result = await check();
-      if (result.matches) this.#refund(attempt, keys);
+      if (result.matches) await this.#change(counted, 'refund');
       return result;
     });
   }
 
   /** Charged before the outcome is known, so that concurrent attempts from other addresses count. */
-  #admit(attempt: Attempt, { address, account, pair }: Keys): void {
-    const strangers = attempt.knownDevice === null;
-    const waitMs = Math.max(
-      this.#delays.waitMs(pair),
-      strangers ? this.#addresses.waitMs(address) : 0,
-      strangers ? this.#accounts.waitMs(account) : 0,
-    );
+  async #admit(counted: readonly Counted[]): Promise<void> {
+    const nowMs = this.#clock.nowMs();
+    const known = counted.map(({ key }) => (this.#refusedUntilMs.get(key) ?? 0) - nowMs);
+    const waits = Math.max(...known) > 0 ? known : await this.#change(counted, 'charge');
+    for (const [index, { key }] of counted.entries()) {
+      const waitMs = waits[index] ?? 0;
+      if (waitMs > 0) this.#refusedUntilMs.set(key, nowMs + waitMs);
+      else this.#refusedUntilMs.delete(key);
+    }
+    const waitMs = Math.max(...waits);
     if (waitMs > 0) throw tooMany(waitMs);
-    this.#delays.charge(pair);
-    if (!strangers) return;
-    this.#addresses.add(address, -1);
-    this.#accounts.add(account, -1);
   }
 
-  #refund(attempt: Attempt, { address, account, pair }: Keys): void {
-    this.#delays.forgive(pair);
-    if (attempt.knownDevice !== null) return;
-    this.#addresses.add(address, 1);
-    this.#accounts.add(account, 1);
+  /** Counts under each key, unless one of them must wait. Returns the wait of each. */
+  #change(counted: readonly Counted[], change: 'charge' | 'refund'): Promise<readonly number[]> {
+    const nowMs = this.#clock.nowMs();
+    return this.#database.transact(async ({ throttles }) => {
+      const keys = counted.map(({ key }) => key);
+      const rows = (await throttles.lock(keys, nowMs)).flatMap((attempts, index) => {
+        const counter = counted[index]?.counter;
+        return counter === undefined ? [] : [{ attempts, counter }];
+      });
+      const waits = rows.map(({ attempts, counter }) => (change === 'charge' ? counter.waitMs(attempts, nowMs) : 0));
+      if (Math.max(...waits) === 0) {
+        await throttles.save(rows.map(({ attempts, counter }) => counter[change](attempts, nowMs)));
+      }
+      return waits;
+    });
   }
-}
 
-interface Keys {
-  address: string;
-  account: string;
-  pair: string;
-}
-
-function keysOf(attempt: Attempt): Keys {
-  const address = addressBlock(attempt.remoteAddress);
-  const account = hashToken(attempt.account); // a fixed length, whatever was entered
-  return { address, account, pair: `${account} ${attempt.knownDevice ?? address}` };
+  #countedOf({ remoteAddress, account, knownDevice }: Attempt): Counted[] {
+    const block = addressBlock(remoteAddress);
+    // A fixed length, whatever was entered.
+    const count = (kind: Kind, ...who: string[]): Counted => ({
+      key: `${kind} ${hashToken(JSON.stringify(who))}`,
+      counter: this.#counters[kind],
+    });
+    const pair = count('pair', account, knownDevice ?? block);
+    return knownDevice === null ? [count('account', account), count('address', block), pair] : [pair];
+  }
 }
 
 function tooMany(waitMs: number): Error {

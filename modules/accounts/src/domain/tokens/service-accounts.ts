@@ -6,12 +6,16 @@ import { encodeCursor, pageOf } from '../paging.ts';
 import type { Scope, ServiceAccount } from '../records.ts';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { requestedExpiry } from './lifetime.ts';
-import { hashToken, mintToken } from './random-token.ts';
+import { hashToken, mintE2bKey, mintToken } from './random-token.ts';
+
+/** `svc`: `sat_…`. `e2b`: `e2b_…`, which E2B clients require. Both have the same rights and the same life. */
+export type TokenFormat = 'svc' | 'e2b';
 
 export interface NewServiceAccount {
   workspaceUuid: string;
   name: string;
   scopes: readonly Scope[];
+  tokenFormat: TokenFormat;
   expiresAt?: string | null | undefined;
   createdBy: string;
   /** The credential that creates it and whose revocation removes it. */
@@ -24,7 +28,7 @@ export interface NewServiceAccount {
 
 const WIDTH: Readonly<Record<Scope, number>> = { read: 0, write: 1, admin: 2 };
 
-/** Service accounts, `sat_…`: machine identities of one workspace. */
+/** Service accounts, `sat_…` or `e2b_…`: machine identities of one workspace. */
 export class ServiceAccounts {
   readonly #database: AccountDatabase;
   readonly #clock: Clock;
@@ -47,7 +51,8 @@ export class ServiceAccounts {
   async create(request: NewServiceAccount): Promise<{ account: ServiceAccount; secret: string }> {
     const now = this.#clock.now();
     if (request.widestScopes !== null) assertNotWider(request.scopes, request.widestScopes);
-    const secret = mintToken('sat_', this.#random.bytes);
+    const { bytes } = this.#random;
+    const secret = request.tokenFormat === 'e2b' ? mintE2bKey(bytes) : mintToken('sat_', bytes);
     const account: ServiceAccount = {
       id: this.#random.uuid(),
       workspaceUuid: request.workspaceUuid,

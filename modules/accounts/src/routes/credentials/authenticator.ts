@@ -9,7 +9,7 @@ import type { TrustedIssuers } from '../../adapters/oidc/trusted-issuers.ts';
 import { csrfTokenMatches, type Sessions } from '../../domain/sign-in/sessions.ts';
 import type { AccountDatabase } from '../../domain/stores.ts';
 import { isExpired, isUseDue } from '../../domain/tokens/lifetime.ts';
-import { hashToken } from '../../domain/tokens/random-token.ts';
+import { E2B_KEY_PREFIX, hashToken } from '../../domain/tokens/random-token.ts';
 import {
   apiTokenPrincipal,
   guestPrincipal,
@@ -104,7 +104,7 @@ export class Authenticator {
 
   #byBearer(token: string): Promise<Principal | undefined> {
     if (token.startsWith('svc_pat_')) return this.#byApiToken(token);
-    if (token.startsWith('sat_')) return this.#byServiceAccount(token);
+    if (token.startsWith('sat_') || token.startsWith(E2B_KEY_PREFIX)) return this.#byServiceAccount(token);
     return this.#byJwt(token);
   }
 

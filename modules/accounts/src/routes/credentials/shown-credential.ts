@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cookieValues, PLATFORM_COOKIES } from '@svc/access';
+import { cookieValues, PLATFORM_COOKIES, subprotocolToken } from '@svc/access';
 
 export type ShownCredential =
   | { kind: 'none' }
@@ -9,8 +9,8 @@ export type ShownCredential =
   | { kind: 'session'; secret: string };
 
 const MAX_TOKEN_LENGTH = 8 * 1024;
-const BEARER = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i;
-const SUBPROTOCOL = /^bearer\.([A-Za-z0-9_-]+)$/;
+const BEARER = /^bearer +(\S+) *$/i;
+const TOKEN = /^[A-Za-z0-9._~+/=-]+$/;
 
 /**
  * The caller's credential: the Authorization header, else the WebSocket subprotocol `bearer.<base64url token>`, since
@@ -19,17 +19,12 @@ const SUBPROTOCOL = /^bearer\.([A-Za-z0-9_-]+)$/;
 export function shownCredential(headers: IncomingHttpHeaders, isSecure: boolean): ShownCredential {
   if (headers.authorization !== undefined) return asBearer(BEARER.exec(headers.authorization)?.[1]);
   const subprotocol = subprotocolToken(headers);
-  if (subprotocol !== undefined) return asBearer(Buffer.from(subprotocol, 'base64url').toString());
+  if (subprotocol !== undefined) return asBearer(subprotocol);
   const [secret] = cookieValues(headers.cookie, PLATFORM_COOKIES.session, isSecure);
   return secret === undefined ? { kind: 'none' } : { kind: 'session', secret };
 }
 
-function subprotocolToken(headers: IncomingHttpHeaders): string | undefined {
-  if (headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
-  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim());
-  return offered.map((each) => SUBPROTOCOL.exec(each)?.[1]).find((token) => token !== undefined);
-}
-
 function asBearer(token: string | undefined): ShownCredential {
-  return token === undefined || token.length > MAX_TOKEN_LENGTH ? { kind: 'unreadable' } : { kind: 'bearer', token };
+  const isReadable = token !== undefined && token.length <= MAX_TOKEN_LENGTH && TOKEN.test(token);
+  return isReadable ? { kind: 'bearer', token } : { kind: 'unreadable' };
 }

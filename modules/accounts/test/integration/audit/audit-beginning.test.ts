@@ -21,14 +21,14 @@ describeDialects<unknown>('an audit log that has begun', migrations, (database) 
   const logged: string[] = [];
   /** Another start of the platform, or `svc admin`, in the same data folder. */
   const restart = (): Promise<AccountsModule> => {
-    const { kysely, dialect } = database();
+    const { kysely, dialect, events } = database();
     const log = createLogger({
       level: 'error',
       name: 'test',
       destination: { write: (line: string) => void logged.push(line) },
     });
     return createAccountsModule({
-      database: { kysely, dialect },
+      database: { kysely, dialect, events },
       config: testConfig(),
       keyWrapper: keyWrapperFor(database()),
       dataFolder: accounts().dataFolder,

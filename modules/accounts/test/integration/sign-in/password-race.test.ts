@@ -32,8 +32,9 @@ describeDialects<unknown>('a password reset while the old one is being checked',
     };
   };
   const parts = () => {
-    const { clock } = accounts();
+    const { clock, database } = accounts();
     const throttle = new LoginThrottle(
+      database,
       {
         addressBurst: 10,
         addressPerMinute: 10,
@@ -42,7 +43,7 @@ describeDialects<unknown>('a password reset while the old one is being checked',
         freeFailures: 5,
         maxDelaySeconds: 1,
       },
-      () => clock.now(),
+      clock,
     );
     return { clock, throttle };
   };

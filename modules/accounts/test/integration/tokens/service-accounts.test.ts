@@ -27,6 +27,23 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     expect(listed.body).toMatchObject({ workspaces: [{ uuid: owner.workspaceUuid, role: 'service_account' }] });
   });
 
+  it('have a key for E2B clients on request, with the same rights and the same end', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const url = urlOf(owner.workspaceUuid);
+    const body = { name: 'agents', scopes: ['write'], token_format: 'e2b' };
+    const made = await call(accounts().app, 'POST', url, { token: owner.token, body });
+    const token = String(made.body['token']);
+    expect(token).toMatch(/^e2b_[0-9a-f]{40}$/);
+    const me = await call(accounts().app, 'GET', '/api/auth/me', { token });
+    expect(me.body).toMatchObject({ service_account: { id: made.body['id'], scopes: ['write'] } });
+    const wider = { ...body, scopes: ['admin'] };
+    expect((await call(accounts().app, 'POST', url, { token, body: wider })).status).toBe(403);
+    await call(accounts().app, 'DELETE', `${url}/${String(made.body['id'])}`, { token: owner.token });
+    expect((await call(accounts().app, 'GET', '/api/auth/me', { token })).status).toBe(401);
+    const unknown = { ...body, token_format: 'other' };
+    expect((await call(accounts().app, 'POST', url, { token: owner.token, body: unknown })).status).toBe(400);
+  });
+
   it('are listed without their secret, revoked at once, and visible only in their workspace', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     const other = await newUser(accounts(), 'bob@example.com');
