@@ -24,6 +24,7 @@ export const clusterErrors = defineErrors({
   QUOTA_EXCEEDED: [429, QUOTA_EXCEEDED_MESSAGE],
   TOO_MANY_COMMANDS: [429, 'The cluster has {limit} unfinished commands, which is the limit'],
   TOO_MANY_STREAMS: [429, 'The cluster has {limit} open event streams, which is the limit'],
+  AGENT_MOVED: [503, 'The agent has connected to another replica; repeat the request to continue'],
   AGENT_OFFLINE: [503, 'The agent of cluster {cluster} is not connected'],
   FORWARD_NOT_FOUND: [404, 'The agent of cluster {cluster} offers no {service}'],
   TUNNEL_BACKEND_UNREACHABLE: [502, '{service} in cluster {cluster} cannot be reached: {reason}'],

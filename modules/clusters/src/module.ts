@@ -37,6 +37,7 @@ import { ShellRoute } from './routes/kubernetes/shell-route.ts';
 import { clusterQuotas } from './quotas.ts';
 import type { ClustersState } from './state.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
+import { createOwnerFinders } from './assembly/owners.ts';
 import { ReplicaEvents } from './assembly/replica-events.ts';
 import { createTunnelServices } from './assembly/tunnel.ts';
 import { registerLinkRoutes, type LinkRouteOptions } from './routes/tunnel/link-routes.ts';
@@ -109,6 +110,7 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
     },
     handleHost: (request, response) => tunnel.front.handle(request, response),
     allowsSlowBody: (request) => tunnel.front.owns(request),
+    owners: createOwnerFinders(foundation),
     start: async (signal) => {
       await store.forget(replicaId);
       await stores.connectionStore.forget(replicaId, clock.now().toISOString());

@@ -1,23 +1,13 @@
-import { assertAccepted, isStatusError, segment, type KubeClient } from '@svc/kube';
+import { isStatusError, type KubeClient } from '@svc/kube';
+import { execRoute, openExec, type ExecTarget } from '@svc/kube/exec';
 import { EXEC_CHANNELS, EXEC_PROTOCOLS, canEndInput, encodeResize } from '@svc/kube/values';
 import { WebSocket, type RawData } from 'ws';
 import { agentErrors } from '../errors.ts';
-
-export interface ExecTarget {
-  namespace: string;
-  pod: string;
-  container: string;
-  command: readonly string[];
-  stdin: boolean;
-  tty: boolean;
-}
 
 export interface ExecListener {
   output(stream: 'stdout' | 'stderr', data: Buffer): void;
 }
 
-const HANDSHAKE_TIMEOUT_MS = 30_000;
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_STATUS_BYTES = 64 * 1024;
 const CLOSE_GRACE_MS = 2000;
 
@@ -50,13 +40,14 @@ export class ExecConnection {
     signal: AbortSignal,
     protocols: readonly string[] = EXEC_PROTOCOLS,
   ): Promise<ExecConnection> {
-    const made = (socket: WebSocket): ExecConnection => new ExecConnection(socket, listener);
     try {
-      return await connect({ client, target, signal, protocols }, made);
+      const socket = await openExec(execRoute(client), target, { signal, protocols });
+      const connection = new ExecConnection(socket, listener);
+      socket.resume();
+      return connection;
     } catch (error) {
-      if (!isStatusError(error, 401)) throw error;
-      client.access.token.invalidate(); // a projected token may have been renewed since it was read
-      return connect({ client, target, signal, protocols }, made);
+      if (signal.aborted || isStatusError(error)) throw error;
+      throw unreachable(error);
     }
   }
 
@@ -127,66 +118,7 @@ export class ExecConnection {
   }
 }
 
-interface ConnectRequest {
-  client: KubeClient;
-  target: ExecTarget;
-  signal: AbortSignal;
-  protocols: readonly string[];
-}
-
-async function connect(
-  { client, target, signal, protocols }: ConnectRequest,
-  made: (socket: WebSocket) => ExecConnection,
-): Promise<ExecConnection> {
-  signal.throwIfAborted();
-  const options = await client.transport.connection();
-  const socket = new WebSocket(urlOf(client, target), [...protocols], {
-    ...options,
-    // `connection()` types its headers as OutgoingHttpHeaders; the values are strings.
-    headers: options.headers as Record<string, string>,
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-    followRedirects: false,
-  });
-  return new Promise((resolve, reject) => {
-    const abort = (): void => socket.terminate();
-    const fail = (error: unknown): void => {
-      signal.removeEventListener('abort', abort);
-      reject(signal.aborted ? signal.reason : error);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    // Created before the first message can arrive, which may be in the packet of the handshake response.
-    const connection = made(socket);
-    socket.once('upgrade', (response) => response.socket.setKeepAlive(true, 15_000));
-    socket.once('open', () => {
-      signal.removeEventListener('abort', abort);
-      resolve(connection);
-    });
-    socket.once('unexpected-response', (_request, response) => {
-      assertAccepted(response).then(
-        () => fail(unreachable(`the API server answered ${response.statusCode ?? 0} instead of upgrading`)),
-        fail,
-      );
-    });
-    socket.once('error', (cause) => fail(unreachable(cause.message, cause)));
-  });
-}
-
-function urlOf({ access }: KubeClient, { namespace, pod, container, command, stdin, tty }: ExecTarget): URL {
-  const url = new URL(access.server);
-  url.protocol = access.server.protocol === 'https:' ? 'wss:' : 'ws:';
-  const prefix = access.server.pathname.replace(/\/$/, '');
-  url.pathname = `${prefix}/api/v1/namespaces/${segment(namespace)}/pods/${segment(pod)}/exec`;
-  url.searchParams.set('container', container);
-  for (const word of command) url.searchParams.append('command', word);
-  url.searchParams.set('stdin', String(stdin));
-  url.searchParams.set('stdout', 'true');
-  url.searchParams.set('stderr', String(!tty)); // a TTY merges stderr into stdout
-  url.searchParams.set('tty', String(tty));
-  return url;
-}
-
-function unreachable(reason: string, cause?: unknown): Error {
-  return agentErrors.UNAVAILABLE({ details: { reason: `the API server: ${reason}` }, cause });
+function unreachable(cause: unknown): Error {
+  const reason = `the API server: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return agentErrors.UNAVAILABLE({ details: { reason }, cause });
 }

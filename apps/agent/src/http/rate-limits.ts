@@ -16,7 +16,10 @@ export class RouteLimits {
 
   constructor(nowMs: () => number) {
     this.#limiters = new Map(
-      Object.entries(CONTRACT_LIMITS).map(([path, limit]) => [path, new RateLimiter(limit, nowMs, MAX_ADDRESSES)]),
+      Object.entries(CONTRACT_LIMITS).map(([path, limit]) => [
+        path,
+        new RateLimiter(limit, nowMs, { maxKeys: MAX_ADDRESSES }),
+      ]),
     );
   }
 

@@ -3,7 +3,7 @@ import { PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
 import type { QuotaLimits } from '@svc/quotas';
 import type { DatabaseEvents } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
-import type { ClientOfRequest } from '@svc/http';
+import type { ClientOfRequest, Forwarding } from '@svc/http';
 import type { Kysely } from 'kysely';
 import { AgentConnections } from '../routes/channel/agent-connections.ts';
 import { AgentMessages } from '../routes/channel/agent-messages.ts';
@@ -53,6 +53,8 @@ export interface ClustersModuleDependencies {
   audit: AuditLog;
   /** Closes open tunnel connections when the right to them is revoked. */
   rights: HeldRights;
+  /** Passes requests to the replica with the agent's tunnel. Defaults to none. */
+  forwarding?: Forwarding;
   /** Resolves the client behind a tunnel request. */
   clientOf: ClientOfRequest;
   /** Limits of each workspace and its owner. */

@@ -91,11 +91,10 @@ export class Maintenance {
     connections.keepOnly(held, await store.renewLeases(replicaId, timestampAfter(clock.now(), leaseMs)));
   }
 
-  /** An agent may have moved to another replica before its old connection here is known to be dead. */
+  /** An agent may have moved to another replica before its old tunnel here is known to be dead. */
   async #renewTunnels(): Promise<void> {
     const { tunnels, tunnelStore, clock, replicaId, leaseMs } = this.#options;
-    if (tunnels.count === 0) return;
-    tunnels.keepOnly(await tunnelStore.renew(replicaId, timestampAfter(clock.now(), leaseMs)));
+    await tunnels.keepRenewed(() => tunnelStore.renew(replicaId, timestampAfter(clock.now(), leaseMs)));
   }
 
   async #prune(): Promise<void> {

@@ -30,6 +30,10 @@ export class ReplicaEvents {
         onMissed: () => changes.notifyAll(),
       });
     this.#unsubscribe = [wakes(CLUSTER_CHANNELS.command, commandKey), wakes(CLUSTER_CHANNELS.events, eventsKey)];
+    this.#work(CLUSTER_CHANNELS.command, {
+      work: (id) => dispatcher.loseReader(id),
+      workOnAll: () => dispatcher.loseReaders(),
+    });
     this.#work(CLUSTER_CHANNELS.queue, {
       work: async (clusterId) => dispatcher.sendQueuedTo(clusterId),
       workOnAll: () => dispatcher.sendQueued(),

@@ -1,4 +1,4 @@
-import type { UpgradeRouter } from '@svc/http';
+import { noForwarding, type UpgradeRouter } from '@svc/http';
 import { BlockMemory } from '@svc/bytes';
 import { createAgentAuthentication } from '../routes/channel/agent-authentication.ts';
 import type { ClusterStore } from '../domain/cluster.ts';
@@ -27,6 +27,7 @@ export interface TunnelServicesOptions {
 export function createTunnelServices(options: TunnelServicesOptions): TunnelServices {
   const { dependencies, clusters, store, tunnels, leaseMs, onError } = options;
   const { access: port, rights, audit, clock, config, log, endpoints, replicaId, clientOf } = dependencies;
+  const { forwarding = noForwarding } = dependencies;
   const { domain, max_streams: maxStreams, answer_timeout_seconds: answerSeconds } = config.tunnel;
   const access = new TunnelAccess({ access: port, clusters, store, clock });
   const memory = new BlockMemory();
@@ -34,6 +35,7 @@ export function createTunnelServices(options: TunnelServicesOptions): TunnelServ
     tunnels,
     access,
     rights,
+    forwarding,
     store,
     audit,
     clock,

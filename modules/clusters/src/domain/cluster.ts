@@ -130,6 +130,8 @@ export interface ConnectionStore {
   close(clusterId: string, epoch: number, at: string): Promise<void>;
   /** Returns the epoch of each connection that this replica still holds. */
   renewLeases(replicaId: string, leaseUntil: string): Promise<ReadonlyMap<string, number>>;
+  /** The replica with a valid lease; null if no replica holds a connection. */
+  holder(clusterId: string, now: string): Promise<string | null>;
   /** Clears the connections of the replica's previous run; a starting replica holds none. */
   forget(replicaId: string, at: string): Promise<void>;
 }

@@ -81,6 +81,20 @@ export class CommandDispatcher {
     return true;
   }
 
+  /** Ends the reader here of a command that another replica finished: the agent is there now. */
+  async loseReader(id: string): Promise<void> {
+    const { relays, commands } = this.#options;
+    const clusterId = relays.clusterOf(id);
+    if (clusterId === undefined || this.#links.has(clusterId)) return;
+    const command = await commands.find(clusterId, id);
+    if (command !== undefined && isFinished(command.state)) relays.lose(id);
+  }
+
+  /** The same for every command with a reader here. */
+  async loseReaders(): Promise<void> {
+    for (const { id } of this.#options.relays.commands) await this.loseReader(id);
+  }
+
   /** Waits up to `waitMs` for the command to finish. */
   async wait(clusterId: string, id: string, waitMs: number, signal: AbortSignal): Promise<Command | undefined> {
     const { commands, changes, clock } = this.#options;

@@ -1,5 +1,6 @@
 import type { CommandOutput } from '@svc/protocol';
 import type { CommandOutcome } from './command.ts';
+import { clusterErrors } from '../errors.ts';
 import type { OutputReader } from './output-relays.ts';
 
 export interface LogPiece {
@@ -23,6 +24,7 @@ export class LogBuffer implements OutputReader {
   #lostBytes = 0;
   #lostLines = 0;
   #outcome: CommandOutcome | undefined;
+  #isLost = false;
   #wake: (() => void) | undefined;
 
   constructor(maxSizeBytes: number) {
@@ -51,7 +53,15 @@ export class LogBuffer implements OutputReader {
     this.#wake?.();
   }
 
-  /** The next piece; null at the end; undefined if the signal aborted. */
+  lost(): void {
+    this.#isLost = true;
+    this.#wake?.();
+  }
+
+  /**
+   * The next piece; null at the end; undefined if the signal aborted. Throws AGENT_MOVED once the buffer is empty if no
+   * more can arrive.
+   */
   async next(signal: AbortSignal): Promise<LogPiece | null | undefined> {
     while (!signal.aborted) {
       const piece = this.#pieces.shift();
@@ -64,6 +74,7 @@ export class LogBuffer implements OutputReader {
         return { ...piece, droppedBytes, droppedLines };
       }
       if (this.#outcome !== undefined) return null;
+      if (this.#isLost) throw clusterErrors.AGENT_MOVED({ headers: { 'retry-after': '1' } });
       await this.#changed(signal);
     }
     return undefined;

@@ -57,6 +57,7 @@ export class LogSource {
         // Before the command exists, so that no output is missed.
         relays.add(origin.cluster.id, id, {
           output: (output) => this.#output(output),
+          lost: () => this.buffer.lost(),
           end: (outcome) => {
             this.#ended(id, outcome).catch((error: unknown) => {
               onError(error, id);

@@ -5,6 +5,8 @@ import type { CommandOutcome } from './command.ts';
 export interface OutputReader {
   output(output: CommandOutput): void;
   end(outcome: CommandOutcome): void;
+  /** The agent has moved to another replica, so no more output arrives here. */
+  lost(): void;
 }
 
 /** A `logs` command lives as long as its reader; without one it is cancelled. */
@@ -17,6 +19,7 @@ export class OutputRelays {
       sequence: -1,
       output: (output) => reader.output(output),
       end: (outcome) => reader.end(outcome),
+      lost: () => reader.lost(),
     });
   }
 
@@ -26,6 +29,20 @@ export class OutputRelays {
 
   has(commandId: string): boolean {
     return this.#readers.has(commandId);
+  }
+
+  /** Commands with a reader here, with their clusters. */
+  get commands(): readonly { readonly id: string; readonly clusterId: string }[] {
+    return [...this.#readers].map(([id, { clusterId }]) => ({ id, clusterId }));
+  }
+
+  clusterOf(commandId: string): string | undefined {
+    return this.#readers.get(commandId)?.clusterId;
+  }
+
+  lose(commandId: string): void {
+    this.#readers.get(commandId)?.lost();
+    this.#readers.delete(commandId);
   }
 
   /** Returns false if the command has no reader here or belongs to another cluster. */

@@ -6,6 +6,7 @@ import type { AgentLink } from '../domain/agent-link.ts';
 import { clusterErrors } from '../errors.ts';
 import type { RouteContext } from './context.ts';
 import { findCommand } from './find-command.ts';
+import { AGENT, ownedByHolder } from './owned.ts';
 import { COMMAND_RATE, clusterItemParams, scopeQuery } from './parameters.ts';
 
 /** Per call. Longer input takes several calls; a shell's keystrokes stay far below this. */
@@ -27,7 +28,7 @@ export function registerCommandInputRoutes(app: HttpApp, context: RouteContext):
   app.post(
     '/v1/clusters/:cluster/commands/:id/stdin',
     {
-      config: { action: 'command:exec', rateLimit: COMMAND_RATE },
+      config: { action: 'command:exec', rateLimit: COMMAND_RATE, owned: ownedByHolder(AGENT) },
       schema: {
         tags: ['commands'],
         summary: 'Send standard input to a running exec, or close it',
@@ -47,7 +48,7 @@ export function registerCommandInputRoutes(app: HttpApp, context: RouteContext):
   app.post(
     '/v1/clusters/:cluster/commands/:id/resize',
     {
-      config: { action: 'command:exec', rateLimit: COMMAND_RATE },
+      config: { action: 'command:exec', rateLimit: COMMAND_RATE, owned: ownedByHolder(AGENT) },
       schema: {
         tags: ['commands'],
         summary: 'Resize the terminal of a running exec',

@@ -9,6 +9,7 @@ import type { LogBuffer, LogPiece } from '../domain/log-buffer.ts';
 import { LogSource } from '../domain/log-source.ts';
 import { actorOf, findCluster, originOf, type RouteContext } from './context.ts';
 import { sendEvents, streamSignal, wantsEvents, type ServerEvents } from './event-stream.ts';
+import { AGENT, ownedByHolder } from './owned.ts';
 import { clusterParams, scopeQuery } from './parameters.ts';
 
 const logsQuerySchema = Type.Object({
@@ -37,7 +38,7 @@ export function registerLogRoutes(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster/logs',
     {
-      config: { action: 'log:read' },
+      config: { action: 'log:read', owned: ownedByHolder(AGENT) },
       schema: {
         tags: ['logs'],
         summary: 'Get the logs of a container as text, or stream them with Accept: text/event-stream',

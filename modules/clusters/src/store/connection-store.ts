@@ -38,6 +38,16 @@ export function createConnectionStore(database: ClusterDatabase): ConnectionStor
         .execute();
       return new Map(rows.map((row) => [row.id, row.connection_epoch]));
     },
+    holder: async (clusterId, now) => {
+      const row = await database
+        .selectFrom('cluster')
+        .select('replica_id')
+        .where('id', '=', clusterId)
+        .where('connected', '=', 1)
+        .where('lease_until', '>', now)
+        .executeTakeFirst();
+      return row?.replica_id ?? null;
+    },
     forget: async (replicaId, at) => {
       await database
         .updateTable('cluster')

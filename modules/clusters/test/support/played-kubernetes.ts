@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { dialMux, MuxSession } from '@svc/mux';
 import { decodeTunnelRequest, type TunnelRequest } from '@svc/protocol';
-import { waitFor } from '@svc/testing';
+import { waitFor, type FakeCaller } from '@svc/testing';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Rig } from './rig.ts';
 
@@ -17,6 +17,8 @@ export interface PlayedKubernetesOptions {
   answer: (url: URL) => PlayedAnswer | Promise<PlayedAnswer>;
   /** The server side of an exec, after its handshake. */
   exec?: (socket: WebSocket, url: URL) => void;
+  /** The owner of the cluster; that of the rig by default. */
+  owner?: FakeCaller;
 }
 
 /** An agent's tunnel with a fake API server behind it: HTTP on a real stream of a real session. */
@@ -50,13 +52,24 @@ export class PlayedKubernetes {
       },
     });
     const played = new PlayedKubernetes(session);
-    server.on('request', (request, response) => void played.#serve(options, request, response));
+    let isUsed = false;
+    server.on('request', (request, response) => {
+      if (isUsed) void played.#serve(options, request, response);
+      else response.end();
+    });
     const sockets = new WebSocketServer({ noServer: true });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const url = played.#note(request);
       sockets.handleUpgrade(request, socket, head, (webSocket) => options.exec?.(webSocket, url));
     });
-    await waitFor(() => rig.stores.tunnelStore.holder(cluster.id, new Date().toISOString()));
+    // The platform uses the tunnel a little later than its row shows it.
+    const ready = `/v1/clusters/${cluster.id}/tunnel/kubernetes/readyz`;
+    const { owner = rig.owner } = options;
+    await waitFor(async () => (await rig.call('GET', ready, { caller: owner })).status === 200, {
+      description: 'the tunnel',
+    });
+    played.callers.length = 0;
+    isUsed = true;
     return played;
   }
 

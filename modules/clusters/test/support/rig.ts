@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { HeldRights } from '@svc/access';
-import { createClientOfRequest, createHttpApp, createListener, UpgradeRouter, type Listener } from '@svc/http';
+import type { InternalNetwork } from '@svc/forward/testing';
+import {
+  createClientOfRequest,
+  createHttpApp,
+  createListener,
+  noForwarding,
+  UpgradeRouter,
+  type Listener,
+  type ListenerOptions,
+} from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { unlimitedQuotas } from '@svc/quotas';
 import type { Database } from '@svc/sql';
@@ -34,6 +43,8 @@ export interface RigOptions {
   /** Defaults to callers of its own. */
   access?: FakeAccess;
   replicaId?: string;
+  /** Connects it with other rigs; by default it has no other replicas. */
+  network?: InternalNetwork;
   /** Folder with the agent's images. */
   agentImagesFolder?: string;
 }
@@ -165,7 +176,11 @@ async function run(
     setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
     onError: (error) => log.error({ err: error }, 'a right could not be checked'),
   });
-  const app = await createHttpApp({ log, metrics, access, audit, rights, version: 'test' });
+  const replicaId = options.replicaId ?? 'replica-1';
+  const member = await options.network?.join(replicaId);
+  const forwarding = member?.forwarder ?? noForwarding;
+  const app = await createHttpApp({ log, metrics, access, audit, rights, forwarding, version: 'test' });
+  const clientOf = createClientOfRequest(options.trustedProxies, (request) => forwarding.hopOf(request));
   const module = await createClustersModule({
     kysely: database.kysely,
     events: database.events,
@@ -174,14 +189,15 @@ async function run(
     metrics,
     clock,
     randomBytes,
-    replicaId: options.replicaId ?? 'replica-1',
+    replicaId,
     version: '1.2.3',
     deployFolder: fileURLToPath(new URL('../../../../deploy', import.meta.url)),
     agentImagesFolder: options.agentImagesFolder ?? '/nonexistent',
     access,
     audit,
     rights,
-    clientOf: createClientOfRequest(options.trustedProxies),
+    forwarding,
+    clientOf,
     quotaLimits: unlimitedQuotas,
     endpoints: {
       publicUrl: () => options.publicUrl ?? 'https://platform.example',
@@ -189,21 +205,24 @@ async function run(
       certificateAuthority: () => 'PEM of the authority',
     },
   });
-  const upgrades = new UpgradeRouter(log, rights);
+  const upgrades = new UpgradeRouter(log, rights, clientOf, forwarding);
   await module.registerRoutes(app);
   module.registerUpgrades(upgrades);
   await app.ready();
-  const listener: Listener = createListener({
+  const served: Required<Pick<ListenerOptions, 'handler' | 'onUpgrade'>> = {
     handler: (request, response) => {
       if (!module.handleHost(request, response)) app.routing(request, response);
     },
     onUpgrade: upgrades.dispatch,
-  });
+  };
+  const listener: Listener = createListener(served);
+  await member?.open(served, module.owners);
   const actualPort = await listener.listen(port, '127.0.0.1');
   await module.start(new AbortController().signal);
   const end = async (): Promise<void> => {
     rights.stop();
     await listener.close(0);
+    await member?.close();
     await app.close();
   };
   return {

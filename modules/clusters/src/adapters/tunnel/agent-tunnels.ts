@@ -61,9 +61,15 @@ export class AgentTunnels {
     tunnel.session.close(TUNNEL_CLOSE_CODES.unauthorized, 'the token was rotated');
   }
 
-  /** Closes tunnels whose agent has a newer one at another replica. */
-  keepOnly(epochs: ReadonlyMap<string, number>): void {
-    for (const tunnel of this.#tunnels.values()) {
+  /**
+   * Closes tunnels whose agent has a newer one at another replica. `renew` renews the leases of all tunnels and returns
+   * the epochs by cluster. A tunnel that opens meanwhile may be missing there and stays.
+   */
+  async keepRenewed(renew: () => Promise<ReadonlyMap<string, number>>): Promise<void> {
+    const held = [...this.#tunnels.values()];
+    if (held.length === 0) return;
+    const epochs = await renew();
+    for (const tunnel of held) {
       if (epochs.get(tunnel.clusterId) !== tunnel.epoch) replace(tunnel);
     }
   }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { findCluster, type RouteContext } from '../context.ts';
 import { streamSignal } from '../event-stream.ts';
+import { ownedByHolder, TUNNEL } from '../owned.ts';
 import { clusterParams, nextCursor, scopeQuery } from '../parameters.ts';
 import type { KubernetesApi, KubernetesCaller } from '../../adapters/kubernetes/kubernetes-api.ts';
 import { nodeSchema, viewNode } from '../../domain/kubernetes/node-view.ts';
@@ -52,7 +53,7 @@ function addNodeRoute(app: HttpApp, options: KubernetesRouteOptions): void {
   app.get(
     '/v1/clusters/:cluster/nodes',
     {
-      config: { action: 'cluster:read', rateLimit: READ_RATE },
+      config: { action: 'cluster:read', rateLimit: READ_RATE, owned: ownedByHolder(TUNNEL) },
       schema: {
         tags,
         summary: 'List the nodes of a cluster',
@@ -75,7 +76,7 @@ function addWorkloadRoute(app: HttpApp, options: KubernetesRouteOptions): void {
   app.get(
     '/v1/clusters/:cluster/workloads',
     {
-      config: { action: 'cluster:read', rateLimit: READ_RATE },
+      config: { action: 'cluster:read', rateLimit: READ_RATE, owned: ownedByHolder(TUNNEL) },
       schema: {
         tags,
         summary: 'List the Deployments, StatefulSets, DaemonSets, CronJobs and Jobs of a cluster, grouped by kind',
@@ -105,7 +106,7 @@ function addPodRoute(app: HttpApp, options: KubernetesRouteOptions): void {
   app.get(
     '/v1/clusters/:cluster/pods',
     {
-      config: { action: 'cluster:read', rateLimit: READ_RATE },
+      config: { action: 'cluster:read', rateLimit: READ_RATE, owned: ownedByHolder(TUNNEL) },
       schema: {
         tags,
         summary: 'List the pods of a cluster',

@@ -6,7 +6,9 @@ import {
   type Access,
   type AuthorizeRequest,
   type AuditLog,
+  type GrantedAccess,
   type Principal,
+  isTrustedOrigin,
 } from '@svc/access';
 import { isAppError, toAppError, type AppError } from '@svc/errors';
 import {
@@ -23,10 +25,10 @@ import type { Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
 import { clusterErrors } from '../../errors.ts';
 import { acceptWebSocket, requireWebSocket } from '../accept-websocket.ts';
+import { ownedTunnel } from '../owned.ts';
 import { rightToCluster } from '../tunnel/tunnel-access.ts';
-import { openExec } from '../../adapters/kubernetes/exec-connection.ts';
+import { openShell } from '../../adapters/kubernetes/exec-connection.ts';
 import type { KubernetesApi, KubernetesCaller } from '../../adapters/kubernetes/kubernetes-api.ts';
-import { credentialHeaders, isOwnOrigin } from './shell-credentials.ts';
 import { isShellPath, parseShellRequest, type ShellRequest } from '../../domain/kubernetes/shell-request.ts';
 import { refuseShell, ShellSession } from './shell-session.ts';
 import { recordsAt, textAt } from '@svc/kube/values';
@@ -80,6 +82,7 @@ interface Held {
 export class ShellRoute implements UpgradeRoute {
   readonly name = 'shell';
   readonly hold = 'required';
+  readonly forwards = true;
   readonly render = renderNestedError;
   readonly #options: ShellRouteOptions;
   readonly #limiter: RateLimiter;
@@ -105,9 +108,10 @@ export class ShellRoute implements UpgradeRoute {
 
   /** Denied access and an offline agent are reported over HTTP; errors from the cluster are sent as a frame. */
   async handle(upgrade: UpgradeRequest): Promise<void> {
-    const { caller, principal, cluster, check, held } = await this.#admit(upgrade);
+    const { caller, principal, granted, cluster, check, held } = await this.#admit(upgrade);
     const wanted = parseShellRequest(upgrade.url);
     requireWebSocket(upgrade);
+    if (await upgrade.forward(ownedTunnel(cluster), granted)) return;
     await this.#options.api.findTunnel(caller);
     if (this.#stopping.signal.aborted) throw clusterErrors.SHUTTING_DOWN({ headers: { 'retry-after': '1' } });
     const leave = this.#enter(cluster.id);
@@ -134,15 +138,15 @@ export class ShellRoute implements UpgradeRoute {
     {
       caller: KubernetesCaller;
       principal: Principal;
+      granted: GrantedAccess;
       cluster: Cluster;
     } & Held
   > {
     const { access, clusters, clock, publicUrl } = this.#options;
-    if (!isOwnOrigin(request.headers, publicUrl(), client.isSecure)) {
+    if (!isTrustedOrigin(request.headers, [new URL(publicUrl()).origin], client.isSecure)) {
       throw clusterErrors.FORBIDDEN({ details: { field: 'Origin', reason: 'the request comes from another site' } });
     }
-    const headers = credentialHeaders(request.headers);
-    const source = { headers, method: 'GET', ...client };
+    const source = { headers: request.headers, method: 'GET', ...client };
     const shownAt = clock.now();
     const principal = await access.authenticate(source);
     const { cluster: name, workspaceUuid, teamUuid } = parseShellRequest(url);
@@ -155,7 +159,7 @@ export class ShellRoute implements UpgradeRoute {
     const granted = createGrantedAccess(principal, shownAt, asked.action, grant);
     const right = rightToCluster(createGrantedRight(access, granted, shownAt.getTime()), clusters, cluster);
     const caller = { cluster, principalId: principal.id, role: grant.role };
-    return { caller, principal, cluster, check: () => right.check(), held: hold(right) };
+    return { caller, principal, granted, cluster, check: () => right.check(), held: hold(right) };
   }
 
   /** Returns a function that releases the slot. */
@@ -188,7 +192,7 @@ export class ShellRoute implements UpgradeRoute {
       const signal = AbortSignal.any([gone.signal, this.#stopping.signal]);
       const container = await chooseContainer(api, caller, wanted, signal);
       const tunnel = await api.findTunnel(caller);
-      const process = await openExec(tunnel, caller, { ...wanted, container }, signal);
+      const process = await openShell(tunnel, caller, { ...wanted, container }, signal);
       client.send(JSON.stringify({ type: 'ready', container, tty: wanted.tty }));
       const whyLost = (): Promise<AppError | null> => catchRefusal(check);
       const size = wanted.tty ? wanted : null;

@@ -1,6 +1,6 @@
 import type { AppError } from '@svc/errors';
 import { EXEC_CHANNELS, canEndInput, countAt, encodeResize, fieldAt, readExecEnd } from '@svc/kube/values';
-import { Heartbeat, messageBytes, TERMINAL_CLOSE_CODES } from '@svc/link';
+import { Heartbeat, messageBytes, OutputCredit, TERMINAL_CLOSE_CODES } from '@svc/link';
 import { WebSocket } from 'ws';
 
 /** Stop reading when the other side has more than this unsent. */
@@ -27,17 +27,16 @@ export class ShellSession {
   readonly #client: WebSocket;
   readonly #process: WebSocket;
   readonly #status: Buffer[] = [];
-  readonly #acknowledges: boolean;
+  readonly #credit: OutputCredit;
   readonly #whyLost: () => Promise<AppError | null>;
   #statusBytes = 0;
-  #unshownBytes = 0;
   readonly #heartbeat: Heartbeat;
   /** Resolves when both sides are closed. */
   readonly over: Promise<void>;
 
   /** Both sockets must be open and paused. */
   constructor(client: WebSocket, process: WebSocket, { acknowledges, size, whyLost }: ShellSessionOptions) {
-    this.#acknowledges = acknowledges;
+    this.#credit = new OutputCredit(acknowledges, () => this.#resume());
     this.#whyLost = whyLost;
     this.#client = client;
     this.#process = process;
@@ -105,9 +104,7 @@ export class ShellSession {
           });
         break;
       case 'ack':
-        // Ignore acknowledgements beyond what was sent.
-        this.#unshownBytes = Math.max(0, this.#unshownBytes - Math.max(0, countAt(control, 'bytes')));
-        this.#resume();
+        this.#credit.acknowledge(countAt(control, 'bytes'));
         break;
       case 'ping':
         this.#sendControl({ type: 'pong' });
@@ -118,19 +115,14 @@ export class ShellSession {
   }
 
   #show(data: Buffer): void {
-    this.#unshownBytes += data.length;
     if (this.#client.readyState !== WebSocket.OPEN) return;
-    this.#client.send(data, { binary: true }, () => this.#resume());
-    if (this.#isBehind()) this.#process.pause();
-  }
-
-  #isBehind(): boolean {
-    const isUnshown = this.#acknowledges && this.#unshownBytes > MAX_WAITING_BYTES;
-    return isUnshown || this.#client.bufferedAmount > MAX_WAITING_BYTES;
+    this.#credit.send(data.length);
+    this.#client.send(data, { binary: true }, () => this.#credit.taken(data.length));
+    if (this.#credit.waitingBytes > MAX_WAITING_BYTES) this.#process.pause();
   }
 
   #resume(): void {
-    if (this.#process.isPaused && !this.#isBehind()) this.#process.resume();
+    if (this.#process.isPaused && this.#credit.waitingBytes <= MAX_WAITING_BYTES) this.#process.resume();
   }
 
   #resize(cols: number, rows: number): void {

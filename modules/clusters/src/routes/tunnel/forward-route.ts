@@ -8,6 +8,7 @@ import { isServiceName, TUNNEL_CLOSE_CODES, TUNNEL_STREAM_CODES } from '@svc/pro
 import type { Clock } from '@svc/runtime';
 import { clusterErrors } from '../../errors.ts';
 import type { AgentTunnels } from '../../adapters/tunnel/agent-tunnels.ts';
+import { ownedTunnel } from '../owned.ts';
 import type { TunnelAccess } from './tunnel-access.ts';
 import { offlineError } from '../../adapters/tunnel/tunnel-errors.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
@@ -34,6 +35,7 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
   return {
     name: 'forward',
     hold: 'required',
+    forwards: true,
     matches: (_request, url) => PATH.test(url.pathname),
     render: renderNestedError,
     drain: async () => {
@@ -45,9 +47,10 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
         const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is needed';
         throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason } });
       }
-      const caller = await access.authorize(upgrade.request, asked, upgrade.client.isSecure);
+      const caller = await access.authorize(upgrade.request, asked, upgrade.client);
       const held = upgrade.hold(caller.right);
       const { cluster } = caller;
+      if (await upgrade.forward(ownedTunnel(cluster), caller.granted)) return;
       if (tunnels.find(cluster.id) === undefined) throw await offlineError(options, cluster.id, cluster.name);
       const transport = acceptor.accept(upgrade);
       if (transport === null) return;
@@ -91,7 +94,7 @@ async function connect(
   asked: Asked,
   stream: MuxStream,
 ): Promise<void> {
-  const { cluster, principal, role } = await access.authorize(request, asked, client.isSecure);
+  const { cluster, principal, role } = await access.authorize(request, asked, client);
   const tunnel = tunnels.find(cluster.id);
   if (tunnel === undefined) throw new MuxError(TUNNEL_STREAM_CODES.unreachable, 'the agent is not connected');
   if (stream.destroyed) return;

@@ -12,8 +12,9 @@ import {
   type Principal,
 } from '@svc/access';
 import { isAppError } from '@svc/errors';
+import type { RequestClient } from '@svc/http';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
-import type { Clock } from '@svc/runtime';
+import { RecentResults, type Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
 import { sha256 } from '../../domain/identifiers.ts';
 import { clusterErrors } from '../../errors.ts';
@@ -31,6 +32,8 @@ export interface TunnelCaller {
   service: string | null;
   /** Held until everything the caller opened is closed. */
   right: HeldRight;
+  /** The access behind the right, for the replica with the tunnel. */
+  granted: GrantedAccess;
 }
 
 export interface TunnelAccessOptions {
@@ -50,27 +53,27 @@ const CLUSTER_ID = /^cls-/;
 /** Authorizes every use of a tunnel. Throws 401, 403, and 404 for clusters of others. */
 export class TunnelAccess {
   readonly #options: TunnelAccessOptions;
-  readonly #remembered = new Map<string, { caller: TunnelCaller; untilMs: number }>();
+  readonly #remembered: RecentResults<TunnelCaller>;
 
   constructor(options: TunnelAccessOptions) {
     this.#options = options;
+    this.#remembered = new RecentResults({
+      maxAgeMs: REMEMBERED_MS,
+      maxEntries: MAX_REMEMBERED,
+      nowMs: () => options.clock.nowMs(),
+    });
   }
 
-  /** `isSecure`: whether the caller came over TLS, which decides which cookie counts. */
-  async authorize(request: IncomingMessage, asked: Asked, isSecure: boolean): Promise<TunnelCaller> {
+  /** Whether the caller came over TLS decides which cookie counts. */
+  authorize(request: IncomingMessage, asked: Asked, client: RequestClient): Promise<TunnelCaller> {
     const { authorization = '' } = request.headers;
+    const { isSecure } = client;
     // Only a service's own host accepts cookies: a page of one service must not act on another.
     const [cookie = null] =
       asked.form === 'service' ? cookieValues(request.headers.cookie, PLATFORM_COOKIES.tunnel, isSecure) : [];
-    const nowMs = this.#options.clock.nowMs();
     const { form, cluster, service, teamUuid } = asked;
     const key = sha256(JSON.stringify([authorization, cookie, form, cluster, service, teamUuid]));
-    const remembered = this.#remembered.get(key);
-    if (remembered !== undefined && remembered.untilMs > nowMs) return remembered.caller;
-    const caller = await this.#decide(request, asked, { cookie, isSecure });
-    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
-    this.#remembered.set(key, { caller, untilMs: nowMs + REMEMBERED_MS });
-    return caller;
+    return this.#remembered.get(key, () => this.#decide(request, asked, { cookie, client }));
   }
 
   /** Returns the creator of a link if the link is for this service and its creator still has access. */
@@ -91,7 +94,7 @@ export class TunnelAccess {
       if (kept === undefined) throw clusterErrors.UNAUTHORIZED();
     });
     const role = link.granted.grant?.role ?? '';
-    return { principal, role, cluster, via: 'link', service: link.service, right };
+    return { principal, role, cluster, via: 'link', service: link.service, right, granted: link.granted };
   }
 
   /** Null if the creator's credential was revoked or the creator has lost access. */
@@ -107,7 +110,7 @@ export class TunnelAccess {
   async #decide(
     request: IncomingMessage,
     asked: Asked,
-    { cookie, isSecure }: { cookie: string | null; isSecure: boolean },
+    { cookie, client }: { cookie: string | null; client: RequestClient },
   ): Promise<TunnelCaller> {
     if (cookie !== null) {
       const caller = await this.authorizeLink(cookie, asked);
@@ -121,8 +124,7 @@ export class TunnelAccess {
     const principal = await access.authenticate({
       headers: { authorization },
       method: request.method ?? 'GET',
-      remoteAddress: request.socket.remoteAddress ?? '',
-      isSecure,
+      ...client,
     });
     const byId = CLUSTER_ID.test(asked.cluster) ? await clusters.findById(asked.cluster) : undefined;
     const grant = await this.#grant(principal, byId?.workspaceUuid, asked.teamUuid, asked.cluster);
@@ -130,7 +132,7 @@ export class TunnelAccess {
     if (cluster === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: asked.cluster } });
     const granted = createGrantedAccess(principal, shownAt, 'tunnel:use', grant);
     const right = rightToCluster(createGrantedRight(access, granted, shownAt.getTime()), clusters, cluster);
-    return { principal, role: grant.role, cluster, via: 'token', service: null, right };
+    return { principal, role: grant.role, cluster, via: 'token', service: null, right, granted };
   }
 
   async #grant(

@@ -10,6 +10,7 @@ import {
   resolveRequestId,
   whenClosed,
   type ClientOfRequest,
+  type Forwarding,
   type RelayTarget,
   type UpgradeRoute,
 } from '@svc/http';
@@ -21,6 +22,7 @@ import { clusterErrors } from '../../errors.ts';
 import type { AgentTunnel } from '../../adapters/tunnel/agent-tunnel.ts';
 import type { AgentTunnels } from '../../adapters/tunnel/agent-tunnels.ts';
 import { answeredHeaders, forwardedHeaders, isDroppedTrailer, type ForwardedRequest } from './forwarded-headers.ts';
+import { ownedTunnel } from '../owned.ts';
 import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
 import { serviceHost, parseTunnelAddress, type TunnelAddress } from './tunnel-address.ts';
 import { TUNNEL_PARAMETER } from './tunnel-cookie.ts';
@@ -32,6 +34,8 @@ export interface TunnelFrontOptions {
   access: TunnelAccess;
   /** Ends long-running requests within seconds of losing the right to them. */
   rights: HeldRights;
+  /** Passes requests to the replica with the tunnel. */
+  forwarding: Forwarding;
   store: TunnelStore;
   audit: AuditLog;
   clock: Clock;
@@ -47,6 +51,12 @@ export interface TunnelFrontOptions {
 const UPGRADE_TIMEOUT_MS = 30_000;
 const LINK_COOKIE_SECONDS = 12 * 3600;
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+interface Admitted {
+  caller: TunnelCaller;
+  service: string;
+  address: TunnelAddress;
+}
 
 interface Decided {
   caller: TunnelCaller;
@@ -87,15 +97,20 @@ export class TunnelFront {
     return {
       name: 'tunnel',
       hold: 'required',
+      forwards: true,
       matches: (request) => parseTunnelAddress(request, domain) !== null,
       render: renderNestedError,
-      handle: async ({ request, socket, head, hold }) => {
+      handle: async ({ request, socket, head, hold, forward }) => {
         const address = parseTunnelAddress(request, domain);
         if (address === null) return;
-        const decided = await this.#decide(request, address);
+        const admitted = await this.#admit(request, address);
+        const { right, granted, cluster } = admitted.caller;
+        const held = hold(right);
+        if (await forward(ownedTunnel(cluster), granted)) return;
+        const decided = await this.#decide(request, admitted);
         const agent = decided.tunnel.connectionsFor(decided.stream);
         const target = { ...this.#createTarget(decided, UPGRADE_TIMEOUT_MS), agent };
-        hold(decided.caller.right).farewell(({ status }) => {
+        held.farewell(({ status }) => {
           this.#record(decided, status);
           socket.destroy(); // only the service could close it properly
         });
@@ -111,7 +126,9 @@ export class TunnelFront {
   async #serve(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): Promise<void> {
     if (this.#movePage(request, response, address)) return;
     if (await this.#answerLink(request, response, address)) return;
-    const decided = await this.#decide(request, address);
+    const admitted = await this.#admit(request, address);
+    if (await this.#forward(admitted, request, response)) return;
+    const decided = await this.#decide(request, admitted);
     const target = this.#createTarget(decided, this.#options.answerTimeoutMs);
     const { tunnel, stream } = decided;
     this.#hold(decided, response);
@@ -168,16 +185,34 @@ export class TunnelFront {
     return true;
   }
 
-  async #decide(request: IncomingMessage, address: TunnelAddress): Promise<Decided> {
-    const { access, tunnels } = this.#options;
+  async #admit(request: IncomingMessage, address: TunnelAddress): Promise<Admitted> {
+    const { access, clientOf } = this.#options;
     const isSecure = this.#protocolOf(request) === 'https';
-    const caller = await access.authorize(request, address, isSecure);
+    const caller = await access.authorize(request, address, { ...clientOf(request), isSecure });
     if (caller.via === 'link') requireOwnOrigin(request);
-    const { cluster, principal, role } = caller;
     const service = caller.service ?? address.service;
-    if (service === null) {
-      throw clusterErrors.FORWARD_NOT_FOUND({ details: { cluster: cluster.name, service: 'such service' } });
+    if (service !== null) return { caller, service, address };
+    const { name: cluster } = caller.cluster;
+    throw clusterErrors.FORWARD_NOT_FOUND({ details: { cluster, service: 'such service' } });
+  }
+
+  /** The replica with the tunnel records what it answers. */
+  async #forward({ caller }: Admitted, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const { forwarding, rights, clientOf } = this.#options;
+    const { cluster, granted, right } = caller;
+    const release = rights.hold(right, () => response.destroy());
+    try {
+      const requestId = resolveRequestId(request.headers);
+      const forwarded = { owned: ownedTunnel(cluster), granted, requestId, client: clientOf(request) };
+      return await forwarding.forwardRequest({ request, response }, forwarded);
+    } finally {
+      release();
     }
+  }
+
+  async #decide(request: IncomingMessage, { caller, service, address }: Admitted): Promise<Decided> {
+    const { tunnels } = this.#options;
+    const { cluster, principal, role } = caller;
     const tunnel = tunnels.find(cluster.id);
     if (tunnel === undefined) throw await this.#offline(cluster);
     const { remoteAddress } = this.#options.clientOf(request);
