@@ -18,6 +18,7 @@ export type { BlobStore } from './domain/ports/blob-store.ts';
 export type { CertificateAuthority, DomainResolver } from './domain/ports/custom-domains.ts';
 export type { MakerRights } from './domain/ports/maker-rights.ts';
 export type { MetadataStore } from './domain/ports/metadata-store.ts';
+export type { HeldLease } from './domain/ports/work-leases.ts';
 export type { OwnerDirectory } from './domain/ports/owner-directory.ts';
 export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operations/index.ts';
 export type { WebhookSender } from './domain/ports/notifications.ts';

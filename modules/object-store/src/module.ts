@@ -16,6 +16,7 @@ import { NotificationDispatcher } from './domain/notifications/notification-disp
 import { fsck, type FsckReport } from './domain/fsck.ts';
 import { createIdentifiers } from './domain/identifiers.ts';
 import { Janitor } from './domain/janitor.ts';
+import { ReadFence } from './domain/read-fence.ts';
 import { KeyRotation } from './domain/key-rotation/key-rotation.ts';
 import { Scrubber } from './domain/scrub/scrubber.ts';
 import { createServices, type StoreServices } from './domain/services.ts';
@@ -32,6 +33,7 @@ import type { MetadataStore } from './domain/ports/metadata-store.ts';
 import type { WebhookSender } from './domain/ports/notifications.ts';
 import type { BucketRecord } from './domain/ports/records.ts';
 import type { OwnerDirectory } from './domain/ports/owner-directory.ts';
+import type { HeldLease } from './domain/ports/work-leases.ts';
 import { createS3Plane } from './s3/index.ts';
 import { S3Audit } from './s3/s3-audit.ts';
 import type { S3Oversight } from './s3/s3-context.ts';
@@ -77,6 +79,7 @@ export interface ObjectStoreDependencies {
   config: ObjectStoreConfig;
   log: Logger;
   metrics: Metrics;
+  /** Shared by all replicas, because leases and grace periods are compared between them. */
   clock: Clock;
   random: (size: number) => Buffer;
   /** Base URL of the S3 plane in responses; known once its listener is up. */
@@ -102,6 +105,8 @@ export interface ObjectStoreModule extends ServiceModule<ObjectStoreState> {
   close(): Promise<void>;
   /** Compares blobs with rows. Safe to run at any time. */
   fsck(): Promise<FsckReport>;
+  /** Background work that one replica at a time does, and which one does it now. */
+  workLeases(): Promise<readonly HeldLease[]>;
   /** Runs one round of every background loop now. */
   maintain(): Promise<void>;
 }
@@ -157,6 +162,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         customDomains: (bucket) => hostnamesServing(customDomains, bucket),
       }),
     handleHost: publicHost.handle,
+    owners: {}, // any replica serves all of it
     allowsSlowBody: () => false,
     registerUpgrades: (router) => router.addFirst(publicHost.upgrades),
     s3: { handler: s3.handle, configure: s3.configure, onSlowBody: s3.onSlowBody },
@@ -179,6 +185,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       describeHoldings((await services.buckets.usage(workspaceUuid)).buckets, 'bucket', 'buckets'),
     quotaUsage: async (workspaceUuids) =>
       sumUsage(await Promise.all(workspaceUuids.map((workspaceUuid) => metadata.quotaUsage({ workspaceUuid })))),
+    workLeases: () => metadata.workLeases({ nowMs: clock.nowMs() }),
     fsck: () => fsck(deps),
     maintain: () => background.round(stop.signal),
   };
@@ -213,7 +220,7 @@ interface Background {
 }
 
 function createBackground(
-  { config, replicaId: holder, log, metrics, clock }: ObjectStoreDependencies,
+  { config, replicaId: holder, sharesDatabase = false, log, metrics, clock }: ObjectStoreDependencies,
   services: StoreServices,
   { worker: domains }: CustomDomains,
 ): Background {
@@ -224,12 +231,16 @@ function createBackground(
   const dispatcher = new NotificationDispatcher({ deps, configurations, notifications, metrics, holder });
   const rotation = new KeyRotation({ metadata, secrets, holder, log, clock });
   const usage = new UsageRecorder({ deps, traffic, holder });
+  const { activeReads } = deps;
+  const graceMs = config.trash_grace_seconds * 1_000;
+  const fence = new ReadFence({ metadata, activeReads, holder, graceMs, clock, log });
   const leased = [lifecycle, domains, dispatcher, usage, rotation];
   const { enabled: scrubs, cycle_days: days, bytes_per_second: bytesPerSecond } = config.scrub;
   return {
     run: (signal) =>
       Promise.all([
         janitor.run(signal),
+        sharesDatabase ? fence.run(signal) : undefined,
         ...leased.map((work) => work.run(signal)),
         scrubs ? scrubber.run({ cycleMs: days * 86_400_000, bytesPerSecond }, signal) : undefined,
       ]),
@@ -266,7 +277,7 @@ function createStoreDeps(dependencies: ObjectStoreDependencies, hashing: Hashing
     hashing,
     secrets: keyRing,
     identifiers: createIdentifiers(random),
-    activeReads: new ActiveReads(),
+    activeReads: new ActiveReads(() => clock.nowMs()),
   };
 }
 

@@ -19,6 +19,8 @@ export interface DisabledObjectStoreModule extends ServiceModule<ObjectStoreStat
   readonly s3: null;
   readonly sites: null;
   readonly sharedReadiness: Readonly<Record<string, never>>;
+  /** It does no background work. */
+  workLeases(): Promise<readonly never[]>;
 }
 
 /** The module if `services` in the configuration does not name it: its routes exist and report that it is off. */
@@ -30,5 +32,6 @@ export function createDisabledObjectStoreModule(reason: string): DisabledObjectS
     s3: null,
     sites: null,
     sharedReadiness: {},
+    workLeases: async () => [],
   };
 }

@@ -1,29 +1,52 @@
 import type { ContentLocation } from './ports/records.ts';
+import type { TrashEntry } from './ports/trash.ts';
+
+interface Read {
+  count: number;
+  readonly sinceMs: number;
+  readonly content: TrashEntry;
+}
 
 /**
  * Content being read in this process. Its bytes are kept until the last reader is done, even after the grace period.
  */
 export class ActiveReads {
-  readonly #counts = new Map<string, number>();
+  readonly #reads = new Map<string, Read>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
 
   /** Returns a function that ends the read. */
   enter(location: ContentLocation): () => void {
-    const name = nameOf(location);
-    if (name === null) return () => undefined;
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    const content = contentIn(location);
+    if (content === null) return () => undefined;
+    const name = nameOf(content);
+    const read = this.#reads.get(name) ?? { count: 0, sinceMs: this.#nowMs(), content };
+    this.#reads.set(name, read);
+    read.count += 1;
     return () => {
-      const left = (this.#counts.get(name) ?? 1) - 1;
-      if (left === 0) this.#counts.delete(name);
-      else this.#counts.set(name, left);
+      read.count -= 1;
+      if (read.count === 0) this.#reads.delete(name);
     };
   }
 
-  isRead(kind: 'blob' | 'manifest', contentId: string): boolean {
-    return this.#counts.has(`${kind}/${contentId}`);
+  isRead(content: TrashEntry): boolean {
+    return this.#reads.has(nameOf(content));
+  }
+
+  /** Content that has been read without a break since then or longer. */
+  since(startedBeforeMs: number): readonly TrashEntry[] {
+    return [...this.#reads.values()].filter(({ sinceMs }) => sinceMs <= startedBeforeMs).map(({ content }) => content);
   }
 }
 
-function nameOf(location: ContentLocation): string | null {
-  if (location.kind === 'blob') return `blob/${location.blobId}`;
-  return location.kind === 'manifest' ? `manifest/${location.manifestId}` : null;
+function contentIn(location: ContentLocation): TrashEntry | null {
+  if (location.kind === 'blob') return { kind: 'blob', contentId: location.blobId };
+  return location.kind === 'manifest' ? { kind: 'manifest', contentId: location.manifestId } : null;
+}
+
+function nameOf({ kind, contentId }: TrashEntry): string {
+  return `${kind}/${contentId}`;
 }

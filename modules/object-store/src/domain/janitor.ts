@@ -11,12 +11,14 @@ const REMEMBER_COMPLETED_MS = 24 * 3_600_000;
 /** A presigning key is kept this long after its last use, plus the maximum lifetime of a URL. */
 const PRESIGN_MARGIN_MS = 24 * 3_600_000;
 
+type JanitorDeps = Pick<StoreDeps, 'metadata' | 'blobs' | 'activeReads' | 'config' | 'clock' | 'log'>;
+
 /** Background maintenance: removes unreferenced content after its grace period. One round at a time. */
 export class Janitor {
-  readonly #deps: StoreDeps;
-  readonly #credentials: CredentialCache;
+  readonly #deps: JanitorDeps;
+  readonly #credentials: Pick<CredentialCache, 'takeUses'>;
 
-  constructor(deps: StoreDeps, credentials: CredentialCache) {
+  constructor(deps: JanitorDeps, credentials: Pick<CredentialCache, 'takeUses'>) {
     this.#deps = deps;
     this.#credentials = credentials;
   }
@@ -59,7 +61,7 @@ export class Janitor {
     let removed = 0;
     for (;;) {
       const due = await metadata.dueTrash({ nowMs: clock.nowMs(), limit: BATCH });
-      const ready = due.filter(({ kind, contentId }) => !activeReads.isRead(kind, contentId));
+      const ready = due.filter((entry) => !activeReads.isRead(entry));
       const gone: TrashEntry[] = [];
       const kept: TrashEntry[] = [];
       for (const entry of ready) {
@@ -92,7 +94,8 @@ export class Janitor {
       }
     }
     for (const blobId of unknown) {
-      if (await metadata.isBlobKnown({ blobId })) continue; // committed in the meantime, after a very long wait
+      // Its writer may be alive, at a replica or a machine that was paused for longer than the grace period.
+      if (!(await metadata.condemnBlob({ blobId }))) continue;
       await blobs.remove(blobId);
       removed += 1;
     }

@@ -47,7 +47,7 @@ export class S3Audit {
 
   constructor(options: S3AuditOptions) {
     this.#options = options;
-    this.#refusals = new RateLimiter(REFUSALS, () => options.clock.nowMs(), MAX_REMEMBERED_KEYS);
+    this.#refusals = new RateLimiter(REFUSALS, () => options.clock.nowMs(), { maxKeys: MAX_REMEMBERED_KEYS });
     this.#suppressed = options.metrics.counter(
       'svc_s3_audit_suppressed_total',
       'Refused S3 requests that were left out of the audit log because their key had too many',

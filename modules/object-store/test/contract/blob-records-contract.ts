@@ -50,6 +50,62 @@ export function describeBlobRecords(open: OpenMetadata): void {
       ]);
     });
 
+    it('keeps the bytes that another replica reads, until its hold ends', async () => {
+      await bench.put('a', content);
+      await bench.remove('a');
+      const hold = { contentIds: [blobId, 'e'.repeat(32)], nowMs: NOW_MS };
+      await bench.store.holdContent({ ...hold, holder: 'one', untilMs: LATER_MS + 1 });
+      await bench.store.holdContent({ ...hold, holder: 'other', untilMs: LATER_MS });
+      expect(await bench.trash()).toEqual([]);
+      await bench.store.holdContent({ ...hold, holder: 'one', untilMs: LATER_MS });
+      expect(await bench.trash()).toEqual([blobId]);
+    });
+
+    it('refuses a row for condemned bytes, however late it is', async () => {
+      expect(await bench.store.condemnBlob({ blobId })).toBe(true);
+      const late = { code: 'ServiceUnavailable', status: 503 };
+      await expect(bench.put('a', content)).rejects.toMatchObject(late);
+      const upload = { uploadId: 'u1', bucketId: bench.bucket.id, key: 'p' };
+      const attributes = { contentType: 'x' };
+      const checks = { checksumAlgorithm: null, checksumType: null } as const;
+      await bench.store.createUpload({ ...upload, ...checks, nowMs: NOW_MS, initiator: 'x', attributes });
+      const part = { ...upload, sizeBytes: 1_000, etag: 'e', checksum: null, nowMs: NOW_MS, trashDueAtMs: DUE_MS };
+      await expect(bench.store.putPart({ ...part, partNumber: 1, blobId })).rejects.toMatchObject(late);
+      expect(await bench.usage()).toEqual({ objectCount: 0, sizeBytes: 0 });
+      // A crash between the record and the removal only repeats both.
+      expect(await bench.store.condemnBlob({ blobId })).toBe(true);
+    });
+
+    it('condemns no bytes that a row refers to, also from the trash', async () => {
+      await bench.put('a', content);
+      expect(await bench.store.condemnBlob({ blobId })).toBe(false);
+      await bench.remove('a');
+      expect(await bench.store.condemnBlob({ blobId })).toBe(false);
+      expect(await bench.store.findBlob({ blobId })).toMatchObject({ state: 'good', sizeBytes: 1_000 });
+    });
+
+    it('condemns bytes or accepts their row, if both are asked for at once', async () => {
+      const names = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(32, '0'));
+      const results = await Promise.all(
+        names.map(async (name) => {
+          const put = bench.put(name, { kind: 'blob', blobId: name }).then(
+            () => true,
+            () => false,
+          );
+          const [isStored, isCondemned] = await Promise.all([put, bench.store.condemnBlob({ blobId: name })]);
+          return isStored !== isCondemned;
+        }),
+      );
+      expect(results).toEqual(names.map(() => true));
+    });
+
+    it('neither verifies nor reports condemned bytes', async () => {
+      await bench.store.condemnBlob({ blobId });
+      expect(await bench.store.blobsToVerify({ beforeMs: LATER_MS, limit: 10 })).toEqual([]);
+      expect(await bench.store.blobsNotGood({ after: '', limit: 10 })).toEqual([]);
+      expect(await bench.store.findBlob({ blobId })).toBeNull();
+    });
+
     it('keeps the bytes while a backup holds the trash', async () => {
       await bench.put('a', content);
       await bench.remove('a');

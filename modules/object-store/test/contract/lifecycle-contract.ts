@@ -13,6 +13,9 @@ export function describeLifecycle(open: OpenMetadata): void {
       expect(await bench.store.takeLease(other)).toBe(false);
       expect(await bench.store.takeLease({ ...lease, untilMs: NOW_MS + 20 })).toBe(true);
       expect(await bench.store.takeLease({ ...other, nowMs: NOW_MS + 19 })).toBe(false);
+      const held = { name: 'work', holder: 'one', untilMs: NOW_MS + 20 };
+      expect(await bench.store.workLeases({ nowMs: NOW_MS + 19 })).toEqual([held]);
+      expect(await bench.store.workLeases({ nowMs: NOW_MS + 20 })).toEqual([]);
       await bench.store.releaseLease({ name: 'work', holder: 'two' });
       expect(await bench.store.takeLease({ ...other, nowMs: NOW_MS + 19 })).toBe(false);
       expect(await bench.store.takeLease({ ...other, nowMs: NOW_MS + 20, untilMs: NOW_MS + 30 })).toBe(true);

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
@@ -97,6 +97,42 @@ async function auditAfter(cut: Cut, folder: string, seed: number, origin: string
   }
   return wrong;
 }
+
+describe('the file system that replays power cuts', () => {
+  it('keeps what a sync made durable when an earlier one ends after it', async () => {
+    await using folder = await temporaryFolder();
+    const root = join(folder.path, 'root');
+    const begun: PromiseWithResolvers<void>[] = [];
+    const below = nodeFileSystem();
+    const files = new PowerCutFileSystem(
+      {
+        ...below,
+        open: async (path, flags) => ({
+          ...(await below.open(path, flags)),
+          sync: () => {
+            const ends = Promise.withResolvers<void>();
+            begun.push(ends);
+            return ends.promise;
+          },
+        }),
+      },
+      root,
+    );
+    await files.mkdir(root);
+    const handle = await files.open(root, 'r');
+    const syncs: Promise<void>[] = [];
+    for (const name of ['first', 'second']) {
+      await (await files.open(join(root, name), 'wx')).close();
+      syncs.push(handle.sync());
+    }
+    for (const ends of begun.toReversed()) ends.resolve();
+    await Promise.all(syncs);
+    await handle.close();
+    const left = join(folder.path, 'left');
+    await files.moment().leave(left, () => 0.9); // loses whatever it may
+    expect(readdirSync(left).toSorted()).toEqual(['first', 'second']);
+  });
+});
 
 describe('a power cut that may lose all unsynced data', () => {
   it('loses no acknowledged write, whatever happens to unsynced data', async () => {

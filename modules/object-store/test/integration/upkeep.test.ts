@@ -4,10 +4,13 @@ import { readFile, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@svc/runtime';
 import {
+  CompleteMultipartUploadCommand,
   CreateBucketCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   PutObjectCommand,
+  UploadPartCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
@@ -15,6 +18,8 @@ import { temporaryFolder, type TemporaryFolder, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CrcKernel } from '../../src/domain/checksums/crc-kernel.ts';
 import { Scrubber } from '../../src/domain/scrub/scrubber.ts';
+import { ActiveReads } from '../../src/domain/active-reads.ts';
+import { Janitor } from '../../src/domain/janitor.ts';
 import { createLayout } from '../../src/adapters/engines/embedded/layout.ts';
 import type { MetadataStore } from '../../src/domain/ports/metadata-store.ts';
 import { startStore, testConfig, type RunningStore } from '../support/running-store.ts';
@@ -131,6 +136,62 @@ describe('maintenance of stored bytes', () => {
     expect(await found()).toBe(0);
   });
 
+  it('keeps what another replica sends to a slow client until it is sent', async () => {
+    await store.close();
+    const config = { trash_grace_seconds: 0, sweep_grace_seconds: 0, default_encryption: 'none' } as const;
+    store = await startStore(folder.path, { config, sharesDatabase: true });
+    client.destroy();
+    client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
+    await client.send(new CreateBucketCommand({ Bucket: 'slow' }));
+    const body = randomBytes(24 * 1024 * 1024);
+    await putInParts(client, { Bucket: 'slow', Key: 'large' }, body);
+    const stop = new AbortController();
+    await store.module.start(stop.signal);
+    const { Body } = await client.send(new GetObjectCommand({ Bucket: 'slow', Key: 'large' }));
+    const reader = Body?.transformToWebStream().getReader();
+    const first = await reader?.read();
+    await client.send(new DeleteObjectCommand({ Bucket: 'slow', Key: 'large' }));
+
+    const { metadata, blobs } = store;
+    await expect.poll(() => metadata.dueTrash({ nowMs: Date.now(), limit: 10 }), { timeout: 10_000 }).toEqual([]);
+    const log = createLogger({ level: 'silent', name: 'test' });
+    const clock = systemClock;
+    const activeReads = new ActiveReads(clock.nowMs); // of a replica that reads nothing
+    const other = new Janitor(
+      { metadata, blobs, activeReads, config: testConfig(config), clock, log },
+      { takeUses: () => ({}) },
+    );
+    expect(await other.emptyTrash()).toBe(0);
+
+    const received: Uint8Array[] = first?.value === undefined ? [] : [first.value];
+    for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) received.push(next.value);
+    expect(Buffer.concat(received).equals(body)).toBe(true);
+    stop.abort();
+    const later = { ...clock, nowMs: () => clock.nowMs() + 60_000 };
+    const late = new Janitor(
+      { metadata, blobs, activeReads, config: testConfig(config), clock: later, log },
+      { takeUses: () => ({}) },
+    );
+    expect(await late.emptyTrash()).toBe(1);
+  });
+
+  it('acknowledges no write whose bytes it swept before their row was written', async () => {
+    const write = store.metadata.putObject.bind(store.metadata);
+    const sealed = Promise.withResolvers<void>();
+    const awake = Promise.withResolvers<void>();
+    store.metadata.putObject = async (input) => {
+      sealed.resolve();
+      await awake.promise; // as a process that is paused for longer than the grace period
+      return await write(input);
+    };
+    const answer = catchRefusal(client.send(new PutObjectCommand({ Bucket, Key: 'late', Body: randomBytes(200_000) })));
+    await sealed.promise;
+    await store.module.maintain();
+    awake.resolve();
+    expect(await answer).toMatchObject({ status: 503, code: 'ServiceUnavailable' });
+    expect(await get('late')).toMatchObject({ code: 'NoSuchKey' });
+  });
+
   it('allows another engine only while the store holds no blob', async () => {
     const { s3 } = testConfig();
     const upstream = { ...s3, endpoint: 'http://127.0.0.1:1', bucket: 'other' };
@@ -181,3 +242,16 @@ describe('maintenance of stored bytes', () => {
     expect((await head.Body?.transformToByteArray())?.length).toBe(100_000);
   });
 });
+
+/** Uploads a body in three parts, so that its bytes are read from several blobs. */
+async function putInParts(client: S3Client, target: { Bucket: string; Key: string }, body: Buffer): Promise<void> {
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
+  const length = Math.ceil(body.length / 3);
+  const Parts: { PartNumber: number; ETag: string | undefined }[] = [];
+  for (const PartNumber of [1, 2, 3]) {
+    const Body = body.subarray((PartNumber - 1) * length, PartNumber * length);
+    const { ETag } = await client.send(new UploadPartCommand({ ...target, UploadId, PartNumber, Body }));
+    Parts.push({ PartNumber, ETag });
+  }
+  await client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }));
+}

@@ -65,6 +65,8 @@ export interface RunningStoreOptions {
   keyWrapper?: KeyWrapper;
   config?: Partial<ObjectStoreConfig>;
   clock?: Clock;
+  /** True to act like one of several replicas. */
+  sharesDatabase?: boolean;
   log?: Logger;
   port?: number;
   limits?: Partial<ListenerLimits>;
@@ -111,6 +113,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
   const { allowed_networks: allowedNetworks, timeout_seconds: timeoutSeconds } = config.notifications;
   const module = await createObjectStoreModule({
     replicaId: 'the one',
+    sharesDatabase: options.sharesDatabase ?? false,
     webhooks: createWebhookSender({ allowedNetworks, timeoutMs: timeoutSeconds * 1_000 }),
     metadata,
     blobs,

@@ -39,6 +39,11 @@ export interface BucketCounters extends BucketUsage {
 export interface BlobCommands {
   /** Stores the results of a scrub. */
   noteVerified(input: { blobs: readonly VerifiedBlob[]; nowMs: number }): Promise<void>;
+  /**
+   * Gives a blob up whose write never ended. Returns true if no row refers to it; from then on none can, however late
+   * its writer is, so its bytes may be removed at any time.
+   */
+  condemnBlob(input: { blobId: string }): Promise<boolean>;
 }
 
 /** Queries of blobs, and the consistency of rows and bytes. */

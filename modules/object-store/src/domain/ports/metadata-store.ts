@@ -14,7 +14,7 @@ import type { UploadCommands } from './upload-commands.ts';
 import type { UploadQueries } from './upload-queries.ts';
 import type { UsageHistoryCommands, UsageHistoryQueries } from './usage-history.ts';
 import type { VersionQueries } from './version-listing.ts';
-import type { WorkLeaseCommands } from './work-leases.ts';
+import type { WorkLeaseCommands, WorkLeaseQueries } from './work-leases.ts';
 
 /** Each command is one transaction: on stable storage in full when the promise resolves, or not visible at all. */
 export interface MetadataCommands
@@ -50,7 +50,8 @@ export interface MetadataQueries
     TrashQueries,
     UploadQueries,
     UsageHistoryQueries,
-    VersionQueries {}
+    VersionQueries,
+    WorkLeaseQueries {}
 
 /** The store's metadata: the ports above in one. Every implementation passes the same contract suite. */
 export interface MetadataStore extends MetadataCommands, MetadataQueries {

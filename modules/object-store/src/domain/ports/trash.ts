@@ -26,10 +26,13 @@ export interface TrashCommands {
   /** Keeps everything in the trash until then. The holder must renew it. */
   holdTrash(input: { holder: string; untilMs: number }): Promise<void>;
   releaseTrash(input: { holder: string }): Promise<void>;
+  /** Keeps content in the trash until then, because the holder still reads it. Forgets holds that have ended. */
+  holdContent(input: { holder: string; contentIds: readonly string[]; nowMs: number; untilMs: number }): Promise<void>;
 }
 
 /** Queries of content that is no longer needed. */
 export interface TrashQueries {
+  /** Without what a backup or a reader holds. */
   dueTrash(input: { nowMs: number; limit: number }): Promise<readonly TrashEntry[]>;
   /** Whether a live object or upload needs it. The trash does not count. */
   isContentNeeded(input: TrashEntry): Promise<boolean>;

@@ -5,3 +5,16 @@ export interface WorkLeaseCommands {
   /** Does nothing if the lease is held by another process. */
   releaseLease(input: { name: string; holder: string }): Promise<void>;
 }
+
+/** A lease that has not ended. */
+export interface HeldLease {
+  readonly name: string;
+  readonly holder: string;
+  readonly untilMs: number;
+}
+
+/** Reads of leases, for operators. */
+export interface WorkLeaseQueries {
+  /** Leases that have not ended, by name. */
+  workLeases(input: { nowMs: number }): Promise<readonly HeldLease[]>;
+}

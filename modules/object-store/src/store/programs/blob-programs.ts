@@ -1,3 +1,4 @@
+import { storeErrors } from '../../errors.ts';
 import type { BlobRecord } from '../../domain/ports/blobs.ts';
 import type { MetadataCommands, MetadataQueries } from '../../domain/ports/metadata-store.ts';
 import { all, change, first, send, type Program, type Row } from '../program.ts';
@@ -6,22 +7,61 @@ import { integer, text, textOrNull } from '../row.ts';
 type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
 type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
 
+/** The state of a blob that no row may refer to any more. Its record stays: its writer may be late by any time. */
+const CONDEMNED = 'condemned';
+/** Later than anything that is due. */
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
 export interface StoredBlob {
   blobId: string;
   crc64nvme?: string;
 }
 
-/** Records a blob with its first row. For a copy, the record already exists. */
+/**
+ * Records a blob with its first row. For a copy, the record already exists. Throws `ServiceUnavailable` if the blob is
+ * condemned: its bytes are gone.
+ */
 export function* recordBlob(blob: StoredBlob, sizeBytes: number, nowMs: number): Program<void> {
-  yield* send(
+  const recorded = yield* change(
     `insert into blob (blob_id, size_bytes, crc64nvme, state, verified_at_ms) values (?, ?, ?, 'good', ?)
-     on conflict do nothing`,
+     on conflict do nothing returning blob_id`,
     blob.blobId,
     sizeBytes,
     blob.crc64nvme ?? null,
     // Just written and synced. The next scrub reads blobs that came without a checksum.
     blob.crc64nvme === undefined ? 0 : nowMs,
   );
+  if (recorded.length > 0) return;
+  const known = yield* first('select state from blob where blob_id = ?', blob.blobId);
+  if (known !== undefined && text(known, 'state') === CONDEMNED) throw storeErrors.ServiceUnavailable();
+}
+
+export function* isBlobKnown({ blobId }: Query<'isBlobKnown'>): Program<boolean> {
+  const row = yield* first(
+    `select 1 as found from object where blob_id = ?
+     union all select 1 from part where blob_id = ?
+     union all select 1 from trash where content_id = ? limit 1`,
+    blobId,
+    blobId,
+    blobId,
+  );
+  return row !== undefined;
+}
+
+export function* condemnBlob({ blobId }: Command<'condemnBlob'>): Program<boolean> {
+  // First: a write under way has inserted the same record, so this waits for its end, and every later write for this.
+  yield* change(
+    `insert into blob (blob_id, size_bytes, state, verified_at_ms) values (?, 0, '${CONDEMNED}', ?)
+     on conflict do nothing`,
+    blobId,
+    NEVER_MS,
+  );
+  if (yield* isBlobKnown({ blobId })) {
+    yield* send(`delete from blob where blob_id = ? and state = '${CONDEMNED}'`, blobId);
+    return false;
+  }
+  yield* send(`update blob set state = '${CONDEMNED}', verified_at_ms = ? where blob_id = ?`, NEVER_MS, blobId);
+  return true;
 }
 
 export function* forgetBlob(blobId: string): Program<void> {
@@ -40,7 +80,7 @@ export function* blobsToVerify({ beforeMs, limit }: Query<'blobsToVerify'>): Pro
 
 export function* blobsNotGood({ after, limit }: Query<'blobsNotGood'>): Program<readonly BlobRecord[]> {
   const rows = yield* all(
-    `select blob_id, size_bytes, crc64nvme, state, verified_at_ms from blob where state <> 'good' and blob_id > ?
+    `select blob_id, size_bytes, crc64nvme, state, verified_at_ms from blob where state <> 'good' and state <> '${CONDEMNED}' and blob_id > ?
      order by blob_id limit ?`,
     after,
     limit,
@@ -50,7 +90,8 @@ export function* blobsNotGood({ after, limit }: Query<'blobsNotGood'>): Program<
 
 export function* findBlob({ blobId }: Query<'findBlob'>): Program<BlobRecord | null> {
   const row = yield* first(
-    'select blob_id, size_bytes, crc64nvme, state, verified_at_ms from blob where blob_id = ?',
+    `select blob_id, size_bytes, crc64nvme, state, verified_at_ms from blob
+     where blob_id = ? and state <> '${CONDEMNED}'`,
     blobId,
   );
   return row === undefined ? null : toBlobRecord(row);

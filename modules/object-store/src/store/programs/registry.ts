@@ -2,8 +2,10 @@ import type { CommandPrograms, QueryPrograms } from '../program.ts';
 import {
   blobsNotGood,
   blobsToVerify,
+  condemnBlob,
   findBlob,
   holdTrash,
+  isBlobKnown,
   isTrashHeld,
   noteVerified,
   objectsOfBlob,
@@ -86,13 +88,13 @@ import {
   forgetManifestParts,
   forgetTrash,
   hastenTrash,
-  isBlobKnown,
+  holdContent,
   isContentNeeded,
   neededBlobs,
   usageDrift,
 } from './upkeep-programs.ts';
 import { addTraffic, forgetUsage, noteBucketUsage, noteWorkspaceUsage, usageHistory } from './usage-programs.ts';
-import { releaseLease, takeLease } from './work-leases.ts';
+import { releaseLease, takeLease, workLeases } from './work-leases.ts';
 
 /** All commands of the store, by the name of their port method. */
 export const commandPrograms: CommandPrograms = {
@@ -120,6 +122,7 @@ export const commandPrograms: CommandPrograms = {
   touchAccessKeys,
   forgetTrash,
   hastenTrash,
+  holdContent,
   forgetManifestParts,
   forgetCompletedUploads,
   forgetNotifications,
@@ -130,6 +133,7 @@ export const commandPrograms: CommandPrograms = {
   forgetFailedNotifications,
   takeLease,
   releaseLease,
+  condemnBlob,
   noteVerified,
   holdTrash,
   releaseTrash,
@@ -205,6 +209,7 @@ export const queryPrograms: QueryPrograms = {
   usageHistory,
   storeKeys,
   sealedRows,
+  workLeases,
 };
 
 export type CommandName = keyof CommandPrograms;

@@ -12,7 +12,10 @@ type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name
 export function* dueTrash({ nowMs, limit }: Query<'dueTrash'>): Program<readonly TrashEntry[]> {
   const rows = yield* all(
     `select kind, content_id from trash where due_at_ms <= ?
-       and not exists (select 1 from trash_hold where until_ms > ?) order by due_at_ms, content_id limit ?`,
+       and not exists (select 1 from trash_hold where until_ms > ?)
+       and not exists (select 1 from content_read r where r.content_id = trash.content_id and r.until_ms > ?)
+     order by due_at_ms, content_id limit ?`,
+    nowMs,
     nowMs,
     nowMs,
     limit,
@@ -21,6 +24,19 @@ export function* dueTrash({ nowMs, limit }: Query<'dueTrash'>): Program<readonly
     kind: text(row, 'kind') === 'manifest' ? 'manifest' : 'blob',
     contentId: text(row, 'content_id'),
   }));
+}
+
+export function* holdContent({ holder, contentIds, nowMs, untilMs }: Command<'holdContent'>): Program<void> {
+  yield* change('delete from content_read where until_ms <= ?', nowMs);
+  for (const contentId of contentIds) {
+    yield* change(
+      `insert into content_read (content_id, holder, until_ms) values (?, ?, ?)
+       on conflict (content_id, holder) do update set until_ms = excluded.until_ms`,
+      contentId,
+      holder,
+      untilMs,
+    );
+  }
 }
 
 export function* forgetTrash({ removed, kept }: Command<'forgetTrash'>): Program<void> {
@@ -76,18 +92,6 @@ export function* forgetCompletedUploads({ beforeMs, limit }: Command<'forgetComp
     limit,
   );
   return rows.length;
-}
-
-export function* isBlobKnown({ blobId }: Query<'isBlobKnown'>): Program<boolean> {
-  const row = yield* first(
-    `select 1 as found from object where blob_id = ?
-     union all select 1 from part where blob_id = ?
-     union all select 1 from trash where content_id = ? limit 1`,
-    blobId,
-    blobId,
-    blobId,
-  );
-  return row !== undefined;
 }
 
 export function* isContentNeeded({ kind, contentId }: Query<'isContentNeeded'>): Program<boolean> {

@@ -1,7 +1,9 @@
-import type { WorkLeaseCommands } from '../../domain/ports/work-leases.ts';
-import { change, type Program } from '../program.ts';
+import type { HeldLease, WorkLeaseCommands, WorkLeaseQueries } from '../../domain/ports/work-leases.ts';
+import { all, change, type Program } from '../program.ts';
+import { integer, text } from '../row.ts';
 
 type Command<Name extends keyof WorkLeaseCommands> = Parameters<WorkLeaseCommands[Name]>[0];
+type Query<Name extends keyof WorkLeaseQueries> = Parameters<WorkLeaseQueries[Name]>[0];
 
 export function* takeLease({ name, holder, nowMs, untilMs }: Command<'takeLease'>): Program<boolean> {
   const rows = yield* change(
@@ -19,4 +21,16 @@ export function* takeLease({ name, holder, nowMs, untilMs }: Command<'takeLease'
 
 export function* releaseLease({ name, holder }: Command<'releaseLease'>): Program<void> {
   yield* change('delete from work_lease where name = ? and holder = ?', name, holder);
+}
+
+export function* workLeases({ nowMs }: Query<'workLeases'>): Program<readonly HeldLease[]> {
+  const rows = yield* all(
+    'select name, holder, expires_at_ms from work_lease where expires_at_ms > ? order by name',
+    nowMs,
+  );
+  return rows.map((row) => ({
+    name: text(row, 'name'),
+    holder: text(row, 'holder'),
+    untilMs: integer(row, 'expires_at_ms'),
+  }));
 }

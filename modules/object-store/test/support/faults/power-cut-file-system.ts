@@ -16,6 +16,10 @@ type Entries = Map<string, Entry>;
 interface Folder {
   entries: Entries;
   synced: Entries;
+  /** Syncs may end in another order than they began; each makes durable what was there when it began. */
+  syncsBegun: number;
+  /** The latest sync, by its begin, that has ended. */
+  syncsEnded: number;
 }
 
 /**
@@ -104,14 +108,18 @@ export class PowerCutFileSystem implements FileSystem {
   async #syncFolder(path: string, file: OpenFile): Promise<void> {
     const folder = this.#folder(path);
     const entries = new Map(folder.entries);
+    folder.syncsBegun += 1;
+    const number = folder.syncsBegun;
     await file.sync();
+    if (number < folder.syncsEnded) return;
+    folder.syncsEnded = number;
     folder.synced = entries;
   }
 
   #folder(path: string): Folder {
     const known = this.#folders.get(path);
     if (known !== undefined) return known;
-    const fresh: Folder = { entries: new Map(), synced: new Map() };
+    const fresh: Folder = { entries: new Map(), synced: new Map(), syncsBegun: 0, syncsEnded: 0 };
     this.#folders.set(path, fresh);
     return fresh;
   }
@@ -119,10 +127,10 @@ export class PowerCutFileSystem implements FileSystem {
 
 /** The disk at the moment of a power cut. */
 export class PowerCut {
-  readonly #folders: ReadonlyMap<string, Folder>;
+  readonly #folders: ReadonlyMap<string, Pick<Folder, 'entries' | 'synced'>>;
   readonly #root: string;
 
-  constructor(folders: ReadonlyMap<string, Folder>, root: string) {
+  constructor(folders: ReadonlyMap<string, Pick<Folder, 'entries' | 'synced'>>, root: string) {
     this.#folders = folders;
     this.#root = root;
   }

@@ -51,7 +51,7 @@ export class S3BlobWriter implements BlobWriter {
     try {
       await this.#tail;
       if (this.#uploadId === null) {
-        await upstream.put(key, Buffer.concat(this.#gathered));
+        await upstream.put(key, this.#gathered);
       } else {
         if (this.#gatheredBytes > 0) await this.#send(this.#takeGathered());
         await upstream.completeUpload(key, this.#uploadId, this.#parts);

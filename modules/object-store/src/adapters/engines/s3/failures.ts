@@ -2,6 +2,20 @@ import { S3ServiceException } from '@aws-sdk/client-s3';
 import { isAppError } from '@svc/errors';
 import { storeErrors } from '../../../errors.ts';
 
+/** An answer of the engine other than success. */
+export class EngineError extends Error {
+  readonly status: number;
+  /** Such as `NoSuchKey`; empty if the engine sent none. */
+  readonly code: string;
+
+  constructor(status: number, code: string) {
+    super(`the engine answered ${status} ${code}`.trimEnd());
+    this.name = 'EngineError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
 /** In seconds: a restarting engine is back after a few of these. */
 export const RETRY_AFTER = { 'retry-after': '5' } as const;
 
@@ -13,7 +27,7 @@ export function toStoreError(error: unknown): Error {
 }
 
 export function isAbsent(error: unknown): boolean {
-  return error instanceof S3ServiceException && (error.name === 'NoSuchKey' || statusOf(error) === 404);
+  return codeOf(error) === 'NoSuchKey' || statusOf(error) === 404;
 }
 
 /** Whether the engine answered at all, even with an error: then it is reachable. */
@@ -27,10 +41,16 @@ export function isOutOfRange(error: unknown): boolean {
 }
 
 function isFull(error: unknown): boolean {
-  if (!(error instanceof S3ServiceException)) return false;
-  return statusOf(error) === 507 || error.name === 'QuotaExceeded' || error.name === 'XMinioStorageFull';
+  const code = codeOf(error);
+  return statusOf(error) === 507 || code === 'QuotaExceeded' || code === 'XMinioStorageFull';
 }
 
 function statusOf(error: unknown): number | undefined {
+  if (error instanceof EngineError) return error.status;
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof EngineError) return error.code;
+  return error instanceof S3ServiceException ? error.name : undefined;
 }

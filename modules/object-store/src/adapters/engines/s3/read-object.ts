@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { storeErrors } from '../../../errors.ts';
 import type { ReadRange } from '../../../domain/ports/blob-store.ts';
 import { isAbsent, isOutOfRange, toStoreError } from './failures.ts';
@@ -29,13 +29,13 @@ export async function* readObject(upstream: Upstream, key: string, range: ReadRa
 
 async function open(upstream: Upstream, key: string, start: number, endExclusive: number): Promise<Readable> {
   try {
-    const { Body, ContentLength } = await upstream.get(key, `bytes=${start}-${endExclusive - 1}`);
-    if (!(Body instanceof Readable)) throw new Error('the engine sent no body');
-    if (ContentLength !== undefined && ContentLength !== endExclusive - start) {
-      Body.destroy();
+    const response = await upstream.get(key, start, endExclusive);
+    const { 'content-length': length } = response.headers;
+    if (length !== undefined && Number(length) !== endExclusive - start) {
+      response.destroy();
       throw storeErrors.DataLost({ details: { reason: 'a stored object is too short' } });
     }
-    return Body;
+    return response;
   } catch (error) {
     if (isAbsent(error)) {
       throw storeErrors.DataLost({ cause: error, details: { reason: 'a stored object is missing' } });

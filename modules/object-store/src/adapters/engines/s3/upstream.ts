@@ -4,16 +4,16 @@ import {
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
-  GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
-  PutObjectCommand,
   S3Client,
-  UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
 import { Availability } from './availability.ts';
+import { DataClient, type DataRequest } from './data-client.ts';
 import type { S3EngineOptions } from './options.ts';
 
 export interface UploadedPart {
@@ -21,17 +21,22 @@ export interface UploadedPart {
   ETag: string | undefined;
 }
 
-/** Requests to the engine, each bounded in time and attempts. */
+/**
+ * Requests to the engine, each bounded in time and attempts. Those that carry the bytes of blobs go through a client of
+ * our own, all others through the SDK.
+ */
 export class Upstream {
   readonly requestTimeoutMs: number;
   readonly availability: Availability;
   readonly #client: S3Client;
+  readonly #data: DataClient;
   readonly #bucket: string;
 
   constructor(options: S3EngineOptions) {
     this.requestTimeoutMs = options.requestTimeoutMs;
     this.availability = new Availability(options.clock);
     this.#bucket = options.bucket;
+    this.#data = new DataClient(options);
     const agent = { maxSockets: options.maxConnections, keepAlive: true };
     this.#client = new S3Client({
       region: options.region,
@@ -53,8 +58,8 @@ export class Upstream {
     });
   }
 
-  put(Key: string, Body: Uint8Array) {
-    return this.#send(() => this.#client.send(new PutObjectCommand({ Bucket: this.#bucket, Key, Body })));
+  async put(key: string, body: readonly Uint8Array[]): Promise<void> {
+    await this.#upload({ method: 'PUT', key, body });
   }
 
   async createUpload(Key: string): Promise<string> {
@@ -65,11 +70,13 @@ export class Upstream {
     return UploadId;
   }
 
-  async putPart(Key: string, UploadId: string, PartNumber: number, Body: Uint8Array): Promise<UploadedPart> {
-    const { ETag } = await this.#send(() =>
-      this.#client.send(new UploadPartCommand({ Bucket: this.#bucket, Key, UploadId, PartNumber, Body })),
-    );
-    return { PartNumber, ETag };
+  async putPart(key: string, uploadId: string, number: number, part: Uint8Array): Promise<UploadedPart> {
+    const parameters = [
+      { name: 'partNumber', value: String(number) },
+      { name: 'uploadId', value: uploadId },
+    ];
+    const { etag } = await this.#upload({ method: 'PUT', key, parameters, body: [part] });
+    return { PartNumber: number, ETag: etag };
   }
 
   completeUpload(Key: string, UploadId: string, Parts: UploadedPart[]) {
@@ -86,8 +93,10 @@ export class Upstream {
     );
   }
 
-  get(Key: string, Range: string) {
-    return this.#send(() => this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key, Range })));
+  /** Returns the response, whose body is the range; `endExclusive` is the first byte that is not sent. */
+  get(key: string, start: number, endExclusive: number): Promise<IncomingMessage> {
+    const headers = { range: `bytes=${start}-${endExclusive - 1}` };
+    return this.#send(() => this.#data.send({ method: 'GET', key, headers }));
   }
 
   head(Key: string) {
@@ -121,6 +130,16 @@ export class Upstream {
 
   close(): void {
     this.#client.destroy();
+    this.#data.close();
+  }
+
+  #upload(request: DataRequest): Promise<IncomingHttpHeaders> {
+    return this.#send(async () => {
+      const response = await this.#data.send(request);
+      const { headers } = response;
+      await finished(response.resume());
+      return headers;
+    });
   }
 
   #send<Result>(request: () => Promise<Result>): Promise<Result> {
