@@ -1,10 +1,13 @@
 // Command sandbox-agent is one static binary with several jobs, named by its first argument:
 //
-//	init   PID 1 inside a sandbox: processes, PTYs and files over one framed connection (PROTOCOL.md)
-//	bridge inside a sandbox, started by its engine: standard input and output as a connection to `init --bridged`
-//	host   beside the platform, as root: the mounts, namespaces, cgroups and runtime calls of the local driver
-//	unpack beside the platform, as root: one image layer from standard input into a folder
-//	pack   beside the platform: unpacked layers, the uppermost first, as one archive on standard output
+//	init    PID 1 inside a sandbox: processes, PTYs and files over one framed connection (PROTOCOL.md)
+//	bridge  inside a sandbox, started by its engine: standard input and output as a connection to `init --bridged`
+//	halt    inside a sandbox, started by its engine: ends every process but the helper
+//	install beside a sandbox, in an init container: copies this program into a volume
+//	probe   in a pod of its own: tries whether addresses are reached or blocked
+//	host    beside the platform, as root: the mounts, namespaces, cgroups and runtime calls of the local driver
+//	unpack  beside the platform, as root: one image layer from standard input into a folder
+//	pack    beside the platform: unpacked layers, the uppermost first, as one archive on standard output
 package main
 
 import (
@@ -37,6 +40,12 @@ func main() {
 		os.Exit(agent.Run(how == "--bridged"))
 	case "bridge":
 		os.Exit(bridge.Run())
+	case "halt":
+		os.Exit(agent.Halt(os.Args[2:]))
+	case "install":
+		os.Exit(agent.Install(os.Args[2:]))
+	case "probe":
+		os.Exit(agent.Probe(os.Args[2:]))
 	case "host":
 		os.Exit(host.Run(os.Args[2:]))
 	case "unpack":
@@ -44,7 +53,8 @@ func main() {
 	case "pack":
 		os.Exit(pack.Run(os.Args[2:]))
 	default:
-		os.Stderr.WriteString("usage: sandbox-agent init [--bridged | --boot] | bridge | host --run DIR | " +
+		os.Stderr.WriteString("usage: sandbox-agent init [--bridged | --boot] | bridge | halt GRACE-MS | install FILE | " +
+			"probe reached|blocked SECONDS ADDRESS:PORT... | host --run DIR | " +
 			"unpack FOLDER MAX-BYTES MAX-ENTRIES | pack LAYER...\n")
 		os.Exit(2)
 	}

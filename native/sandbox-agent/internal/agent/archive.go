@@ -18,6 +18,8 @@ const (
 	// Hard links beyond so many are sent as files of their own.
 	maxKnownLinks = 65_536
 	writePrefix   = ".svc-write-"
+	// createPrefix says, to those who watch, that there was no file before.
+	createPrefix  = writePrefix + "new-"
 	stagingPrefix = ".svc-tar-"
 )
 

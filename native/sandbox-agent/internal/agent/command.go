@@ -3,6 +3,7 @@ package agent
 import (
 	"os"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,10 @@ type command struct {
 	argv []string
 	env  []string
 	cwd  string
+	// as is nil for root.
+	as *syscall.Credential
+	// owner is nil for root; a terminal belongs to it.
+	owner *user
 }
 
 // resolveCommand turns a request into what execve needs. No argv means a login shell.
@@ -26,6 +31,13 @@ func resolveCommand(r *request) (*command, *failure) {
 		if name, value, found := strings.Cut(entry, "="); found {
 			env[name] = value
 		}
+	}
+	owner, failed := ownerOf(r)
+	if failed != nil {
+		return nil, failed
+	}
+	if owner != nil {
+		env["HOME"], env["USER"], env["LOGNAME"] = owner.home, owner.name, owner.name
 	}
 	if r.Tty != nil {
 		env["TERM"], env["COLORTERM"] = "xterm-256color", "truecolor"
@@ -56,6 +68,12 @@ func resolveCommand(r *request) (*command, *failure) {
 	cwd := r.Cwd
 	if cwd == "" {
 		cwd = usualDirectory(env["HOME"])
+		if owner != nil && isDirectory(owner.home) {
+			cwd = owner.home
+		}
+	}
+	if !strings.HasPrefix(cwd, "/") {
+		cwd = env["HOME"] + "/" + cwd
 	}
 	if !isDirectory(cwd) {
 		return nil, fail("INVALID_DIRECTORY", cwd+": not a directory")
@@ -64,7 +82,11 @@ func resolveCommand(r *request) (*command, *failure) {
 	for name, value := range env {
 		flat = append(flat, name+"="+value)
 	}
-	return &command{path: path, argv: argv, env: flat, cwd: cwd}, nil
+	made := &command{path: path, argv: argv, env: flat, cwd: cwd, owner: owner}
+	if owner != nil {
+		made.as = owner.credential()
+	}
+	return made, nil
 }
 
 func loginShell(env map[string]string) string {

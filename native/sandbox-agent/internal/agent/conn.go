@@ -14,6 +14,9 @@ const (
 	maxStreams      = 256
 )
 
+// features came after version 1 of the protocol. A sandbox keeps the helper that it was started with.
+var features = []string{"processes", "users", "attributes"}
+
 // conn is one connection of the platform. Streams are opened by the platform only.
 type conn struct {
 	agent   *agent
@@ -26,7 +29,7 @@ type conn struct {
 func (a *agent) serve(file *os.File) {
 	c := &conn{agent: a, file: file, streams: map[uint32]*stream{}}
 	defer c.close()
-	c.sendJSON(frame.Hello, 0, map[string]any{"protocol": protocolVersion, "pid": os.Getpid()})
+	c.sendJSON(frame.Hello, 0, map[string]any{"protocol": protocolVersion, "pid": os.Getpid(), "features": features})
 	reader := frame.NewReader(file)
 	for {
 		f, err := reader.Read()

@@ -29,7 +29,7 @@ func dialPort(s *stream, r *request) (any, *failure) {
 	inputOver := make(chan struct{})
 	go func() {
 		defer close(inputOver)
-		copyInput(s, socket)
+		copyInput(s, &chunkWriter{file: socket})
 		shutdownWrite(socket)
 	}()
 	over := make(chan struct{})
@@ -70,26 +70,26 @@ func sendOutput(s *stream, from *os.File) bool {
 // dialLoopback tries IPv4 and then IPv6: many development servers listen on one of them only.
 func dialLoopback(port uint16) (*os.File, error) {
 	four := &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}
-	socket, err := connectTo(unix.AF_INET, four)
+	socket, err := connectTo(unix.AF_INET, four, dialTimeout)
 	if err == nil {
 		return socket, nil
 	}
 	six := &unix.SockaddrInet6{Port: int(port)}
 	six.Addr[15] = 1
-	if socket, otherwise := connectTo(unix.AF_INET6, six); otherwise == nil {
+	if socket, otherwise := connectTo(unix.AF_INET6, six, dialTimeout); otherwise == nil {
 		return socket, nil
 	}
 	return nil, err
 }
 
-func connectTo(family int, address unix.Sockaddr) (*os.File, error) {
+func connectTo(family int, address unix.Sockaddr, limit time.Duration) (*os.File, error) {
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	err = unix.Connect(fd, address)
 	if err == unix.EINPROGRESS {
-		err = waitConnected(fd)
+		err = waitConnected(fd, limit)
 	}
 	if err != nil {
 		_ = unix.Close(fd)
@@ -99,11 +99,11 @@ func connectTo(family int, address unix.Sockaddr) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "port"), nil
 }
 
-func waitConnected(fd int) error {
+func waitConnected(fd int, limit time.Duration) error {
 	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
-	for deadline := time.Now().Add(dialTimeout); ; {
-		limit := unix.NsecToTimespec(int64(max(time.Until(deadline), 0)))
-		ready, err := unix.Ppoll(poll, &limit, nil)
+	for deadline := time.Now().Add(limit); ; {
+		left := unix.NsecToTimespec(int64(max(time.Until(deadline), 0)))
+		ready, err := unix.Ppoll(poll, &left, nil)
 		switch {
 		case err == unix.EINTR:
 			continue

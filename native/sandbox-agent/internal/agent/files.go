@@ -25,6 +25,8 @@ type entry struct {
 	Uid        uint32  `json:"uid"`
 	Gid        uint32  `json:"gid"`
 	Inode      uint64  `json:"inode"`
+	// Attributes are given on request.
+	Attributes map[string]string `json:"attributes,omitempty"`
 }
 
 func checkPath(name string) *failure {
@@ -34,7 +36,8 @@ func checkPath(name string) *failure {
 	return nil
 }
 
-func describe(directory string, name string) (entry, error) {
+// describe looks at the entry itself; attributes are those below the prefix, none without one.
+func describe(directory, name, attributes string) (entry, error) {
 	full := path.Join(directory, name)
 	var stat unix.Stat_t
 	if err := unix.Lstat(full, &stat); err != nil {
@@ -45,6 +48,9 @@ func describe(directory string, name string) (entry, error) {
 		if target, err := os.Readlink(full); err == nil {
 			e.LinkTarget = &target
 		}
+	}
+	if attributes != "" {
+		e.Attributes = readAttributes(full, attributes)
 	}
 	return e, nil
 }
@@ -70,7 +76,7 @@ func statFile(r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
 	}
-	e, err := describe(path.Dir(path.Clean(r.Path)), path.Base(path.Clean(r.Path)))
+	e, err := describe(path.Dir(path.Clean(r.Path)), path.Base(path.Clean(r.Path)), r.AttributesBelow)
 	if err != nil {
 		return nil, fromError(err)
 	}
@@ -88,12 +94,20 @@ func makeDirectory(r *request) (any, *failure) {
 	if isDirectory(r.Path) {
 		return map[string]any{"created": false}, nil
 	}
-	make := os.Mkdir
-	if r.Parents {
-		make = os.MkdirAll
+	owner, failed := ownerOf(r)
+	if failed != nil {
+		return nil, failed
 	}
-	if err := make(path.Clean(r.Path), mode); err != nil {
-		return nil, fromError(err)
+	name := path.Clean(r.Path)
+	if parent := path.Dir(name); !r.Parents && !isDirectory(parent) {
+		var stat unix.Stat_t
+		if err := unix.Stat(parent, &stat); err != nil {
+			return nil, fromError(err)
+		}
+		return nil, fail("NOT_A_DIRECTORY", parent+" is no directory")
+	}
+	if failed := makeDirectories(name, mode, owner); failed != nil {
+		return nil, failed
 	}
 	return map[string]any{"created": true}, nil
 }

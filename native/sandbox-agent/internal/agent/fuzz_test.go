@@ -26,7 +26,7 @@ func nowhere(t testing.TB) *conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	return &conn{agent: &agent{sessionTable: newSessionTable(), quit: make(chan struct{})}, file: file, streams: map[uint32]*stream{}}
+	return &conn{agent: &agent{sessionTable: newSessionTable(), processes: newProcessTable(), quit: make(chan struct{})}, file: file, streams: map[uint32]*stream{}}
 }
 
 // FuzzExtract: whatever an archive holds, it is written below its folder only, within its limits, and no descriptor stays open.

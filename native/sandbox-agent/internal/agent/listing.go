@@ -48,7 +48,7 @@ func listDirectory(r *request) (any, *failure) {
 	entries := make([]entry, 0, min(limit, len(keys)-start))
 	bytes, next := 0, ""
 	for index := start; index < len(keys); index++ {
-		e, err := describe(directory, keys[index][1:])
+		e, err := describe(directory, keys[index][1:], r.AttributesBelow)
 		if err != nil {
 			continue // removed while we looked
 		}

@@ -40,7 +40,7 @@ func (a *agent) startProcess(s *stream, r *request) (any, *failure) {
 	if r.Tty != nil {
 		return a.startTerminal(s, r, spec)
 	}
-	return a.runWithPipes(s, spec)
+	return a.runWithPipes(s, r, spec)
 }
 
 func (a *agent) spawn(spec *command, files []uintptr, attr *unix.SysProcAttr) (int, <-chan unix.WaitStatus, *failure) {
@@ -52,111 +52,65 @@ func (a *agent) spawn(spec *command, files []uintptr, attr *unix.SysProcAttr) (i
 	return pid, done, nil
 }
 
-// runWithPipes is one command without a terminal: stdout and stderr apart, in the order of arrival.
-func (a *agent) runWithPipes(s *stream, spec *command) (any, *failure) {
-	stdin, stdinChild, err := pipe(true)
-	if err != nil {
-		return nil, fromError(err)
-	}
-	defer stdin.Close()
-	stdout, stdoutChild, err := pipe(false)
-	if err != nil {
-		_ = stdinChild.Close()
-		return nil, fromError(err)
-	}
-	defer stdout.Close()
-	stderr, stderrChild, err := pipe(false)
-	if err != nil {
-		_ = stdinChild.Close()
-		_ = stdoutChild.Close()
-		return nil, fromError(err)
-	}
-	defer stderr.Close()
-	pid, done, failed := a.spawn(spec, []uintptr{stdinChild.Fd(), stdoutChild.Fd(), stderrChild.Fd()}, &unix.SysProcAttr{Setsid: true})
-	_, _, _ = stdinChild.Close(), stdoutChild.Close(), stderrChild.Close()
+// runWithPipes is one command without a terminal. It ends with its stream unless it is detached.
+func (a *agent) runWithPipes(s *stream, r *request, spec *command) (any, *failure) {
+	p, done, failed := a.startPiped(s, spec)
 	if failed != nil {
 		return nil, failed
 	}
-	s.event(map[string]any{"type": "started", "pid": pid, "path": spec.path})
+	// Whoever hears of the pid finds the process.
+	a.processes.add(&process{pid: p.pid, request: r, cwd: spec.cwd, piped: p}, p.finished)
+	s.event(map[string]any{"type": "started", "pid": p.pid, "path": spec.path})
+	go p.run(done)
+	killLater(p.pid, r.Timeout, p.exited)
+	if !r.Detached {
+		go p.killOnAbort(s)
+	}
 	go func() {
-		copyInput(s, stdin)
-		_ = stdin.Close()
-	}()
-	exited := make(chan struct{})
-	finished := make(chan struct{}, 2)
-	go func() { pumpPipe(s, channelStdout, stdout); finished <- struct{}{} }()
-	go func() { pumpPipe(s, channelStderr, stderr); finished <- struct{}{} }()
-	go killOnAbort(s, pid, exited)
-	obeySignals(s, pid, exited)
-	status := <-done
-	close(exited)
-	// What the command wrote is in the pipes already; a child that it left behind may hold them open for ever.
-	_ = stdout.SetReadDeadline(time.Now())
-	_ = stderr.SetReadDeadline(time.Now())
-	<-finished
-	<-finished
-	return resultOf(status), nil
-}
-
-// killOnAbort ends the command's process group when nobody listens any more.
-func killOnAbort(s *stream, pid int, exited <-chan struct{}) {
-	select {
-	case <-exited:
-		return
-	case <-s.done:
-	}
-	_ = unix.Kill(-pid, unix.SIGTERM)
-	select {
-	case <-exited:
-	case <-time.After(killDelay):
-		_ = unix.Kill(-pid, unix.SIGKILL)
-	}
-}
-
-func obeySignals(s *stream, pid int, exited <-chan struct{}) {
-	s.onControl(func(message controlMessage) {
-		signal, known := signals[message.Name]
-		if !known || message.Type != "signal" {
-			return
+		if copyInput(s, &p.input) || !r.Detached {
+			_ = p.stdin.Close()
 		}
+	}()
+	return p.serve(s)
+}
+
+// killLater kills the process group once its time is over, whoever follows it by then.
+func killLater(pid, timeoutMs int, exited <-chan struct{}) {
+	if timeoutMs <= 0 {
+		return
+	}
+	go func() {
+		over := time.NewTimer(time.Duration(timeoutMs) * time.Millisecond)
+		defer over.Stop()
 		select {
 		case <-exited:
-		default:
-			_ = unix.Kill(-pid, signal)
+		case <-over.C:
+			_ = unix.Kill(-pid, unix.SIGKILL)
 		}
-	})
+	}()
 }
 
-func copyInput(s *stream, to *os.File) {
+// copyInput answers true at the sender's end of input, false if the stream ended or the process takes no more.
+func copyInput(s *stream, to *chunkWriter) bool {
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-s.done:
+			to.wake()
+		case <-over:
+		}
+	}()
 	for {
 		payload, aborted := s.in.next()
 		if payload == nil || aborted {
-			return
+			return !aborted
 		}
-		if _, err := to.Write(payload[1:]); err != nil {
-			return
+		if !to.write(s, payload[1:]) {
+			return false
 		}
 		s.grant(len(payload))
 		frame.Recycle(payload)
-	}
-}
-
-func pumpPipe(s *stream, channel byte, from *os.File) {
-	buffer := make([]byte, dataHead+pipeChunk)
-	for {
-		n, err := from.Read(buffer[dataHead:])
-		if n > 0 && !s.sendData(channel, buffer, n) {
-			return
-		}
-		if os.IsTimeout(err) {
-			for n := readNow(from, buffer[dataHead:]); n > 0 && s.sendData(channel, buffer, n); {
-				n = readNow(from, buffer[dataHead:])
-			}
-			return
-		}
-		if err != nil {
-			return
-		}
 	}
 }
 

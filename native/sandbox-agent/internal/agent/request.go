@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/cgroup"
 )
 
 // request is the payload of an open frame; each operation reads the fields it knows.
@@ -18,6 +20,13 @@ type request struct {
 	Linger  int               `json:"linger_ms"`
 	Grace   int               `json:"grace_ms"`
 
+	Detached bool   `json:"detached"`
+	Tag      string `json:"tag"`
+	Pid      int    `json:"pid"`
+	Timeout  int    `json:"timeout_ms"`
+	User     string `json:"user"`
+	Signal   string `json:"signal"`
+
 	Path      string `json:"path"`
 	Target    string `json:"target"`
 	Offset    int64  `json:"offset"`
@@ -31,6 +40,9 @@ type request struct {
 	Overwrite bool   `json:"overwrite"`
 
 	When *precondition `json:"when"`
+
+	Attributes      map[string]string `json:"attributes"`
+	AttributesBelow string            `json:"attributes_below"`
 
 	MaxEntries int64 `json:"max_entries"`
 	MaxBytes   int64 `json:"max_bytes"`
@@ -66,6 +78,18 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 	switch r.Op {
 	case "process.start":
 		return a.startProcess(s, r)
+	case "process.list":
+		return a.listProcesses(), nil
+	case "process.attach":
+		return a.attachProcess(s, r)
+	case "process.input":
+		return a.typeToProcess(s, r)
+	case "process.close_input":
+		return a.closeInput(r)
+	case "process.signal":
+		return a.signalProcess(r)
+	case "process.resize":
+		return a.resizeProcess(r)
 	case "session.attach":
 		return a.attachSession(s, r)
 	case "session.screen":
@@ -74,6 +98,10 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 		return a.listSessions(), nil
 	case "session.kill":
 		return a.killSession(r)
+	case "user.get":
+		return getUser(r)
+	case "user.ensure":
+		return ensureUser(r)
 	case "file.list":
 		return listDirectory(r)
 	case "file.stat":
@@ -96,11 +124,24 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 		return watchFiles(s, r)
 	case "port.dial":
 		return dialPort(s, r)
+	case "sftp":
+		return serveSftp(s)
+	case "usage":
+		return readUsage()
 	case "shutdown":
 		a.shutdown()
 		return map[string]any{}, nil
 	}
 	return nil, fail("UNKNOWN_OPERATION", "unknown operation "+r.Op)
+}
+
+// readUsage says what the sandbox uses, for an engine that does not measure it.
+func readUsage() (any, *failure) {
+	group, err := cgroup.Own()
+	if err != nil {
+		return nil, fromError(err)
+	}
+	return group.Usage(), nil
 }
 
 // fromError maps what the kernel said to the codes of PROTOCOL.md.

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -37,12 +38,13 @@ func Run(bridged bool) int {
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(memoryGoal)
 	hideFromSandbox()
+	forgetCluster()
 	listener, err := listen(bridged)
 	if err != nil {
 		os.Stderr.WriteString("sandbox-agent: " + err.Error() + "\n")
 		return 1
 	}
-	a := &agent{listener: listener, reaper: reap.New(), sessionTable: newSessionTable(), quit: make(chan struct{})}
+	a := &agent{listener: listener, reaper: reap.New(), sessionTable: newSessionTable(), processes: newProcessTable(), quit: make(chan struct{})}
 	if bridged {
 		a.admits = bridge.FromOutside
 	}
@@ -76,8 +78,9 @@ type agent struct {
 	reaper      *reap.Reaper
 	connections atomic.Int32
 	*sessionTable
-	quit chan struct{}
-	once atomic.Bool
+	processes *processTable
+	quit      chan struct{}
+	once      atomic.Bool
 }
 
 func (a *agent) shutdown() {
@@ -109,6 +112,17 @@ func (a *agent) accept() {
 			defer a.connections.Add(-1)
 			a.serve(os.NewFile(uintptr(fd), "platform"))
 		}()
+	}
+}
+
+// forgetCluster removes the variables by which a kubelet tells every container where the API server is: a program would
+// take them for a sign that it may call it.
+func forgetCluster() {
+	for _, each := range os.Environ() {
+		name, _, _ := strings.Cut(each, "=")
+		if strings.HasPrefix(name, "KUBERNETES_SERVICE_") || strings.HasPrefix(name, "KUBERNETES_PORT") {
+			_ = os.Unsetenv(name)
+		}
 	}
 }
 

@@ -17,6 +17,15 @@ const (
 // terminateAll asks every process of the sandbox to end and waits for it. What stays is killed by the kernel when PID 1
 // returns. Interactive shells ignore SIGTERM, so what ignores it is hung up instead; what handles it is left to do so.
 func (a *agent) terminateAll() {
+	signalOthers()
+	for deadline := time.Now().Add(shutdownGrace); time.Now().Before(deadline); time.Sleep(shutdownPoll) {
+		if !othersAlive() {
+			return
+		}
+	}
+}
+
+func signalOthers() {
 	_ = unix.Kill(-1, unix.SIGTERM)
 	eachOther(func(pid int) bool {
 		if ignoresTermination(pid) {
@@ -25,11 +34,6 @@ func (a *agent) terminateAll() {
 		return true
 	})
 	_ = unix.Kill(-1, unix.SIGCONT)
-	for deadline := time.Now().Add(shutdownGrace); time.Now().Before(deadline); time.Sleep(shutdownPoll) {
-		if !othersAlive() {
-			return
-		}
-	}
 }
 
 func othersAlive() bool {
@@ -41,14 +45,15 @@ func othersAlive() bool {
 	return found
 }
 
-// eachOther visits every process but this one until it is told that this was enough.
+// eachOther visits every process but the helper and this one until it is told that this was enough.
 func eachOther(visit func(pid int) bool) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return
 	}
+	self := os.Getpid()
 	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil && pid != 1 && !visit(pid) {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil && pid != 1 && pid != self && !visit(pid) {
 			return
 		}
 	}

@@ -25,7 +25,7 @@ type terminal struct {
 	master *os.File
 	ring   *ring
 	exited chan struct{}
-	typing sync.Mutex
+	input  chunkWriter
 	typed  atomic.Bool
 	mu     sync.Mutex
 	result exitResult
@@ -46,9 +46,18 @@ func (a *agent) startTerminal(s *stream, r *request, spec *command) (any, *failu
 		a.release(r.Session)
 		return nil, failed
 	}
+	a.processes.add(&process{pid: t.pid, request: r, cwd: spec.cwd, terminal: t}, t.exited)
+	killLater(t.pid, r.Timeout, t.exited)
 	zero := uint64(0)
 	if r.Session != "" {
 		return a.keep(r, t).serve(s, &zero)
+	}
+	if r.Detached {
+		go func() {
+			<-t.exited
+			t.hangUp()
+		}()
+		return t.serve(s, &zero)
 	}
 	result, failed := t.serve(s, &zero)
 	t.hangUp()
@@ -61,13 +70,17 @@ func (a *agent) newTerminal(spec *command, size windowSize, ringBytes int) (*ter
 		return nil, fromError(err)
 	}
 	fd := slave.Fd()
-	pid, done, failed := a.spawn(spec, []uintptr{fd, fd, fd}, &unix.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0})
+	if spec.owner != nil {
+		_ = unix.Fchown(int(fd), spec.owner.uid, spec.owner.gid) // else programs cannot open it by name
+	}
+	pid, done, failed := a.spawn(spec, []uintptr{fd, fd, fd}, &unix.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, Credential: spec.as})
 	_ = slave.Close()
 	if failed != nil {
 		_ = master.Close()
 		return nil, failed
 	}
 	t := &terminal{pid: pid, path: spec.path, master: master, ring: newRing(ringBytes), exited: make(chan struct{}), size: size}
+	t.input = chunkWriter{file: master, before: func() { t.typed.Store(true) }}
 	t.ring.mark(size)
 	go t.pump()
 	go func() {
@@ -124,7 +137,7 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 		case <-over:
 		}
 		t.ring.detach(reader)
-		_ = t.master.SetWriteDeadline(time.Now()) // wakes this stream's write, should it wait; another's goes on
+		t.input.wake()
 	}()
 	s.onControl(t.obey)
 	go t.takeInput(s)
@@ -155,33 +168,12 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 func (t *terminal) takeInput(s *stream) {
 	for {
 		payload, aborted := s.in.next()
-		if payload == nil || aborted || !t.typeChunk(s, payload[1:]) {
+		if payload == nil || aborted || !t.input.write(s, payload[1:]) {
 			return
 		}
 		s.grant(len(payload))
 		frame.Recycle(payload)
 	}
-}
-
-func (t *terminal) typeChunk(s *stream, chunk []byte) bool {
-	t.typing.Lock()
-	defer t.typing.Unlock()
-	for len(chunk) > 0 {
-		// First the deadline, then the look: a stream that ends closes `done` before it sets its own.
-		_ = t.master.SetWriteDeadline(time.Time{})
-		select {
-		case <-s.done:
-			return false
-		default:
-		}
-		t.typed.Store(true)
-		n, err := t.master.Write(chunk)
-		chunk = chunk[n:]
-		if err != nil && !os.IsTimeout(err) {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *terminal) obey(message controlMessage) {

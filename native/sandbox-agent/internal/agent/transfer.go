@@ -8,6 +8,9 @@ import (
 	"svc.dev/sandbox-agent/internal/frame"
 )
 
+// maxUnsized: the whole of such a file is in memory at once.
+const maxUnsized = 1 << 20
+
 // readFile sends the stat as an event, then the bytes from offset, at most length.
 func readFile(s *stream, r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
@@ -23,6 +26,13 @@ func readFile(s *stream, r *request) (any, *failure) {
 	if failed != nil {
 		return nil, failed
 	}
+	var content []byte // of a file that says nothing of its size
+	if stat.Size == 0 {
+		if content, failed = readUnsized(fd, r.Path); failed != nil {
+			return nil, failed
+		}
+		stat.Size = int64(len(content))
+	}
 	e := entryOf(path.Base(path.Clean(r.Path)), stat)
 	s.event(map[string]any{"type": "stat", "entry": e})
 	left := max(stat.Size-r.Offset, 0)
@@ -33,7 +43,13 @@ func readFile(s *stream, r *request) (any, *failure) {
 	buffer := make([]byte, dataHead+min(left, frame.MaxDataBytes))
 	sent := int64(0)
 	for left > 0 {
-		n, err := unix.Pread(fd, buffer[dataHead:dataHead+int(min(left, int64(len(buffer)-dataHead)))], offset)
+		piece := buffer[dataHead : dataHead+int(min(left, int64(len(buffer)-dataHead)))]
+		n, err := 0, error(nil)
+		if content != nil {
+			n = copy(piece, content[min(offset, int64(len(content))):])
+		} else {
+			n, err = unix.Pread(fd, piece, offset)
+		}
 		if err == unix.EINTR {
 			continue
 		}
@@ -49,6 +65,27 @@ func readFile(s *stream, r *request) (any, *failure) {
 		offset, left, sent = offset+int64(n), left-int64(n), sent+int64(n)
 	}
 	return map[string]any{"bytes": sent}, nil
+}
+
+// readUnsized reads what procfs and sysfs make up when they are asked, whose size is 0. It answers nil for an empty file.
+func readUnsized(fd int, name string) ([]byte, *failure) {
+	var content []byte
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(fd, buffer)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EAGAIN || err == nil && n == 0: // the former of a queue, such as /proc/kmsg
+			return content, nil
+		case err != nil:
+			return nil, fromError(err)
+		}
+		content = append(content, buffer[:n]...)
+		if len(content) > maxUnsized {
+			return nil, fail("NOT_A_FILE", name+" does not say its size and is too long")
+		}
+	}
 }
 
 func regular(fd int, name string) (*unix.Stat_t, *failure) {

@@ -32,6 +32,8 @@ type fileChange struct {
 	From       string `json:"from,omitempty"`
 	IsDir      bool   `json:"is_dir"`
 	Reason     string `json:"reason,omitempty"`
+	// Written: by the platform, whole, in one step.
+	Written bool `json:"written,omitempty"`
 }
 
 // watcher follows a folder, or a tree of them, by inotify. What the platform does not take in time waits in the kernel's
@@ -187,8 +189,11 @@ func (w *watcher) arrived(full string, isDir bool) {
 	if w.left != nil && !isTemporary(w.left.Path) {
 		moved.Type, moved.From = "moved", w.left.Path
 		w.renameBelow(w.left.Path, full)
-	} else if w.left != nil && !isDir {
-		moved.Type = "changed" // written through the platform, in whose hands it had another name
+	} else if w.left != nil && !isDir { // written through the platform, in whose hands it had another name
+		moved.Written = true
+		if !strings.Contains(w.left.Path, "/"+createPrefix) {
+			moved.Type = "changed"
+		}
 	}
 	w.left = nil
 	w.add(moved)

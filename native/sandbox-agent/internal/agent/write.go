@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"sync"
@@ -22,6 +21,8 @@ type writing struct {
 	name   string
 	shown  string
 	when   *precondition
+	// owner of a new file; nil for root.
+	owner *user
 }
 
 // writeFile takes the stream's data until eof and puts it in place at once: a reset or a full disk leaves the old file.
@@ -29,10 +30,14 @@ func writeFile(s *stream, r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
 	}
+	owner, failed := ownerOf(r)
+	if failed != nil {
+		return nil, failed
+	}
 	target := path.Clean(r.Path)
 	if r.Parents {
-		if err := os.MkdirAll(path.Dir(target), 0o755); err != nil {
-			return nil, fromError(err)
+		if failed := makeDirectories(path.Dir(target), 0o755, owner); failed != nil {
+			return nil, failed
 		}
 	}
 	if resolved, err := filepath.EvalSymlinks(target); err == nil {
@@ -43,7 +48,7 @@ func writeFile(s *stream, r *request) (any, *failure) {
 		return nil, fromError(err)
 	}
 	defer unix.Close(folder)
-	w := &writing{folder: folder, name: path.Base(target), shown: target, when: r.When}
+	w := &writing{folder: folder, name: path.Base(target), shown: target, when: r.When, owner: owner}
 	old, failed := w.look()
 	if failed != nil {
 		return nil, failed
@@ -84,7 +89,11 @@ func (w *writing) replace(s *stream, r *request, old *unix.Stat_t) (any, *failur
 	if r.Mode != nil {
 		mode = uint32(*r.Mode) & 0o7777
 	}
-	temporary := temporaryName(writePrefix)
+	prefix := writePrefix
+	if old == nil {
+		prefix = createPrefix
+	}
+	temporary := temporaryName(prefix)
 	defer leaveWord(path.Dir(w.shown), temporary)()
 	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	fd, err := unix.Openat(w.folder, temporary, flags, 0o600)
@@ -95,9 +104,14 @@ func (w *writing) replace(s *stream, r *request, old *unix.Stat_t) (any, *failur
 	failed := receive(s, fd)
 	if failed == nil && old != nil {
 		failed = orNil(unix.Fchown(fd, int(old.Uid), int(old.Gid)))
+	} else if failed == nil && w.owner != nil {
+		failed = orNil(unix.Fchown(fd, w.owner.uid, w.owner.gid))
 	}
 	if failed == nil {
 		failed = orNil(unix.Fchmod(fd, mode))
+	}
+	if failed == nil {
+		failed = writeAttributes(fd, r.Attributes)
 	}
 	var stat unix.Stat_t
 	if failed == nil {

@@ -55,6 +55,9 @@ func mountAll(p *Plan, tree int) error {
 			return failed("make "+name+" read-only", err)
 		}
 	}
+	if err := ownBootID(root); err != nil {
+		return failed("make a boot ID", err)
+	}
 	return pivot(root)
 }
 

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/cgroup"
 )
 
 const (
-	unifiedMount  = "/sys/fs/cgroup"
+	unifiedMount  = cgroup.UnifiedMount
 	cgroupParent  = "svc-sandboxes"
 	cpuPeriodUs   = 100_000
 	killAttempts  = 500
@@ -92,38 +94,8 @@ func cgroupMounts() (map[string]string, string, error) {
 	if err != nil {
 		return nil, "", step("read mountinfo", err)
 	}
-	mounts, options := cgroupMountsIn(string(content))
+	mounts, options := cgroup.Mounts(string(content))
 	return mounts, options, nil
-}
-
-// cgroupMountsIn: controller (or `unified`) -> mount point, and the options of v2. The first mount of each counts, which is the system's own: later
-// ones are other software's, and may lie on top of one another.
-func cgroupMountsIn(mountinfo string) (map[string]string, string) {
-	found, options := map[string]string{}, ""
-	note := func(name, point string) {
-		if _, known := found[name]; !known {
-			found[name] = point
-		}
-	}
-	for line := range strings.Lines(mountinfo) {
-		before, after, cut := strings.Cut(strings.TrimSpace(line), " - ")
-		fields, tail := strings.Fields(before), strings.Fields(after)
-		if !cut || len(fields) < 5 || len(tail) < 3 {
-			continue
-		}
-		switch tail[0] {
-		case "cgroup2":
-			note("unified", fields[4])
-			options = tail[2] // the same for each mount of it
-		case "cgroup":
-			for _, option := range strings.Split(tail[2], ",") {
-				if slices.Contains([]string{"memory", "pids", "cpu", "cpuacct", "freezer"}, option) {
-					note(option, fields[4])
-				}
-			}
-		}
-	}
-	return found, options
 }
 
 // showUnified covers /sys/fs/cgroup with a bare v2 mount, here only, since crun refuses v1 and hybrid layouts.
@@ -298,41 +270,13 @@ func removeGroup(directory string) error {
 	return err
 }
 
-func (l *cgroupLayout) number(controller, sandbox, file string) int64 {
-	directory, _ := l.directory(controller, sandbox)
-	content, err := os.ReadFile(directory + "/" + file)
-	if err != nil {
-		return -1
-	}
-	value, err := strconv.ParseInt(strings.TrimSpace(string(content)), 10, 64)
-	if err != nil {
-		return -1
-	}
-	return value
-}
-
-// field reads `name value` lines, such as memory.events and cpu.stat.
-func (l *cgroupLayout) field(controller, sandbox, file, name string) int64 {
-	directory, _ := l.directory(controller, sandbox)
-	content, err := os.ReadFile(directory + "/" + file)
-	if err != nil {
-		return -1
-	}
-	for line := range strings.Lines(string(content)) {
-		fields := strings.Fields(line)
-		if len(fields) == 2 && fields[0] == name {
-			if value, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
-				return value
-			}
+// group is the sandbox's group as its counters are read.
+func (l *cgroupLayout) group(sandbox string) cgroup.Group {
+	group := cgroup.Group{}
+	for controller := range l.hierarchies {
+		if directory, found := l.directory(controller, sandbox); found {
+			group[controller] = directory
 		}
 	}
-	return -1
-}
-
-// oomKills counts the processes that the kernel killed for this group's memory limit.
-func (l *cgroupLayout) oomKills(sandbox string) int64 {
-	if l.version == "v2" {
-		return l.field("unified", sandbox, "memory.events", "oom_kill")
-	}
-	return l.field("memory", sandbox, "memory.oom_control", "oom_kill")
+	return group
 }

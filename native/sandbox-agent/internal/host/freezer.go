@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"svc.dev/sandbox-agent/internal/cgroup"
 )
 
 const (
@@ -70,7 +72,7 @@ func (l *cgroupLayout) thaw(sandbox string) error {
 
 func (l *cgroupLayout) frozen(sandbox string) bool {
 	if l.version == "v2" {
-		return l.field("unified", sandbox, "cgroup.events", "frozen") == 1
+		return l.group(sandbox).Field(cgroup.Unified, "cgroup.events", "frozen") == 1
 	}
 	directory, found := l.directory("freezer", sandbox)
 	if !found {

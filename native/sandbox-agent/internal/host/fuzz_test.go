@@ -23,6 +23,7 @@ const samplePlan = `{"id":1,"op":"start","sandbox":"sbx_one","plan":{"runtime_ki
 func FuzzPlan(f *testing.F) {
 	f.Add([]byte(samplePlan))
 	f.Add([]byte(`{"op":"start","sandbox":"../x","plan":{"config":null}}`))
+	f.Add([]byte(`{"op":"restrict","sandbox":"sbx_a","nft":"/x","rules":"table inet x"}`))
 	f.Add([]byte(`{"op":"adjust","sandbox":"sbx_a","limits":{},"files":{"etc/hosts":"x"}}`))
 	f.Add([]byte(`{"plan":{"config":{"linux":{"namespaces":7,"seccomp":{}},"mounts":null},"network":{"network":"1.2.3","gateway":"256.0.0.1"}}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/cgroup"
 )
 
 // mountPoints of a place, the upper ones first; those of the layers lie in /layers.
@@ -79,7 +81,7 @@ func (h *host) inspect(sandbox string) (*report, error) {
 	if err != nil {
 		return &report{state: state{Sandbox: sandbox, Slot: -1}}, nil
 	}
-	return &report{state: *s, Alive: alive(s), Paused: h.cgroups.frozen(sandbox), OomKills: h.cgroups.oomKills(sandbox)}, nil
+	return &report{state: *s, Alive: alive(s), Paused: h.cgroups.frozen(sandbox), OomKills: h.cgroups.group(sandbox).OOMKills()}, nil
 }
 
 func (h *host) list() (any, error) {
@@ -107,19 +109,16 @@ func (h *host) stats(sandbox string) (any, error) {
 		return nil, step("read the state", err)
 	}
 	l := &h.cgroups
-	out := map[string]any{"alive": alive(s), "oom_kills": l.oomKills(sandbox)}
-	if l.version == "v2" {
-		out["memory_bytes"] = l.number("unified", sandbox, "memory.current")
-		out["pids"] = l.number("unified", sandbox, "pids.current")
-		out["cpu_us"] = l.field("unified", sandbox, "cpu.stat", "usage_usec")
-	} else {
-		out["memory_bytes"] = l.number("memory", sandbox, "memory.usage_in_bytes")
-		out["pids"] = l.number("pids", sandbox, "pids.current")
-		if used := l.number("cpuacct", sandbox, "cpuacct.usage"); used >= 0 {
-			out["cpu_us"] = used / 1000
-		} else {
-			out["cpu_us"] = cpuMicroseconds(l.processes(sandbox))
-		}
+	usage := l.group(sandbox).Usage()
+	if l.version != "v2" && usage.CPUMicroseconds == cgroup.Unknown {
+		usage.CPUMicroseconds = cpuMicroseconds(l.processes(sandbox))
+	}
+	out := map[string]any{
+		"alive":        alive(s),
+		"oom_kills":    usage.OOMKills,
+		"memory_bytes": usage.MemoryBytes,
+		"pids":         usage.Pids,
+		"cpu_us":       usage.CPUMicroseconds,
 	}
 	if s.Kind == "runsc" {
 		out["pids"] = -1 // those of gVisor itself, and one that stands for each inside

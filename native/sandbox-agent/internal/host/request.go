@@ -17,6 +17,8 @@ type request struct {
 	Signal  int    `json:"signal"`
 	Timeout int    `json:"timeout_ms"`
 	Rules   string `json:"rules"`
+	// Of restrict, with the rules of one sandbox.
+	Nft string `json:"nft"`
 	// Of adjust.
 	Hostname string            `json:"hostname"`
 	Limits   *limits           `json:"limits"`
@@ -138,6 +140,11 @@ func (h *host) handle(r *request) (any, error) {
 			return nil, step("read a request", errors.New("no limits"))
 		}
 		return h.adjust(r)
+	case "restrict":
+		if r.Nft == "" || r.Rules == "" {
+			return nil, step("read a request", errors.New("no rules"))
+		}
+		return h.replaceRestriction(r)
 	case "inspect":
 		return h.inspect(r.Sandbox)
 	case "stats":

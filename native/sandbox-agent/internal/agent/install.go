@@ -1,0 +1,46 @@
+package agent
+
+import (
+	"io"
+	"os"
+)
+
+const programMode = 0o555
+
+// Install copies this program to the given file, which appears complete or not at all: an init container brings it into
+// a volume of a pod.
+func Install(arguments []string) int {
+	if len(arguments) != 1 {
+		os.Stderr.WriteString("usage: sandbox-agent install FILE\n")
+		return 2
+	}
+	if err := copyProgram(arguments[0]); err != nil {
+		os.Stderr.WriteString("sandbox-agent: " + err.Error() + "\n")
+		return 1
+	}
+	return 0
+}
+
+func copyProgram(target string) error {
+	source, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	partial := target + ".partial"
+	file, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, programMode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, source)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(partial, target)
+	}
+	if err != nil {
+		_ = os.Remove(partial)
+	}
+	return err
+}

@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+
+	"svc.dev/sandbox-agent/internal/frame"
+)
+
+// A stream that leaves a process in the middle of its output gets nothing behind its end, which the platform would take
+// for a violation.
+func TestNothingFollowsTheEndOfAStreamThatLeaves(t *testing.T) {
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &conn{agent: &agent{}, file: theirs, streams: map[uint32]*stream{}}
+	const streams = 60
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		over := map[uint32]bool{}
+		reader := frame.NewReader(ours)
+		for {
+			f, err := reader.Read()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if f.Stream != 0 && over[f.Stream] {
+				t.Errorf("a frame of type %d follows the end of stream %d", f.Type, f.Stream)
+			}
+			over[f.Stream] = f.Type == frame.End
+		}
+	}()
+	p := &piped{exited: make(chan struct{}), finished: make(chan struct{})}
+	stop := make(chan struct{})
+	var busy sync.WaitGroup
+	repeat := func(work func()) {
+		busy.Add(1)
+		go func() {
+			defer busy.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					work()
+				}
+			}
+		}()
+	}
+	for _, channel := range []byte{channelStdout, channelStderr} {
+		buffer := make([]byte, dataHead+16)
+		repeat(func() { p.send(channel, buffer, 16) })
+	}
+	for range 4 { // others write to the connection, so that a frame waits for its turn
+		repeat(func() { _ = c.send(frame.Pong, 0, nil) })
+	}
+	for id := uint32(1); id <= streams; id++ {
+		s := newStream(c, id)
+		p.listen(s)
+		done := make(chan struct{})
+		go func() {
+			_, failed := p.serve(s)
+			c.finish(s, nil, failed)
+			close(done)
+		}()
+		for s.out.has(frame.WindowBytes) { // until it receives something
+			runtime.Gosched()
+		}
+		s.abort()
+		<-done
+	}
+	close(stop)
+	busy.Wait()
+	_ = theirs.Close()
+	<-ended
+	_ = ours.Close()
+}
