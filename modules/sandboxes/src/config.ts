@@ -106,6 +106,66 @@ const dockerSchema = Type.Object({
     description: 'First two octets of the IPv4 networks created for sandboxes',
   }),
 });
+
+const objectName = '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$';
+
+const kubernetesSchema = Type.Object({
+  kubeconfig: Type.Optional(
+    Type.String({
+      pattern: '^/',
+      maxLength: 500,
+      description: "Path of a kubeconfig; by default, the service account of the platform's own pod",
+    }),
+  ),
+  context: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description: 'Context of the kubeconfig; defaults to its current one',
+    }),
+  ),
+  namespace: Type.String({
+    default: 'svc-sandboxes',
+    pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+    description: 'Namespace of the pods; must exist and hold nothing else',
+  }),
+  helper_image: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description: "Image that brings the helper into each pod, such as the platform's own; required by this driver",
+    }),
+  ),
+  pull_secret: Type.Optional(
+    Type.String({
+      pattern: objectName,
+      description: 'Secret in the namespace with the credentials for pulling images',
+    }),
+  ),
+  runtime_class: Type.Optional(
+    Type.String({ pattern: objectName, description: "RuntimeClass of sandboxes; defaults to the cluster's" }),
+  ),
+  gvisor_runtime_class: Type.Optional(
+    Type.String({ pattern: objectName, description: 'RuntimeClass of sandboxes with isolation gvisor' }),
+  ),
+  user_namespaces: Type.Boolean({
+    default: true,
+    description: 'Whether to map root of a sandbox to another user; false for nodes that do not support hostUsers',
+  }),
+  denied_networks: Type.Array(Type.String({ pattern: '^[0-9]{1,3}(\\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$' }), {
+    default: [],
+    maxItems: 100,
+    description:
+      'Further IPv4 networks that sandboxes must not reach, such as nodes or an API server with public addresses',
+  }),
+  network_policies: Type.Union([Type.Literal('verify'), Type.Literal('trust')], {
+    default: 'verify',
+    description:
+      'verify tries at each start whether the cluster enforces network policies and refuses to run sandboxes if not; ' +
+      'trust takes it for granted',
+  }),
+});
+
 const warmPoolSchema = Type.Object(
   {
     image: imageName,
@@ -121,11 +181,12 @@ const warmPoolSchema = Type.Object(
 
 /** The `sandboxes` section of the configuration. */
 export const sandboxesConfigSchema = Type.Object({
-  driver: Type.Union([Type.Literal('local'), Type.Literal('docker')], {
+  driver: Type.Union([Type.Literal('local'), Type.Literal('docker'), Type.Literal('kubernetes')], {
     default: 'local',
-    description: 'Where sandboxes run: on this machine, or in a Docker Engine',
+    description: 'Where sandboxes run: on this machine, in a Docker Engine, or in a Kubernetes cluster',
   }),
   docker: dockerSchema,
+  kubernetes: kubernetesSchema,
   runtime: Type.Union([Type.Literal('auto'), Type.Literal('builtin'), Type.Literal('crun'), Type.Literal('runc')], {
     default: 'auto',
     description: 'Runtime of the local driver: builtin (auto), or the OCI runtime crun or runc',
@@ -146,6 +207,12 @@ export const sandboxesConfigSchema = Type.Object({
   ),
   max_per_caller: amount(20, 0, 100_000, 'Maximum sandboxes per caller'),
   max_running: amount(2000, 1, 16_000, 'Maximum running sandboxes per node'),
+  drain_notice_seconds: amount(
+    30,
+    0,
+    86_400,
+    'Time between the notice of a drain to the sandboxes of a node and their stop',
+  ),
   max_snapshots_per_caller: amount(20, 0, 100_000, 'Maximum snapshots per caller'),
   max_per_guest: amount(1, 0, 1000, 'Maximum sandboxes per guest'),
   guest_lifetime_seconds: amount(900, 60, 86_400, "Time after which a guest's sandbox is deleted"),
@@ -215,6 +282,15 @@ export const sandboxesConfigSchema = Type.Object({
   }),
   max_commands: amount(64, 1, 120, 'Maximum concurrent exec commands per sandbox'),
   max_terminals: amount(64, 1, 200, 'Maximum open terminals and commands per sandbox'),
+  ssh: Type.Object({
+    port: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 65_535,
+        description: 'Port of the SSH listener for sandboxes; off by default, 0 = any free port',
+      }),
+    ),
+  }),
   events: Type.Object({
     kept_days: amount(7, 1, 3650, 'Days that sandbox events are kept'),
     kept_per_workspace: amount(

@@ -1,44 +1,61 @@
+import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { describeHoldings, type ServiceModule } from '@svc/http';
+import { describeHoldings, noForwarding, type ServiceModule } from '@svc/http';
 import { sumUsage, zeroUsage } from '@svc/quotas';
 import { backgroundClock, systemRandom, unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
+import type { Kysely } from 'kysely';
 import { createContext } from './assembly/context-assembly.ts';
 import type { SandboxesDependencies } from './assembly/dependencies.ts';
+import type { SandboxesConfig } from './config.ts';
 import { Boots } from './domain/boots.ts';
+import { SandboxAccess } from './domain/access/sandbox-access.ts';
+import type { SandboxContext } from './domain/context.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
 import { LostNodes } from './domain/lost-nodes.ts';
+import type { SandboxNotice } from './domain/notice.ts';
 import { reconcile } from './domain/reconcile.ts';
 import { SandboxService } from './domain/sandbox-service.ts';
 import { Sweeper } from './domain/sweeper.ts';
+import type { TerminalPlaces } from './domain/terminal/terminal-places.ts';
 import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
 import { createDriver } from './assembly/driver-module.ts';
+import { createE2bPart } from './assembly/e2b-module.ts';
+import { missingCapabilities } from './domain/driver.ts';
 import { createEventPart } from './assembly/event-module.ts';
+import type { EventRecorder } from './domain/events/event-recorder.ts';
 import { CommandService } from './domain/exec/command-service.ts';
+import { ProcessService } from './domain/processes/process-service.ts';
 import { FileService } from './domain/files/file-service.ts';
 import { registerRoutes } from './assembly/register-routes.ts';
 import { createImageStore } from './adapters/images/assembly.ts';
 import { createCatalog } from './adapters/images/default-catalog.ts';
 import { createMetricPart } from './assembly/metric-module.ts';
+import { createNodePart } from './assembly/node-module.ts';
 import { observePreparedStarts } from './assembly/prepared-start-metrics.ts';
+import { createSecretPart } from './assembly/secret-module.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
 import { sandboxQuotas } from './quotas.ts';
-import { describeMachine, type SandboxesState } from './state.ts';
+import { perMinute } from './routes/per-minute.ts';
+import { SANDBOX } from './routes/holder-hook.ts';
+import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
+import { createSandboxAccessRepository } from './store/sandbox-access-repository.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
-import { createHub, observeTerminals } from './assembly/terminal-module.ts';
+import { createSsh, observeSsh } from './assembly/ssh-module.ts';
+import { createHub, createSlots, observeTerminals } from './assembly/terminal-module.ts';
 import { observeWarmPool, createWarmPool } from './assembly/warm-pool-assembly.ts';
 
-export interface SandboxesModule extends ServiceModule<SandboxesState> {
+export interface SandboxesModule extends ServiceModule<SandboxesState>, SshPart {
   /** Detects what this machine supports, adopts running sandboxes, and supervises them until `close`. */
   start(signal: AbortSignal): Promise<void>;
   /** Releases all resources except the sandboxes, which keep running and are adopted at the next start. */
@@ -51,17 +68,19 @@ export interface SandboxesModule extends ServiceModule<SandboxesState> {
 
 export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
   const services = await assemble(deps);
-  const { hub, previews, driver, images, isolation, pool, repository } = services;
+  const { hub, e2b, previews, driver, images, isolation, pool, repository } = services;
   const { driver: driverName, max_per_caller: limit } = deps.config;
   observe(deps.metrics, services);
   return {
+    ssh: services.ssh,
     registerRoutes: (app) => registerRoutes(app, services),
     registerUpgrades(router) {
       previews.registerUpgrades(router);
       router.add(hub);
     },
-    handleHost: (request, response) => previews.handle(request, response),
+    handleHost: (request, response) => !e2b.direct(request) && previews.handle(request, response),
     allowsSlowBody: () => false,
+    owners: { [SANDBOX]: (id, workspaceUuid) => services.context.holder.findNode(id, workspaceUuid) },
     start: (signal) => start(services, deps.log, signal),
     drain: services.drain,
     close: () => close(services),
@@ -74,10 +93,13 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       total: await repository.ofWorkspace(workspaceUuid),
       limit,
       driver: driverName,
+      missing_capabilities: missingCapabilities(driver),
       warm_pool: [...pool.figures()],
     }),
-    holdings: async (workspaceUuid) =>
-      describeHoldings(await repository.ofWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
+    holdings: async (workspaceUuid) => [
+      ...describeHoldings(await repository.ofWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
+      ...describeHoldings(await services.secretRepository.count(workspaceUuid), 'secret', 'secrets'),
+    ],
     quotaUsage: async (uuids) =>
       sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(services.kysely, uuids)).values()]),
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
@@ -106,15 +128,17 @@ async function assembleBase(deps: SandboxesDependencies) {
   const places = createPlaces(driver, quotaLimits, deps.metrics);
   const random = systemRandom;
   const given = { repository, driver, clock, random, quotaLimits, node, nodes, log, disk, places };
-  const { context, supervisor } = createContext(given);
-  return { database, catalog, folder, images, events, context, supervisor };
+  const { rules, ...secretPart } = createSecretPart(database.kysely, deps.keyWrapper, given);
+  const { context, supervisor } = createContext({ ...given, rules });
+  return { ...secretPart, database, catalog, folder, images, events, context, supervisor };
 }
 
-async function assemble(deps: SandboxesDependencies) {
-  const { config, access, rights, clientOf, publicUrl } = deps;
-  const { database, catalog, folder, images, events, context, supervisor } = await assembleBase(deps);
-  const { driver, clock, repository, disk, node } = context;
-  const ticketRepository = createTicketRepository(database.kysely);
+/** The lifecycle of sandboxes and their copies. */
+function assembleLifecycle(
+  { catalog, context, database }: Awaited<ReturnType<typeof assembleBase>>,
+  config: SandboxesDependencies['config'],
+) {
+  const { driver, clock } = context;
   const boots = new Boots(context);
   const isolation = new IsolationPolicy(config.isolation, driver);
   const pool = createWarmPool(context, boots, config, catalog, isolation);
@@ -122,49 +146,82 @@ async function assemble(deps: SandboxesDependencies) {
     maxRunning: config.max_running,
     isolation,
   });
-  const tickets = new Tickets(ticketRepository, clock, systemRandom);
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, { clock }));
+  return { boots, isolation, pool, service, snapshots };
+}
+
+/** What acts inside running sandboxes. */
+function createInside(
+  { live, clock, disk }: SandboxContext,
+  service: SandboxService,
+  { max_commands: maxCommands }: SandboxesConfig,
+) {
+  return {
+    files: new FileService({ service, live, clock, disk }),
+    commands: new CommandService({ service, live, clock, maxCommands }),
+    processes: new ProcessService({ service, live, clock, maxFollowed: maxCommands }),
+  };
+}
+
+async function assemble(deps: SandboxesDependencies) {
+  const { config } = deps;
+  const base = await assembleBase(deps);
+  const { database, catalog, images, events, context, supervisor } = base;
+  const { driver, clock, repository, node } = context;
+  const lifecycle = assembleLifecycle(base, config);
+  const { service, snapshots } = lifecycle;
+  const ticketRepository = createTicketRepository(database.kysely);
+  const tickets = new Tickets(ticketRepository, clock, systemRandom);
   const diskGuard = new DiskGuard(context);
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
   const lostNodes = new LostNodes(context, deps.nodes, places);
-  const hub = createHub(deps, context, service, tickets, events.recorder, places);
-  const files = new FileService({ service, live: context.live, clock, disk });
-  const commands = new CommandService({ service, live: context.live, clock, maxCommands: config.max_commands });
-  const domain = config.preview_domain;
+  const inside = createInside(context, service, config);
   const { kysely } = database;
-  const previews = createPreviewPart({ kysely, context, service, access, rights, clientOf, folder, domain, publicUrl });
+  const { recorder } = events;
+  const access = createSandboxAccess(deps, kysely, context);
+  const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
+  const { previews } = connections;
+  const { secureUrl } = deps;
+  const e2b = createE2bPart({ context, access, traffic: previews.traffic, domain: config.preview_domain, secureUrl });
+  const notify = (id: string, notice: SandboxNotice): void => {
+    inside.commands.notify(id, notice);
+    connections.hub.notify(id, notice);
+  };
+  const parts = { context, service, snapshots, recorder, notify };
+  const nodePart = createNodePart({ ...parts, database, config, dataFolder: deps.dataFolder });
   let draining: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
     events.endStreams();
-    previews.close();
-    await hub.close();
+    e2b.close();
+    await connections.close();
   };
   return {
     databaseEvents: database.events,
     drain: (): Promise<void> => (draining ??= drain()),
+    ...lifecycle,
+    secrets: base.secrets,
+    secretRepository: base.secretRepository,
     kysely,
-    boots,
     catalog,
-    commands,
+    ...inside,
     config,
     context,
     diskGuard,
     driver,
     clock,
+    e2b,
+    replicas: deps.replicas ?? (() => 1),
     events,
-    files,
-    hub,
+    hub: connections.hub,
     places,
     images,
-    isolation,
     lostNodes,
-    pool,
+    nodePart,
     previews,
     repository,
-    service,
-    snapshots,
+    ssh: connections.ssh,
     supervisor,
     sweeper,
     tickets,
@@ -172,13 +229,53 @@ async function assemble(deps: SandboxesDependencies) {
   };
 }
 
+interface ConnectionParts {
+  readonly kysely: Kysely<SandboxTables>;
+  readonly context: SandboxContext;
+  readonly service: SandboxService;
+  readonly tickets: Tickets;
+  readonly recorder: EventRecorder;
+  readonly places: TerminalPlaces;
+  readonly access: SandboxAccess;
+}
+
+/** Tokens of sandboxes, the same on every node. */
+function createSandboxAccess(
+  { previewKey }: SandboxesDependencies,
+  kysely: Kysely<SandboxTables>,
+  { clock, random }: SandboxContext,
+): SandboxAccess {
+  let key: Promise<KeyObject> | null = null;
+  const repository = createSandboxAccessRepository(kysely);
+  return new SandboxAccess({ repository, key: () => (key ??= previewKey()), clock, random });
+}
+
+/** Creates the ways into a running sandbox that stay open: terminals, previews and SSH. They share their limits. */
+async function createConnections(deps: SandboxesDependencies, parts: ConnectionParts) {
+  const { kysely, context, service, tickets, recorder, places, access: sandboxAccess } = parts;
+  const { config, forwarding = noForwarding } = deps;
+  const slots = createSlots(deps, context, places);
+  const limiter = perMinute(config.max_terminals_per_minute, context.clock, deps.replicas ?? (() => 1));
+  const hub = createHub(deps, context, service, tickets, recorder, limiter, slots);
+  const domain = config.preview_domain;
+  const previews = createPreviewPart({ ...deps, sandboxAccess, forwarding, kysely, context, service, domain });
+  const ssh = await createSsh(deps, context, service, { limiter, slots, ports: previews.open, recorder });
+  const close = async (): Promise<void> => {
+    previews.close();
+    await Promise.all([ssh?.close(), hub.close()]);
+    await slots.settled();
+  };
+  return { hub, previews, ssh, close };
+}
+
 async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
   const { context, driver, images, service, boots, supervisor } = services;
   const { watch, repository } = context;
   services.events.follow({ events: services.databaseEvents, watch, repository });
   services.lostNodes.start(); // concerns records, also if no sandbox can run here
+  await services.nodePart.join(services.databaseEvents);
   await images.open();
-  const status = await driver.open();
+  const status = await driver.open(signal);
   if (!status.available) {
     log.warn({ reason: status.reason, install: status.install }, 'sandboxes are off');
     return;
@@ -188,8 +285,10 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   await services.places.clear(context.node); // left by the previous process
   await services.snapshots.reconcile();
   const { default: isolation, reason } = services.isolation;
+  const reconciled = await reconcile(context, service, boots, supervisor);
+  await context.rules.start();
   const facts = {
-    ...(await reconcile(context, service, boots, supervisor)),
+    ...reconciled,
     isolation,
     ...(reason !== null && { reason }),
   };
@@ -201,6 +300,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
     services.usage,
     services.hub,
     services.pool,
+    services.nodePart,
   ])
     each.start();
 }
@@ -209,9 +309,11 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
 async function close(services: Services): Promise<void> {
   const { context } = services;
   await services.drain();
+  await context.rules.close();
   await services.usage.close();
   await services.sweeper.close();
   await services.lostNodes.close();
+  await services.nodePart.close();
   await services.diskGuard.close();
   await services.pool.close();
   await services.boots.close();
@@ -224,10 +326,11 @@ async function close(services: Services): Promise<void> {
   await services.images.close();
 }
 
-function observe(metrics: Metrics, { context, hub, commands, usage, pool, driver, previews }: Services): void {
+function observe(metrics: Metrics, { context, hub, commands, usage, pool, driver, previews, ssh }: Services): void {
   observeTerminals(metrics, context, hub, commands);
   usage.observe(metrics);
   observeWarmPool(metrics, pool);
   observePreparedStarts(metrics, driver);
   previews.observe(metrics);
+  observeSsh(metrics, ssh);
 }

@@ -44,6 +44,13 @@ export const sandboxQuotas = defineQuotas({
     owner: 'auto',
     auto: 'five times sandboxes.max_snapshots_per_caller',
   },
+  secrets: {
+    title: 'Secrets',
+    unit: 'count',
+    description: 'Secrets, of up to 8 KiB each',
+    workspace: 200,
+    owner: 1000,
+  },
   terminals: {
     title: 'Open terminals',
     unit: 'count',

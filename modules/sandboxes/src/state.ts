@@ -1,4 +1,4 @@
-import { createDisabledModule, serviceStateFields, type ServiceModule } from '@svc/http';
+import { createDisabledModule, serviceStateFields, type Listener, type ServiceModule } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import type { DriverStatus } from './domain/driver.ts';
 import { sharesKernel, type IsolationPolicy } from './domain/isolation.ts';
@@ -30,6 +30,10 @@ export const sandboxesStateSchema = Type.Object({
   }),
   shares_kernel: Type.Union([Type.Boolean(), Type.Null()], {
     description: "Whether programs of such a sandbox run directly on the host's kernel; false with gVisor",
+  }),
+  missing_capabilities: Type.Array(Type.String(), {
+    description:
+      'What this driver lacks: disk_limit, disk_usage, egress_allow, egress_rules, oom_survival, pause, process_limit, snapshots, usage',
   }),
   warm_pool: Type.Array(warmImageSchema, {
     description: 'Ready sandboxes on the replica that responds, for each image in sandboxes.warm_pool',
@@ -63,8 +67,14 @@ export function describeMachine(status: DriverStatus, isolation: IsolationPolicy
   };
 }
 
+/** The listener for SSH clients, which the platform opens. */
+export interface SshPart {
+  /** Null if it is off. */
+  readonly ssh: Pick<Listener, 'announceClose' | 'close' | 'connectionCount' | 'listen'> | null;
+}
+
 /** The module if `services` in the configuration does not name it. */
-export function createDisabledSandboxesModule(reason: string): ServiceModule<SandboxesState> {
-  const state = { running: 0, paused: 0, total: 0, limit: 0, driver: null, runtime: null };
-  return createDisabledModule<SandboxesState>({ ...state, ...NO_ISOLATION, warm_pool: [] }, reason);
+export function createDisabledSandboxesModule(reason: string): ServiceModule<SandboxesState> & SshPart {
+  const state = { running: 0, paused: 0, total: 0, limit: 0, driver: null, runtime: null, missing_capabilities: [] };
+  return { ...createDisabledModule<SandboxesState>({ ...state, ...NO_ISOLATION, warm_pool: [] }, reason), ssh: null };
 }

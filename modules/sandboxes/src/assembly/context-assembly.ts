@@ -2,6 +2,7 @@ import { KeyedQueue } from '@svc/runtime';
 import type { SandboxContext } from '../domain/context.ts';
 import { Holder } from '../domain/holder.ts';
 import { LiveSandboxes } from '../domain/live-sandboxes.ts';
+import { DrainState } from '../domain/nodes/drain-state.ts';
 import { wake } from '../domain/pausing.ts';
 import type { SandboxNodes } from '../domain/ports.ts';
 import { StatusWatch } from '../domain/status-watch.ts';
@@ -9,7 +10,7 @@ import { Supervisor } from '../domain/supervisor.ts';
 
 type Given = Pick<
   SandboxContext,
-  'repository' | 'driver' | 'clock' | 'random' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places'
+  'repository' | 'driver' | 'clock' | 'random' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places' | 'rules'
 >;
 
 /**
@@ -32,7 +33,8 @@ export function createContext({ nodes, ...deps }: Given & { readonly nodes: Sand
     (id) => void wake(context, id),
     nowMs,
   );
-  const holder = new Holder({ repository, live, node: deps.node, nodes });
-  const context: SandboxContext = { ...deps, live, holder, watch: new StatusWatch(), queue: new KeyedQueue() };
+  const holder = new Holder({ repository, live, node: deps.node, nodes, clock: deps.clock });
+  const drain = new DrainState(deps.node);
+  const context: SandboxContext = { ...deps, live, holder, drain, watch: new StatusWatch(), queue: new KeyedQueue() };
   return { context, supervisor };
 }

@@ -1,6 +1,8 @@
+import type { KeyObject } from 'node:crypto';
 import type { Access, AuditLog, HeldRights } from '@svc/access';
 import type { HelperBinaries } from '@svc/helper-binary';
-import type { ClientOfRequest } from '@svc/http';
+import type { ClientOfRequest, Forwarding } from '@svc/http';
+import type { KeyWrapper } from '@svc/keys';
 import type { QuotaLimits } from '@svc/quotas';
 import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
@@ -19,6 +21,8 @@ export interface SandboxesDependencies {
   readonly rights: HeldRights;
   /** Resolves the client behind a preview request. */
   readonly clientOf: ClientOfRequest;
+  /** Passes preview requests to the replica of the sandbox. Defaults to none. */
+  readonly forwarding?: Forwarding;
   /** Quotas of each workspace and of its owner. */
   readonly quotaLimits: QuotaLimits;
   readonly log: Logger;
@@ -31,12 +35,22 @@ export interface SandboxesDependencies {
   /** Identifies this machine among replicas that share a database. */
   readonly node: string;
   readonly nodes: SandboxNodes;
+  /** How many replicas share limits of requests now. Defaults to one. */
+  readonly replicas?: () => number;
   /** Identifies all replicas of this database together; with the node, it owns what the driver creates elsewhere. */
   readonly installationId: string;
+  /** Loads the key that signs preview links, the same on every replica. */
+  readonly previewKey: () => Promise<KeyObject>;
+  /** Loads the private host key of SSH, the same on every replica; the first one stores what `create` returns. */
+  readonly sshHostKey: (create: () => string) => Promise<string>;
+  /** Seals secrets, and keys of sandboxes' certificate authorities. */
+  readonly keyWrapper: KeyWrapper;
   /** Defaults to the clock of the process, whose timers do not keep it alive. */
   readonly clock?: Clock;
   /** The platform's public URL, known once its listeners are open. */
   readonly publicUrl: () => string;
+  /** URL for clients that require TLS. */
+  readonly secureUrl: () => string;
   /** Free space on the data folder's disk, minus the reserve. Defaults to unlimited. */
   readonly disk?: DiskSpace;
   /** Overrides the configured driver, for tests. */

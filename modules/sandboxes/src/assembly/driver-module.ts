@@ -1,4 +1,4 @@
-import { systemRandom } from '@svc/runtime';
+import { backgroundClock, systemRandom } from '@svc/runtime';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxesDependencies } from './dependencies.ts';
 import { newSandboxId } from '../domain/identifiers.ts';
@@ -23,6 +23,7 @@ type DriverFactory = (driverDeps: DriverDeps) => Promise<SandboxDriver>;
 const FACTORIES: Readonly<Record<SandboxesConfig['driver'], DriverFactory>> = {
   local: localDriver,
   docker: dockerDriver,
+  kubernetes: kubernetesDriver,
 };
 
 /** Creates the configured driver. `folder` is the module's own folder inside the data folder. */
@@ -55,8 +56,41 @@ async function dockerDriver({ deps, catalog, images }: DriverDeps): Promise<Sand
   });
 }
 
+/** Address of the API server inside any cluster. */
+const CLUSTER_HOST = { host: 'kubernetes.default.svc', port: '443' } as const;
+
+async function kubernetesDriver({ deps, catalog }: DriverDeps): Promise<SandboxDriver> {
+  const { kubernetes, nameservers } = deps.config;
+  const { kubeconfig } = kubernetes;
+  const { inClusterAccess, kubeconfigAccess } = await import('@svc/kube');
+  const { createOwner } = await import('../adapters/drivers/docker/names.ts');
+  const { KubernetesDriver } = await import('../adapters/drivers/kubernetes/kubernetes-driver.ts');
+  return new KubernetesDriver({
+    access: () =>
+      kubeconfig === undefined ? inClusterAccess(CLUSTER_HOST) : kubeconfigAccess(kubeconfig, kubernetes.context),
+    namespace: kubernetes.namespace,
+    owner: createOwner(deps.installationId, deps.node),
+    catalog,
+    helperImage: kubernetes.helper_image ?? null,
+    pullSecret: kubernetes.pull_secret ?? null,
+    runtimeClass: kubernetes.runtime_class ?? null,
+    gvisorRuntimeClass: kubernetes.gvisor_runtime_class ?? null,
+    userNamespaces: kubernetes.user_namespaces,
+    nameservers,
+    deniedNetworks: kubernetes.denied_networks,
+    networkPolicies: kubernetes.network_policies,
+    clock: deps.clock ?? backgroundClock,
+    random: systemRandom,
+    log: deps.log,
+  });
+}
+
 async function localDriver({ deps, folder, images, egressRefused }: DriverDeps): Promise<SandboxDriver> {
   return new LocalDriver({
+    issueCertificate: async (authority, host) => {
+      const { makeServerCertificate } = await import('@svc/certificates'); // takes megabytes; few platforms need it
+      return makeServerCertificate(authority, [host], new Date());
+    },
     dataFolder: folder,
     runFolder: runFolderOf(deps.dataFolder),
     helperBinaries: deps.helperBinaries,

@@ -8,6 +8,7 @@ import type { EventRecorder } from '../domain/events/event-recorder.ts';
 import type { EventDetails } from '../domain/events/sandbox-event.ts';
 import { registerMetricRoutes } from '../routes/metric-routes.ts';
 import { MetricSampler, type MetricTotals } from '../domain/metrics/metric-sampler.ts';
+import type { MetricStore } from '../domain/metrics/metric-sample.ts';
 import { createMetricStore } from '../store/metric-store.ts';
 import type { SandboxTables } from '../store/tables.ts';
 
@@ -17,6 +18,8 @@ export interface MetricPart {
   observe(metrics: Metrics): void;
   start(): void;
   close(): Promise<void>;
+  readonly sampler: MetricSampler;
+  readonly store: MetricStore;
 }
 
 /** Samples, stores and serves the resource usage of running sandboxes. */
@@ -52,6 +55,8 @@ export function createMetricPart(
     },
     start: () => sampler.start(),
     close: () => sampler.close(),
+    sampler,
+    store,
   };
 }
 

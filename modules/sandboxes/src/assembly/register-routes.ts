@@ -6,25 +6,34 @@ import type { IsolationPolicy } from '../domain/isolation.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { Tickets } from '../domain/tickets.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
+import type { E2bPart } from './e2b-module.ts';
 import type { EventPart } from './event-module.ts';
 import type { CommandService } from '../domain/exec/command-service.ts';
+import type { ProcessService } from '../domain/processes/process-service.ts';
 import type { FileService } from '../domain/files/file-service.ts';
 import type { ImageCatalog } from '../domain/images/catalog.ts';
 import type { ImageStore } from '../adapters/images/image-store.ts';
 import type { MetricPart } from './metric-module.ts';
 import { perMinute } from '../routes/per-minute.ts';
 import type { PreviewPart } from './preview-module.ts';
+import type { SshListener } from '../ssh/ssh-listener.ts';
+import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
+import { registerEgressRoute } from '../routes/egress-route.ts';
 import { registerExecRoutes } from '../routes/exec-routes.ts';
 import { registerFileReadRoutes } from '../routes/file-read-routes.ts';
 import { registerFileRoutes } from '../routes/file-routes.ts';
 import { registerFileWriteRoutes } from '../routes/file-write-routes.ts';
 import { registerImageRoutes } from '../routes/image-routes.ts';
-import { refuseElsewhere } from '../routes/holder-hook.ts';
+import { ownSandboxRoutes, refuseElsewhere } from '../routes/holder-hook.ts';
 import { acceptEmptyJson } from '../routes/json-body.ts';
+import { registerEgressRuleRoutes } from '../routes/egress-rule-routes.ts';
+import { registerProcessRoutes } from '../routes/process-routes.ts';
 import { registerSandboxRoutes } from '../routes/sandbox-routes.ts';
+import { registerSecretRoutes } from '../routes/secret-routes.ts';
 import { registerSessionRoutes } from '../routes/session-routes.ts';
 import { registerSnapshotMakingRoutes, registerSnapshotRoutes } from '../routes/snapshot-routes.ts';
+import { registerSshRoutes } from '../routes/ssh-routes.ts';
 import { registerTicketRoutes } from '../routes/ticket-routes.ts';
 import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
 
@@ -34,6 +43,8 @@ const PREFIXES = ['/api/containers', '/api/sandboxes'] as const;
 export interface RouteDeps {
   readonly config: SandboxesConfig;
   readonly clock: Clock;
+  /** How many replicas share the limits now. */
+  readonly replicas: () => number;
   readonly context: SandboxContext;
   readonly isolation: IsolationPolicy;
   readonly driver: SandboxDriver;
@@ -42,26 +53,33 @@ export interface RouteDeps {
   readonly service: SandboxService;
   readonly tickets: Tickets;
   readonly snapshots: SnapshotService;
+  readonly secrets: SecretService;
   readonly files: FileService;
   readonly commands: CommandService;
+  readonly processes: ProcessService;
   readonly events: EventPart;
   readonly usage: MetricPart;
   readonly previews: PreviewPart;
+  readonly ssh: SshListener | null;
+  readonly e2b: E2bPart;
 }
 
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
 export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<void> {
-  const { config, clock, context, isolation, driver, catalog, images, service, snapshots, files } = deps;
-  const createLimiter = perMinute(config.max_creates_per_minute, clock);
+  const { config, clock, context, isolation, driver, catalog, images, service, snapshots, secrets, files } = deps;
+  const createLimiter = perMinute(config.max_creates_per_minute, clock, deps.replicas);
   const watches = new WatchCounts();
   await app.register(async (scope) => {
     useErrorRenderer(scope, renderFlatError);
     acceptEmptyJson(scope);
+    ownSandboxRoutes(scope, PREFIXES);
     refuseElsewhere(scope, PREFIXES, context.holder);
     const snapshotRoutes = { service, snapshots, config, createLimiter, images, now: () => clock.now() };
     registerSnapshotRoutes(scope, snapshotRoutes);
+    registerSecretRoutes(scope, secrets);
     for (const prefix of PREFIXES) {
-      registerSandboxRoutes(scope, { prefix, service, snapshots, config, isolation, createLimiter, images });
+      registerSandboxRoutes(scope, { prefix, isolation, secrets, ...snapshotRoutes });
+      registerEgressRuleRoutes(scope, { prefix, context, service, secrets, images });
       registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
       registerTicketRoutes(scope, { prefix, service, tickets: deps.tickets });
       registerFileRoutes(scope, { prefix, files });
@@ -69,11 +87,15 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
       await registerFileWriteRoutes(scope, { prefix, files });
       registerWatchRoutes(scope, { prefix, files, watches });
       registerSessionRoutes(scope, { prefix, service, live: context.live });
+      registerProcessRoutes(scope, { prefix, processes: deps.processes });
+      registerEgressRoute(scope, { prefix, service, images });
       registerExecRoutes(scope, { prefix, commands: deps.commands, clock });
     }
     deps.events.registerRoutes(scope, PREFIXES, service);
     deps.usage.registerRoutes(scope, PREFIXES, service);
     deps.previews.registerRoutes(scope, PREFIXES);
     registerImageRoutes(scope, { catalog, images, driver });
+    registerSshRoutes(scope, { address: () => deps.ssh?.address ?? null });
   });
+  await deps.e2b.registerRoutes(app, { ...deps, createLimiter });
 }

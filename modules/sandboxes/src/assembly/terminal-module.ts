@@ -5,19 +5,32 @@ import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { Tickets } from '../domain/tickets.ts';
 import type { EventRecorder } from '../domain/events/event-recorder.ts';
 import type { CommandService } from '../domain/exec/command-service.ts';
-import { perMinute } from '../routes/per-minute.ts';
+import type { RateLimiter } from '@svc/http';
 import { SessionScreens } from '../domain/terminal/screens/session-screens.ts';
 import { TerminalAdmission } from '../routes/terminal/terminal-admission.ts';
+import { TerminalSlots } from '../domain/terminal/terminal-slots.ts';
 import type { TerminalPlaces } from '../domain/terminal/terminal-places.ts';
 import { TerminalHub } from '../routes/terminal/terminal-hub.ts';
 
+/** Creates the slots that terminals over WebSockets and SSH share. */
+export function createSlots(
+  { config, log }: SandboxesDependencies,
+  { quotaLimits, random }: SandboxContext,
+  places: TerminalPlaces,
+): TerminalSlots {
+  const failed = (err: unknown): void =>
+    log.warn({ err }, 'the slot of a terminal could not be released; a restart releases it');
+  return new TerminalSlots({ maxTerminals: config.max_terminals, places, quotaLimits, random, failed });
+}
+
 export function createHub(
   { access, audit, config, log, metrics }: SandboxesDependencies,
-  { live, clock, random, quotaLimits }: SandboxContext,
+  { live, clock, random }: SandboxContext,
   service: SandboxService,
   tickets: Tickets,
   recorder: EventRecorder,
-  places: TerminalPlaces,
+  limiter: RateLimiter,
+  slots: TerminalSlots,
 ): TerminalHub {
   const failures = metrics.counter('svc_sandbox_screen_failures_total', 'Screens of sessions that are kept no more', [
     'reason',
@@ -30,7 +43,6 @@ export function createHub(
       log.warn({ reason, ...detail }, 'terminal screens were lost; late joiners get the buffered output instead');
     },
   });
-  const limiter = perMinute(config.max_terminals_per_minute, clock);
   const allowedOrigins = config.allowed_origins;
   return new TerminalHub({
     admission: new TerminalAdmission({ access, audit, service, tickets, limiter, now: clock.now, allowedOrigins }),
@@ -40,10 +52,7 @@ export function createHub(
     clock,
     random,
     screens,
-    maxTerminals: config.max_terminals,
-    places,
-    quotaLimits,
-    failed: (err) => log.warn({ err }, 'the slot of a terminal could not be released; a restart releases it'),
+    slots,
   });
 }
 

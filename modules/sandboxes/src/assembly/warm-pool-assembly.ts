@@ -14,7 +14,7 @@ const DEFAULT_MAX = 8;
 const SPARE_MEMORY = 0.1;
 
 export function createWarmPool(
-  { driver, clock, random, log }: SandboxContext,
+  { driver, drain, clock, random, log }: SandboxContext,
   boots: Boots,
   config: SandboxesConfig,
   catalog: ImageCatalog,
@@ -31,7 +31,7 @@ export function createWarmPool(
     defaults: () => ({ ...defaultsOf(config), isolation: isolation.default }),
     imageName: (name) => catalog.find(name)?.name ?? null,
     isBusy: () => boots.underWay > 0,
-    memoryIsShort: () => freemem() < totalmem() * SPARE_MEMORY,
+    isUnwanted: () => drain.isDraining || freemem() < totalmem() * SPARE_MEMORY,
     clock,
     random,
     log,

@@ -80,9 +80,16 @@ export class Boots {
   }
 
   async #bringUp(sandbox: Sandbox, warm: HelperConnection | null, signal: AbortSignal): Promise<void> {
-    const { repository, live, watch, clock } = this.#context;
+    const { repository, live, watch, clock, rules } = this.#context;
     const spec = { ...sandbox, hostname: hostnameOf(sandbox.name) };
     const connection = (warm === null ? null : await this.#adjust(spec, warm)) ?? (await this.#start(spec, signal));
+    try {
+      await rules.prepare(sandbox, connection);
+      await rules.apply(sandbox);
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
     const now = clock.now().toISOString();
     const change = { status: 'running', stateReason: null, fault: null, startedAt: now, lastActivityAt: now } as const;
     const running = signal.aborted ? null : await repository.change(sandbox.id, ['creating'], change);
@@ -98,7 +105,8 @@ export class Boots {
   async #start(spec: BootSpec, signal: AbortSignal): Promise<HelperConnection> {
     const { driver } = this.#context;
     const wasCreated = spec.startedAt === null && spec.snapshotId === null && (await driver.isCreated(spec.id));
-    await driver.create(spec, signal);
+    // One that has run is never created again, because it would be empty: if its files are gone, the start refuses.
+    if (spec.startedAt === null) await driver.create(spec, signal);
     signal.throwIfAborted();
     await driver.start(spec, signal);
     // A disk from the warm pool has files with its previous host name.
@@ -142,11 +150,14 @@ export class Boots {
   }
 }
 
-/** After an abort, errors are only consequences of it, except an image that is late: its error reports the progress. */
+/** What a driver still waits for at the end of the time says more than that the time is over. */
+const LATE_CAUSES: ReadonlySet<string> = new Set<CauseCode>(['IMAGE_PULL_FAILED', 'NO_CAPACITY']);
+
+/** After an abort, errors are only consequences of it, except those that name what is late. */
 function causeOf(error: unknown, signal: AbortSignal): unknown {
   if (!signal.aborted) return error;
   const late = signal.reason instanceof TimedOut;
-  return late && isAppError(error) && error.code === 'IMAGE_PULL_FAILED' ? error : signal.reason;
+  return late && isAppError(error) && LATE_CAUSES.has(error.code) ? error : signal.reason;
 }
 
 class Cancelled extends Error {}

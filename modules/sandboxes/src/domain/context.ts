@@ -2,8 +2,10 @@ import type { QuotaLimits } from '@svc/quotas';
 import type { Clock, DiskSpace, FairSlots, KeyedQueue, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from './driver.ts';
+import type { RuleKeeper } from './egress-rules/rule-keeper.ts';
 import type { Holder } from './holder.ts';
 import type { LiveSandboxes } from './live-sandboxes.ts';
+import type { DrainState } from './nodes/drain-state.ts';
 import type { SandboxRepository } from './ports.ts';
 import type { StatusWatch } from './status-watch.ts';
 
@@ -22,6 +24,10 @@ export interface SandboxContext {
   readonly node: string;
   /** Decides whether this node may act on a sandbox. */
   readonly holder: Holder;
+  /** Whether this node is being drained. */
+  readonly drain: DrainState;
+  /** Applies the rules for secrets of running sandboxes. */
+  readonly rules: RuleKeeper;
   readonly log: Logger;
   /** Free space on the data folder's disk, minus the reserve. */
   readonly disk: DiskSpace;

@@ -1,5 +1,7 @@
 import type { Principal } from '@svc/access';
+import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
+import type { ExpiryAction, OnDrain } from './sandbox.ts';
 
 export interface CreateRequest {
   readonly workspaceUuid: string;
@@ -13,11 +15,15 @@ export interface CreateRequest {
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
   readonly egressAllow: readonly string[] | null;
+  readonly egressRules: readonly EgressRule[];
   readonly isolation: Isolation;
   readonly idleTimeoutSeconds: number | null;
   readonly maxLifetimeSeconds: number | null;
-  /** Latest time at which the sandbox is deleted. */
+  /** Latest time at which the sandbox expires. */
   readonly expiresAt: string | null;
+  readonly onDrain: OnDrain;
+  readonly onExpiry: ExpiryAction;
+  readonly resumeSeconds: number | null;
   /** Limit of this caller; usually `maxPerCaller` of the configuration. */
   readonly limit: number;
   readonly idempotencyKey: string | null;

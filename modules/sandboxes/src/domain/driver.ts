@@ -1,3 +1,4 @@
+import type { LiveEgressRules } from './egress-rules/egress-rule.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import { sandboxErrors } from '../errors.ts';
 
@@ -23,7 +24,7 @@ export interface SandboxSpec {
   readonly snapshotId?: string | null;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
-  /** Host names or `*.` wildcards, as returned by `egressHost`. Absent or null: all public hosts. */
+  /** Entries as returned by `egressTarget`. Absent or null: all public hosts. */
   readonly egressAllow?: readonly string[] | null;
   readonly isolation: Isolation;
 }
@@ -104,18 +105,58 @@ export interface PreparedStarts {
 }
 
 /**
+ * A part of the driver contract that a driver may lack.
+ *
+ * - `pause`: freezes a sandbox and continues it.
+ * - `snapshots`: copies the files of a sandbox (`snapshots`).
+ * - `egress_allow`: limits egress to named hosts (`limitsEgress`).
+ * - `egress_rules`: adds secrets to requests outside of the sandbox (`applyRules`).
+ * - `disk_limit`: a full disk fails the write. Without it, the disk is not limited, or a sandbox that exceeds it ends.
+ * - `process_limit`: a sandbox has at most `pids` processes.
+ * - `oom_survival`: a sandbox whose processes are killed for their memory runs on. Without it, it may end.
+ * - `usage`: measures processor time, memory and processes of a sandbox. Without it, `stats` has nulls.
+ * - `disk_usage`: measures the disk of a sandbox. Without it, `stats` has a null.
+ */
+export type Capability =
+  | 'pause'
+  | 'snapshots'
+  | 'egress_allow'
+  | 'egress_rules'
+  | 'disk_limit'
+  | 'process_limit'
+  | 'oom_survival'
+  | 'usage'
+  | 'disk_usage';
+
+/** A capability whose absence does not follow from the absence of a method. */
+export type DeclaredCapability = Exclude<Capability, 'snapshots' | 'egress_allow' | 'egress_rules'>;
+
+/** The names of what the driver lacks, in alphabetical order. */
+export function missingCapabilities(driver: SandboxDriver): Capability[] {
+  const missing: Capability[] = [...(driver.lacks ?? [])];
+  if (driver.snapshots === undefined) missing.push('snapshots');
+  if (driver.limitsEgress !== true) missing.push('egress_allow');
+  if (driver.applyRules === undefined) missing.push('egress_rules');
+  return missing.toSorted();
+}
+
+/**
  * Where sandboxes run. One contract suite (`driver-contract.ts`) covers every implementation and the fake. All methods
  * throw an `AppError` of the module's catalogue; its code becomes the cause code of the sandbox.
  */
 export interface SandboxDriver {
   readonly name: string;
-  /** Checks whether this machine can run sandboxes. Never throws. */
-  open(): Promise<DriverStatus>;
+  /** Checks whether this machine can run sandboxes. Never throws; `stop` ends a check that takes long. */
+  open(stop?: AbortSignal): Promise<DriverStatus>;
   status(): DriverStatus;
   /** Why this isolation is not available, in a few words for people; null if it is. */
   whyUnsupported(isolation: Isolation): string | null;
+  /** Absent: it lacks nothing of this. */
+  readonly lacks?: ReadonlySet<DeclaredCapability>;
   /** Whether `egressAllow` is enforced, even against root in the sandbox. */
   readonly limitsEgress?: boolean;
+  /** Replaces `egressAllow` of a created sandbox, running or not, at once. Absent: not supported. */
+  changeEgress?(id: string, allowed: readonly string[]): Promise<void>;
   /** Concurrent starts per workspace. Absent: as many as this machine has processors, because it runs them. */
   readonly parallelStarts?: number;
   /** Fetches the image ahead of `create`, without a time limit. Absent: `create` does it. */
@@ -142,9 +183,14 @@ export interface SandboxDriver {
   readonly snapshots?: SnapshotDriver;
   /** Absent, or null until the driver is open: no prepared starts. */
   readonly preparedStarts?: PreparedStarts | null;
+  /**
+   * Adds secrets to the requests of a running sandbox from now on, instead of what was added before; null adds none. Ends
+   * open connections for which this makes a difference. A stop ends it too. Absent: not supported.
+   */
+  applyRules?(id: string, live: LiveEgressRules | null): Promise<void>;
   inspect(id: string): Promise<SandboxCondition>;
   stats(id: string): Promise<SandboxStats>;
-  /** Freezes all processes; memory is kept. Idempotent. */
+  /** Freezes all processes; memory is kept. Idempotent. Without the capability, throws PAUSE_UNAVAILABLE. */
   pause(id: string): Promise<void>;
   /** Continues a paused sandbox. Does nothing if it is not paused or not running. */
   resume(id: string): Promise<void>;

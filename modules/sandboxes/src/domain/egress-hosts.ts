@@ -1,4 +1,11 @@
 import { domainToASCII } from 'node:url';
+import { egressRange } from './egress-ranges.ts';
+
+/** In an allowlist: any name resolves, but only to addresses in the list's ranges. */
+export const ANY_NAME = '*';
+
+/** An allowlist that lets everything through, for a sandbox whose list changes. */
+export const EVERYTHING: readonly string[] = [ANY_NAME, '0.0.0.0/0'];
 
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/;
 
@@ -16,7 +23,12 @@ export function egressHost(given: string): string | null {
   return wildcard ? `*.${name}` : name;
 }
 
-/** Whether the allowlist matches a name, which is in lower case and has no trailing dot. */
+/** Normalizes an entry of an allowlist: a host, an IPv4 address or range, or `*`. Returns null for anything else. */
+export function egressTarget(given: string): string | null {
+  return given === ANY_NAME ? ANY_NAME : (egressRange(given) ?? egressHost(given));
+}
+
+/** Whether a host of the allowlist matches a name, which is in lower case and has no trailing dot. */
 export function allowsHost(allowed: readonly string[], name: string): boolean {
   return allowed.some((each) => (each.startsWith('*.') ? name.endsWith(each.slice(1)) : name === each));
 }

@@ -1,3 +1,4 @@
+import { RecentResults, type Clock } from '@svc/runtime';
 import { sandboxErrors } from '../errors.ts';
 import { isSandboxId } from './identifiers.ts';
 import type { LiveSandboxes } from './live-sandboxes.ts';
@@ -7,13 +8,20 @@ import type { Sandbox } from './sandbox.ts';
 /** A load balancer's next choice may be the node; a node that is down takes longer. */
 const RETRY_AFTER_SECONDS = { live: '1', down: '10' } as const;
 
+/** Requests come in bursts. A node that is outdated refuses the request by name. */
+const NODE_KEPT_MS = 500;
+const MAX_NODES = 10_000;
+
 export interface HolderDeps {
   readonly repository: Pick<SandboxRepository, 'find'>;
   readonly live: Pick<LiveSandboxes, 'has'>;
   /** This node. */
   readonly node: string;
   readonly nodes: Pick<SandboxNodes, 'isLive'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
 }
+
+type Place = Pick<Sandbox, 'node' | 'workspaceUuid'>;
 
 /**
  * The only place that decides whether this node may act on a sandbox: only the node that holds it has its processes and
@@ -21,13 +29,26 @@ export interface HolderDeps {
  */
 export class Holder {
   readonly #deps: HolderDeps;
+  readonly #found: RecentResults<Place | null>;
 
   constructor(deps: HolderDeps) {
     this.#deps = deps;
+    const { clock } = deps;
+    this.#found = new RecentResults({ maxAgeMs: NODE_KEPT_MS, maxEntries: MAX_NODES, nowMs: () => clock.nowMs() });
   }
 
   isHere({ node }: Pick<Sandbox, 'node'>): boolean {
     return node === this.#deps.node;
+  }
+
+  /** Finds the node of a sandbox of this workspace; null if there is none. */
+  async findNode(id: string, workspaceUuid: string): Promise<string | null> {
+    const { repository, live, node } = this.#deps;
+    if (live.has(id)) return node; // the common case needs no query
+    if (!isSandboxId(id)) return null;
+    const sandbox = await this.#found.get(id, async () => placeOf(await repository.find(id)));
+    if (sandbox === null) this.#found.forget(id);
+    return sandbox?.workspaceUuid === workspaceUuid ? sandbox.node : null;
   }
 
   /** Throws SANDBOX_ELSEWHERE unless this node holds the sandbox. */
@@ -36,7 +57,7 @@ export class Holder {
     const { node } = sandbox;
     const isLive = await this.#deps.nodes.isLive(node);
     const remedy = isLive
-      ? 'send the request to the replica of that node'
+      ? 'its replica cannot be reached from this one; send the request there, or set internal.listen'
       : 'no replica serves that node now; start it again, or delete the sandbox';
     throw sandboxErrors.SANDBOX_ELSEWHERE({
       details: { node, node_is_live: isLive, remedy },
@@ -51,4 +72,8 @@ export class Holder {
     const sandbox = await repository.find(id);
     if (sandbox?.workspaceUuid === workspaceUuid) await this.assertHere(sandbox);
   }
+}
+
+function placeOf(sandbox: Sandbox | null): Place | null {
+  return sandbox === null ? null : { node: sandbox.node, workspaceUuid: sandbox.workspaceUuid };
 }

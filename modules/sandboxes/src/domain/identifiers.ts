@@ -11,6 +11,16 @@ export function newPreviewLinkId(randomBytes: (sizeBytes: number) => Buffer): st
   return `pvw_${characters(randomBytes(ID_CHARACTERS))}`;
 }
 
+/** `sba_` and 26 characters of lower-case base32. */
+export function newSandboxAccessId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `sba_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
+/** `sec_` and 26 characters of lower-case base32. */
+export function newSecretId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `sec_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
 export function isSandboxId(text: string): boolean {
   return /^sbx_[a-z2-7]{26}$/.test(text);
 }

@@ -4,11 +4,14 @@ import type { Sandbox } from './sandbox.ts';
 
 /**
  * Freezes all processes of a running sandbox. Their memory is kept, and the idle timeout stops. Does nothing if it is
- * paused. Throws SANDBOX_NOT_RUNNING.
+ * paused. Throws SANDBOX_NOT_RUNNING, and PAUSE_UNAVAILABLE if the driver cannot freeze.
  */
-export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
+export async function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
   const { queue, repository, driver, live, watch, clock } = context;
   const { id } = sandbox;
+  if (driver.lacks?.has('pause') === true) {
+    throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: driver.name } });
+  }
   return queue.run(id, async () => {
     const current = await running(context, id);
     if (current.pausedAt !== null) return current;

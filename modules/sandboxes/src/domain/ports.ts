@@ -5,17 +5,31 @@ import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';
 
 /**
  * Selects sandboxes of a workspace: exact status and name, and all of the labels. `cursor` is the `nextCursor` of the
- * previous page; null starts with the newest sandbox.
+ * previous page in the same order; null starts with the first sandbox.
  */
 export interface SandboxFilter {
   readonly status?: SandboxStatus | undefined;
+  /** All phases by default. */
+  readonly phases?: readonly SandboxPhase[] | undefined;
+  readonly image?: string | undefined;
+  /** Only sandboxes that last started at this instant or later. */
+  readonly startedSince?: string | undefined;
+  /**
+   * Counts what has expired by this instant as done: deleted ones are left out, and paused ones are `suspended`, although
+   * the sweep may still have to do it.
+   */
+  readonly asOf?: string | undefined;
+  readonly oldestFirst?: boolean;
   readonly name?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly pageSize: number;
   readonly cursor: string | null;
 }
 
-/** A page of sandboxes, newest first. `nextCursor` is null on the last page. */
+/** `active`: creating or running. `suspended`: paused or stopped, so that its files are kept and it can continue. */
+export type SandboxPhase = 'active' | 'suspended';
+
+/** A page of sandboxes, newest first unless requested otherwise. `nextCursor` is null on the last page. */
 export interface SandboxPage {
   readonly sandboxes: readonly Sandbox[];
   readonly nextCursor: string | null;
@@ -70,6 +84,10 @@ export interface SandboxRepository {
   purge(id: string): Promise<void>;
   /** Sandboxes of this node in any of the states. */
   ofNode(node: string, states: readonly SandboxStatus[]): Promise<readonly Sandbox[]>;
+  /** Running sandboxes of this node with rules for secrets. */
+  ofNodeWithRules(node: string): Promise<readonly Pick<Sandbox, 'id'>[]>;
+  /** The rules of those of the sandboxes that are starting or running. */
+  rulesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Sandbox['egressRules']>>;
   /** Number of sandboxes of a workspace; with `state`, only those running or paused. */
   ofWorkspace(workspaceUuid: string, state?: 'running' | 'paused'): Promise<number>;
   purgeRepeated(before: string): Promise<void>;

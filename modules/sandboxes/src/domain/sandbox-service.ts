@@ -9,9 +9,11 @@ import { admissionOf, callerLimitReached, quotaExceeded, type Admission } from '
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
 import { assertDiskRoom } from './disk-room.ts';
+import { assertAppliesRules } from './egress-rules/rule-support.ts';
 import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
 import { pause, resume } from './pausing.ts';
+import { changeEgress, setExpiry } from './sandbox-changes.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
@@ -20,6 +22,7 @@ import type { CreateRequest } from './create-request.ts';
 const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;
 const NOT_SETTLED: readonly SandboxStatus[] = ['creating'];
+const ANY_STATUS: readonly SandboxStatus[] = ['creating', 'running', 'stopped', 'error'];
 
 export interface ServiceOptions {
   /** Maximum number of sandboxes running on this node. */
@@ -52,6 +55,7 @@ export class SandboxService {
    */
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
+    this.assertTakesSandboxes();
     this.#assertRoom();
     const { clock, quotaLimits, disk } = this.#context;
     await assertDiskRoom(disk, await this.#newDiskBytes(request));
@@ -66,6 +70,11 @@ export class SandboxService {
     refuse(outcome, sandbox, request.limit);
     this.#warm.begin(claim);
     return waitForStatus(this.#context, sandbox, NOT_SETTLED, clock, waitMs, signal);
+  }
+
+  /** Throws NODE_DRAINING while this node is drained. */
+  assertTakesSandboxes(): void {
+    this.#context.drain.assertTakesSandboxes();
   }
 
   /** Initial disk usage. The disk is sparse, or a copy of a snapshot. */
@@ -124,9 +133,7 @@ export class SandboxService {
     signal: AbortSignal,
   ): Promise<Sandbox> {
     const sandbox = await this.get(workspaceUuid, id);
-    const others = (['creating', 'running', 'stopped', 'error'] as const).filter(
-      (status) => status !== wanted && status !== 'error',
-    );
+    const others = ANY_STATUS.filter((status) => status !== wanted && status !== 'error');
     return waitForStatus(this.#context, sandbox, others, this.#context.clock, waitMs, signal);
   }
 
@@ -153,6 +160,7 @@ export class SandboxService {
     if (sandbox.status !== 'creating') {
       this.#assertDriver();
       this.#assertIsolation(sandbox.isolation);
+      this.assertTakesSandboxes();
       this.#assertRoom();
       await assertDiskRoom(this.#context.disk, 0);
       const lastActivityAt = clock.now().toISOString();
@@ -177,6 +185,16 @@ export class SandboxService {
 
   async resume(workspaceUuid: string, id: string): Promise<Sandbox> {
     return resume(this.#context, await this.held(workspaceUuid, id));
+  }
+
+  /** Changes when the sandbox is deleted; null keeps it. On any node. */
+  async setExpiry(workspaceUuid: string, id: string, expiresAt: string | null): Promise<Sandbox> {
+    return setExpiry(this.#context, await this.get(workspaceUuid, id), expiresAt);
+  }
+
+  /** Replaces what the sandbox may reach. Throws UNSUPPORTED_EGRESS and EGRESS_FIXED. */
+  async changeEgress(workspaceUuid: string, id: string, allowed: readonly string[]): Promise<Sandbox> {
+    return changeEgress(this.#context, await this.held(workspaceUuid, id), allowed);
   }
 
   /**
@@ -262,8 +280,15 @@ export class SandboxService {
       });
     }
     this.#assertDriver();
+    if (request.onDrain === 'snapshot' && this.#context.driver.snapshots === undefined) {
+      throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: this.#context.driver.name } });
+    }
     if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
       throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: this.#context.driver.name } });
+    }
+    if (request.egressRules.length > 0) assertAppliesRules(this.#context.driver, request.network);
+    if (request.onExpiry === 'pause' && this.#context.driver.lacks?.has('pause') === true) {
+      throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { field: 'on_expiry', driver: this.#context.driver.name } });
     }
     this.#assertIsolation(request.isolation);
   }
@@ -311,9 +336,13 @@ export class SandboxService {
       resources: request.resources,
       network: request.network,
       egressAllow: request.egressAllow,
+      egressRules: request.egressRules,
       isolation: request.isolation,
       idleTimeoutSeconds: request.idleTimeoutSeconds,
       expiresAt: earliest(request.expiresAt, maxLifetimeSeconds, now),
+      onDrain: request.onDrain,
+      onExpiry: request.onExpiry,
+      resumeSeconds: request.resumeSeconds,
       createdAt: now.toISOString(),
       startedAt: null,
       lastActivityAt: now.toISOString(),
@@ -338,8 +367,22 @@ function earliest(expiresAt: string | null, lifetimeSeconds: number | null, now:
   return [expiresAt, end].filter((each) => each !== null).toSorted()[0] ?? null;
 }
 
-/** Matches the format of stored hashes. */
-function hashOf({ maker, workspaceUuid, ...rest }: CreateRequest): string {
-  const request = { workspaceUuid, ownerId: maker.id, ...rest, idempotencyKey: null };
+/** Matches the format of stored hashes: fields that came later count only if they differ from their defaults. */
+function hashOf({
+  maker,
+  workspaceUuid,
+  egressRules,
+  onDrain,
+  onExpiry,
+  resumeSeconds,
+  ...rest
+}: CreateRequest): string {
+  const later = {
+    ...(egressRules.length === 0 ? {} : { egressRules }),
+    ...(onDrain === 'stop' ? {} : { onDrain }),
+    ...(onExpiry === 'delete' ? {} : { onExpiry }),
+    ...(resumeSeconds === null ? {} : { resumeSeconds }),
+  };
+  const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }

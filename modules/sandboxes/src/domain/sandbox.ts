@@ -1,7 +1,14 @@
+import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { Isolation, NetworkMode, SandboxResources } from './driver.ts';
 import type { CauseCode } from '../errors.ts';
 
 export type SandboxStatus = 'creating' | 'running' | 'stopped' | 'error';
+
+/** What a drain of the node does: `snapshot` also takes a snapshot of the stopped sandbox. */
+export type OnDrain = 'stop' | 'snapshot';
+
+/** What happens to a sandbox when it expires. `pause` and `stop` keep it, without an expiry. */
+export type ExpiryAction = 'delete' | 'pause' | 'stop';
 
 export interface SandboxFault {
   readonly code: CauseCode;
@@ -30,11 +37,17 @@ export interface Sandbox {
   readonly labels: Readonly<Record<string, string>>;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
-  /** Allowed hosts; null for all public hosts. */
+  /** What it may reach, as returned by `egressTarget`; null for all public hosts. */
   readonly egressAllow: readonly string[] | null;
+  /** Secrets that are added to its requests outside of it. */
+  readonly egressRules: readonly EgressRule[];
   readonly isolation: Isolation;
   readonly idleTimeoutSeconds: number | null;
   readonly expiresAt: string | null;
+  readonly onDrain: OnDrain;
+  readonly onExpiry: ExpiryAction;
+  /** How long a use continues it after its expiry; null if only a start does. */
+  readonly resumeSeconds: number | null;
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly lastActivityAt: string;
@@ -45,5 +58,16 @@ export interface Sandbox {
 
 /** Fields that change over a sandbox's life; all others are set once. */
 export type SandboxChange = Partial<
-  Pick<Sandbox, 'status' | 'stateReason' | 'fault' | 'startedAt' | 'lastActivityAt' | 'pausedAt'>
+  Pick<
+    Sandbox,
+    | 'status'
+    | 'stateReason'
+    | 'fault'
+    | 'startedAt'
+    | 'lastActivityAt'
+    | 'pausedAt'
+    | 'expiresAt'
+    | 'egressAllow'
+    | 'egressRules'
+  >
 >;

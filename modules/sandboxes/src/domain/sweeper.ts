@@ -5,6 +5,7 @@ import type { Sandbox } from './sandbox.ts';
 import type { SandboxService } from './sandbox-service.ts';
 
 const SWEEP_EVERY_MS = 5_000;
+const NEVER = new AbortController().signal;
 const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 
 /** Further cleanup that runs with each sweep. */
@@ -46,7 +47,7 @@ export class Sweeper {
     const now = clock.now();
     for (const sandbox of await repository.ofNode(node, ['creating', 'running', 'stopped', 'error'])) {
       if (sandbox.expiresAt !== null && sandbox.expiresAt <= now.toISOString()) {
-        await this.#service.remove(sandbox.workspaceUuid, sandbox.id).catch(this.#logFailure(sandbox.id));
+        await this.#expire(sandbox).catch(this.#logFailure(sandbox.id));
       } else if (sandbox.status === 'running' && this.#isIdle(sandbox, now)) {
         await this.#service.stop(sandbox.workspaceUuid, sandbox.id, 'IDLE_TIMEOUT').catch(this.#logFailure(sandbox.id));
       }
@@ -57,6 +58,22 @@ export class Sweeper {
     await this.#snapshots.sweep();
     await this.#tickets.purge(now.toISOString());
     await repository.purgeRepeated(new Date(now.getTime() - IDEMPOTENCY_KEPT_MS).toISOString());
+  }
+
+  /** Keeps the files of a sandbox that is not deleted, and what can run again. */
+  async #expire(sandbox: Sandbox): Promise<void> {
+    const { id, workspaceUuid, status, onExpiry, expiresAt } = sandbox;
+    if (onExpiry === 'delete' || status === 'error') return this.#service.remove(workspaceUuid, id);
+    if (status === 'creating') return; // the next sweep finds it running
+    if (status === 'running') {
+      const kept =
+        onExpiry === 'pause'
+          ? await this.#service.pause(workspaceUuid, id)
+          : await this.#service.stop(workspaceUuid, id, 'EXPIRED');
+      // Its time was extended meanwhile: continue.
+      if (kept.expiresAt !== expiresAt) return void (await this.#service.start(workspaceUuid, id, 0, NEVER));
+    }
+    await this.#service.setExpiry(workspaceUuid, id, null);
   }
 
   #isIdle(sandbox: Sandbox, now: Date): boolean {

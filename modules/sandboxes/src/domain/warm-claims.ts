@@ -29,6 +29,8 @@ export class WarmClaims {
   /** An exact match is inserted as running, which saves an update. */
   claim(request: CreateRequest, draft: Sandbox): WarmClaim {
     if (request.snapshotId !== null) return { sandbox: draft, warm: null, isPrepared: false };
+    // Its trust store is set up before it runs.
+    if (request.egressRules.length > 0) return this.#claimPrepared(request, draft);
     const hostname = request.name === null ? null : hostnameOf(request.name);
     const warm = this.#pool.take({ ...specPartOf(request), hostname });
     if (warm === null) return this.#claimPrepared(request, draft);
@@ -72,10 +74,14 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     maker: _maker,
     name: _name,
     environment: _environment,
+    egressRules: _rules,
     labels: _labels,
     idleTimeoutSeconds: _idle,
     maxLifetimeSeconds: _lifetime,
     expiresAt: _end,
+    onDrain: _drain,
+    onExpiry: _action,
+    resumeSeconds: _resume,
     snapshotId: _snapshot,
     limit: _limit,
     idempotencyKey: _key,

@@ -18,8 +18,8 @@ export interface WarmPoolOptions {
   readonly imageName: (nameOrAlias: string) => string | null;
   /** Whether creates without a warm sandbox are in progress; they have priority. */
   readonly isBusy: () => boolean;
-  /** Whether the machine lacks memory for unused sandboxes. */
-  readonly memoryIsShort: () => boolean;
+  /** Whether unused sandboxes are not wanted: the machine lacks memory for them, or is drained. */
+  readonly isUnwanted: () => boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -106,7 +106,7 @@ export class WarmPool {
   }
 
   #tick(): void {
-    const usable = !this.#options.memoryIsShort();
+    const usable = !this.#options.isUnwanted();
     for (const imagePool of this.#imagePools.values()) imagePool.tick(usable);
     this.#refill(0);
   }

@@ -3,11 +3,13 @@ import type { Static } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
 import type { CreateRequest } from '../domain/create-request.ts';
-import { egressHost } from '../domain/egress-hosts.ts';
+import { parseEgressRule, type EgressRule } from '../domain/egress-rules/egress-rule.ts';
+import { egressTarget } from '../domain/egress-hosts.ts';
 import type { SandboxResources } from '../domain/driver.ts';
+import type { Sandbox } from '../domain/sandbox.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
-import type { createBodySchema } from './schemas.ts';
+import type { createBodySchema, egressRuleSchema } from './schemas.ts';
 
 const MAX_ENVIRONMENT_BYTES = 64 * 1024;
 
@@ -29,6 +31,20 @@ export function snapshotLimitOf(principal: Principal, config: SandboxesConfig): 
 export function guestExpiry(principal: Principal, config: SandboxesConfig, now: Date): string | null {
   if (principal.kind !== 'guest') return null;
   return new Date(now.getTime() + config.guest_lifetime_seconds * 1000).toISOString();
+}
+
+/** When a sandbox ends that shall live so long from now; a guest's lasts no longer than one that a guest creates. */
+export function expiryIn(
+  seconds: number,
+  { kind }: Principal,
+  { createdAt }: Pick<Sandbox, 'createdAt'>,
+  config: SandboxesConfig,
+  now: Date,
+): string {
+  const wanted = new Date(now.getTime() + seconds * 1000).toISOString();
+  if (kind !== 'guest') return wanted;
+  const latest = new Date(Date.parse(createdAt) + config.guest_lifetime_seconds * 1000).toISOString();
+  return wanted < latest ? wanted : latest;
 }
 
 export function toCreateRequest(
@@ -58,21 +74,46 @@ export function toCreateRequest(
     image,
     snapshotId: snapshot?.id ?? null,
     expiresAt: null,
+    // A guest's sandbox never outlives its time.
+    onExpiry: principal.kind === 'guest' ? 'delete' : (body.on_expiry ?? 'delete'),
+    resumeSeconds: null,
     name: body.name ?? null,
     environment,
     labels: body.labels ?? {},
     resources: parseResources(body.resources ?? {}, config, snapshot),
     network,
     egressAllow: parseEgressAllow(body.egress_allow, network),
+    egressRules:
+      body.egress_rules === undefined ? keptRules(snapshot, network) : parseEgressRules(body.egress_rules, principal),
     isolation: isolation.choose(body.isolation ?? 'default'),
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
     maxLifetimeSeconds:
       principal.kind === 'guest'
         ? Math.min(lifetime ?? config.guest_lifetime_seconds, config.guest_lifetime_seconds)
         : lifetime,
+    onDrain: body.on_drain ?? 'stop',
     limit: limitOf(principal, config),
     idempotencyKey,
   };
+}
+
+/** Throws INVALID_FIELD, and SECRETS_OF_GUESTS. */
+export function parseEgressRules(
+  given: readonly Static<typeof egressRuleSchema>[],
+  { kind }: Principal,
+): readonly EgressRule[] {
+  if (given.length > 0 && kind === 'guest') throw sandboxErrors.SECRETS_OF_GUESTS();
+  return given.map((each, index) => {
+    const rule = parseEgressRule(each);
+    if (!('field' in rule)) return rule;
+    const field = `egress_rules[${index}].${rule.field}`;
+    throw sandboxErrors.INVALID_FIELD({ details: { field, reason: rule.reason } });
+  });
+}
+
+/** A sandbox without a network needs none. */
+function keptRules(snapshot: Snapshot | null, network: string): readonly EgressRule[] {
+  return network === 'egress' ? (snapshot?.egressRules ?? []) : [];
 }
 
 function parseEgressAllow(given: readonly string[] | undefined, network: string): readonly string[] | null {
@@ -80,13 +121,18 @@ function parseEgressAllow(given: readonly string[] | undefined, network: string)
   if (network !== 'egress') {
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'egress_allow', reason: 'needs the network egress' } });
   }
-  const hosts = given.map((text, index) => {
-    const host = egressHost(text);
-    if (host !== null) return host;
-    const reason = 'is no host name and no *. with one';
-    throw sandboxErrors.INVALID_FIELD({ details: { field: `egress_allow[${index}]`, reason } });
+  return egressTargets(given);
+}
+
+/** Throws INVALID_FIELD for an entry that is neither a host nor an IPv4 range. */
+export function egressTargets(given: readonly string[], field = 'egress_allow'): string[] {
+  const targets = given.map((text, index) => {
+    const target = egressTarget(text);
+    if (target !== null) return target;
+    const reason = 'is no host name, no *. with one, and no IPv4 address or range';
+    throw sandboxErrors.INVALID_FIELD({ details: { field: `${field}[${index}]`, reason } });
   });
-  return [...new Set(hosts)];
+  return [...new Set(targets)];
 }
 
 function parseResources(

@@ -32,6 +32,7 @@ export class ExecEvents {
       const end = await run({
         started: (pid) => this.#begin(pid),
         output: (bytes, channel, done) => this.#output(bytes, channel, done),
+        notice: ({ code, message, stopsAt }) => this.#notice({ code, message, stops_at: stopsAt }),
       });
       this.#begin(null);
       this.#end(end);
@@ -59,6 +60,11 @@ export class ExecEvents {
       this.#stream.write(': still running\n\n');
       this.#beat();
     }, HEARTBEAT_EVERY_MS);
+  }
+
+  /** Before the response starts, the command does not run yet. */
+  #notice(data: object): void {
+    if (this.#begun) this.#write('notice', data);
   }
 
   #output(bytes: Buffer, channel: 1 | 2, done: () => void): void {

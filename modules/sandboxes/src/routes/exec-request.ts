@@ -15,14 +15,14 @@ export interface ExecRequest extends CommandRequest {
 export function toExecRequest(body: ExecBody): ExecRequest {
   const command = chooseOne(body, 'command', 'cmd');
   if (command === undefined) throw invalid('command', 'is missing');
-  const user = body.user ?? 'root';
-  if (!['root', '0', ''].includes(user)) throw invalid('user', 'is not root, and no other user is known here');
+  const user = body.user ?? '';
   const timeoutSeconds = body.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
   return {
     command,
     argv: typeof command === 'string' ? ['sh', '-c', command] : command,
     env: parseVariables(body.env),
     cwd: chooseOne(body, 'workdir', 'cwd') ?? null,
+    user: ['root', '0', ''].includes(user) ? null : user,
     stdin: parseInput(body),
     encoding: body.encoding ?? 'utf-8',
     timeoutSeconds,

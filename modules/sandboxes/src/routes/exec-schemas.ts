@@ -23,7 +23,9 @@ export const execBody = Type.Object(
     workdir: Type.Optional(directory),
     cwd: Type.Optional(directory),
     env: Type.Optional(variables),
-    user: Type.Optional(Type.String({ maxLength: 64, description: 'Sandboxes only have the user root' })),
+    user: Type.Optional(
+      Type.String({ maxLength: 64, description: 'User of the image, by name or number; root by default' }),
+    ),
     stdin: Type.Optional(Type.String({ description: 'Standard input of the command; empty by default' })),
     stdin_encoding: Type.Optional(encoding),
     encoding: Type.Optional(encoding),

@@ -1,4 +1,5 @@
-import { grantOf, type HttpApp } from '@svc/http';
+import { grantOf, type HttpApp, type Owned } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
 import type { Holder } from '../domain/holder.ts';
 
 declare module 'fastify' {
@@ -8,9 +9,28 @@ declare module 'fastify' {
   }
 }
 
+/** The kind of owned thing that a sandbox is. */
+export const SANDBOX = 'sandbox';
+
 /**
- * Refuses every request for a sandbox of another node, after the authorization and before the body is read. Covers all
- * routes below `PREFIX/:id` but those that declare `anyNode`.
+ * Declares that only the node of a sandbox serves its requests, so that they are forwarded there. Covers all routes below
+ * `PREFIX/:id` but those that declare `anyNode`. Call it before the routes are registered.
+ */
+export function ownSandboxRoutes(app: HttpApp, prefixes: readonly string[]): void {
+  app.addHook('onRoute', (route) => {
+    if (route.config?.anyNode === true || !prefixes.some((prefix) => isOfOneSandbox(route.url, prefix))) return;
+    route.config = { ...route.config, owned: ownedSandbox };
+  });
+}
+
+function ownedSandbox(request: FastifyRequest): Owned {
+  const { id } = request.params as { id: string }; // the route's path has it
+  return { kind: SANDBOX, id, workspaceUuid: grantOf(request).workspaceUuid };
+}
+
+/**
+ * Refuses every request for a sandbox of another node that was not forwarded, because that node cannot be reached. Before
+ * the body is read, on the same routes.
  */
 export function refuseElsewhere(app: HttpApp, prefixes: readonly string[], holder: Holder): void {
   app.addHook('onRequest', async (request) => {

@@ -32,6 +32,7 @@ const madeSchema = Type.Object({
 const listSchema = Type.Object({
   ports: Type.Array(Type.Object({ id: Type.String(), port: portNumber, created_at: timestamp, expires_at: timestamp })),
   count: Type.Integer(),
+  public: Type.Boolean({ description: 'Every port is open without a link, as E2B clients may ask for' }),
 });
 const revokedSchema = Type.Object({ revoked: Type.Integer({ description: 'Revoked links' }) });
 
@@ -107,7 +108,7 @@ function registerList(app: HttpApp, { prefix, service, links }: PortRoutesOption
         created_at: link.createdAt,
         expires_at: link.expiresAt,
       }));
-      return { ports, count: ports.length };
+      return { ports, count: ports.length, public: await links.isPublic(id) };
     },
   );
 }
@@ -119,7 +120,7 @@ function registerRevoke(app: HttpApp, { prefix, service, links }: PortRoutesOpti
       config: { action: 'sandbox:exec' },
       schema: {
         tags,
-        summary: 'Revoke all port links of the sandbox and close their connections',
+        summary: 'Revoke all port links of the sandbox, and public access to its ports, and close their connections',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 200: revokedSchema },

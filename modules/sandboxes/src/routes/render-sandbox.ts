@@ -1,9 +1,10 @@
 import type { Static } from 'typebox';
+import type { EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import { sharesKernel } from '../domain/isolation.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import type { ImageProgress } from '../domain/images/progress.ts';
 import { renderProgress } from './render-progress.ts';
-import type { sandboxSchema } from './schemas.ts';
+import type { egressRuleSchema, sandboxSchema } from './schemas.ts';
 
 /** Reports the progress of images being prepared, by name or alias. */
 export interface ImageProgressSource {
@@ -24,6 +25,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     started_at: sandbox.startedAt,
     paused_at: sandbox.pausedAt,
     expires_at: sandbox.expiresAt,
+    on_expiry: sandbox.onExpiry,
     last_activity_at: sandbox.lastActivityAt,
     labels: sandbox.labels,
     environment: sandbox.environment,
@@ -38,6 +40,12 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     shares_kernel: sharesKernel(sandbox.isolation),
     network: sandbox.network,
     egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
+    egress_rules: sandbox.egressRules.map(renderRule),
+    on_drain: sandbox.onDrain,
     image_progress: renderProgress(sandbox.status === 'creating' ? images.findProgress(sandbox.image) : null),
   };
+}
+
+function renderRule({ header, query, ...rule }: EgressRule): Static<typeof egressRuleSchema> {
+  return { ...rule, ...(header === null ? {} : { header }), ...(query === null ? {} : { query }) };
 }

@@ -3,13 +3,15 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
+import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
-import { limitOf, toCreateRequest } from './create-request.ts';
+import { expiryIn, limitOf, toCreateRequest } from './create-request.ts';
 import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
 import { goneSignal } from './request-signal.ts';
 import {
+  changeBodySchema,
   createBodySchema,
   getQuerySchema,
   idParamsSchema,
@@ -36,12 +38,15 @@ export interface SandboxRoutesOptions {
   readonly config: SandboxesConfig;
   readonly createLimiter: RateLimiter;
   readonly images: ImageProgressSource;
+  readonly secrets: SecretService;
+  readonly now: () => Date;
 }
 
 export function registerSandboxRoutes(app: HttpApp, options: SandboxRoutesOptions): void {
   registerReads(app, options);
   registerCreate(app, options);
   registerChanges(app, options);
+  registerExpiry(app, options);
   registerPausing(app, options);
 }
 
@@ -123,6 +128,10 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       const { snapshot_id: snapshotId } = request.body;
       const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
       const create = toCreateRequest(request.body, principalOf(request), grant, config, key, snapshot, isolation);
+      // Those of a snapshot were checked when they were set.
+      if (request.body.egress_rules !== undefined) {
+        await options.secrets.assertKnown(grant.workspaceUuid, create.egressRules);
+      }
       const waitMs = request.query.wait_ms ?? DEFAULT_WAIT_MS;
       const sandbox = await service.create(create, waitMs, goneSignal(reply));
       reply.header('location', `${prefix}/${sandbox.id}`);
@@ -186,6 +195,35 @@ function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoute
       const { id } = request.params;
       await service.remove(grantOf(request).workspaceUuid, id);
       return { id, deleted: true as const, message: 'The sandbox was deleted' };
+    },
+  );
+}
+
+function registerExpiry(app: HttpApp, { prefix, service, config, images, now }: SandboxRoutesOptions): void {
+  app.patch(
+    `${prefix}/:id`,
+    {
+      config: { action: 'sandbox:update', anyNode: true },
+      schema: {
+        tags,
+        summary: 'Change when a sandbox is deleted',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        body: changeBodySchema,
+        response: { 200: sandboxSchema },
+      },
+    },
+    async (request) => {
+      const { workspaceUuid } = grantOf(request);
+      const principal = principalOf(request);
+      const sandbox = await service.get(workspaceUuid, request.params.id);
+      const { expires_in_seconds: seconds } = request.body;
+      if (seconds === null && principal.kind === 'guest') {
+        const reason = 'is required: sandboxes of guests expire';
+        throw sandboxErrors.INVALID_FIELD({ details: { field: 'expires_in_seconds', reason } });
+      }
+      const expiresAt = seconds === null ? null : expiryIn(seconds, principal, sandbox, config, now());
+      return renderSandbox(await service.setExpiry(workspaceUuid, sandbox.id, expiresAt), images);
     },
   );
 }

@@ -1,6 +1,8 @@
 import { WITHOUT_NUL } from '@svc/http';
 import { Type, type TSchema } from 'typebox';
+import { MAX_EGRESS_RULES } from '../domain/egress-rules/egress-rule.ts';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
+import { SECRET_NAME_PATTERN } from '../domain/secrets/secret.ts';
 
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -13,10 +15,51 @@ export const statusSchema = Type.Union([
   Type.Literal('error'),
 ]);
 
+const onDrainSchema = Type.Union([Type.Literal('stop'), Type.Literal('snapshot')], {
+  description: 'What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default',
+});
 const networkSchema = Type.Union([Type.Literal('none'), Type.Literal('egress')]);
 const isolationSchema = Type.Union([Type.Literal('namespaces'), Type.Literal('gvisor')]);
 const wantedIsolationSchema = Type.Union([Type.Literal('default'), ...isolationSchema.anyOf], {
   description: "Defaults to the platform's sandboxes.isolation",
+});
+
+const expiryActionSchema = Type.Union([Type.Literal('delete'), Type.Literal('pause'), Type.Literal('stop')], {
+  description: 'What happens when it expires; delete by default. A sandbox that is kept no longer expires',
+});
+
+export const egressRuleSchema = Type.Object(
+  {
+    host: Type.String({
+      maxLength: 255,
+      description: 'Host name, such as api.example.com, or *.example.com for all names below it',
+    }),
+    header: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9!#$%&*+.^_`|~-]{1,128}$',
+        description: 'Header to set; instead of query',
+      }),
+    ),
+    query: Type.Optional(
+      Type.String({ pattern: '^[ -~]{1,128}$', description: 'Query parameter to set; instead of header' }),
+    ),
+    secret: Type.String({ pattern: SECRET_NAME_PATTERN, description: 'Name of a secret of the workspace' }),
+    template: Type.Optional(
+      Type.String({
+        pattern: '^[\\t -~]{1,512}$',
+        description: 'What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default',
+      }),
+    ),
+    insecure: Type.Optional(
+      Type.Boolean({ description: 'Also sets it in requests over plain HTTP, which are refused otherwise' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const egressRulesSchema = Type.Array(egressRuleSchema, {
+  maxItems: MAX_EGRESS_RULES,
+  description: 'Secrets that are added to requests outside of the sandbox',
 });
 
 const progressSchema = Type.Object(
@@ -44,6 +87,7 @@ export const sandboxSchema = Type.Object({
   started_at: nullable(timestamp),
   paused_at: nullable(timestamp),
   expires_at: nullable(timestamp),
+  on_expiry: expiryActionSchema,
   last_activity_at: timestamp,
   labels: Type.Record(Type.String(), Type.String()),
   environment: Type.Record(Type.String(), Type.String()),
@@ -58,9 +102,30 @@ export const sandboxSchema = Type.Object({
   shares_kernel: Type.Boolean({ description: "Whether its programs run directly on the host's kernel" }),
   network: networkSchema,
   egress_allow: Type.Union([Type.Array(Type.String()), Type.Null()], {
-    description: 'Hosts that the sandbox can reach; null: all public addresses',
+    description: 'Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses',
   }),
+  egress_rules: egressRulesSchema,
+  on_drain: onDrainSchema,
   image_progress: nullable(progressSchema),
+});
+
+export const environmentSchema = Type.Record(
+  Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),
+  Type.String({ maxLength: 32_768, pattern: WITHOUT_NUL }),
+  { maxProperties: 128, additionalProperties: false },
+);
+
+export const labelsSchema = Type.Record(
+  Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }),
+  Type.String({ maxLength: 255, pattern: WITHOUT_NUL }),
+  { maxProperties: 64, additionalProperties: false },
+);
+
+export const egressAllowSchema = Type.Array(Type.String({ maxLength: 255 }), {
+  maxItems: 100,
+  description:
+    'Allowed hosts, such as example.com, or *.example.com for all its subdomains, and IPv4 addresses or ranges; ' +
+    'all others are blocked. With *, other names resolve too, to addresses in the ranges',
 });
 
 export const createBodySchema = Type.Object(
@@ -73,30 +138,8 @@ export const createBodySchema = Type.Object(
     ),
     // Some clients send null for absent fields.
     name: Type.Optional(nullable(Type.String({ pattern: NAME_PATTERN }))),
-    environment: Type.Optional(
-      nullable(
-        Type.Record(
-          Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),
-          Type.String({ maxLength: 32_768, pattern: WITHOUT_NUL }),
-          {
-            maxProperties: 128,
-            additionalProperties: false,
-          },
-        ),
-      ),
-    ),
-    labels: Type.Optional(
-      nullable(
-        Type.Record(
-          Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }),
-          Type.String({ maxLength: 255, pattern: WITHOUT_NUL }),
-          {
-            maxProperties: 64,
-            additionalProperties: false,
-          },
-        ),
-      ),
-    ),
+    environment: Type.Optional(nullable(environmentSchema)),
+    labels: Type.Optional(nullable(labelsSchema)),
     resources: Type.Optional(
       Type.Object(
         {
@@ -109,16 +152,24 @@ export const createBodySchema = Type.Object(
       ),
     ),
     network: Type.Optional(networkSchema),
-    egress_allow: Type.Optional(
-      Type.Array(Type.String({ maxLength: 255 }), {
-        maxItems: 100,
-        description:
-          'Allowed hosts, such as example.com, or *.example.com for all its subdomains; all other hosts are blocked',
-      }),
-    ),
+    egress_allow: Type.Optional(egressAllowSchema),
+    egress_rules: Type.Optional(egressRulesSchema),
     isolation: Type.Optional(wantedIsolationSchema),
     idle_timeout_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
+    on_expiry: Type.Optional(expiryActionSchema),
     max_lifetime_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
+    on_drain: Type.Optional(onDrainSchema),
+  },
+  { additionalProperties: false },
+);
+
+export const egressRulesBodySchema = Type.Object({ egress_rules: egressRulesSchema }, { additionalProperties: false });
+
+export const changeBodySchema = Type.Object(
+  {
+    expires_in_seconds: nullable(
+      Type.Integer({ minimum: 1, maximum: 31_536_000, description: 'Time from now until it is deleted; null: never' }),
+    ),
   },
   { additionalProperties: false },
 );

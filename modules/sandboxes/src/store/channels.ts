@@ -1,6 +1,9 @@
 /** Channel of `publishEvents` for sandboxes that changed or have new events; its ids are `WORKSPACE/SANDBOX`. */
 export const SANDBOX_CHANNEL = 'sandbox';
 
+/** Channel of nodes whose drain begins or ends; its ids are nodes. */
+export const NODE_CHANNEL = 'sandbox_node';
+
 export function sandboxEventId({ workspaceUuid, sandboxId }: { workspaceUuid: string; sandboxId: string }): string {
   return `${workspaceUuid}/${sandboxId}`;
 }

@@ -31,6 +31,24 @@ describeDialects<SandboxTables>('EventLog', migrations, (database) => {
     expect(await log().after({ workspaceUuid: 'x', sandboxId: 'sbx_a' }, 0, 5)).toEqual([]);
   });
 
+  it('keeps a type that older versions know beside one that they do not, and reads what it knows', async () => {
+    const { kysely } = database();
+    await log().append([{ ...event('sbx_a', '1'), type: 'draining' }, event('sbx_a', '2')]);
+    const stored = await kysely
+      .selectFrom('sandbox_event')
+      .select(['type', 'newer_type'])
+      .orderBy('sequence')
+      .execute();
+    expect(stored).toEqual([
+      { type: 'stopped', newer_type: 'draining' },
+      { type: 'terminal_opened', newer_type: null },
+    ]);
+    const scope = { workspaceUuid: 'w', sandboxId: null };
+    expect((await log().after(scope, 0, 5)).map(({ type }) => type)).toEqual(['draining', 'terminal_opened']);
+    await kysely.updateTable('sandbox_event').set({ newer_type: 'of a later version' }).execute();
+    expect((await log().after(scope, 0, 5)).map(({ type }) => type)).toEqual(['stopped', 'terminal_opened']);
+  });
+
   it('prunes old and excess events and continues the numbering', async () => {
     await log().append([event('sbx_a', '2026-01-01'), event('sbx_a', '2026-01-02'), event('sbx_a', '2026-01-03')]);
     await log().prune({ before: '2026-01-02', perWorkspace: 100 });

@@ -1,7 +1,7 @@
 import { publishEvents } from '@svc/sql';
 import type { Kysely, Transaction } from 'kysely';
 import type { EventLog, EventRetention, EventScope, LooseEvent } from '../domain/events/event-log.ts';
-import { EVENT_TYPES, type EventDetails, type SandboxEvent } from '../domain/events/sandbox-event.ts';
+import { EVENT_TYPES, OLDER_TYPES, type EventDetails, type SandboxEvent } from '../domain/events/sandbox-event.ts';
 import { SANDBOX_CHANNEL, sandboxEventId } from './channels.ts';
 import type { SandboxTables } from './tables.ts';
 
@@ -77,7 +77,8 @@ export async function writeEvents(
       workspace_uuid: workspaceUuid,
       sequence: first + index,
       sandbox_id: event.sandboxId,
-      type: event.type,
+      type: OLDER_TYPES[event.type] ?? event.type,
+      newer_type: event.type in OLDER_TYPES ? event.type : null,
       at: event.at,
       details: JSON.stringify(event.details),
     }));
@@ -104,7 +105,9 @@ async function prune(kysely: Kysely<SandboxTables>, { before, perWorkspace }: Ev
 }
 
 function fromRow(row: SandboxTables['sandbox_event']): SandboxEvent {
-  const type = EVENT_TYPES.find((each) => each === row.type);
+  // A type of a version that is newer than this one stands for the one in `type`.
+  const known = (name: string | null) => EVENT_TYPES.find((each) => each === name);
+  const type = known(row.newer_type) ?? known(row.type);
   if (type === undefined) throw new Error(`an event of the unknown type ${row.type} is kept`);
   return {
     workspaceUuid: row.workspace_uuid,

@@ -12,7 +12,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { sandboxQuotas } from '../quotas.ts';
 import type { SandboxTables } from './tables.ts';
 
-const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots, terminals } = sandboxQuotas;
+const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots, terminals, secrets } = sandboxQuotas;
 
 /** Blocks other counts of the workspace, its owner and the caller until the transaction ends. */
 export async function enterGate(
@@ -59,7 +59,19 @@ export async function usageByWorkspace(
   for (const row of await terminalCounts(kysely, workspaceUuids)) {
     add(row.workspace_uuid, { [terminals.name]: Number(row.terminals) });
   }
+  for (const row of await secretCounts(kysely, workspaceUuids)) {
+    add(row.workspace_uuid, { [secrets.name]: Number(row.secrets) });
+  }
   return usages;
+}
+
+function secretCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('workspace_secret')
+    .select(({ fn }) => ['workspace_uuid', fn.countAll().as('secrets')])
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .groupBy('workspace_uuid')
+    .execute();
 }
 
 function sandboxSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {

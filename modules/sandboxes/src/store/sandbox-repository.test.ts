@@ -5,6 +5,7 @@ import { describeDialects, fakeClock } from '@svc/testing';
 import type { Limits } from '@svc/quotas';
 import { expect, it } from 'vitest';
 import type { Admission } from '../domain/admission.ts';
+import type { SandboxFilter, SandboxPage } from '../domain/ports.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import { createSandboxRepository } from './sandbox-repository.ts';
@@ -31,9 +32,15 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     resources: { cpuMillis: 1500, memoryMb: 1, diskMb: 2, pids: 3 },
     network: 'none',
     egressAllow: ['example.com'],
+    egressRules: [
+      { host: 'a.example', header: 'x-key', query: null, secret: 'KEY', template: '{value}', insecure: false },
+    ],
     isolation: 'namespaces',
     idleTimeoutSeconds: null,
     expiresAt: null,
+    onDrain: 'snapshot',
+    onExpiry: 'delete',
+    resumeSeconds: null,
     createdAt: AT,
     startedAt: null,
     lastActivityAt: AT,
@@ -55,6 +62,47 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     const wanted = sandbox({ fault: { code: 'DISK_FULL', message: 'm', recoverable: true }, expiresAt: AT });
     expect(await repository().insert(wanted, admission(1), null)).toEqual({ outcome: 'inserted' });
     expect(await repository().find('sbx_a')).toEqual(wanted);
+  });
+
+  it('lists by phase, image, start and expiry, in both orders', async () => {
+    const at = (seconds: number): string => `2026-01-01T00:00:0${seconds}.000Z`;
+    const records: Partial<Sandbox>[] = [
+      { id: 'sbx_creating' },
+      { id: 'sbx_running', status: 'running', startedAt: at(5), expiresAt: at(6) },
+      { id: 'sbx_paused', status: 'running', startedAt: at(6), pausedAt: at(7) },
+      { id: 'sbx_stopped', status: 'stopped', image: 'debian' },
+      { id: 'sbx_failed', status: 'error' },
+    ];
+    for (const [index, changes] of records.entries()) {
+      const wanted = sandbox({ name: String(index), createdAt: at(index), ...changes });
+      await repository().insert(wanted, admission(null), null);
+    }
+    const list = async (filter: Partial<SandboxFilter>) => {
+      const page = await repository().list('w', { labels: {}, pageSize: 10, cursor: null, ...filter });
+      return page.sandboxes.map(({ id }) => id.slice('sbx_'.length));
+    };
+    expect(await list({ phases: ['active'] })).toEqual(['running', 'creating']);
+    expect(await list({ phases: ['suspended'], oldestFirst: true })).toEqual(['paused', 'stopped']);
+    expect(await list({ phases: ['active', 'suspended'] })).toEqual(['stopped', 'paused', 'running', 'creating']);
+    expect(await list({ image: 'debian' })).toEqual(['stopped']);
+    expect(await list({ startedSince: at(6) })).toEqual(['paused']);
+    expect(await list({ phases: ['active'], asOf: at(6) })).toEqual(['creating']);
+    expect(await list({ phases: ['active'], asOf: at(5) })).toEqual(['running', 'creating']);
+    const kept = { id: 'sbx_kept', status: 'running', expiresAt: at(6), onExpiry: 'pause', createdAt: at(5) } as const;
+    await repository().insert(sandbox({ ...kept, name: 'kept', resumeSeconds: 60 }), admission(null), null);
+    expect(await repository().find('sbx_kept')).toMatchObject({ onExpiry: 'pause', resumeSeconds: 60 });
+    expect(await list({ phases: ['active'], asOf: at(5) })).toEqual(['kept', 'running', 'creating']);
+    expect(await list({ phases: ['active'], asOf: at(6) })).toEqual(['creating']);
+    expect(await list({ phases: ['suspended'], asOf: at(6) })).toEqual(['kept', 'stopped', 'paused']);
+    await repository().remove('sbx_kept', at(6));
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: SandboxPage = await repository().list('w', { labels: {}, pageSize: 2, cursor, oldestFirst: true });
+      seen.push(...page.sandboxes.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(records.map(({ id }) => id));
   });
 
   it("enforces the caller's limit for concurrent inserts, and frees the slot on removal", async () => {

@@ -1,7 +1,7 @@
 import type { Demand, Limits } from '@svc/quotas';
 import type { Clock } from '@svc/runtime';
 import { publishEvents, violatesUnique } from '@svc/sql';
-import type { Kysely, Transaction } from 'kysely';
+import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import type { Admission } from '../domain/admission.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from '../domain/sandbox.ts';
@@ -12,6 +12,7 @@ import type {
   Restart,
   SandboxFilter,
   SandboxPage,
+  SandboxPhase,
   SandboxRepository,
 } from '../domain/ports.ts';
 import { sandboxQuotas } from '../quotas.ts';
@@ -19,7 +20,7 @@ import { SANDBOX_CHANNEL, sandboxEventId } from './channels.ts';
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
-import { faultColumns, fromRow, toRow } from './sandbox-row.ts';
+import { faultColumns, fromRow, parseRules, rulesColumn, toRow } from './sandbox-row.ts';
 import { SANDBOX_NAME, type SandboxTables } from './tables.ts';
 
 export interface RepositoryDeps {
@@ -94,6 +95,28 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
         .where('status', 'in', [...states])
         .execute();
       return rows.map(fromRow);
+    },
+
+    async ofNodeWithRules(node) {
+      return kysely
+        .selectFrom('sandbox')
+        .select('id')
+        .where('node', '=', node)
+        .where('status', '=', 'running')
+        .where('removed_at', 'is', null)
+        .where('egress_rules', 'is not', null)
+        .execute();
+    },
+
+    async rulesOf(ids) {
+      const rows = await kysely
+        .selectFrom('sandbox')
+        .select(['id', 'egress_rules'])
+        .where('id', 'in', [...ids])
+        .where('status', 'in', ['creating', 'running'])
+        .where('removed_at', 'is', null)
+        .execute();
+      return new Map(rows.map(({ id, egress_rules: rules }) => [id, parseRules(rules)]));
     },
 
     async ofWorkspace(workspaceUuid, state) {
@@ -234,6 +257,11 @@ async function update(
       ...(change.startedAt === undefined ? {} : { started_at: change.startedAt }),
       ...(change.lastActivityAt === undefined ? {} : { last_activity_at: change.lastActivityAt }),
       ...(change.pausedAt === undefined ? {} : { paused_at: change.pausedAt }),
+      ...(change.expiresAt === undefined ? {} : { expires_at: change.expiresAt }),
+      ...(change.egressRules === undefined ? {} : { egress_rules: rulesColumn(change.egressRules) }),
+      ...(change.egressAllow === undefined
+        ? {}
+        : { egress_allow: change.egressAllow === null ? null : JSON.stringify(change.egressAllow) }),
     })
     .where('id', '=', id)
     .where('status', 'in', [...from])
@@ -297,17 +325,38 @@ async function remove(transaction: Transaction<SandboxTables>, id: string, at: s
   return row.workspace_uuid;
 }
 
+type Where = ExpressionBuilder<SandboxTables, 'sandbox'>;
+
+function isInPhase(where: Where, phase: SandboxPhase, asOf: string | undefined) {
+  const runs = where.and([where('status', 'in', ['creating', 'running']), where('paused_at', 'is', null)]);
+  const active = asOf === undefined ? runs : where.and([runs, isUnexpired(where, asOf)]);
+  if (phase === 'active') return active;
+  return where.and([where('status', '!=', 'error'), where.not(active)]);
+}
+
+function isUnexpired(where: Where, asOf: string) {
+  return where.or([where('expires_at', 'is', null), where('expires_at', '>', asOf)]);
+}
+
 async function list(kysely: Kysely<SandboxTables>, workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage> {
   let query = kysely
     .selectFrom('sandbox')
     .selectAll()
     .where('workspace_uuid', '=', workspaceUuid)
     .where('removed_at', 'is', null)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .orderBy('created_at', filter.oldestFirst === true ? 'asc' : 'desc')
+    .orderBy('id', filter.oldestFirst === true ? 'asc' : 'desc')
     .limit(filter.pageSize + 1);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   if (filter.name !== undefined) query = query.where('name', '=', filter.name);
+  if (filter.image !== undefined) query = query.where('image', '=', filter.image);
+  const { phases, startedSince, asOf } = filter;
+  if (phases !== undefined)
+    query = query.where((where) => where.or(phases.map((phase) => isInPhase(where, phase, asOf))));
+  if (startedSince !== undefined) query = query.where('started_at', '>=', startedSince);
+  if (asOf !== undefined) {
+    query = query.where((where) => where.or([where('on_expiry', '!=', 'delete'), isUnexpired(where, asOf)]));
+  }
   for (const [key, value] of Object.entries(filter.labels)) {
     query = query.where('id', 'in', (select) =>
       select.selectFrom('sandbox_label').select('sandbox_id').where('key', '=', key).where('value', '=', value),
@@ -315,10 +364,11 @@ async function list(kysely: Kysely<SandboxTables>, workspaceUuid: string, filter
   }
   const after = filter.cursor === null ? null : parseCursor(filter.cursor);
   if (after !== null) {
+    const beyond = filter.oldestFirst === true ? '>' : '<';
     query = query.where((where) =>
       where.or([
-        where('created_at', '<', after.createdAt),
-        where.and([where('created_at', '=', after.createdAt), where('id', '<', after.id)]),
+        where('created_at', beyond, after.createdAt),
+        where.and([where('created_at', '=', after.createdAt), where('id', beyond, after.id)]),
       ]),
     );
   }

@@ -1,4 +1,5 @@
-import type { Sandbox, SandboxFault, SandboxStatus } from '../domain/sandbox.ts';
+import type { ExpiryAction, OnDrain, Sandbox, SandboxFault, SandboxStatus } from '../domain/sandbox.ts';
+import type { EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import type { Isolation, NetworkMode } from '../domain/driver.ts';
 import { isCauseCode } from '../errors.ts';
 import type { SandboxRow } from './tables.ts';
@@ -29,12 +30,24 @@ export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
     isolation: sandbox.isolation,
     idle_timeout_seconds: sandbox.idleTimeoutSeconds,
     expires_at: sandbox.expiresAt,
+    on_drain: sandbox.onDrain,
+    on_expiry: sandbox.onExpiry,
+    resume_seconds: sandbox.resumeSeconds,
     created_at: sandbox.createdAt,
     started_at: sandbox.startedAt,
     last_activity_at: sandbox.lastActivityAt,
     removed_at: sandbox.removedAt,
+    egress_rules: rulesColumn(sandbox.egressRules),
     paused_at: sandbox.pausedAt,
   };
+}
+
+export function rulesColumn(rules: readonly EgressRule[]): string | null {
+  return rules.length === 0 ? null : JSON.stringify(rules);
+}
+
+export function parseRules(column: string | null): readonly EgressRule[] {
+  return column === null ? [] : (JSON.parse(column) as EgressRule[]); // written by `rulesColumn`
 }
 
 export function faultColumns(
@@ -69,9 +82,13 @@ export function fromRow(row: SandboxRow): Sandbox {
     resources: { cpuMillis: row.cpu_millis, memoryMb: row.memory_mb, diskMb: row.disk_mb, pids: row.pids },
     network: row.network as NetworkMode,
     egressAllow: row.egress_allow === null ? null : (JSON.parse(row.egress_allow) as string[]),
+    egressRules: parseRules(row.egress_rules),
     isolation: parseIsolation(row.isolation),
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,
+    onDrain: row.on_drain as OnDrain,
+    onExpiry: row.on_expiry as ExpiryAction,
+    resumeSeconds: row.resume_seconds,
     createdAt: row.created_at,
     startedAt: row.started_at,
     lastActivityAt: row.last_activity_at,

@@ -11,6 +11,7 @@ import type {
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
+import { parseRules, rulesColumn } from './sandbox-row.ts';
 import type { RepositoryDeps } from './sandbox-repository.ts';
 import type { SandboxTables, SnapshotRow } from './tables.ts';
 
@@ -110,7 +111,7 @@ async function finish(
 async function list(
   kysely: Kysely<SandboxTables>,
   workspaceUuid: string,
-  { sandboxId, pageSize, cursor }: SnapshotFilter,
+  { sandboxId, name, pageSize, cursor }: SnapshotFilter,
 ): Promise<SnapshotPage> {
   let query = kysely
     .selectFrom('sandbox_snapshot')
@@ -120,6 +121,7 @@ async function list(
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(pageSize + 1);
+  if (name !== undefined) query = query.where('name', '=', name);
   if (sandboxId !== null) query = query.where('sandbox_id', '=', sandboxId);
   const after = cursor === null ? null : parseCursor(cursor);
   if (after !== null) {
@@ -150,6 +152,7 @@ function toRow(snapshot: Snapshot, accountableId: string): SnapshotRow {
     size_bytes: snapshot.sizeBytes,
     state: snapshot.state,
     created_at: snapshot.createdAt,
+    egress_rules: rulesColumn(snapshot.egressRules),
   };
 }
 
@@ -167,5 +170,6 @@ function fromRow(row: SnapshotRow): Snapshot {
     sizeBytes: row.size_bytes,
     state: row.state as SnapshotState, // only written by toRow and the updates here
     createdAt: row.created_at,
+    egressRules: parseRules(row.egress_rules),
   };
 }

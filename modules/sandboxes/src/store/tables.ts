@@ -7,9 +7,15 @@ export const SANDBOX_NAME: UniqueKey = {
   columns: ['workspace_uuid', 'taken_name'],
 };
 
+export const SECRET_NAME: UniqueKey = {
+  constraint: 'workspace_secret_name',
+  table: 'workspace_secret',
+  columns: ['workspace_uuid', 'name'],
+};
+
 /**
- * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081 and 0087. Times are ISO 8601 UTC, objects are JSON
- * text, booleans are 0 or 1.
+ * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151 and 0170. Times are ISO 8601 UTC,
+ * objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;
@@ -30,6 +36,7 @@ export interface SandboxTables {
     sequence: number;
     sandbox_id: string;
     type: string;
+    newer_type: string | null;
     at: string;
     details: string;
   };
@@ -50,6 +57,10 @@ export interface SandboxTables {
     created_at: string;
     expires_at: string;
   };
+  sandbox_node: NodeRow;
+  sandbox_access: { id: string; sandbox_id: string; holder: string; granted: string; created_at: string };
+  workspace_secret: SecretRow;
+  sandbox_authority: { sandbox_id: string; certificate: string; wrapper: string; box: string };
   sandbox_ticket: { hash: string; sandbox_id: string; granted: string; expires_at: string };
 }
 
@@ -79,12 +90,42 @@ export interface SandboxRow {
   isolation: string;
   idle_timeout_seconds: number | null;
   expires_at: string | null;
+  on_drain: string;
   created_at: string;
   started_at: string | null;
   last_activity_at: string;
   removed_at: string | null;
   paused_at: string | null;
   snapshot_id: string | null;
+  on_expiry: string;
+  resume_seconds: number | null;
+  egress_rules: string | null;
+}
+
+/** A value sealed under the master key that `wrapper` names. */
+export interface SecretRow {
+  id: string;
+  workspace_uuid: string;
+  name: string;
+  version: number;
+  wrapper: string;
+  box: string;
+  creator_id: string;
+  created_at: string;
+  updated_at: string;
+}
+
+/** Times are the database's. PostgreSQL returns big integers as text. */
+export interface NodeRow {
+  node: string;
+  driver: string;
+  max_running: number;
+  cpus: number | null;
+  memory_bytes: number | string | null;
+  free_memory_bytes: number | string | null;
+  free_disk_bytes: number | string | null;
+  reported_at: string;
+  drain_requested_at: string | null;
 }
 
 export interface SnapshotRow {
@@ -101,4 +142,5 @@ export interface SnapshotRow {
   size_bytes: number;
   state: string;
   created_at: string;
+  egress_rules: string | null;
 }

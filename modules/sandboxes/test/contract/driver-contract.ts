@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SandboxDriver, SandboxSpec } from '../../src/domain/driver.ts';
+import { missingCapabilities, type Capability, type SandboxDriver, type SandboxSpec } from '../../src/domain/driver.ts';
 import { runInSandbox } from '../support/run-in-sandbox.ts';
 
 export interface ContractSubject {
@@ -28,8 +28,15 @@ const HOSTILE_IDS = [
   '%2e%2e',
 ];
 
-/** The contract of every driver. Call it inside a `describe`. */
-export function driverContract(make: () => Promise<ContractSubject>): void {
+/** What a contract tests only in drivers that have it. */
+export type TestedCapability = Exclude<Capability, 'egress_allow' | 'egress_rules'>;
+
+/**
+ * The contract of every driver. Call it inside a `describe`. `lacks` is what the driver must report as missing: its
+ * refusal is tested instead.
+ */
+export function driverContract(make: () => Promise<ContractSubject>, lacks: readonly TestedCapability[] = []): void {
+  const has = (capability: TestedCapability): boolean => !lacks.includes(capability);
   let subject: ContractSubject;
   const signal = (): AbortSignal => AbortSignal.timeout(60_000);
   const started = async (name: string): Promise<SandboxSpec> => {
@@ -44,6 +51,13 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     expect(await subject.driver.open()).toMatchObject({ available: true });
   });
   afterAll(() => subject.dispose());
+
+  it('reports what it lacks', () => {
+    const missing = missingCapabilities(subject.driver).filter(
+      (each) => each !== 'egress_allow' && each !== 'egress_rules',
+    );
+    expect(missing).toEqual(lacks.toSorted());
+  });
 
   it('starts a created sandbox and connects to its helper', async () => {
     const { id } = subject.spec('basic');
@@ -104,69 +118,81 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     expect(left).not.toContain(stopped.id);
   });
 
-  it('pauses and resumes idempotently, and reports it in the list', async () => {
-    const spec = await started('paused');
-    const { driver } = subject;
-    const connection = await driver.connect(spec.id, signal());
-    const look = async () => (await driver.list()).find((each) => each.id === spec.id);
-    await driver.pause(spec.id);
-    await driver.pause(spec.id);
-    expect(await look()).toEqual({ id: spec.id, running: true, paused: true });
-    expect(await driver.inspect(spec.id)).toMatchObject({ running: true });
-    const late = connection.ping();
-    const first = await Promise.race([late.then(() => 'answered'), driver.stats(spec.id).then(() => 'still')]);
-    expect(first).toBe('still');
-    await driver.resume(spec.id);
-    await driver.resume(spec.id);
-    await late;
-    expect(await look()).toEqual({ id: spec.id, running: true, paused: false });
-    await connection.close();
-    await driver.remove(spec.id);
-    await driver.resume(spec.id);
-  });
+  if (has('pause')) {
+    it('pauses and resumes idempotently, and reports it in the list', async () => {
+      const spec = await started('paused');
+      const { driver } = subject;
+      const connection = await driver.connect(spec.id, signal());
+      const look = async () => (await driver.list()).find((each) => each.id === spec.id);
+      await driver.pause(spec.id);
+      await driver.pause(spec.id);
+      expect(await look()).toEqual({ id: spec.id, running: true, paused: true });
+      expect(await driver.inspect(spec.id)).toMatchObject({ running: true });
+      const late = connection.ping();
+      const first = await Promise.race([late.then(() => 'answered'), driver.stats(spec.id).then(() => 'still')]);
+      expect(first).toBe('still');
+      await driver.resume(spec.id);
+      await driver.resume(spec.id);
+      await late;
+      expect(await look()).toEqual({ id: spec.id, running: true, paused: false });
+      await connection.close();
+      await driver.remove(spec.id);
+      await driver.resume(spec.id);
+    });
 
-  it('stops and removes a paused sandbox', async () => {
-    const [stopped, removed] = [await started('pausestop'), await started('pausegone')];
-    for (const { id } of [stopped, removed]) await subject.driver.pause(id);
-    await subject.driver.stop(stopped.id, 5000);
-    await subject.driver.remove(removed.id);
-    expect(await subject.driver.inspect(stopped.id)).toMatchObject({ running: false });
-    await subject.driver.start(stopped, signal());
-    const connection = await subject.driver.connect(stopped.id, signal());
-    await connection.ping();
-    await connection.close();
-    await subject.driver.remove(stopped.id);
-    await expect(subject.driver.pause(removed.id)).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
-  });
+    it('stops and removes a paused sandbox', async () => {
+      const [stopped, removed] = [await started('pausestop'), await started('pausegone')];
+      for (const { id } of [stopped, removed]) await subject.driver.pause(id);
+      await subject.driver.stop(stopped.id, 5000);
+      await subject.driver.remove(removed.id);
+      expect(await subject.driver.inspect(stopped.id)).toMatchObject({ running: false });
+      await subject.driver.start(stopped, signal());
+      const connection = await subject.driver.connect(stopped.id, signal());
+      await connection.ping();
+      await connection.close();
+      await subject.driver.remove(stopped.id);
+      await expect(subject.driver.pause(removed.id)).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
+    });
+  } else {
+    it('refuses a pause by name, and treats a resume as a no-op', async () => {
+      const spec = await started('unpaused');
+      await expect(subject.driver.pause(spec.id)).rejects.toMatchObject({ code: 'PAUSE_UNAVAILABLE' });
+      await subject.driver.resume(spec.id);
+      expect(await subject.driver.inspect(spec.id)).toMatchObject({ running: true });
+      await subject.driver.remove(spec.id);
+    });
+  }
 
-  it('copies the files of running and stopped sandboxes, and creates sandboxes from the copies', async () => {
-    const { driver } = subject;
-    if (driver.snapshots === undefined) throw new Error('it makes none');
-    const spec = await started('original');
-    await driver.snapshots.take(spec.id, 'snp_running');
-    await driver.stop(spec.id, 5000);
-    await driver.snapshots.take(spec.id, 'snp_stopped');
-    const diskBytes = spec.resources.diskMb * 1024 * 1024;
-    for (const of of [{ sandbox: spec.id }, { snapshot: 'snp_stopped' }]) {
-      expect(await driver.snapshots.sizeBytes(of)).toBeLessThanOrEqual(diskBytes);
-    }
-    expect(await driver.snapshots.sizeBytes({ snapshot: 'snp_never' })).toBe(0);
-    expect(await driver.snapshots.list()).toEqual(expect.arrayContaining(['snp_running', 'snp_stopped']));
-    await driver.remove(spec.id);
-    const made = { ...subject.spec('madeof'), snapshotId: 'snp_running' };
-    await driver.create(made, signal());
-    await driver.create(made, signal());
-    for (const id of ['snp_running', 'snp_stopped', 'snp_running', 'snp_never']) await driver.snapshots.remove(id);
-    expect(await driver.snapshots.list()).toEqual([]);
-    await driver.start(made, signal());
-    const connection = await driver.connect(made.id, signal());
-    await connection.ping();
-    await connection.close();
-    await driver.remove(made.id);
-    const orphan = { ...subject.spec('orphan'), snapshotId: 'snp_running' };
-    await expect(driver.create(orphan, signal())).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
-    await driver.remove(orphan.id);
-  });
+  if (has('snapshots')) {
+    it('copies the files of running and stopped sandboxes, and creates sandboxes from the copies', async () => {
+      const { driver } = subject;
+      if (driver.snapshots === undefined) throw new Error('it makes none');
+      const spec = await started('original');
+      await driver.snapshots.take(spec.id, 'snp_running');
+      await driver.stop(spec.id, 5000);
+      await driver.snapshots.take(spec.id, 'snp_stopped');
+      const diskBytes = spec.resources.diskMb * 1024 * 1024;
+      for (const of of [{ sandbox: spec.id }, { snapshot: 'snp_stopped' }]) {
+        expect(await driver.snapshots.sizeBytes(of)).toBeLessThanOrEqual(diskBytes);
+      }
+      expect(await driver.snapshots.sizeBytes({ snapshot: 'snp_never' })).toBe(0);
+      expect(await driver.snapshots.list()).toEqual(expect.arrayContaining(['snp_running', 'snp_stopped']));
+      await driver.remove(spec.id);
+      const made = { ...subject.spec('madeof'), snapshotId: 'snp_running' };
+      await driver.create(made, signal());
+      await driver.create(made, signal());
+      for (const id of ['snp_running', 'snp_stopped', 'snp_running', 'snp_never']) await driver.snapshots.remove(id);
+      expect(await driver.snapshots.list()).toEqual([]);
+      await driver.start(made, signal());
+      const connection = await driver.connect(made.id, signal());
+      await connection.ping();
+      await connection.close();
+      await driver.remove(made.id);
+      const orphan = { ...subject.spec('orphan'), snapshotId: 'snp_running' };
+      await expect(driver.create(orphan, signal())).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
+      await driver.remove(orphan.id);
+    });
+  }
 
   it('ignores a repeated stop or remove, and one of an unknown sandbox', async () => {
     const spec = await started('gone');

@@ -3,16 +3,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 import { TRANSFER_WINDOW_BYTES } from '../../src/domain/helper/frames.ts';
 import type { SandboxDriver, SandboxSpec } from '../../src/domain/driver.ts';
-import type { ContractSubject } from './driver-contract.ts';
+import type { ContractSubject, TestedCapability } from './driver-contract.ts';
 import { runInSandbox, type RunResult } from '../support/run-in-sandbox.ts';
 
 const LIMIT_MS = 60_000;
 
 /**
  * The second part of the driver contract, for drivers that run programs: limits apply and affect no other sandbox,
- * files persist, and a restarted driver continues where the previous one ended.
+ * files persist, and a restarted driver continues where the previous one ended. What the driver lacks is not tested.
  */
-export function runningContract(make: () => Promise<ContractSubject>): void {
+export function runningContract(make: () => Promise<ContractSubject>, lacks: readonly TestedCapability[] = []): void {
+  const has = (capability: TestedCapability): boolean => !lacks.includes(capability);
   let subject: ContractSubject;
   const signal = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
   const inside = async (spec: SandboxSpec, script: string, driver = subject.driver): Promise<RunResult> => {
@@ -61,43 +62,47 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       expect((await inside(spec, 'cat /root/file')).stdout).toBe('text\n');
     }));
 
-  it('creates sandboxes from copies of its files, each with its own name and limits', () =>
-    using(['source'], async (source) => {
-      const { driver } = subject;
-      if (driver.snapshots === undefined) throw new Error('it makes none');
-      await inside(source, 'echo one > /root/file; chown 7:8 /root/file; ln -s file /root/link; rm -rf /home');
-      const { sizeBytes } = await driver.snapshots.take(source.id, 'snp_first');
-      expect(sizeBytes).toBeGreaterThan(0);
-      await inside(source, 'echo two > /root/file');
-      const first = { ...subject.spec('first'), snapshotId: 'snp_first' };
-      const second = { ...subject.spec('second'), snapshotId: 'snp_second' };
-      try {
-        await bringUp(driver, first, signal());
-        const { stdout } = await inside(first, 'cat /root/link; stat -c %u:%g /root/file; ls /home 2>&1; hostname');
-        expect(stdout).toMatch(/^one\n7:8\nls: \/home: No such file.*\n/);
-        expect(stdout.endsWith(`\n${first.hostname}\n`)).toBe(true);
-        const named = `cat /etc/hostname; grep -c ${first.hostname} /etc/hosts`;
-        expect((await inside(first, named)).stdout).toBe(`${first.hostname}\n1\n`);
-        expect((await inside(first, 'echo $PATH; pwd')).stdout).toBe((await inside(source, 'echo $PATH; pwd')).stdout);
-        await fill(first, '/root/big');
-        await inside(first, 'rm /root/big');
-        // A copy of a copy depends on neither snapshot nor on their sandboxes.
-        await inside(first, 'echo three > /root/more');
-        await driver.snapshots.take(first.id, 'snp_second');
-        await driver.snapshots.remove('snp_first');
-        await driver.remove(first.id);
-        await bringUp(driver, second, signal());
-        await driver.snapshots.remove('snp_second');
-        expect((await inside(second, 'cat /root/file /root/more')).stdout).toBe('one\nthree\n');
-        await driver.stop(second.id, 1000);
-        await driver.start(second, signal());
-        expect((await inside(second, 'cat /root/file /root/more')).stdout).toBe('one\nthree\n');
-        expect((await inside(source, 'cat /root/file')).stdout).toBe('two\n');
-      } finally {
-        for (const { id } of [first, second]) await driver.remove(id);
-      }
-      expect(await driver.snapshots.list()).toEqual([]);
-    }));
+  if (has('snapshots')) {
+    it('creates sandboxes from copies of its files, each with its own name and limits', () =>
+      using(['source'], async (source) => {
+        const { driver } = subject;
+        if (driver.snapshots === undefined) throw new Error('it makes none');
+        await inside(source, 'echo one > /root/file; chown 7:8 /root/file; ln -s file /root/link; rm -rf /home');
+        const { sizeBytes } = await driver.snapshots.take(source.id, 'snp_first');
+        expect(sizeBytes).toBeGreaterThan(0);
+        await inside(source, 'echo two > /root/file');
+        const first = { ...subject.spec('first'), snapshotId: 'snp_first' };
+        const second = { ...subject.spec('second'), snapshotId: 'snp_second' };
+        try {
+          await bringUp(driver, first, signal());
+          const { stdout } = await inside(first, 'cat /root/link; stat -c %u:%g /root/file; ls /home 2>&1; hostname');
+          expect(stdout).toMatch(/^one\n7:8\nls: \/home: No such file.*\n/);
+          expect(stdout.endsWith(`\n${first.hostname}\n`)).toBe(true);
+          const named = `cat /etc/hostname; grep -c ${first.hostname} /etc/hosts`;
+          expect((await inside(first, named)).stdout).toBe(`${first.hostname}\n1\n`);
+          expect((await inside(first, 'echo $PATH; pwd')).stdout).toBe(
+            (await inside(source, 'echo $PATH; pwd')).stdout,
+          );
+          await fill(first, '/root/big');
+          await inside(first, 'rm /root/big');
+          // A copy of a copy depends on neither snapshot nor on their sandboxes.
+          await inside(first, 'echo three > /root/more');
+          await driver.snapshots.take(first.id, 'snp_second');
+          await driver.snapshots.remove('snp_first');
+          await driver.remove(first.id);
+          await bringUp(driver, second, signal());
+          await driver.snapshots.remove('snp_second');
+          expect((await inside(second, 'cat /root/file /root/more')).stdout).toBe('one\nthree\n');
+          await driver.stop(second.id, 1000);
+          await driver.start(second, signal());
+          expect((await inside(second, 'cat /root/file /root/more')).stdout).toBe('one\nthree\n');
+          expect((await inside(source, 'cat /root/file')).stdout).toBe('two\n');
+        } finally {
+          for (const { id } of [first, second]) await driver.remove(id);
+        }
+        expect(await driver.snapshots.list()).toEqual([]);
+      }));
+  }
 
   it('lets processes exit within the grace period, and kills the rest', () =>
     using(['grace'], async (spec) => {
@@ -127,62 +132,71 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       }
     }));
 
-  it('reports an out-of-memory kill, and only for the affected sandbox', () =>
-    using(['greedy', 'modest'], async (greedy, modest) => {
-      if (greedy === undefined || modest === undefined) return;
-      const eaten = await inside(greedy, 'dd if=/dev/zero of=/dev/null bs=512M count=1');
-      expect(eaten.exitCode).not.toBe(0);
-      await waitFor(async () => (await subject.driver.inspect(greedy.id)).outOfMemory);
-      expect(await subject.driver.inspect(modest.id)).toEqual({ running: true, outOfMemory: false });
-      expect((await inside(greedy, 'echo alive')).stdout).toBe('alive\n');
-    }));
+  if (has('oom_survival')) {
+    it('reports an out-of-memory kill, and only for the affected sandbox', () =>
+      using(['greedy', 'modest'], async (greedy, modest) => {
+        if (greedy === undefined || modest === undefined) return;
+        const eaten = await inside(greedy, 'dd if=/dev/zero of=/dev/null bs=512M count=1');
+        expect(eaten.exitCode).not.toBe(0);
+        await waitFor(async () => (await subject.driver.inspect(greedy.id)).outOfMemory);
+        expect(await subject.driver.inspect(modest.id)).toEqual({ running: true, outOfMemory: false });
+        expect((await inside(greedy, 'echo alive')).stdout).toBe('alive\n');
+      }));
+  }
 
-  it('enforces the disk size, reports a full disk, and recovers after files are deleted', () =>
-    using(['full', 'roomy'], async (full, roomy) => {
-      if (full === undefined || roomy === undefined) return;
-      await fill(full, '/big');
-      const connection = await subject.driver.connect(full.id, signal());
-      const stream = connection.start(
-        { op: 'file.write', path: '/root/more', mode: 0o600, parents: false },
-        { inputWindowBytes: TRANSFER_WINDOW_BYTES },
-      );
-      await stream.write(Buffer.alloc(4 * 1024 * 1024, 1));
-      stream.finishInput();
-      expect(await stream.outcome).toMatchObject({ ok: false, code: 'DISK_FULL' });
-      await connection.close();
-      expect((await inside(roomy, 'dd if=/dev/zero of=/some bs=1M count=8 && echo fits')).stdout).toBe('fits\n');
-      // Some storage frees space with a delay.
-      await inside(full, 'rm /big; sync');
-      await waitFor(async () => (await inside(full, 'echo text > /small && cat /small')).stdout === 'text\n');
-    }));
+  if (has('disk_limit')) {
+    it('enforces the disk size, reports a full disk, and recovers after files are deleted', () =>
+      using(['full', 'roomy'], async (full, roomy) => {
+        if (full === undefined || roomy === undefined) return;
+        await fill(full, '/big');
+        const connection = await subject.driver.connect(full.id, signal());
+        const stream = connection.start(
+          { op: 'file.write', path: '/root/more', mode: 0o600, parents: false },
+          { inputWindowBytes: TRANSFER_WINDOW_BYTES },
+        );
+        await stream.write(Buffer.alloc(4 * 1024 * 1024, 1));
+        stream.finishInput();
+        expect(await stream.outcome).toMatchObject({ ok: false, code: 'DISK_FULL' });
+        await connection.close();
+        expect((await inside(roomy, 'dd if=/dev/zero of=/some bs=1M count=8 && echo fits')).stdout).toBe('fits\n');
+        // Some storage frees space with a delay.
+        await inside(full, 'rm /big; sync');
+        await waitFor(async () => (await inside(full, 'echo text > /small && cat /small')).stdout === 'text\n');
+      }));
+  }
 
-  it('enforces the process limit and reports it', () =>
-    using(['bomb', 'calm'], async (bomb, calm) => {
-      if (bomb === undefined || calm === undefined) return;
-      const connection = await subject.driver.connect(bomb.id, signal());
-      const { pids } = bomb.resources;
-      const running = runInSandbox(connection, [
-        'sh',
-        '-c',
-        'i=0; while [ $i -lt 200 ]; do sleep 20 & i=$((i+1)); done; wait',
-      ]);
-      await waitFor(async () => ((await subject.driver.stats(bomb.id)).pids ?? 0) >= pids - 4);
-      expect((await subject.driver.stats(bomb.id)).pids).toBeLessThanOrEqual(pids);
-      expect((await inside(calm, 'echo fine')).stdout).toBe('fine\n');
-      await subject.driver.stop(bomb.id, 0);
-      await running;
-      await connection.close();
-    }));
+  if (has('process_limit')) {
+    it('enforces the process limit and reports it', () =>
+      using(['bomb', 'calm'], async (bomb, calm) => {
+        if (bomb === undefined || calm === undefined) return;
+        const connection = await subject.driver.connect(bomb.id, signal());
+        const { pids } = bomb.resources;
+        const running = runInSandbox(connection, [
+          'sh',
+          '-c',
+          'i=0; while [ $i -lt 200 ]; do sleep 20 & i=$((i+1)); done; wait',
+        ]);
+        await waitFor(async () => ((await subject.driver.stats(bomb.id)).pids ?? 0) >= pids - 4);
+        expect((await subject.driver.stats(bomb.id)).pids).toBeLessThanOrEqual(pids);
+        expect((await inside(calm, 'echo fine')).stdout).toBe('fine\n');
+        await subject.driver.stop(bomb.id, 0);
+        await running;
+        await connection.close();
+      }));
+  }
 
-  it('measures resource usage', () =>
-    using(['counted'], async (spec) => {
-      await inside(spec, 'dd if=/dev/zero of=/data bs=1M count=8; sync');
-      const { cpuMicroseconds, memoryBytes, pids, diskBytes } = await subject.driver.stats(spec.id);
-      expect(cpuMicroseconds).toBeGreaterThan(0);
-      expect(memoryBytes).toBeGreaterThan(0);
-      expect(pids).toBeGreaterThan(0);
-      expect(diskBytes).toBeGreaterThanOrEqual(8 * 1024 * 1024);
-    }));
+  if (has('usage')) {
+    it('measures resource usage', () =>
+      using(['counted'], async (spec) => {
+        await inside(spec, 'dd if=/dev/zero of=/data bs=1M count=8; sync');
+        const { cpuMicroseconds, memoryBytes, pids, diskBytes } = await subject.driver.stats(spec.id);
+        expect(cpuMicroseconds).toBeGreaterThan(0);
+        expect(memoryBytes).toBeGreaterThan(0);
+        expect(pids).toBeGreaterThan(0);
+        if (has('disk_usage')) expect(diskBytes).toBeGreaterThanOrEqual(8 * 1024 * 1024);
+        else expect(diskBytes).toBeNull();
+      }));
+  }
 }
 
 async function bringUp(driver: SandboxDriver, spec: SandboxSpec, signal: AbortSignal): Promise<void> {

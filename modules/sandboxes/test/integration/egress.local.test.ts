@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { requirement, skippedTitle } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
+import { EVERYTHING } from '../../src/domain/egress-hosts.ts';
+import { complementOf } from '../../src/domain/egress-ranges.ts';
 import { localDriverReason, localSubject, type LocalSubject } from '../support/local-subject.ts';
 import { startNameServer, type NameServer } from '../support/name-server.ts';
 import { runInSandbox } from '../support/run-in-sandbox.ts';
@@ -19,6 +21,7 @@ const SERVER = `
   for (const [address, port] of [['${ALLOWED}', 8080], ['${OTHER}', 8080], ['${OTHER}', 53], ['${OTHER}', 443]]) {
     net.createServer((socket) => socket.end('reached')).listen(port, address);
   }
+  net.createServer((socket) => socket.pipe(socket)).listen(9090, '${OTHER}');
   require('node:dgram').createSocket('udp4').on('message', () => console.log('asked')).bind(53, '${OTHER}', () => console.log('up'));
 `;
 
@@ -130,6 +133,50 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await run('hostslisted', 'nslookup inside.example >/dev/null 2>&1; true');
     for (const port of [22, 53, 80, 8080]) expect(await reach('hostslisted', '100.96.0.1', port)).toBe('');
     expect(await reach('hostslisted', '169.254.169.254', 80)).toBe('');
+  });
+
+  it('allows addresses and ranges without a name, and no name because of them', async () => {
+    await begin('ranges', [`${ALLOWED}/32`]);
+    expect(await reach('ranges', ALLOWED)).toBe('reached');
+    expect(await reach('ranges', OTHER)).toBe('');
+    expect(await reach('ranges', 'allowed.example')).toBe('');
+    await subject.driver.remove('sbx_ranges');
+  });
+
+  it('resolves every name with *, but only to addresses of its ranges', async () => {
+    await begin('denying', ['*', ...complementOf([`${OTHER}/32`]), 'wild.example']);
+    expect(await reach('denying', ALLOWED)).toBe('reached');
+    expect(await reach('denying', OTHER)).toBe('');
+    await expect.poll(() => reach('denying', 'allowed.example')).toBe('reached');
+    expect(await reach('denying', 'other.example')).toBe('');
+    // A listed name opens its addresses, even one that is in no range.
+    await expect.poll(() => reach('denying', 'wild.example')).toBe('reached');
+    expect(await reach('denying', '100.96.0.1', 53)).toBe('');
+    await subject.driver.remove('sbx_denying');
+  });
+
+  it('changes while the sandbox runs, cuts its connections, and lasts beyond a restart of the driver', async () => {
+    await begin('changing', null);
+    await run('changing', 'echo nameserver 100.96.0.1 > /etc/resolv.conf'); // the test's own is out of reach
+    const change = (allowed: readonly string[]) => subject.driver.changeEgress('sbx_changing', allowed);
+    expect(await reach('changing', OTHER)).toBe('reached');
+    const held = run('changing', `(sleep 2; echo more) | timeout 5 nc ${OTHER} 9090 || true`);
+    await change([]);
+    expect(await reach('changing', OTHER)).toBe('');
+    expect(await reach('changing', 'allowed.example')).toBe('');
+    expect(await held).not.toContain('more');
+    await change(['allowed.example']);
+    await expect.poll(() => reach('changing', 'allowed.example')).toBe('reached');
+    expect(await reach('changing', OTHER)).toBe('');
+    await subject.driver.close();
+    expect((await subject.driver.open()).available).toBe(true);
+    expect(await reach('changing', OTHER)).toBe('');
+    await change(EVERYTHING);
+    expect(await reach('changing', OTHER)).toBe('reached');
+    await expect.poll(() => reach('changing', 'other.example')).toBe('reached');
+    expect(await reach('changing', '100.96.0.1', 22)).toBe('');
+    await subject.driver.remove('sbx_changing');
+    await expect(change([])).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
   });
 
   it('answers only address queries, and only sandboxes with an allowlist', async () => {

@@ -1,9 +1,16 @@
+import type { FakeCaller } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 class GuardingDriver extends FakeDriver {
   readonly limitsEgress = true;
+  readonly changes: (readonly string[])[] = [];
+
+  async changeEgress(_id: string, allowed: readonly string[]): Promise<void> {
+    if (allowed.includes('fails.example')) throw new Error('the firewall refuses');
+    this.changes.push(allowed);
+  }
 }
 
 describe('egress_allow in a create request', () => {
@@ -34,9 +41,11 @@ describe('egress_allow in a create request', () => {
   });
 
   it.each([
-    [{ egress_allow: ['example.com', '1.2.3.4'] }, 'egress_allow[1]'],
+    [{ egress_allow: ['example.com', '1.2.3'] }, 'egress_allow[1]'],
+    [{ egress_allow: ['1.2.3.4/33'] }, 'egress_allow[0]'],
+    [{ egress_allow: ['::1'] }, 'egress_allow[0]'],
     [{ egress_allow: ['http://example.com'] }, 'egress_allow[0]'],
-    [{ egress_allow: ['*'] }, 'egress_allow[0]'],
+    [{ egress_allow: ['*.'] }, 'egress_allow[0]'],
     [{ egress_allow: ['example.com'], network: 'none' }, 'egress_allow'],
     [{ egress_allow: 'example.com' }, 'egress_allow'],
     [{ egress_allow: Array.from({ length: 101 }, (_, index) => `h${index}.example`) }, 'egress_allow'],
@@ -44,6 +53,39 @@ describe('egress_allow in a create request', () => {
     const answer = await create(body);
     expect(answer.status).toBe(400);
     expect(JSON.stringify(answer.body)).toContain(field);
+  });
+
+  it('changes later, and null allows everything', async () => {
+    const { id } = (await create({ egress_allow: ['example.com'] })).body;
+    const change = (body: unknown) => platform.call('PUT', `/api/containers/${String(id)}/egress`, { body });
+    const changed = await change({ egress_allow: ['1.1.1.1', 'Example.org'] });
+    expect([changed.status, changed.body['egress_allow']]).toEqual([200, ['1.1.1.1/32', 'example.org']]);
+    expect((await change({ egress_allow: null })).body['egress_allow']).toEqual(['*', '0.0.0.0/0']);
+    expect(driver.changes).toEqual([
+      ['1.1.1.1/32', 'example.org'],
+      ['*', '0.0.0.0/0'],
+    ]);
+    const read = await platform.call('GET', `/api/sandboxes/${String(id)}`);
+    expect(read.body['egress_allow']).toEqual(['*', '0.0.0.0/0']);
+  });
+
+  it('stays as it is after a refused change', async () => {
+    const { id } = (await create({ egress_allow: [] })).body;
+    const none = (await create({ network: 'none' })).body;
+    const change = (of: unknown, body: unknown, caller?: FakeCaller) =>
+      platform.call('PUT', `/api/containers/${String(of)}/egress`, {
+        body,
+        ...(caller === undefined ? {} : { caller }),
+      });
+    const body = { egress_allow: ['a.com'] };
+    expect((await change(id, body, platform.access.user('stranger'))).status).toBe(404);
+    const reader = platform.access.serviceAccount(platform.owner.workspaceUuid, ['read']);
+    expect((await change(id, body, reader)).status).toBe(403);
+    expect((await change(id, { egress_allow: ['a b'] })).status).toBe(400);
+    expect((await change(id, {})).status).toBe(400);
+    expect((await change(id, { egress_allow: ['fails.example'] })).status).toBe(500);
+    expect(await change(none['id'], body)).toMatchObject({ status: 409, body: { code: 'EGRESS_FIXED' } });
+    expect((await platform.call('GET', `/api/sandboxes/${String(id)}`)).body['egress_allow']).toEqual([]);
   });
 
   it('is refused if the driver cannot enforce it', async () => {
@@ -55,6 +97,9 @@ describe('egress_allow in a create request', () => {
       status: 400,
       body: { code: 'UNSUPPORTED_EGRESS', details: { field: 'egress_allow' } },
     });
+    const { id } = (await other.call('POST', '/api/containers', { body: { image: 'busybox' } })).body;
+    const change = await other.call('PUT', `/api/containers/${String(id)}/egress`, { body: { egress_allow: [] } });
+    expect(change).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_EGRESS' } });
     await other.dispose();
     await plain.dispose();
   });

@@ -72,6 +72,20 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await exec({ command: 'cat; echo end' })).body['stdout']).toBe('end\n');
   });
 
+  it('runs as a user of the image, with its groups and home', async () => {
+    const body = { command: 'id -u; id -gn; echo $USER $HOME; touch /root/x', user: 'daemon' };
+    expect((await exec(body)).body).toMatchObject({
+      stdout: '1\ndaemon\ndaemon /usr/sbin\n',
+      stderr: expect.stringContaining('Permission denied'),
+      exit_code: 1,
+    });
+    expect((await exec({ command: 'id -un', user: '1' })).body['stdout']).toBe('daemon\n');
+    expect(await exec({ command: 'id -un', user: 'missing' })).toMatchObject({
+      status: 400,
+      body: { code: 'USER_NOT_FOUND', details: { field: 'user' } },
+    });
+  });
+
   it("reports a missing command and a fatal signal with a shell's exit codes", async () => {
     expect((await exec({ command: ['no-such-program'] })).body).toMatchObject({
       exit_code: 127,

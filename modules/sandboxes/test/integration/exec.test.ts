@@ -25,7 +25,6 @@ describe('the exec route', () => {
     const bodies: [unknown, string | undefined][] = [
       [{}, 'command'],
       [{ command: 'a', cmd: ['b'] }, 'cmd'],
-      [{ command: 'a', user: 'nobody' }, 'user'],
       [{ command: 'a', stdin: 'AB=', stdin_encoding: 'base64' }, 'stdin'],
       [{ command: 'a', workdir: '/a', cwd: '/b' }, 'cwd'],
       [{ command: '' }, undefined],

@@ -40,6 +40,20 @@ describe('a paused sandbox', () => {
     expect(events.map((event: { type: string }) => event.type)).toEqual(['resumed', 'paused', 'running', 'created']);
   });
 
+  it('is refused by name if the driver cannot pause', async () => {
+    const id = await create();
+    driver.lacks.add('pause');
+    expect(await post(id, 'pause')).toMatchObject({
+      status: 501,
+      body: { code: 'PAUSE_UNAVAILABLE', details: { driver: 'fake' } },
+    });
+    expect(await get(id)).toMatchObject({ status: 'running', paused_at: null });
+    expect(isPaused(id)).toBe(false);
+    expect(await platform.module.state('workspace')).toMatchObject({
+      missing_capabilities: ['egress_allow', 'egress_rules', 'pause'],
+    });
+  });
+
   it.each([
     ['a command', (id: string) => post(id, 'exec', { command: 'exit 3' })],
     ['a file', (id: string) => platform.call('GET', `/api/containers/${id}/files?path=/x`)],

@@ -190,6 +190,7 @@ describe('sandbox quotas', () => {
       sandbox_cpus: 1.5,
       sandbox_memory: 96,
       sandbox_disk: 164,
+      secrets: 0,
       snapshots: 0,
       terminals: 0,
     });

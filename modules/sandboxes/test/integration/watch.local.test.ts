@@ -82,7 +82,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await platform.call('POST', `/api/containers/${id}/files`, {
       body: { path: '/srv/w/api', content: 'x', encoding: 'utf-8' },
     });
+    await seen.until('created', { path: '/srv/w/api' });
+    await platform.call('POST', `/api/containers/${id}/files`, {
+      body: { path: '/srv/w/api', content: 'y', encoding: 'utf-8' },
+    });
     await seen.until('changed', { path: '/srv/w/api' });
+    expect(seen.told.filter(({ event }) => event !== 'watching')).toHaveLength(2);
     expect(JSON.stringify(seen.told)).not.toContain('.svc-');
     seen.close();
     await seen.over;

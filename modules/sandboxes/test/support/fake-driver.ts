@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 import { assertSandboxId } from '../../src/domain/driver.ts';
 import type {
+  DeclaredCapability,
   DriverStatus,
   FoundSandbox,
   SandboxCondition,
@@ -26,6 +27,8 @@ export class FakeDriver implements SandboxDriver {
   readonly name = 'fake';
   /** Independent of the machine. */
   readonly parallelStarts = 2;
+  /** Tests add to it. */
+  readonly lacks = new Set<DeclaredCapability>();
   readonly sandboxes = new Map<string, FakeSandbox>();
   /** Awaited at the start of `create`; make it throw or wait. */
   beforeCreate: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;

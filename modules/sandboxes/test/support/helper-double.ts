@@ -14,9 +14,13 @@ import {
  */
 export class FakeHelper {
   readonly path: string;
+  /** Without any, it is one of an earlier version. */
+  features = ['processes', 'users', 'attributes'];
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #ungreeted: (() => void)[] = [];
+  /** Streams of writes that have not ended. */
+  readonly #writes = new WeakMap<Socket, Set<number>>();
   #frozen = false;
 
   constructor(path: string) {
@@ -54,9 +58,14 @@ export class FakeHelper {
     socket.on('error', () => undefined);
     const decoder = createFrameDecoder({
       frame: (type, stream, payload) => this.#answer(socket, type, stream, payload),
-      data: (stream, _channel, bytes, costBytes) => echo(socket, stream, bytes, costBytes),
+      data: (stream, _channel, bytes, costBytes) => {
+        sendCredit(socket, stream, costBytes);
+        if (this.#writes.get(socket)?.has(stream) !== true) echo(socket, stream, bytes);
+      },
     });
-    const greet = (): void => void socket.write(encodeJsonFrame(FrameType.hello, 0, { protocol: 1, pid: 1 }));
+    this.#writes.set(socket, new Set());
+    const { features } = this;
+    const greet = (): void => void socket.write(encodeJsonFrame(FrameType.hello, 0, { protocol: 1, pid: 1, features }));
     if (this.#frozen) this.#ungreeted.push(greet);
     else greet();
     socket.on('data', (chunk: Buffer) => decoder.push(chunk));
@@ -69,7 +78,11 @@ export class FakeHelper {
         return;
       case FrameType.open: {
         const request = JSON.parse(payload.toString()) as { op: string; argv?: string[] };
-        if (request.op.startsWith('file.') || request.op === 'session.list') {
+        if (request.op === 'file.write') {
+          this.#writes.get(socket)?.add(stream);
+          return;
+        }
+        if (/^(?:file|user)\.|\.list$/.test(request.op)) {
           for (const answer of answersTo(request.op, stream)) socket.write(answer);
           return;
         }
@@ -78,6 +91,10 @@ export class FakeHelper {
         if (exit !== null) socket.write(exited(stream, Number(exit[1])));
         return;
       }
+      case FrameType.control:
+        if (!payload.includes('"eof"') || this.#writes.get(socket)?.delete(stream) !== true) return;
+        for (const answer of answersTo('file.write', stream)) socket.write(answer);
+        return;
       case FrameType.reset:
         socket.write(
           encodeJsonFrame(FrameType.end, stream, { error: { code: 'ABORTED', message: 'the stream was reset' } }),
@@ -87,10 +104,13 @@ export class FakeHelper {
   }
 }
 
-function echo(socket: Socket, stream: number, bytes: Buffer, costBytes: number): void {
+function sendCredit(socket: Socket, stream: number, costBytes: number): void {
   const credit = Buffer.alloc(4);
   credit.writeUInt32BE(costBytes);
   socket.write(encodeFrame(FrameType.credit, stream, credit));
+}
+
+function echo(socket: Socket, stream: number, bytes: Buffer): void {
   socket.write(encodeDataFrame(stream, 1, bytes));
   const exit = /^exit (\d+)\n?$/.exec(bytes.toString());
   if (exit !== null) socket.write(exited(stream, Number(exit[1])));
@@ -120,6 +140,8 @@ function answersTo(op: string, stream: number): Buffer[] {
     'file.write': { created: true, entry: ENTRY },
     'file.mkdir': { created: true },
     'session.list': { sessions: [] },
+    'process.list': { processes: [] },
+    'user.get': { name: 'user', uid: 1000, gid: 1000, home: '/home/user', shell: '/bin/sh' },
   };
   const end = encodeJsonFrame(FrameType.end, stream, { result: results[op] ?? {} });
   if (op !== 'file.read') return [end];

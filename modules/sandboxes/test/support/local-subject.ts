@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHelperBinaries } from '@svc/helper-binary';
+import { makeServerCertificate } from '@svc/certificates';
 import { createLogger } from '@svc/telemetry';
 import { requirement, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema } from '../../src/config.ts';
 import { newSandboxId } from '../../src/domain/identifiers.ts';
+import type { IssueCertificate } from '../../src/adapters/drivers/local/gateway/host-certificates.ts';
 import { LocalDriver } from '../../src/adapters/drivers/local/local-driver.ts';
 import type { RuntimeKind } from '../../src/adapters/drivers/local/runtime.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../../src/domain/images/catalog.ts';
@@ -23,6 +25,8 @@ export const helperBinaries = createHelperBinaries({
 });
 /** All suites share the images: built once and kept between runs. */
 export const SHARED_IMAGES = join(PROJECT, '.cache/sandbox-images');
+
+const issueCertificate: IssueCertificate = (authority, host) => makeServerCertificate(authority, [host], new Date());
 
 export interface LocalSubject {
   readonly driver: LocalDriver;
@@ -97,6 +101,7 @@ export async function localSubject(
       addressPrefix: '100.96',
       nameservers,
       egressRefused: refused,
+      issueCertificate,
       prepared: { ...PREPARED_KIND, count: preparedStarts },
       newId: () => newSandboxId(randomBytes),
       log: createLogger({ level: 'warn', name: 'test' }),

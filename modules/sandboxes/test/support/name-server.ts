@@ -10,10 +10,11 @@ export interface NameServer {
   close(): Promise<void>;
 }
 
-/** A name server on loopback that knows only these names. */
+/** A name server that knows only these names; on loopback by default. */
 export async function startNameServer(
   names: Readonly<Record<string, readonly string[]>>,
   ttlSeconds: number,
+  at: { readonly address: string; readonly port: number } = { address: '127.0.0.1', port: 0 },
 ): Promise<NameServer> {
   const socket = createSocket('udp4');
   const asked: string[] = [];
@@ -24,10 +25,10 @@ export async function startNameServer(
     const known = names[question.name];
     socket.send(answerTo(question, known === undefined ? 3 : 0, known ?? [], ttlSeconds), port, address);
   });
-  socket.bind(0, '127.0.0.1');
+  socket.bind(at.port, at.address);
   await once(socket, 'listening');
   return {
-    address: `127.0.0.1:${socket.address().port}`,
+    address: `${at.address}:${socket.address().port}`,
     asked,
     close: () => new Promise((resolve) => socket.close(() => resolve())),
   };

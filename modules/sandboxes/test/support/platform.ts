@@ -1,6 +1,17 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { HeldRights } from '@svc/access';
-import { createClientOfRequest, createHttpApp, createListener, UpgradeRouter, type ListenerLimits } from '@svc/http';
+import type { InternalNetwork } from '@svc/forward/testing';
+import {
+  createClientOfRequest,
+  createHttpApp,
+  createListener,
+  noForwarding,
+  UpgradeRouter,
+  type ListenerLimits,
+  type ListenerOptions,
+} from '@svc/http';
+import { createLocalKeyWrapper, type MasterKeys } from '@svc/keys';
 import { migrations } from '@svc/migrations';
 import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { backgroundClock, type Clock, type DiskSpace } from '@svc/runtime';
@@ -17,6 +28,8 @@ import { helperBinaries, SHARED_IMAGES } from './local-subject.ts';
 
 export interface TestPlatform {
   readonly url: string;
+  /** Port of the SSH listener; null unless `config.ssh` sets one. */
+  readonly sshPort: number | null;
   /** The data folder, and the local driver's run folder for it. */
   readonly folder: string;
   readonly runFolder: string;
@@ -58,6 +71,8 @@ export interface TestPlatformOptions {
   readonly quotaLimits?: (access: FakeAccess) => QuotaLimits;
   /** Node of this platform; `local` by default. */
   readonly node?: string;
+  /** Connects it with other platforms; by default it has no other replicas. */
+  readonly network?: InternalNetwork;
   /** The other nodes; none by default. */
   readonly nodes?: SandboxNodes;
   /** Unlimited by default. */
@@ -72,6 +87,7 @@ export interface TestPlatformOptions {
   readonly publicUrl?: string;
 }
 
+const MASTER_KEYS: MasterKeys = { current: createSecretKey(Buffer.alloc(32, 9)), others: [] };
 const IMAGE_TIMEOUT_MS = 280_000;
 
 /** Runs the module behind a real listener on loopback, with a migrated SQLite file and the fake access port. */
@@ -96,6 +112,9 @@ export async function startPlatform(options: TestPlatformOptions = {}): Promise<
   return {
     get url() {
       return current.url;
+    },
+    get sshPort() {
+      return current.sshPort;
     },
     get module() {
       return current.module;
@@ -132,7 +151,7 @@ async function openOnce(
   audit: FakeAudit,
   config: SandboxesConfig,
   options: TestPlatformOptions,
-): Promise<{ url: string; module: SandboxesModule; close(): Promise<void> }> {
+): Promise<{ url: string; sshPort: number | null; module: SandboxesModule; close(): Promise<void> }> {
   const own = options.database === undefined ? openDatabase<unknown>({ file: join(folder, 'svc.db') }) : null;
   if (own !== null) await migrate(own, migrations);
   const database = options.database ?? own;
@@ -145,40 +164,56 @@ async function openOnce(
     setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
     onError: (err) => log.error({ err }, 'a right could not be checked'),
   });
+  const keyWrapper = createLocalKeyWrapper({ loadMasterKeys: async () => MASTER_KEYS, random: randomBytes });
   let url = 'http://127.0.0.1';
+  let sshHostKey: string | null = null;
+  const node = options.node ?? 'local';
+  const member = await options.network?.join(node);
+  const forwarding = member?.forwarder ?? noForwarding;
+  const clientOf = createClientOfRequest([], (request) => forwarding.hopOf(request));
   const module = await createSandboxesModule({
     database,
     access,
     audit,
     rights,
-    clientOf: createClientOfRequest(),
+    forwarding,
+    clientOf,
     log,
     metrics,
     quotaLimits: options.quotaLimits?.(access) ?? unlimitedQuotas,
     config,
     dataFolder: folder,
-    node: options.node ?? 'local',
+    node,
     nodes: options.nodes ?? { isLive: async () => false, silent: async () => [] },
     installationId: 'installation',
+    keyWrapper,
+    previewKey: async () => createSecretKey(Buffer.alloc(32, 7)),
+    sshHostKey: async (create) => (sshHostKey ??= create()),
     helperBinaries,
     publicUrl: () => options.publicUrl ?? url,
+    secureUrl: () => options.publicUrl ?? url,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
     ...(options.disk === undefined ? {} : { disk: options.disk }),
   });
-  const app = await createHttpApp({ log, metrics, access, audit, rights, version: '0' });
+  const app = await createHttpApp({ log, metrics, access, audit, rights, forwarding, version: '0' });
   await module.registerRoutes(app);
   await app.ready();
-  const router = new UpgradeRouter(log, rights);
+  const router = new UpgradeRouter(log, rights, clientOf, forwarding);
   module.registerUpgrades(router);
-  const listener = createListener({
+  const served: Required<Pick<ListenerOptions, 'handler' | 'onUpgrade'>> = {
     handler: (request, response) => {
       if (!module.handleHost(request, response)) app.routing(request, response);
     },
     onUpgrade: router.dispatch,
+  };
+  await member?.open(served, module.owners);
+  const listener = createListener({
+    ...served,
     ...(options.limits === undefined ? {} : { limits: options.limits() }),
   });
   url = `http://127.0.0.1:${await listener.listen(0, '127.0.0.1')}`;
+  const sshPort = (await module.ssh?.listen(0, '127.0.0.1')) ?? null;
   const stop = new AbortController();
   await module.start(stop.signal);
   let closed: Promise<void> | null = null;
@@ -186,10 +221,11 @@ async function openOnce(
     await module.close();
     rights.stop();
     await listener.close(1000);
+    await member?.close();
     await app.close();
     await own?.close();
   };
-  return { url, module, close: () => (closed ??= close()) };
+  return { url, sshPort, module, close: () => (closed ??= close()) };
 }
 
 async function request(

@@ -13,9 +13,20 @@ export const EVENT_TYPES = [
   'terminal_opened',
   'terminal_closed',
   'egress_refused',
+  'draining',
+  'snapshot_failed',
 ] as const;
 
 export type SandboxEventType = (typeof EVENT_TYPES)[number];
+
+/**
+ * What a version from before migration 0143 reads instead of a type that it does not know: such a replica may run beside
+ * this one, and fails on unknown types.
+ */
+export const OLDER_TYPES: Readonly<Partial<Record<SandboxEventType, SandboxEventType>>> = {
+  draining: 'stopped',
+  snapshot_failed: 'error',
+};
 
 export type EventDetails = Readonly<Record<string, string | number | boolean | null>>;
 

@@ -1,5 +1,7 @@
 import type { Clock } from '@svc/runtime';
+import { processEnvironment } from '../egress-rules/process-environment.ts';
 import type { LiveSandboxes } from '../live-sandboxes.ts';
+import type { SandboxNotice } from '../notice.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { runCommand, type CommandEnd, type CommandListener, type CommandRequest } from './command.ts';
@@ -17,7 +19,8 @@ export interface CommandServiceOptions {
 /** Runs commands in sandboxes. A running command counts as activity of its sandbox. */
 export class CommandService {
   readonly #options: CommandServiceOptions;
-  readonly #running = new Map<string, number>();
+  /** Listeners of the running commands, by sandbox. */
+  readonly #running = new Map<string, Set<CommandListener>>();
 
   constructor(options: CommandServiceOptions) {
     this.#options = options;
@@ -25,8 +28,13 @@ export class CommandService {
 
   get running(): number {
     let count = 0;
-    for (const each of this.#running.values()) count += each;
+    for (const listeners of this.#running.values()) count += listeners.size;
     return count;
+  }
+
+  /** Gives notice to every running command of a sandbox. */
+  notify(id: string, notice: SandboxNotice): void {
+    for (const listener of this.#running.get(id) ?? []) listener.notice?.(notice);
   }
 
   /**
@@ -44,10 +52,10 @@ export class CommandService {
     const sandbox = await service.settled(workspaceUuid, id, HOLD_WHILE_CREATING_MS, signal);
     const connection = sandbox.status === 'running' ? live.findConnection(id) : null;
     if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
-    const release = this.#take(id);
+    const release = this.#take(id, listener);
     const endActivity = live.begin(id, clock.nowMs());
     try {
-      const env = { ...sandbox.environment, ...request.env };
+      const env = { ...processEnvironment(sandbox), ...request.env };
       const end = await runCommand(connection, { ...request, env }, listener, clock, signal);
       refuse(end);
       // The connection was lost because the sandbox was stopped or deleted: respond with 409 or 404, not a result.
@@ -59,15 +67,14 @@ export class CommandService {
     }
   }
 
-  #take(id: string): () => void {
-    const count = this.#running.get(id) ?? 0;
+  #take(id: string, listener: CommandListener): () => void {
+    const listeners = this.#running.get(id) ?? new Set();
     const { maxCommands } = this.#options;
-    if (count >= maxCommands) throw sandboxErrors.TOO_MANY_COMMANDS({ details: { limit: maxCommands } });
-    this.#running.set(id, count + 1);
+    if (listeners.size >= maxCommands) throw sandboxErrors.TOO_MANY_COMMANDS({ details: { limit: maxCommands } });
+    this.#running.set(id, listeners.add(listener));
     return () => {
-      const left = (this.#running.get(id) ?? 1) - 1;
-      if (left === 0) this.#running.delete(id);
-      else this.#running.set(id, left);
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#running.delete(id);
     };
   }
 }
@@ -80,6 +87,8 @@ function notRunning(status: string): Error {
 function refuse({ error }: CommandEnd): void {
   const reason = error?.message;
   switch (error?.code) {
+    case 'NO_SUCH_USER':
+      throw sandboxErrors.USER_NOT_FOUND({ details: { field: 'user', reason } });
     case 'INVALID_DIRECTORY':
       throw sandboxErrors.INVALID_FIELD({ details: { field: 'workdir', reason } });
     case 'INVALID_ENVIRONMENT':

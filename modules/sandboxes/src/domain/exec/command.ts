@@ -2,12 +2,15 @@ import type { Clock } from '@svc/runtime';
 import type { HelperConnection } from '../helper/helper-connection.ts';
 import type { HelperStream, Channel, Outcome } from '../helper/helper-stream.ts';
 import { exitStatusOf, type ExitStatus } from '../helper/exit-status.ts';
+import type { SandboxNotice } from '../notice.ts';
 
 export interface CommandRequest {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Absolute; null for the home directory. */
   readonly cwd: string | null;
+  /** A user of the sandbox, by name or number; null for root. */
+  readonly user: string | null;
   readonly stdin: Uint8Array;
   readonly timeoutMs: number;
 }
@@ -16,6 +19,8 @@ export interface CommandListener {
   started?(pid: number): void;
   /** Call `done` once the bytes have been passed on: the command waits for it. */
   output(bytes: Buffer, channel: Channel, done: () => void): void;
+  /** Something is about to happen to the sandbox. */
+  notice?(notice: SandboxNotice): void;
 }
 
 export interface CommandEnd extends ExitStatus {
@@ -38,10 +43,11 @@ export async function runCommand(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<CommandEnd> {
-  const { argv, env, cwd, stdin, timeoutMs } = request;
+  const { argv, env, cwd, user, stdin, timeoutMs } = request;
+  if (user !== null) connection.require('users');
   const startedAtMs = clock.nowMs();
   const stream: HelperStream = connection.start(
-    { op: 'process.start', argv, env, ...(cwd === null ? {} : { cwd }) },
+    { op: 'process.start', argv, env, ...(cwd === null ? {} : { cwd }), ...(user === null ? {} : { user }) },
     {
       event: ({ type, pid }) => {
         if (type === 'started') listener.started?.(typeof pid === 'number' ? pid : 0);

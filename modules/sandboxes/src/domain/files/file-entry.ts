@@ -17,9 +17,13 @@ export interface FileEntry {
   readonly uid: number;
   readonly gid: number;
   readonly inode: number;
+  /** Extended attributes by name, as far as the caller asked for them. */
+  readonly attributes: Readonly<Record<string, string>>;
 }
 
 const TYPES: ReadonlySet<string> = new Set(['file', 'dir', 'symlink', 'other']);
+const MAX_ATTRIBUTES = 1024;
+const MAX_ATTRIBUTE_CHARACTERS = 4096;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
 
 /** Throws `ProtocolViolation` for an entry that our helper would never send. */
@@ -42,12 +46,20 @@ export function parseEntry(value: unknown): FileEntry {
     uid: count(entry, 'uid'),
     gid: count(entry, 'gid'),
     inode: parseInode(entry['inode']),
+    attributes: parseAttributes(entry['attributes']),
   };
 }
 
 /** Some file systems use inode numbers beyond JSON's exact range; the rounded number is precise enough. */
 function parseInode(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0;
+}
+
+/** The helper gives at most 4 KiB of them. */
+function parseAttributes(value: unknown): Readonly<Record<string, string>> {
+  if (value === undefined) return {};
+  const given = Object.entries(record(value)).slice(0, MAX_ATTRIBUTES);
+  return Object.fromEntries(given.map(([name, content]) => [name, String(content).slice(0, MAX_ATTRIBUTE_CHARACTERS)]));
 }
 
 export function record(value: unknown): Readonly<Record<string, unknown>> {

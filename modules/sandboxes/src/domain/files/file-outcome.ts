@@ -28,6 +28,8 @@ export function resultOf(outcome: Outcome, path: string): Readonly<Record<string
       throw sandboxErrors.DISK_FULL();
     case 'INVALID_PATH':
       throw sandboxErrors.INVALID_PATH({ details: { field: 'path', reason: outcome.message } });
+    case 'NO_SUCH_USER':
+      throw sandboxErrors.USER_NOT_FOUND({ details: { field: 'user', reason: outcome.message } });
     case 'INVALID_CURSOR':
       throw sandboxErrors.INVALID_FIELD({ details: { field: 'cursor', reason: outcome.message } });
     case 'ARCHIVE_REFUSED':

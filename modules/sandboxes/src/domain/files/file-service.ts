@@ -29,28 +29,58 @@ export interface FilePage {
 }
 
 const HOME = '/root';
+const MEBIBYTE = 1024 * 1024;
 
 /** Files of one running sandbox. Every operation counts as activity. */
 export class SandboxFiles {
   readonly #connection: HelperConnection;
-  readonly #home: string;
-  readonly #diskBytes: number;
+  readonly #sandbox: Sandbox;
   readonly #begin: () => () => void;
+  /** Null for root. */
+  readonly #user: { readonly name: string; readonly home: string } | null;
 
-  constructor(connection: HelperConnection, sandbox: Sandbox, begin: () => () => void) {
+  constructor(
+    connection: HelperConnection,
+    sandbox: Sandbox,
+    begin: () => () => void,
+    user: { readonly name: string; readonly home: string } | null = null,
+  ) {
     this.#connection = connection;
-    this.#home = sandbox.environment['HOME'] ?? HOME;
-    this.#diskBytes = sandbox.resources.diskMb * 1024 * 1024;
+    this.#sandbox = sandbox;
     this.#begin = begin;
+    this.#user = user;
+  }
+
+  /**
+   * The same files for a user of the sandbox: relative paths begin in its home, and new files and folders belong to it.
+   * Throws USER_NOT_FOUND.
+   */
+  async asUser(name: string): Promise<SandboxFiles> {
+    this.#connection.require('users');
+    const user = resultOf(await this.#connection.call({ op: 'user.get', user: name }), name);
+    const home = user['home'];
+    const found = { name, home: typeof home === 'string' && home.startsWith('/') ? home : HOME };
+    return new SandboxFiles(this.#connection, this.#sandbox, this.#begin, found);
+  }
+
+  /** Adds a user with a home of its own, unless there is one of this name. */
+  async ensureUser(name: string): Promise<void> {
+    this.#connection.require('users');
+    resultOf(await this.#connection.call({ op: 'user.ensure', user: name }), name);
   }
 
   path(given: string): string {
-    return filePath(given, this.#home);
+    return filePath(given, this.#user?.home ?? this.#sandbox.environment['HOME'] ?? HOME);
   }
 
   /** Directories first, each group in byte order. */
-  async list(path: string, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<FilePage> {
-    const result = await this.#call({ op: 'file.list', path, ...page }, path);
+  async list(
+    path: string,
+    page: { cursor?: string | undefined; limit?: number | undefined },
+    attributesBelow?: string,
+  ): Promise<FilePage> {
+    const request = { op: 'file.list', path, ...page, attributes_below: attributesBelow };
+    const result = await this.#call(request, path);
     const entries = result['entries'];
     const cursor = result['next_cursor'];
     return {
@@ -60,9 +90,9 @@ export class SandboxFiles {
     };
   }
 
-  /** Describes the path itself; does not follow a link. */
-  async stat(path: string): Promise<FileEntry> {
-    return parseEntry(await this.#call({ op: 'file.stat', path }, path));
+  /** Describes the path itself; does not follow a link. Attributes are those whose names begin with the prefix. */
+  async stat(path: string, attributesBelow?: string): Promise<FileEntry> {
+    return parseEntry(await this.#call({ op: 'file.stat', path, attributes_below: attributesBelow }, path));
   }
 
   async isDirectory(path: string): Promise<boolean> {
@@ -78,12 +108,13 @@ export class SandboxFiles {
 
   /** The write becomes visible with `finish`, atomically. */
   write(path: string, options: WriteOptions): FileWriting {
-    return new FileWriting(this.#connection, path, options, this.#begin());
+    if (Object.keys(options.attributes ?? {}).length > 0) this.#connection.require('attributes');
+    return new FileWriting(this.#connection, path, { ...options, ...this.#owner() }, this.#begin());
   }
 
   async makeDirectory(path: string, options: { mode?: number | undefined; parents: boolean }): Promise<boolean> {
     try {
-      return (await this.#call({ op: 'file.mkdir', path, ...options }, path))['created'] === true;
+      return (await this.#call({ op: 'file.mkdir', path, ...options, ...this.#owner() }, path))['created'] === true;
     } catch (error) {
       // A file exists at the path of the directory or of one of its parents.
       if (isAppError(error) && error.code === 'NOT_A_DIRECTORY') throw sandboxErrors.PATH_EXISTS({ details: { path } });
@@ -109,13 +140,22 @@ export class SandboxFiles {
 
   /** The contents become visible with `finish`, and only if the whole archive is valid. */
   unpack(path: string): ArchiveWriting {
-    return new ArchiveWriting(this.#connection, path, { maxBytes: this.#diskBytes }, this.#begin());
+    return new ArchiveWriting(
+      this.#connection,
+      path,
+      { maxBytes: this.#sandbox.resources.diskMb * MEBIBYTE },
+      this.#begin(),
+    );
   }
 
   /** Opening a watch is activity, but a watch that stays open is not: a sandbox that is only watched is idle. */
   watch(path: string, options: { recursive: boolean }): Promise<FileWatch> {
     this.#begin()();
     return FileWatch.open(this.#connection, path, options);
+  }
+
+  #owner(): { user?: string } {
+    return this.#user === null ? {} : { user: this.#user.name };
   }
 
   async #call(request: HelperRequest, path: string): Promise<Readonly<Record<string, unknown>>> {

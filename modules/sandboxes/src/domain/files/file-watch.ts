@@ -15,6 +15,8 @@ export interface FileChange {
   /** The previous path of something that was moved. */
   readonly from: string | null;
   readonly isDir: boolean;
+  /** The platform wrote it, whole and in one step. */
+  readonly isWritten: boolean;
   /** Why changes were not reported. */
   readonly reason: string | null;
 }
@@ -103,6 +105,7 @@ function parseChange(line: string): FileChange {
     pathBase64: text('path_b64', 12_288),
     from: text('from', 8192),
     isDir: fields['is_dir'] === true,
+    isWritten: fields['written'] === true,
     reason: text('reason', 200),
   };
 }

@@ -13,6 +13,10 @@ export interface WriteOptions {
   readonly parents: boolean;
   /** Checked when the write begins and again when the file is put in place. */
   readonly when?: FilePrecondition | undefined;
+  /** Owner of a new file and of missing parents; root by default. */
+  readonly user?: string;
+  /** Extended attributes by name; all begin with `user.`. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 export interface WrittenFile {

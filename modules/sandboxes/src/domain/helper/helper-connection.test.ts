@@ -54,6 +54,16 @@ describe('HelperConnection', () => {
     await folder.remove();
   });
 
+  it('refuses what a helper of an earlier version would ignore', async () => {
+    const earlier = await open();
+    expect(() => earlier.require('users')).toThrow(expect.objectContaining({ code: 'HELPER_OUTDATED', status: 409 }));
+    greeting = [encodeJsonFrame(FrameType.hello, 0, { protocol: 1, features: ['users', 7, null] })];
+    const current = await open();
+    expect(() => current.require('users')).not.toThrow();
+    expect(() => current.require('attributes')).toThrow('stop and start it');
+    await Promise.all([earlier.close(), current.close()]);
+  });
+
   it('survives any input from a helper: streams and connection end, nothing throws', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hostileBytes, { minLength: 1, maxLength: 12 }), async (chunks) => {

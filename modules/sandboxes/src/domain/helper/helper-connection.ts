@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { sandboxErrors } from '../../errors.ts';
 import { HelperStream, type Outcome, type StreamCarrier, type StreamListener } from './helper-stream.ts';
 import {
   createFrameDecoder,
@@ -14,6 +15,7 @@ import {
 
 export const HELPER_PROTOCOL = 1;
 const MAX_STREAMS = 256;
+const MAX_FEATURES = 64;
 /** Limit of the send backlog; above it, nothing more is sent to a helper that does not read. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 /** Above this send backlog, data waits for the helper to read. */
@@ -44,6 +46,7 @@ export class HelperConnection implements StreamCarrier {
   });
   readonly #streams = new Map<number, HelperStream>();
   readonly #greeted: (error: Error | null) => void;
+  #features: ReadonlySet<string> = new Set();
   #nextStream = 1;
   #hello = false;
   #violation: ProtocolViolation | null = null;
@@ -126,6 +129,14 @@ export class HelperConnection implements StreamCarrier {
       if (windowBytes > STREAM_WINDOW_BYTES) this.sendCredit(stream.id, windowBytes - STREAM_WINDOW_BYTES);
     }
     return stream;
+  }
+
+  /**
+   * Throws HELPER_OUTDATED if the helper lacks a feature, because its sandbox was started by an earlier version. It would
+   * ignore the parameters of the feature.
+   */
+  require(feature: 'processes' | 'users' | 'attributes'): void {
+    if (!this.#features.has(feature)) throw sandboxErrors.HELPER_OUTDATED({ details: { feature } });
   }
 
   /** Runs an operation that only returns a result. */
@@ -241,9 +252,9 @@ export class HelperConnection implements StreamCarrier {
 
   #heedHello(payload: Buffer): void {
     if (this.#hello) throw new ProtocolViolation('the helper greeted twice');
-    if (parseObject(payload)['protocol'] !== HELPER_PROTOCOL) {
-      throw new ProtocolViolation('the helper speaks another protocol');
-    }
+    const { protocol, features } = parseObject(payload);
+    if (protocol !== HELPER_PROTOCOL) throw new ProtocolViolation('the helper speaks another protocol');
+    if (Array.isArray(features)) this.#features = new Set(features.slice(0, MAX_FEATURES).map(String));
     this.#hello = true;
     this.#greeted(null);
   }

@@ -1,12 +1,18 @@
 import type { Clock } from '@svc/runtime';
 import { sandboxErrors } from '../../errors.ts';
-import type { PreviewClaim } from './preview-token.ts';
 
 /** Each connection takes one of the 256 streams of the sandbox's helper. */
 const MAX_PER_SANDBOX = 96;
 
+/** A connection to a port: through a preview link, or forwarded over SSH, where both are null. */
+export interface OpenPort {
+  readonly sandboxId: string;
+  readonly linkId: string | null;
+  readonly expiresAtMs: number | null;
+}
+
 interface OpenPreview {
-  readonly claim: PreviewClaim;
+  readonly port: OpenPort;
   readonly cut: () => void;
 }
 
@@ -20,16 +26,17 @@ export class OpenPreviews {
   }
 
   /** Registers a connection and returns the function to call when it ends. Throws PREVIEW_BUSY. */
-  enter(claim: PreviewClaim, cut: () => void): () => void {
+  enter(port: OpenPort, cut: () => void): () => void {
     let count = 0;
-    for (const each of this.#open) if (each.claim.sandboxId === claim.sandboxId) count += 1;
+    for (const each of this.#open) if (each.port.sandboxId === port.sandboxId) count += 1;
     if (count >= MAX_PER_SANDBOX) {
       throw sandboxErrors.PREVIEW_BUSY({ details: { limit: MAX_PER_SANDBOX }, headers: { 'retry-after': '1' } });
     }
-    const entry: OpenPreview = { claim, cut };
+    const entry: OpenPreview = { port, cut };
     this.#open.add(entry);
-    const leftMs = Math.max(0, claim.expiresAtMs - this.#clock.nowMs());
-    const cancel = this.#clock.setTimer(cut, leftMs);
+    const { expiresAtMs } = port;
+    const leftMs = expiresAtMs === null ? null : Math.max(0, expiresAtMs - this.#clock.nowMs());
+    const cancel = leftMs === null ? () => undefined : this.#clock.setTimer(cut, leftMs);
     return () => {
       cancel();
       this.#open.delete(entry);
@@ -37,7 +44,7 @@ export class OpenPreviews {
   }
 
   cutLinks(linkIds: readonly string[]): void {
-    for (const each of this.#open) if (linkIds.includes(each.claim.linkId)) each.cut();
+    for (const { port, cut } of this.#open) if (port.linkId !== null && linkIds.includes(port.linkId)) cut();
   }
 
   close(): void {

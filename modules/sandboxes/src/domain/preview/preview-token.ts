@@ -29,8 +29,8 @@ export function verifyClaim(token: string, key: KeyObject): PreviewClaim | null 
   return given.length === wanted.length && timingSafeEqual(given, wanted) ? claim : null;
 }
 
-/** Reads a token without checking who signed it. */
-export function readClaim(token: string): PreviewClaim | null {
+/** Reads a token without checking its signature. */
+function readClaim(token: string): PreviewClaim | null {
   const match = TOKEN.exec(token);
   if (match === null) return null;
   const [, linkId = '', id = '', port = '', seconds = ''] = match;

@@ -26,6 +26,7 @@ export async function fork(
   signal: AbortSignal,
 ): Promise<readonly Sandbox[]> {
   const { workspaceUuid, maker, sandboxId } = request;
+  service.assertTakesSandboxes(); // before the copy
   const source = await service.get(workspaceUuid, sandboxId);
   const snapshot = await snapshots.createForFork({ workspaceUuid, maker, sandboxId, name: null });
   const made: Sandbox[] = [];
@@ -55,11 +56,15 @@ function createChildRequest(source: Sandbox, request: ForkRequest, snapshotId: s
     resources: source.resources,
     network: source.network,
     egressAllow: source.egressAllow,
+    egressRules: source.egressRules,
     isolation: source.isolation,
     idleTimeoutSeconds: source.idleTimeoutSeconds,
     maxLifetimeSeconds: null,
     // A fork expires no later than its source and the caller's own limit.
     expiresAt: [source.expiresAt, request.expiresAt].filter((each) => each !== null).toSorted()[0] ?? null,
+    onDrain: source.onDrain,
+    onExpiry: request.expiresAt === null ? source.onExpiry : 'delete',
+    resumeSeconds: source.resumeSeconds,
     limit: request.limit,
     idempotencyKey: null,
   };

@@ -60,6 +60,12 @@ export class SnapshotService {
     return this.#make(request, 'ready', limit);
   }
 
+  /** Takes the snapshot that its owner chose for a drain of the node. It counts towards quotas, but no caller's limit. */
+  createForDrain({ id, workspaceUuid, ownerId }: Sandbox): Promise<Snapshot> {
+    const maker = { kind: 'user', id: ownerId } as const;
+    return this.#make({ workspaceUuid, maker, sandboxId: id, name: null }, 'ready', null);
+  }
+
   /** Creates an unlisted snapshot. Call `release` after use. */
   createForFork(request: SnapshotRequest): Promise<Snapshot> {
     return this.#make(request, 'fork', null);
@@ -207,6 +213,7 @@ export class SnapshotService {
       sizeBytes: 0,
       state: 'making',
       createdAt: clock.now().toISOString(),
+      egressRules: sandbox.egressRules,
     };
   }
 }

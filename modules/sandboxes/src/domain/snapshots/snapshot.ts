@@ -1,3 +1,4 @@
+import type { EgressRule } from '../egress-rules/egress-rule.ts';
 import type { Admission, QuotaRefusal } from '../admission.ts';
 
 /**
@@ -21,6 +22,8 @@ export interface Snapshot {
   readonly sizeBytes: number;
   readonly state: SnapshotState;
   readonly createdAt: string;
+  /** The rules of the source, for sandboxes created from it. */
+  readonly egressRules: readonly EgressRule[];
 }
 
 export interface SnapshotPage {
@@ -30,6 +33,8 @@ export interface SnapshotPage {
 
 export interface SnapshotFilter {
   readonly sandboxId: string | null;
+  /** Exact; all names by default. */
+  readonly name?: string | undefined;
   readonly pageSize: number;
   readonly cursor: string | null;
 }

@@ -27,6 +27,7 @@ export function defaultFraming(encoding: 'text' | 'binary', buffers: SendBuffers
     taken: () => [],
     lagged: () => null,
     readOnly: () => [],
+    notice: () => [],
     pong: () => ['{"type":"pong"}'],
     input: (data, isBinary) => (isBinary ? { kind: 'stdin', bytes: data } : parseText(data)),
   };

@@ -1,4 +1,5 @@
 import type { ExitStatus } from '../helper/exit-status.ts';
+import type { SandboxNotice } from '../notice.ts';
 import type { Snapshot } from './screens/session-screen.ts';
 
 /** Requests of a terminal client other than input. */
@@ -51,6 +52,8 @@ export interface Framing {
   lagged(bytes: number): Message[] | null;
   /** Reports that input and controls are ignored because the client is read-only. */
   readOnly(): Message[];
+  /** Announces what is about to happen to the sandbox. Only some framings can. */
+  notice(notice: SandboxNotice): Message[];
   input(data: Buffer, isBinary: boolean): ClientInput;
 }
 

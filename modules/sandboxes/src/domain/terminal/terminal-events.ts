@@ -3,13 +3,13 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import type { TerminalRequest } from './terminal-request.ts';
 
 /**
- * Records that a terminal was opened, and returns the function that records its end. Commands over the same WebSocket
- * are not recorded.
+ * Records that a terminal was opened, and returns the function that records its end. Commands are not
+ * recorded.
  */
 export function recordTerminal(
   recorder: EventRecorder,
   sandbox: Sandbox,
-  { argv, session: wish }: TerminalRequest,
+  { argv, session: wish }: Pick<TerminalRequest, 'argv' | 'session'>,
   session: string | null,
 ): () => void {
   if (argv !== null) return () => undefined;

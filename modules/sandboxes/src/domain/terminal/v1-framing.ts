@@ -18,7 +18,8 @@ const INPUT_WINDOW_BYTES = 512 * 1024;
  * stdin. To the client: 0x01 output (of a terminal, or stdout of a command) and 0x02 stderr, each with the absolute
  * offset of its first byte in that channel (u64, big-endian) before the bytes; 0x03 is output from before this client
  * attached (its terminal queries are already answered); 0x04 draws the screen as it was at that offset, beginning with
- * a full reset, if `ready` announces one. Controls to the client: `ready`, `taken`, `lagged`, `exit`, `error`, `pong`.
+ * a full reset, if `ready` announces one. Controls to the client: `ready`, `taken`, `lagged`, `exit`, `error`, `notice`,
+ * `pong`.
  */
 export function v1Framing(buffers: SendBuffers): Framing {
   const offsets = { 1: 0, 2: 0 };
@@ -63,6 +64,7 @@ export function v1Framing(buffers: SendBuffers): Framing {
       ...(error === null ? [] : [JSON.stringify({ type: 'error', ...error })]),
       JSON.stringify({ type: 'exit', exit_code: exitCode, signal }),
     ],
+    notice: ({ code, message, stopsAt }) => [JSON.stringify({ type: 'notice', code, message, stops_at: stopsAt })],
     pong: () => ['{"type":"pong"}'],
     input: (data, isBinary) => (isBinary ? parseBinary(data) : parseText(data)),
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PLATFORM_COOKIES, serializeCookie } from '@svc/access';
-import { toAppError } from '@svc/errors';
+import { toAppError, type AppError } from '@svc/errors';
 import { renderFlatError, resolveRequestId } from '@svc/http';
 
 /** Whether a user is navigating to a page, so that the URL is kept in the address bar. */
@@ -25,7 +25,7 @@ export function answerError(raw: unknown, request: IncomingMessage, response: Se
   const error = toAppError(raw);
   const requestId = resolveRequestId(request.headers);
   const html = isNavigation(request);
-  const body = html ? renderPage(error.status, error.message) : JSON.stringify(renderFlatError(error, requestId));
+  const body = html ? renderPage(error.status, error.message) : JSON.stringify(renderJson(error, requestId));
   response.writeHead(error.status, {
     ...error.headers,
     'content-type': html ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
@@ -37,6 +37,17 @@ export function answerError(raw: unknown, request: IncomingMessage, response: Se
     connection: 'close', // the body, if any, was not read
   });
   response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/** E2B clients look for this answer of a sandbox that is gone. */
+function renderJson(error: AppError, requestId: string): unknown {
+  if (error.code !== 'SANDBOX_GONE') return renderFlatError(error, requestId);
+  const { sandbox } = error.details;
+  return {
+    sandboxId: typeof sandbox === 'string' ? sandbox.replace(/^sbx_/, '') : '',
+    message: error.message,
+    code: error.status,
+  };
 }
 
 function renderPage(status: number, message: string): string {

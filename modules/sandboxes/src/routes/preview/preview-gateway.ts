@@ -1,8 +1,15 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { cookieValues, PLATFORM_COOKIES, type Access, type HeldRight, type HeldRights } from '@svc/access';
+import { cookieValues, PLATFORM_COOKIES, type Access, type GrantedAccess, type HeldRights } from '@svc/access';
 import { toAppError } from '@svc/errors';
-import type { ClientOfRequest, UpgradeRequest, UpgradeRoute } from '@svc/http';
+import {
+  resolveRequestId,
+  type ClientOfRequest,
+  type Forwarding,
+  type Owned,
+  type UpgradeRequest,
+  type UpgradeRoute,
+} from '@svc/http';
 import type { Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
@@ -11,8 +18,10 @@ import { forwardRequest, forwardUpgrade } from './forward.ts';
 import type { OpenPreviews } from '../../domain/preview/open-previews.ts';
 import { PortSocket } from '../../domain/preview/port-socket.ts';
 import { answerError, entryCookie, isNavigation } from './preview-answers.ts';
-import { requestHeaders, responseHeaders } from './preview-headers.ts';
-import type { PreviewLinks } from './preview-links.ts';
+import type { PortTraffic } from './port-traffic.ts';
+import { requestHeaders, responseHeaders, TRAFFIC_TOKEN } from './preview-headers.ts';
+import { SANDBOX } from '../holder-hook.ts';
+import type { CheckedPreview, PreviewLinks } from './preview-links.ts';
 import { parsePlace, type PreviewPlace } from './preview-place.ts';
 import type { PreviewClaim } from '../../domain/preview/preview-token.ts';
 
@@ -22,12 +31,18 @@ const IDLE_MS = 10 * 60_000;
 export interface PreviewGatewayOptions {
   readonly domain: string;
   readonly links: PreviewLinks;
+  readonly traffic: PortTraffic;
   readonly open: OpenPreviews;
   readonly access: Access;
   readonly rights: HeldRights;
+  /** Passes requests to the node of their sandbox. */
+  readonly forwarding: Forwarding;
   readonly clientOf: ClientOfRequest;
-  /** Throws SANDBOX_NOT_FOUND and SANDBOX_NOT_RUNNING. */
-  readonly reach: (sandboxId: string) => Promise<HelperConnection>;
+  /**
+   * Throws SANDBOX_NOT_FOUND and SANDBOX_NOT_RUNNING. Only a link continues any paused sandbox; others continue it if its
+   * creator wanted that.
+   */
+  readonly reach: (sandboxId: string, hasLink: boolean, signal: AbortSignal) => Promise<HelperConnection>;
   /** Marks the sandbox as in use until the returned function is called. */
   readonly begin: (sandboxId: string) => () => void;
   /** The platform's public URL, for the scheme behind a TLS proxy. */
@@ -36,11 +51,9 @@ export interface PreviewGatewayOptions {
   readonly log: Logger;
 }
 
-interface Admission {
+interface Admission extends CheckedPreview {
+  readonly hasLink: boolean;
   readonly place: PreviewPlace;
-  readonly claim: PreviewClaim;
-  readonly right: HeldRight;
-  readonly token: string;
   readonly target: string;
 }
 
@@ -55,6 +68,7 @@ export class PreviewGateway {
     this.upgrades = {
       name: 'preview',
       hold: 'required',
+      forwards: true,
       matches: (request) => parsePlace(request, options.domain) !== null,
       handle: (upgrade) => this.#upgrade(upgrade),
       drain: () => options.open.close(),
@@ -79,6 +93,20 @@ export class PreviewGateway {
       return;
     }
     const admission = await this.#admit(place, request);
+    const release = this.#options.rights.hold(admission.right, () => response.destroy());
+    try {
+      const { forwarding, clientOf } = this.#options;
+      const client = clientOf(request);
+      const forwarded = { ...placeOfOwner(admission), client, requestId: resolveRequestId(request.headers) };
+      if (await forwarding.forwardRequest({ request, response }, forwarded)) return;
+      await this.#serveHere(admission, request, response);
+    } finally {
+      release();
+    }
+  }
+
+  async #serveHere(admission: Admission, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { place } = admission;
     const entry = this.#entryHeaders(admission, request);
     if (entry !== null && isNavigation(request)) {
       const location = `${this.#scheme(request)}://${place.host}${admission.target}`;
@@ -88,9 +116,8 @@ export class PreviewGateway {
     }
     request.socket.setTimeout(IDLE_MS);
     const leave = this.#enter(admission.claim, () => response.destroy());
-    const release = this.#options.rights.hold(admission.right, () => response.destroy());
     try {
-      const port = await PortSocket.open(await this.#options.reach(admission.claim.sandboxId), admission.claim.port);
+      const port = await this.#dial(admission, response);
       if (response.destroyed) port.destroy();
       const { origin } = request.headers;
       const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
@@ -98,20 +125,21 @@ export class PreviewGateway {
       const headers = await this.#requestHeaders(place, request);
       await forwardRequest({ request, response, port, target: admission.target, headers, answer });
     } finally {
-      release();
       leave();
     }
   }
 
-  async #upgrade({ request, socket, head, hold }: UpgradeRequest): Promise<void> {
+  async #upgrade({ request, socket, head, hold, forward }: UpgradeRequest): Promise<void> {
     const place = parsePlace(request, this.#options.domain);
     if (place === null) throw sandboxErrors.PREVIEW_NOT_FOUND();
     const admission = await this.#admit(place, request);
     hold(admission.right); // any protocol: cut the connection when the right is lost
+    const { owned, granted } = placeOfOwner(admission);
+    if (await forward(owned, granted)) return;
     const leave = this.#enter(admission.claim, () => socket.destroy());
     socket.once('close', leave);
     try {
-      const port = await PortSocket.open(await this.#options.reach(admission.claim.sandboxId), admission.claim.port);
+      const port = await this.#dial(admission, socket);
       if (socket.destroyed) port.destroy();
       const headers = await this.#requestHeaders(place, request);
       const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
@@ -122,6 +150,12 @@ export class PreviewGateway {
       leave();
       throw error;
     }
+  }
+
+  async #dial({ claim, hasLink }: Admission, client: ServerResponse | Duplex): Promise<PortSocket> {
+    const gone = new AbortController();
+    client.once('close', () => gone.abort());
+    return PortSocket.open(await this.#options.reach(claim.sandboxId, hasLink, gone.signal), claim.port);
   }
 
   #enter(claim: PreviewClaim, cut: () => void): () => void {
@@ -136,13 +170,25 @@ export class PreviewGateway {
   async #admit(place: PreviewPlace, request: IncomingMessage): Promise<Admission> {
     if (place.kind === 'host' && place.named === null) throw sandboxErrors.PREVIEW_NOT_FOUND();
     const byQuery = place.kind === 'host' && place.queryToken !== null;
+    const target = place.target ?? '/';
+    if (!target.startsWith('/')) throw sandboxErrors.PREVIEW_NOT_FOUND();
+    const open = byQuery ? null : await this.#admitOpen(place, request);
+    if (open !== null) return { place, hasLink: false, ...open, target };
     if (!byQuery) assertOwnPage(place, request);
     const tokens =
       place.kind === 'path' ? [place.token] : byQuery ? [place.queryToken ?? ''] : this.#cookieTokens(request);
     const checked = await this.#options.links.check(tokens, place.kind === 'host' ? place.named : null);
-    const target = place.target ?? '/';
-    if (!target.startsWith('/')) throw sandboxErrors.PREVIEW_NOT_FOUND();
-    return { place, ...checked, target };
+    return { place, hasLink: true, ...checked, target };
+  }
+
+  /** Returns null if the request has to come by a link. */
+  async #admitOpen(place: PreviewPlace, request: IncomingMessage): Promise<CheckedPreview | null> {
+    if (place.kind === 'path' || place.named === null) return null;
+    const token = request.headers[TRAFFIC_TOKEN];
+    return this.#options.traffic.admit(place.named, {
+      token: Array.isArray(token) ? token[0] : token,
+      hasCookie: this.#cookieTokens(request).length > 0,
+    });
   }
 
   /** Another sandbox on the domain may have set a cookie of the same name, so each one is tried. */
@@ -178,6 +224,11 @@ export class PreviewGateway {
       ? 'https'
       : 'http';
   }
+}
+
+function placeOfOwner({ claim, granted }: Admission): { owned: Owned; granted: GrantedAccess } {
+  const workspaceUuid = granted.grant?.workspaceUuid ?? '';
+  return { owned: { kind: SANDBOX, id: claim.sandboxId, workspaceUuid }, granted };
 }
 
 /**

@@ -16,7 +16,9 @@ const HOP_BY_HOP = [
   'upgrade',
 ];
 const FORWARDED = ['forwarded', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port'];
-const FORWARDED_TOO = ['x-forwarded-proto', 'x-forwarded-prefix', 'x-forwarded-server', 'x-csrf-token'];
+/** Sent by E2B clients to ports that are not public. */
+export const TRAFFIC_TOKEN = 'e2b-traffic-access-token';
+const FORWARDED_TOO = [TRAFFIC_TOKEN, 'x-forwarded-proto', 'x-forwarded-prefix', 'x-forwarded-server', 'x-csrf-token'];
 /** These headers affect more than one origin, or how the browser reaches the platform. */
 const NOT_A_SANDBOXS_TO_SAY = ['alt-svc', 'clear-site-data', 'strict-transport-security', 'public-key-pins'];
 

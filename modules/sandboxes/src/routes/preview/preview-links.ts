@@ -13,9 +13,13 @@ import type { Sandbox } from '../../domain/sandbox.ts';
 import { newPreviewLinkId } from '../../domain/identifiers.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { PreviewLink, PreviewLinkRepository } from '../../domain/preview/preview-link.ts';
-import { readClaim, signClaim, verifyClaim, type PreviewClaim } from '../../domain/preview/preview-token.ts';
+import { signClaim, verifyClaim, type PreviewClaim } from '../../domain/preview/preview-token.ts';
 
 const MAX_LINKS = 100;
+/** In the place of a port: all of them, without a signature. */
+const EVERY_PORT = 0;
+/** Public ports have no end of their own. */
+const NO_END = '9999-12-31T23:59:59.000Z';
 
 /** The creator of a link, and the expiry of its credential (ISO 8601, UTC). */
 export interface PreviewMaker {
@@ -29,6 +33,7 @@ export interface CheckedPreview {
   readonly claim: PreviewClaim;
   readonly token: string;
   readonly right: HeldRight;
+  readonly granted: GrantedAccess;
 }
 
 export interface PreviewLinksOptions {
@@ -37,8 +42,6 @@ export interface PreviewLinksOptions {
   readonly key: () => Promise<KeyObject>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Throws SANDBOX_ELSEWHERE for a sandbox of another node. */
-  readonly assertHere: (sandboxId: string) => Promise<void>;
   /** Called with the ids of revoked links. */
   readonly revoked: (linkIds: readonly string[]) => void;
 }
@@ -78,8 +81,45 @@ export class PreviewLinks {
     return { link, token: signClaim(claim, await key()) };
   }
 
-  list(sandboxId: string): Promise<readonly PreviewLink[]> {
+  /** Opens every port without a signature. Throws TOO_MANY_PREVIEW_LINKS. */
+  async publish(sandbox: Sandbox, { ownerId, granted, notAfter }: PreviewMaker): Promise<void> {
+    const { repository, clock, random } = this.#options;
+    const link: PreviewLink = {
+      id: newPreviewLinkId(random.bytes),
+      sandboxId: sandbox.id,
+      port: EVERY_PORT,
+      ownerId,
+      granted,
+      createdAt: clock.now().toISOString(),
+      expiresAt: notAfter ?? NO_END,
+    };
+    if (!(await repository.insert(link, MAX_LINKS))) {
+      throw sandboxErrors.TOO_MANY_PREVIEW_LINKS({ details: { limit: MAX_LINKS } });
+    }
+  }
+
+  /** Whether every port is open without a signature. */
+  async isPublic(sandboxId: string): Promise<boolean> {
+    return (await this.#all(sandboxId)).some(({ port }) => port === EVERY_PORT);
+  }
+
+  /** Links to single ports. */
+  async list(sandboxId: string): Promise<readonly PreviewLink[]> {
+    return (await this.#all(sandboxId)).filter(({ port }) => port !== EVERY_PORT);
+  }
+
+  #all(sandboxId: string): Promise<readonly PreviewLink[]> {
     return this.#options.repository.list(sandboxId, this.#options.clock.now().toISOString());
+  }
+
+  /** Returns null unless the ports are public. The connection may last until `untilMs`. */
+  async checkPublic(sandboxId: string, port: number, untilMs: number): Promise<CheckedPreview | null> {
+    const link = (await this.#all(sandboxId)).find((each) => each.port === EVERY_PORT);
+    if (link === undefined) return null;
+    const expiresAtMs = Math.min(Date.parse(link.expiresAt), untilMs);
+    const claim = { linkId: link.id, sandboxId, port, expiresAtMs };
+    const found = await this.#findRight(claim);
+    return found === null ? null : { claim, token: '', ...found };
   }
 
   /** Revokes links and cuts their open connections. Returns the number of links. */
@@ -89,39 +129,28 @@ export class PreviewLinks {
     return ids.length;
   }
 
-  /** Returns the first token that is valid for the place. Throws PREVIEW_REFUSED and SANDBOX_ELSEWHERE. */
+  /** Returns the first token that is valid for the place. Throws PREVIEW_REFUSED. */
   async check(tokens: readonly string[], place: { sandboxId: string; port: number } | null): Promise<CheckedPreview> {
     const { key, clock } = this.#options;
     let reason = tokens.length === 0 ? 'it has no signature' : 'it was not signed here';
     for (const token of tokens) {
       const claim = verifyClaim(token, await key());
-      if (claim === null) {
-        await this.#refuseElsewhere(token);
-        continue;
-      }
+      if (claim === null) continue;
       if (place !== null && (claim.sandboxId !== place.sandboxId || claim.port !== place.port)) {
         reason = 'it is for another address';
       } else if (claim.expiresAtMs <= clock.nowMs()) {
         reason = 'it has expired';
       } else {
-        const right = await this.#findRight(claim);
-        if (right !== null) return { claim, token, right };
+        const found = await this.#findRight(claim);
+        if (found !== null) return { claim, token, ...found };
         reason = 'it was revoked';
       }
     }
     throw sandboxErrors.PREVIEW_REFUSED({ details: { reason } });
   }
 
-  /** Names the node of a stored link. This node cannot verify its signature, since each node signs with its own key. */
-  async #refuseElsewhere(token: string): Promise<void> {
-    const { repository, assertHere } = this.#options;
-    const claim = readClaim(token);
-    const link = claim === null ? null : await repository.find(claim.linkId);
-    if (link !== null && link.sandboxId === claim?.sandboxId) await assertHere(link.sandboxId);
-  }
-
   /** Returns null if the link or the credential that created it was revoked, or its creator lost access. */
-  async #findRight({ linkId }: PreviewClaim): Promise<HeldRight | null> {
+  async #findRight({ linkId }: PreviewClaim): Promise<Pick<CheckedPreview, 'right' | 'granted'> | null> {
     const { repository, access, clock } = this.#options;
     const askedAtMs = clock.nowMs();
     const link = await repository.find(linkId);
@@ -132,9 +161,10 @@ export class PreviewLinks {
       if (isAppError(error) && error.status < 500) return null;
       throw error;
     }
-    return narrowRight(createGrantedRight(access, link.granted, askedAtMs), linkId, async () => {
+    const right = narrowRight(createGrantedRight(access, link.granted, askedAtMs), linkId, async () => {
       if ((await repository.find(linkId)) === null)
         throw sandboxErrors.PREVIEW_REFUSED({ details: { reason: 'it was revoked' } });
     });
+    return { right, granted: link.granted };
   }
 }

@@ -14,34 +14,14 @@ export function offeredProtocols(headers: IncomingHttpHeaders): string[] {
 
 /**
  * Returns the headers to authenticate with. Browsers cannot set headers on a WebSocket, so the token may be a
- * subprotocol: `bearer.` followed by its base64url, or the plain token after `NAME.token.`.
+ * subprotocol: `bearer.` followed by its base64url, which is known everywhere, or the plain token after `NAME.token.`.
  */
 export function credentialHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   if (headers.authorization !== undefined) return headers;
   const token = offeredProtocols(headers)
-    .map(tokenIn)
-    .find((found) => found !== null);
+    .map((name) => TOKEN_SUBPROTOCOL.exec(name)?.groups?.['token'])
+    .find((found) => found !== undefined);
   return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` };
-}
-
-function tokenIn(name: string): string | null {
-  if (name.startsWith(BEARER_PREFIX))
-    return Buffer.from(name.slice(BEARER_PREFIX.length), 'base64url').toString('utf8');
-  return TOKEN_SUBPROTOCOL.exec(name)?.groups?.['token'] ?? null;
-}
-
-/**
- * Prevents pages of other sites from using a visitor's cookies. Programs send no Origin, or set the Authorization
- * header, which pages cannot. Over TLS, a page that was loaded without TLS counts as another site, because it can be
- * forged.
- */
-export function isAllowedOrigin(headers: IncomingHttpHeaders, allowed: readonly string[], isSecure: boolean): boolean {
-  const { origin, authorization, host } = headers;
-  if (origin === undefined || authorization !== undefined) return true;
-  if (allowed.includes(origin)) return true;
-  const url = URL.parse(origin);
-  if (url === null || url.host !== host) return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && !isSecure);
 }
 
 /**
@@ -50,5 +30,9 @@ export function isAllowedOrigin(headers: IncomingHttpHeaders, allowed: readonly 
  */
 export function selectProtocol(offered: readonly string[], known: readonly string[]): string | null {
   const ours = known.find((name) => offered.includes(name));
-  return ours ?? offered.find((name) => tokenIn(name) === null) ?? offered[0] ?? null;
+  return ours ?? offered.find((name) => !isToken(name)) ?? offered[0] ?? null;
+}
+
+function isToken(name: string): boolean {
+  return name.startsWith(BEARER_PREFIX) || TOKEN_SUBPROTOCOL.test(name);
 }

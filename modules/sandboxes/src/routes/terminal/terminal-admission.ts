@@ -1,17 +1,21 @@
 import {
+  accessErrors,
   confirmAccess,
   createGrantedAccess,
   createGrantedRight,
   type Access,
   type AuditLog,
+  type GrantedAccess,
   type Principal,
+  isTrustedOrigin,
 } from '@svc/access';
 import { rateLimitHeaders, type RateLimiter, type UpgradeHold, type UpgradeRequest } from '@svc/http';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
 import type { Tickets } from '../../domain/tickets.ts';
 import { sandboxErrors } from '../../errors.ts';
-import { credentialHeaders, isAllowedOrigin } from './credentials.ts';
+import { SANDBOX } from '../holder-hook.ts';
+import { credentialHeaders } from './credentials.ts';
 import type { TerminalRequest } from '../../domain/terminal/terminal-request.ts';
 
 const ACTION = 'sandbox:exec';
@@ -32,6 +36,12 @@ export interface Admitted {
   readonly held: UpgradeHold;
 }
 
+interface Authorized {
+  readonly principal: Principal;
+  readonly granted: GrantedAccess;
+  readonly askedAtMs: number;
+}
+
 /** Authorizes terminals and records them in the audit log. */
 export class TerminalAdmission {
   readonly #options: AdmissionOptions;
@@ -40,38 +50,41 @@ export class TerminalAdmission {
     this.#options = options;
   }
 
-  /** Throws 401, 403, 404 or 429, and SANDBOX_ELSEWHERE. */
-  async admit(upgrade: UpgradeRequest, wanted: TerminalRequest): Promise<Admitted> {
-    const { allowedOrigins } = this.#options;
+  /**
+   * Null if another node has the sandbox and took the connection over. Throws 401, 403, 404 or 429, and
+   * SANDBOX_ELSEWHERE.
+   */
+  async admit(upgrade: UpgradeRequest, wanted: TerminalRequest): Promise<Admitted | null> {
+    const { access, service, allowedOrigins } = this.#options;
     const { headers } = upgrade.request;
-    if (!isAllowedOrigin(headers, allowedOrigins, upgrade.client.isSecure)) {
+    if (!isTrustedOrigin(headers, allowedOrigins, upgrade.client.isSecure)) {
       throw sandboxErrors.ORIGIN_REFUSED({ details: { origin: headers.origin } });
     }
-    return (await this.#byTicket(upgrade, wanted)) ?? (await this.#byCredential(upgrade, wanted));
-  }
-
-  async #byTicket(upgrade: UpgradeRequest, { ticket, sandboxId }: TerminalRequest): Promise<Admitted | null> {
-    const { access, service, tickets, now } = this.#options;
-    const granted = ticket === null ? null : await tickets.redeem(ticket, sandboxId);
-    if (granted === null) return null;
-    const askedAt = now();
-    const principal = await confirmAccess(access, granted);
-    const sandbox = await service.held(granted.grant?.workspaceUuid ?? '', sandboxId);
+    const { principal, granted, askedAtMs } = await this.#authorize(upgrade, wanted);
+    const workspaceUuid = granted.grant?.workspaceUuid ?? '';
+    const held = upgrade.hold(createGrantedRight(access, granted, askedAtMs));
+    if (await upgrade.forward({ kind: SANDBOX, id: wanted.sandboxId, workspaceUuid }, granted)) return null;
+    const sandbox = await service.held(workspaceUuid, wanted.sandboxId);
     await this.#note(upgrade, principal, sandbox);
-    return { sandbox, held: upgrade.hold(createGrantedRight(access, granted, askedAt.getTime())) };
+    return { sandbox, held };
   }
 
-  async #byCredential(upgrade: UpgradeRequest, wanted: TerminalRequest): Promise<Admitted> {
-    const { access, service, now } = this.#options;
-    const shownAt = now();
+  /** A ticket works once: if the first replica redeemed it, its statement takes the place of the ticket. */
+  async #authorize(upgrade: UpgradeRequest, wanted: TerminalRequest): Promise<Authorized> {
+    const { access, tickets, now } = this.#options;
+    const askedAt = now();
+    const { ticket, sandboxId, workspaceUuid, teamUuid } = wanted;
+    const stated = ticket === null ? null : (upgrade.hop?.granted ?? (await tickets.redeem(ticket, sandboxId)));
+    if (stated !== null) {
+      if (stated.action !== ACTION) throw accessErrors.FORBIDDEN();
+      const principal = await confirmAccess(access, stated);
+      return { principal, granted: stated, askedAtMs: askedAt.getTime() };
+    }
     const source = { headers: credentialHeaders(upgrade.request.headers), method: 'GET', ...upgrade.client };
     const principal = await access.authenticate(source);
-    const { workspaceUuid, teamUuid } = wanted;
     const grant = await access.authorize({ principal, action: ACTION, workspaceUuid, teamUuid });
-    const sandbox = await service.held(grant.workspaceUuid, wanted.sandboxId);
-    await this.#note(upgrade, principal, sandbox);
-    const granted = createGrantedAccess(principal, shownAt, ACTION, grant);
-    return { sandbox, held: upgrade.hold(createGrantedRight(access, granted, shownAt.getTime())) };
+    const granted = createGrantedAccess(principal, askedAt, ACTION, grant);
+    return { principal, granted, askedAtMs: askedAt.getTime() };
   }
 
   async #note({ client, requestId }: UpgradeRequest, principal: Principal, sandbox: Sandbox): Promise<void> {

@@ -1,11 +1,11 @@
-import { Heartbeat, messageBytes, TERMINAL_CLOSE_CODES } from '@svc/link';
+import { Heartbeat, messageBytes, OutputCredit, TERMINAL_CLOSE_CODES } from '@svc/link';
 import type { WebSocket } from 'ws';
 import type { Outcome } from '../../domain/helper/helper-stream.ts';
 import { exitStatusOf, type ExitStatus } from '../../domain/helper/exit-status.ts';
+import type { SandboxNotice } from '../../domain/notice.ts';
 import { parseCount } from '../../domain/terminal/count-of.ts';
 import type { ClientInput, Framing, Message } from '../../domain/terminal/framing.ts';
 import type { TerminalListener } from '../../domain/terminal/late-viewer.ts';
-import { OutputCredit } from '../../domain/terminal/output-credit.ts';
 import type { ProcessStream } from '../../domain/terminal/process-stream.ts';
 import type { Snapshot } from '../../domain/terminal/screens/session-screen.ts';
 import type { SendBuffers } from '../../domain/terminal/send-buffers.ts';
@@ -49,6 +49,7 @@ export class TerminalConnection {
   #input: Promise<unknown> = Promise.resolve();
   #pendingInputBytes = 0;
   #unacknowledgedBytes = 0;
+  #hasStarted = false;
 
   constructor(options: TerminalConnectionOptions) {
     this.#options = options;
@@ -74,6 +75,11 @@ export class TerminalConnection {
     this.#heartbeat.beat();
   }
 
+  /** Before its process has started, the client knows nothing that could be announced. */
+  notify(notice: SandboxNotice): void {
+    if (this.#hasStarted) this.#send(this.#options.framing.notice(notice), 0);
+  }
+
   close(code: number, reason: string): void {
     this.#options.socket.close(code, reason);
   }
@@ -97,22 +103,24 @@ export class TerminalConnection {
     const process = { pid: parseCount(pid), path: typeof path === 'string' ? path.slice(0, 4096) : '', cols, rows };
     const screen = this.#screen;
     this.#screen = null;
-    if (screen !== null) this.#credit.shown(screen.bytes.length);
+    this.#hasStarted = true;
+    if (screen !== null) this.#credit.screen(screen.bytes.length);
     this.#send(framing.started({ ...process, session, offset: from, end: Math.max(from, parseCount(end)), screen }), 0);
   }
 
-  /** Counts the bytes as sent once the last of their frames has left this process. */
+  /** Counts the bytes as taken once the last of their frames has left this process. */
   #send(messages: readonly Message[], bytes: number): void {
     const { socket, buffers } = this.#options;
+    this.#credit.send(bytes);
     if (socket.readyState !== socket.OPEN || messages.length === 0) {
-      this.#credit.sent(bytes);
+      this.#credit.taken(bytes);
       return;
     }
     messages.forEach((message, index) => {
       const isLast = index === messages.length - 1;
       socket.send(message, { binary: typeof message !== 'string' }, () => {
         buffers.give(message);
-        if (isLast) this.#credit.sent(bytes);
+        if (isLast) this.#credit.taken(bytes);
       });
     });
   }
@@ -127,7 +135,7 @@ export class TerminalConnection {
         this.#send(framing.pong(), 0);
         return;
       case 'ack':
-        this.#credit.acknowledged(input.bytes);
+        this.#credit.acknowledge(input.bytes);
         return;
       case 'unusable':
         return;

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { UpgradeRequest, UpgradeRoute } from '@svc/http';
 import { TERMINAL_CLOSE_CODES } from '@svc/link';
-import type { QuotaLimits } from '@svc/quotas';
 import type { Clock, Random } from '@svc/runtime';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { processEnvironment } from '../../domain/egress-rules/process-environment.ts';
 import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
-import { quotaExceeded } from '../../domain/admission.ts';
 import type { LiveSandboxes } from '../../domain/live-sandboxes.ts';
+import type { SandboxNotice } from '../../domain/notice.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import type { EventRecorder } from '../../domain/events/event-recorder.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
@@ -23,13 +23,12 @@ import { SendBuffers } from '../../domain/terminal/send-buffers.ts';
 import { SessionStream } from '../../domain/terminal/session-stream.ts';
 import { recordTerminal } from '../../domain/terminal/terminal-events.ts';
 import type { Admitted, TerminalAdmission } from './terminal-admission.ts';
-import type { TerminalPlaces } from '../../domain/terminal/terminal-places.ts';
+import type { TerminalSlots } from '../../domain/terminal/terminal-slots.ts';
 import { TerminalConnection } from './terminal-connection.ts';
 import { SANDBOX_V1, v1Framing } from '../../domain/terminal/v1-framing.ts';
 
 const HOLD_WHILE_CREATING_MS = 60_000;
 const HEARTBEAT_EVERY_MS = 20_000;
-const PLACE_ID_BYTES = 16;
 const CLOSE_GRACE_MS = 2_000;
 /** A paste arrives as one message; larger ones must be split (close code 1009). */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -42,12 +41,7 @@ export interface TerminalHubOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly screens: SessionScreens;
-  readonly maxTerminals: number;
-  /** The open terminals of all replicas, counted against the quotas of workspace and owner. */
-  readonly places: TerminalPlaces;
-  readonly quotaLimits: QuotaLimits;
-  /** Called if a terminal's slot could not be released. */
-  readonly failed: (error: unknown) => void;
+  readonly slots: TerminalSlots;
 }
 
 /** The sandbox and session of a terminal; without a session, it stands alone. */
@@ -60,6 +54,7 @@ interface Place {
 export class TerminalHub implements UpgradeRoute {
   readonly name = 'terminal';
   readonly hold = 'required';
+  readonly forwards = true;
   readonly #options: TerminalHubOptions;
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -70,7 +65,6 @@ export class TerminalHub implements UpgradeRoute {
   });
   readonly #open = new Map<TerminalConnection, Place>();
   readonly #buffers = new SendBuffers();
-  readonly #releases = new Set<Promise<void>>();
   #cancelHeartbeat: () => void = () => undefined;
   #closing = false;
 
@@ -85,16 +79,17 @@ export class TerminalHub implements UpgradeRoute {
   async handle(upgrade: UpgradeRequest): Promise<void> {
     const { request, socket, url } = upgrade;
     const wanted = parseTerminalRequest(url);
-    const { sandbox, held } = await this.#options.admission.admit(upgrade, wanted);
+    const admitted = await this.#options.admission.admit(upgrade, wanted);
+    if (admitted === null) return; // another node serves it
+    const { sandbox, held } = admitted;
     const ready = await this.#waitUntilRunning(sandbox, socket);
     const connection = this.#options.live.findConnection(ready.id);
     if (ready.status !== 'running' || connection === null || this.#closing) {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: ready.status } });
     }
-    this.#assertRoom(ready.id);
     const session =
       wanted.session === null ? null : await findSession(connection, wanted.session, this.#options.random.bytes);
-    const release = await this.#takePlace(ready.workspaceUuid);
+    const release = await this.#options.slots.take(ready);
     if (socket.destroyed) return release();
     let isJoined = false; // `ws` calls back synchronously unless it rejects the handshake
     this.#server.handleUpgrade(request, socket, upgrade.head, (webSocket) => {
@@ -128,9 +123,13 @@ export class TerminalHub implements UpgradeRoute {
     }, CLOSE_GRACE_MS);
     await Promise.all(terminals.map((terminal) => terminal.closed));
     cancel();
-    await Promise.all(this.#releases);
     this.#server.close();
     await this.#options.screens.close();
+  }
+
+  /** Announces to the clients of a sandbox what is about to happen to it. */
+  notify(id: string, notice: SandboxNotice): void {
+    for (const [terminal, { sandboxId }] of this.#open) if (sandboxId === id) terminal.notify(notice);
   }
 
   get openTerminals(): number {
@@ -154,26 +153,6 @@ export class TerminalHub implements UpgradeRoute {
     } finally {
       socket.off('close', abort);
     }
-  }
-
-  #assertRoom(id: string): void {
-    const open = [...this.#open.values()].filter(({ sandboxId }) => sandboxId === id).length;
-    if (open >= this.#options.maxTerminals) throw sandboxErrors.TOO_MANY_TERMINALS();
-  }
-
-  /** Takes a slot and returns the function that releases it. Throws QUOTA_EXCEEDED. */
-  async #takePlace(workspaceUuid: string): Promise<() => void> {
-    const { places, quotaLimits, random, failed } = this.#options;
-    const id = random.bytes(PLACE_ID_BYTES).toString('hex');
-    const breach = await places.take(id, await quotaLimits.readLimits(workspaceUuid));
-    if (breach !== null) throw quotaExceeded(breach);
-    return () => {
-      const released: Promise<void> = places
-        .release(id)
-        .catch(failed)
-        .finally(() => this.#releases.delete(released));
-      this.#releases.add(released);
-    };
   }
 
   #join(
@@ -240,13 +219,14 @@ export class TerminalHub implements UpgradeRoute {
 function openProcess(
   connection: HelperConnection,
   screens: SessionScreens,
-  { environment }: Sandbox,
+  sandbox: Sandbox,
   { argv, cols, rows, session: wish }: TerminalRequest,
   session: string | null,
   listener: TerminalListener,
 ): ProcessStream {
-  if (argv !== null) return connection.start({ op: 'process.start', env: environment, argv }, listener);
-  const shell = { env: environment, tty: { cols, rows } };
+  const env = processEnvironment(sandbox);
+  if (argv !== null) return connection.start({ op: 'process.start', env, argv }, listener);
+  const shell = { env, tty: { cols, rows } };
   if (session === null || wish === null) return connection.start({ op: 'process.start', ...shell }, listener);
   return new LateViewer({
     open: (each) => new SessionStream(connection, sessionRequests(session, wish, shell), each),

@@ -2,6 +2,7 @@ import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
 import { sandboxErrors } from '../../../errors.ts';
 import { assertSandboxId } from '../../../domain/driver.ts';
 import type {
+  DeclaredCapability,
   DriverStatus,
   FoundSandbox,
   Isolation,
@@ -33,6 +34,8 @@ const OPEN_LIMIT_MS = 60_000;
 const REQUEST_LIMIT_MS = 60_000;
 /** Extra time for the engine beyond a sandbox's grace period. */
 const STOP_MARGIN_MS = 20_000;
+const NO_DISK_LIMIT: ReadonlySet<DeclaredCapability> = new Set(['disk_limit']);
+const NOTHING: ReadonlySet<DeclaredCapability> = new Set();
 
 /** Runs sandboxes as containers of a Docker Engine, through its API. */
 export class DockerDriver implements SandboxDriver {
@@ -71,6 +74,11 @@ export class DockerDriver implements SandboxDriver {
 
   status(): DriverStatus {
     return this.#status;
+  }
+
+  /** The first create may learn that the engine's storage has no limits. */
+  get lacks(): ReadonlySet<DeclaredCapability> {
+    return this.#engine?.limitDisk === false ? NO_DISK_LIMIT : NOTHING;
   }
 
   whyUnsupported(isolation: Isolation): string | null {

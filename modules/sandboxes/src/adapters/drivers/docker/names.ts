@@ -27,7 +27,12 @@ export interface Owners {
 
 /** The installation's id is random and in its database, so no two platforms share an owner. */
 export function createOwners(installationId: string, node: string, dataFolder: string): Owners {
-  return { current: digest(`${installationId}\n${node}`), former: digest(dataFolder) };
+  return { current: createOwner(installationId, node), former: digest(dataFolder) };
+}
+
+/** The mark of what a node of an installation creates in an engine or cluster that others may share. */
+export function createOwner(installationId: string, node: string): string {
+  return digest(`${installationId}\n${node}`);
 }
 
 function digest(text: string): string {

@@ -8,6 +8,7 @@ import { isCauseCode, sandboxErrors } from '../../../errors.ts';
 import { defaultIsolation, type IsolationSetting } from '../../../domain/isolation.ts';
 import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
 import { assertSandboxId } from '../../../domain/driver.ts';
+import type { LiveEgressRules } from '../../../domain/egress-rules/egress-rule.ts';
 import type {
   DriverStatus,
   FoundSandbox,
@@ -18,6 +19,7 @@ import type {
   SandboxStats,
 } from '../../../domain/driver.ts';
 import { LocalEgress } from './egress/local-egress.ts';
+import type { IssueCertificate } from './gateway/host-certificates.ts';
 import { runscStream } from './gvisor/runsc-stream.ts';
 import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
 import { LauncherFailure } from './launcher-process.ts';
@@ -45,6 +47,8 @@ export interface LocalDriverOptions {
   readonly nameservers: readonly string[];
   /** Called when a sandbox asks for a host outside its allowlist. */
   readonly egressRefused: (sandboxId: string, host: string) => void;
+  /** Issues certificates of the authority of a sandbox. */
+  readonly issueCertificate: IssueCertificate;
   /** Kind and number of prepared starts. */
   readonly prepared: PreparedKind & { readonly count: number };
   readonly newId: () => string;
@@ -181,6 +185,23 @@ export class LocalDriver implements SandboxDriver {
     await this.#call('adjust', spec.id, adjustment(spec, this.#need()));
   }
 
+  async changeEgress(id: string, allowed: readonly string[]): Promise<void> {
+    const machine = this.#need();
+    await this.#settleCreated(id);
+    const kept = await this.#kept(id);
+    if (kept === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
+    const file = join(this.#folder(id), 'sandbox.json');
+    await writeRecord(file, { ...kept, egressAllow: allowed }); // what the next platform goes by
+    try {
+      const { sandboxes } = fields(await machine.launcher.call('list'));
+      const found = (Array.isArray(sandboxes) ? sandboxes.map(fields) : []).find(({ sandbox }) => sandbox === id);
+      if (found?.['alive'] === true) await this.#egress?.change(id, found['slot'], allowed);
+    } catch (error) {
+      await writeRecord(file, kept);
+      throw error;
+    }
+  }
+
   imageVersion(image: string): Promise<string | null> {
     return this.#options.images.findDigest(image);
   }
@@ -220,6 +241,12 @@ export class LocalDriver implements SandboxDriver {
     };
   }
 
+  async applyRules(id: string, live: LiveEgressRules | null): Promise<void> {
+    const { slot, alive } = fields(await this.#call('inspect', id));
+    if (live !== null && alive !== true) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: 'ended' } });
+    await this.#egress?.applyRules(id, slot, live);
+  }
+
   async pause(id: string): Promise<void> {
     await this.#call('pause', id);
   }
@@ -229,12 +256,12 @@ export class LocalDriver implements SandboxDriver {
   }
 
   async stop(id: string, graceMs: number): Promise<void> {
-    this.#egress?.release(id);
+    await this.#egress?.release(id);
     await this.#call('stop', id, { timeout_ms: graceMs });
   }
 
   async remove(id: string): Promise<void> {
-    this.#egress?.release(id);
+    await this.#egress?.release(id);
     this.#prepared?.forget(id);
     await this.#settleCreated(id).catch(() => undefined); // being removed, whether it was written or not
     await this.#call('clean', id);
@@ -277,9 +304,10 @@ export class LocalDriver implements SandboxDriver {
 
   /** Adopts sandboxes that kept running; cleans up unfinished starts, stops and prepared starts. */
   async #takeOver(machine: Machine): Promise<void> {
-    const { addressPrefix, egressRefused: refused, log, prepared, newId } = this.#options;
-    const egress = new LocalEgress({ machine, addressPrefix, refused, log });
+    const { addressPrefix, egressRefused: refused, issueCertificate: issue, log, prepared, newId } = this.#options;
+    const egress = new LocalEgress({ machine, addressPrefix, refused, issue, log });
     this.#egress = egress;
+    await egress.open();
     const { sandboxes } = fields(await machine.launcher.call('list'));
     for (const { sandbox, slot, alive, prepared_disk: half } of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
       const id = String(sandbox);

@@ -58,7 +58,7 @@ export function preparationPlan(
     uid_count: UIDS_PER_SANDBOX,
     network: {
       mode: spec.network,
-      restrict: isLimited(spec.egressAllow) ? closedRules(spec.id) : '',
+      restrict: isLimited(spec.egressAllow) ? closedRules(spec.id, spec.egressAllow) : '',
       network: `${addressPrefix}.0.0`,
       gateway: `${addressPrefix}.0.1`,
       nft: machine.nft,

@@ -1,9 +1,11 @@
 import { Resolver } from 'node:dns/promises';
 import type { Logger } from '@svc/telemetry';
-import { allowsHost } from '../../../../domain/egress-hosts.ts';
-import { answerTo, DnsCode, DnsType, parseQuestion } from './dns-message.ts';
+import { allowsHost, ANY_NAME } from '../../../../domain/egress-hosts.ts';
+import { includesAddress, rangesOf } from '../../../../domain/egress-ranges.ts';
+import { answerTo, DnsCode, DnsType, parseQuestion, type DnsQuestion } from './dns-message.ts';
 import { EgressResolver } from './egress-resolver.ts';
 import { openingRules, questionRules } from './egress-rules.ts';
+import { relayQuestion, type Transport } from './relay-question.ts';
 
 const MIN_TTL_SECONDS = 5;
 const MAX_TTL_SECONDS = 3600;
@@ -15,6 +17,10 @@ const MAX_QUESTIONS_AT_ONCE = 32;
 /** Minimum interval between reports of the same name, and the maximum number of names reported in it. */
 const REPORT_EVERY_MS = 60_000;
 const MAX_REPORTED = 30;
+/** Programs notice soon that a rule is gone and the host has its own address again. */
+const STEERED_TTL_SECONDS = 5;
+/** Answers about addresses: A, AAAA, SVCB, HTTPS, any. */
+const ADDRESS_TYPES: ReadonlySet<number> = new Set([DnsType.a, 28, 64, 65, 255]);
 
 export interface EgressGuardOptions {
   /** The host's address on every sandbox link. */
@@ -29,14 +35,22 @@ export interface EgressGuardOptions {
   readonly log: Logger;
 }
 
-export interface GuardedSandbox {
+/** Where a sandbox is connected. */
+export interface SandboxLink {
   readonly id: string;
   readonly interfaceName: string;
   readonly address: string;
+}
+
+export interface GuardedSandbox extends SandboxLink {
   readonly allowed: readonly string[];
 }
 
-interface Watched extends GuardedSandbox {
+interface Watched extends SandboxLink {
+  /** Null: all hosts, and queries of every kind are relayed. */
+  readonly allowed: readonly string[] | null;
+  /** Hosts that resolve to the gateway's address. */
+  steered: readonly string[];
   /** Expiry of each open address. */
   readonly openUntilMs: Map<string, number>;
   readonly reportedAtMs: Map<string, number>;
@@ -45,7 +59,7 @@ interface Watched extends GuardedSandbox {
 
 /**
  * Answers DNS queries of restricted sandboxes and opens the answered addresses in the firewall, before the answer is
- * sent.
+ * sent. Leads the hosts of sandboxes with rules for secrets to the gateway.
  */
 export class EgressGuard {
   readonly #options: EgressGuardOptions;
@@ -60,18 +74,59 @@ export class EgressGuard {
 
   /** Starts answering a sandbox's queries. Its table must exist and be closed. Calling it again starts over. */
   async admit(sandbox: GuardedSandbox): Promise<void> {
+    const port = await this.openPort();
+    const known = this.#byAddress.get(sandbox.address);
+    const steered = known?.id === sandbox.id ? known.steered : [];
+    this.release(sandbox.id);
+    const { interfaceName, address } = sandbox;
+    await this.#options.load(questionRules({ interfaceName, address, resolvers: this.resolvers, port }));
+    this.#watch(sandbox, sandbox.allowed, steered);
+  }
+
+  /** The addresses whose queries are ours to answer. */
+  get resolvers(): readonly string[] {
+    return [this.#options.gateway, ...this.#options.nameservers];
+  }
+
+  /** Opens the resolver on the first call. Returns its port. */
+  async openPort(): Promise<number> {
     // The address exists only once a sandbox has it on its link, so the first sandbox opens the socket.
-    this.#socket ??= EgressResolver.open(this.#options.gateway, (message, from) => this.#answer(message, from));
+    this.#socket ??= EgressResolver.open(this.#options.gateway, (...query) => this.#answer(...query));
     const opening = this.#socket;
     const { port } = await opening.catch((error: unknown) => {
       if (this.#socket === opening) this.#socket = null;
       throw error;
     });
-    const { gateway, nameservers, load } = this.#options;
-    this.release(sandbox.id);
-    const { interfaceName, address } = sandbox;
-    await load(questionRules({ interfaceName, address, resolvers: [gateway, ...nameservers], port }));
-    this.#byAddress.set(address, { ...sandbox, openUntilMs: new Map(), reportedAtMs: new Map(), questions: 0 });
+    return port;
+  }
+
+  /** Leads these hosts to the gateway. The caller redirects the queries of a sandbox without an allowlist. */
+  steer(link: SandboxLink, hosts: readonly string[]): void {
+    const known = this.#byAddress.get(link.address);
+    if (known?.id === link.id) known.steered = hosts;
+    else this.#watch(link, null, hosts);
+  }
+
+  endSteering({ id, address }: SandboxLink): void {
+    const known = this.#byAddress.get(address);
+    if (known?.id !== id) return;
+    if (known.allowed === null) this.#byAddress.delete(address);
+    else known.steered = [];
+  }
+
+  /** The allowlist of a sandbox; null if it has none. */
+  allowedTargets({ id, address }: SandboxLink): readonly string[] | null {
+    const known = this.#byAddress.get(address);
+    return known?.id === id ? known.allowed : null;
+  }
+
+  /** The addresses of a host that a sandbox may reach, as its firewall has them open. */
+  async resolveFor(link: SandboxLink, host: string): Promise<readonly string[]> {
+    const found = await this.#resolver.resolve4(host);
+    const allowed = this.allowedTargets(link);
+    if (allowed === null || allowsHost(allowed, host)) return found;
+    const ranges = rangesOf(allowed);
+    return found.filter((address) => includesAddress(ranges, address));
   }
 
   release(sandboxId: string): void {
@@ -89,22 +144,53 @@ export class EgressGuard {
     );
   }
 
-  async #answer(message: Buffer, from: string): Promise<Buffer | null> {
+  #watch(link: SandboxLink, allowed: readonly string[] | null, steered: readonly string[]): void {
+    const { id, interfaceName, address } = link;
+    const counts = { openUntilMs: new Map(), reportedAtMs: new Map(), questions: 0 };
+    this.#byAddress.set(address, { id, interfaceName, address, allowed, steered, ...counts });
+  }
+
+  async #answer(message: Buffer, from: string, transport: Transport): Promise<Buffer | null> {
     const sandbox = this.#byAddress.get(from);
+    if (sandbox === undefined || sandbox.questions >= MAX_QUESTIONS_AT_ONCE) return null;
     const question = parseQuestion(message);
-    if (sandbox === undefined || question === null || sandbox.questions >= MAX_QUESTIONS_AT_ONCE) return null;
-    if (!allowsHost(sandbox.allowed, question.name)) {
+    const { allowed } = sandbox;
+    if (question === null) return allowed === null ? this.#relay(sandbox, message, transport) : null;
+    if (allowed !== null && !allowsHost(allowed, question.name) && !allowed.includes(ANY_NAME)) {
       this.#reportRefusal(sandbox, question.name);
       return answerTo(question, DnsCode.nameError);
     }
+    if (ADDRESS_TYPES.has(question.type) && allowsHost(sandbox.steered, question.name)) {
+      const addresses = question.type === DnsType.a ? [this.#options.gateway] : [];
+      return answerTo(question, DnsCode.noError, addresses, STEERED_TTL_SECONDS);
+    }
+    if (allowed === null) return this.#relay(sandbox, message, transport);
     // Sandboxes have IPv4 only, and records with additional addresses would name closed ones.
     if (question.type !== DnsType.a) return answerTo(question, DnsCode.noError);
+    return this.#answerAllowed(sandbox, question, allowed);
+  }
+
+  /** Answers as the configured resolvers do. */
+  async #relay(sandbox: Watched, message: Buffer, transport: Transport): Promise<Buffer | null> {
+    sandbox.questions += 1;
+    try {
+      return await relayQuestion(message, this.#options.nameservers, transport);
+    } finally {
+      sandbox.questions -= 1;
+    }
+  }
+
+  async #answerAllowed(sandbox: Watched, question: DnsQuestion, allowed: readonly string[]): Promise<Buffer> {
+    const isListed = allowsHost(allowed, question.name);
     sandbox.questions += 1;
     try {
       const found = (await this.#resolver.resolve4(question.name, { ttl: true })).slice(0, MAX_ADDRESSES);
       const ttlSeconds = ttlOf(found);
-      const addresses = found.map(({ address }) => address);
-      await this.#open(sandbox, addresses, ttlSeconds);
+      const resolved = found.map(({ address }) => address);
+      const ranges = rangesOf(allowed);
+      // The addresses of a listed name are open by their name, those of any other only if they are in a range.
+      const addresses = isListed ? resolved : resolved.filter((each) => includesAddress(ranges, each));
+      if (isListed) await this.#open(sandbox, addresses, ttlSeconds);
       return answerTo(question, DnsCode.noError, addresses, ttlSeconds);
     } catch (error) {
       return answerTo(question, codeOf(error));

@@ -1,6 +1,7 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import type { Transport } from './relay-question.ts';
 
 const MAX_TCP_CLIENTS = 64;
 const TCP_IDLE_MS = 10_000;
@@ -9,7 +10,7 @@ const MAX_QUESTION_BYTES = 600;
 const PORT_TRIES = 8;
 
 /** Answers a query from an address; null sends no answer. */
-export type Answerer = (message: Buffer, from: string) => Promise<Buffer | null>;
+export type Answerer = (message: Buffer, from: string, transport: Transport) => Promise<Buffer | null>;
 
 /** A DNS socket over UDP and TCP, on one port of an address that only sandboxes reach. */
 export class EgressResolver {
@@ -38,7 +39,7 @@ export class EgressResolver {
         tcp.listen(port, address);
         await once(tcp, 'listening');
         udp.on('message', (message, { address: from, port: fromPort }) => {
-          void reply(message, from, answer).then((bytes) => {
+          void reply(message, from, 'udp', answer).then((bytes) => {
             if (bytes !== null) udp.send(bytes, fromPort, from, () => undefined); // ignore clients that are gone
           });
         });
@@ -61,9 +62,9 @@ export class EgressResolver {
   }
 }
 
-function reply(message: Buffer, from: string, answer: Answerer): Promise<Buffer | null> {
+function reply(message: Buffer, from: string, transport: Transport, answer: Answerer): Promise<Buffer | null> {
   if (message.length > MAX_QUESTION_BYTES) return Promise.resolve(null);
-  return answer(message, from).catch(() => null);
+  return answer(message, from, transport).catch(() => null);
 }
 
 /** Handles one query after another, each prefixed with its length (RFC 1035, section 4.2.2). */
@@ -83,7 +84,7 @@ function serveTcp(client: Socket, clients: Set<Socket>, answer: Answerer): void 
     busy = true;
     const message = pending.subarray(2, 2 + length);
     pending = pending.subarray(2 + length);
-    const bytes = await reply(message, from, answer);
+    const bytes = await reply(message, from, 'tcp', answer);
     busy = false;
     if (bytes === null) {
       client.destroy();

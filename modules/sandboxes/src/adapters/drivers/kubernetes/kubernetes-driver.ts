@@ -1,0 +1,343 @@
+import { isAppError, type AppError } from '@svc/errors';
+import { isStatusError } from '@svc/kube';
+import { execRoute, openExec, type ExecTarget } from '@svc/kube/exec';
+import { pause } from '@svc/runtime';
+import {
+  assertSandboxId,
+  type DeclaredCapability,
+  type DriverStatus,
+  type FoundSandbox,
+  type Isolation,
+  type SandboxCondition,
+  type SandboxDriver,
+  type SandboxSpec,
+  type SandboxStats,
+} from '../../../domain/driver.ts';
+import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
+import { sandboxErrors, type CauseCode } from '../../../errors.ts';
+import { formatReference, parseReference } from '../../images/registry/reference.ts';
+import { HELPER_PATH } from '../local/oci-config.ts';
+import { PodExecStream, runInPod } from './exec-stream.ts';
+import { FIELD_MANAGER, POD, podName, SANDBOX_CONTAINER, stateChange } from './names.ts';
+import {
+  closeCluster,
+  NO_EGRESS,
+  openCluster,
+  type KubernetesDriverOptions,
+  type OpenCluster,
+} from './open-cluster.ts';
+import { sandboxPod } from './pod-request.ts';
+import { PodUsage, UNMEASURED } from './pod-usage.ts';
+import type { PodTrouble, PodView } from './pod-view.ts';
+
+/** Includes the start of two probes, whose image may have to be pulled. */
+const OPEN_LIMIT_MS = 240_000;
+/** Timeout of requests without a limit of their own. */
+const REQUEST_LIMIT_MS = 60_000;
+/** Extra time for a stop beyond a sandbox's grace period. */
+const STOP_MARGIN_MS = 20_000;
+const MAX_HALTS = 5;
+const BRIDGE_RETRY_MS = 250;
+
+/**
+ * Runs sandboxes as pods. A pod cannot be stopped and started with its files, so a stopped sandbox keeps its pod, in
+ * which only the helper runs: the state is an annotation of the pod. When the pod ends, the files are gone.
+ */
+export class KubernetesDriver implements SandboxDriver {
+  readonly name = 'kubernetes';
+  /** The cluster does the work. */
+  readonly parallelStarts = 16;
+  readonly lacks: ReadonlySet<DeclaredCapability> = new Set([
+    'disk_limit',
+    'disk_usage',
+    'oom_survival',
+    'pause',
+    'process_limit',
+  ]);
+  readonly #options: KubernetesDriverOptions;
+  readonly #usage: PodUsage;
+  #cluster: OpenCluster | null = null;
+  #status: DriverStatus = { available: false, reason: 'not started', install: null };
+
+  constructor(options: KubernetesDriverOptions) {
+    this.#options = options;
+    this.#usage = new PodUsage(options.clock);
+  }
+
+  async open(stop?: AbortSignal): Promise<DriverStatus> {
+    await this.close();
+    const timeout = AbortSignal.timeout(OPEN_LIMIT_MS);
+    try {
+      const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
+      const { cluster, status } = await openCluster(this.#options, signal);
+      this.#cluster = cluster;
+      this.#status = status;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#status = { available: false, reason, install: null };
+    }
+    return this.#status;
+  }
+
+  status(): DriverStatus {
+    return this.#status;
+  }
+
+  whyUnsupported(isolation: Isolation): string | null {
+    if (isolation === 'namespaces') return null;
+    return this.#cluster === null ? 'no cluster is connected' : this.#cluster.whyNoGvisor;
+  }
+
+  async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    const name = this.#nameOf(spec.id);
+    const { client, watch, helperImage, userNamespace } = this.#need();
+    signal.throwIfAborted();
+    if (typeof spec.snapshotId === 'string') {
+      throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: this.name } });
+    }
+    if (spec.network === 'egress' && this.#options.nameservers.length === 0) {
+      throw sandboxErrors.RUNTIME_FAILED({ details: { reason: `network egress is not available: ${NO_EGRESS}` } });
+    }
+    const found = watch.find(name);
+    if (found !== null && isUp(found)) return;
+    if (found !== null && (found.started || found.failure?.kind === 'pod')) throw filesGone(found);
+    const runtimeClass = spec.isolation === 'gvisor' ? this.#options.gvisorRuntimeClass : this.#options.runtimeClass;
+    const image = this.#imageReference(spec.image);
+    const pod = sandboxPod(spec, { ...this.#options, image, helperImage, runtimeClass, userNamespace });
+    try {
+      if (found !== null) await this.#removePod(name, signal); // it never came up, or is being deleted
+      watch.note(await client.create(pod, signal));
+      await this.#awaitUp(spec.image, name, signal);
+    } catch (error) {
+      if (isStatusError(error, 409)) throw kubeFailure(error, 'ROOTFS_FAILED'); // a pod that we do not know
+      const remove = this.#removePod(name, AbortSignal.timeout(REQUEST_LIMIT_MS));
+      await remove.catch((cause: unknown) => {
+        this.#options.log.warn({ err: cause, sandbox: spec.id }, 'the pod of a failed sandbox could not be removed');
+      });
+      throw kubeFailure(error, 'ROOTFS_FAILED');
+    }
+  }
+
+  async isCreated(id: string): Promise<boolean> {
+    const pod = this.#find(id);
+    return pod !== null && isUp(pod);
+  }
+
+  async start(spec: SandboxSpec, _signal: AbortSignal): Promise<void> {
+    const pod = this.#find(spec.id);
+    if (pod === null || !isUp(pod)) throw filesGone(pod);
+    if (!pod.started) await this.#setState(pod, 'running');
+  }
+
+  async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {
+    const pod = this.#find(id);
+    if (pod === null || !isRunning(pod)) throw sandboxErrors.AGENT_TIMEOUT({ details: { reason: 'it does not run' } });
+    let stream: PodExecStream | null = null;
+    try {
+      stream = await this.#openBridge(pod, signal);
+      const connection = await HelperConnection.over(stream, signal);
+      this.#usage.adopt(id, connection);
+      return connection;
+    } catch (error) {
+      const complaint = stream?.complaint ?? '';
+      throw sandboxErrors.AGENT_TIMEOUT({ cause: complaint === '' ? error : new Error(complaint, { cause: error }) });
+    }
+  }
+
+  /** Waits for an API server that does not answer: its restart ends all connections, but no sandbox. */
+  async #openBridge(pod: PodView, signal: AbortSignal): Promise<PodExecStream> {
+    const target = { ...this.#inside(pod), command: [HELPER_PATH, 'bridge'], stdin: true, tty: false };
+    const route = execRoute(this.#need().client);
+    for (;;) {
+      try {
+        return new PodExecStream(await openExec(route, target, { signal }));
+      } catch (error) {
+        const isFinal = isStatusError(error) && error.status < 500;
+        if (isFinal || signal.aborted) throw error;
+        await pause(this.#options.clock, BRIDGE_RETRY_MS, signal);
+      }
+    }
+  }
+
+  async inspect(id: string): Promise<SandboxCondition> {
+    const pod = this.#find(id);
+    return { running: pod !== null && isRunning(pod), outOfMemory: pod?.outOfMemory ?? false };
+  }
+
+  async stats(id: string): Promise<SandboxStats> {
+    const pod = this.#find(id);
+    if (pod === null || !isRunning(pod)) return UNMEASURED;
+    const figures = await this.#usage.read(id);
+    if (figures !== null) return figures;
+    const connection = await this.connect(id, AbortSignal.timeout(REQUEST_LIMIT_MS));
+    try {
+      return (await this.#usage.read(id)) ?? UNMEASURED;
+    } finally {
+      await connection.close();
+    }
+  }
+
+  async pause(id: string): Promise<void> {
+    assertSandboxId(id);
+    throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: this.name } });
+  }
+
+  /** Nothing is ever paused. */
+  async resume(id: string): Promise<void> {
+    assertSandboxId(id);
+  }
+
+  /** Ends everything but the helper, then records it: a crash in between leaves a sandbox that counts as running. */
+  async stop(id: string, graceMs: number): Promise<void> {
+    const pod = this.#find(id);
+    if (pod === null || !isRunning(pod)) return;
+    try {
+      await this.#halt(pod, graceMs);
+      await this.#setState(pod, 'stopped');
+    } catch (error) {
+      const now = this.#find(id);
+      if (now === null || !isRunning(now)) return; // its pod ended meanwhile
+      throw kubeFailure(error, 'RUNTIME_FAILED');
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    const name = this.#nameOf(id);
+    this.#need();
+    await this.#removePod(name, AbortSignal.timeout(REQUEST_LIMIT_MS));
+  }
+
+  async list(): Promise<readonly FoundSandbox[]> {
+    const found: FoundSandbox[] = [];
+    for (const pod of this.#need().watch.values()) {
+      if (pod.sandboxId === null || pod.deleting) continue;
+      found.push({ id: pod.sandboxId, running: isRunning(pod), paused: false });
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    const cluster = this.#cluster;
+    this.#cluster = null;
+    if (cluster !== null) await closeCluster(cluster);
+    this.#status = { available: false, reason: 'closed', install: null };
+  }
+
+  async #awaitUp(image: string, name: string, signal: AbortSignal): Promise<void> {
+    const { watch } = this.#need();
+    let pod: PodView | null;
+    try {
+      pod = await watch.until(name, (each) => each === null || each.up || each.failure !== null, signal);
+    } catch (error) {
+      const pending = watch.find(name)?.pending ?? null;
+      throw pending === null ? error : troubleError(pending, image, error);
+    }
+    if (pod === null) throw filesGone(pod);
+    if (pod.failure !== null) throw troubleError(pod.failure, image);
+  }
+
+  /** Programs inside may kill the process that ends them, so it is started again, without grace. */
+  async #halt(pod: PodView, graceMs: number): Promise<void> {
+    const route = execRoute(this.#need().client);
+    const signal = AbortSignal.timeout(graceMs + STOP_MARGIN_MS);
+    let graceLeftMs = graceMs;
+    for (let attempt = 1; ; attempt += 1) {
+      const command = [HELPER_PATH, 'halt', String(graceLeftMs)];
+      const end = await runInPod(route, { ...this.#inside(pod), command }, signal);
+      if (!('exitCode' in end)) throw new Error(end.reason);
+      if (end.exitCode === 0) return;
+      if (attempt === MAX_HALTS) throw new Error(`its processes did not end (exit code ${end.exitCode})`);
+      graceLeftMs = 0;
+    }
+  }
+
+  async #setState(pod: PodView, state: 'running' | 'stopped'): Promise<void> {
+    const { client, watch } = this.#need();
+    const change = stateChange(pod, this.#options.namespace, state);
+    const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
+    try {
+      const { object } = await client.apply(change, { fieldManager: FIELD_MANAGER, force: true, signal });
+      watch.note(object);
+    } catch (error) {
+      throw kubeFailure(error, 'RUNTIME_FAILED');
+    }
+  }
+
+  /** Resolves once the node has ended it. */
+  async #removePod(name: string, signal: AbortSignal): Promise<void> {
+    const { client, watch } = this.#need();
+    try {
+      const isThere = await client.delete({ ...POD, name, namespace: this.#options.namespace }, { signal });
+      if (isThere || watch.find(name) !== null) await watch.until(name, (pod) => pod === null, signal);
+    } catch (error) {
+      throw kubeFailure(error, 'RUNTIME_FAILED');
+    }
+  }
+
+  /** Clusters pull images by reference: only a registry source has one. */
+  #imageReference(name: string): string {
+    const entry = this.#options.catalog.find(name);
+    if (entry === null) throw sandboxErrors.UNKNOWN_IMAGE({ details: { image: name } });
+    for (const source of entry.sources) {
+      const reference = source.kind === 'registry' ? parseReference(source.reference) : null;
+      if (reference !== null) return formatReference(reference);
+    }
+    const reason = 'it has no registry source, and a cluster pulls images from registries only';
+    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason } });
+  }
+
+  #inside({ name }: PodView): Pick<ExecTarget, 'namespace' | 'pod' | 'container'> {
+    return { namespace: this.#options.namespace, pod: name, container: SANDBOX_CONTAINER };
+  }
+
+  #find(id: string): PodView | null {
+    const name = this.#nameOf(id);
+    return this.#need().watch.find(name);
+  }
+
+  #nameOf(id: string): string {
+    return podName(this.#options.owner, id);
+  }
+
+  #need(): OpenCluster {
+    if (this.#cluster !== null) return this.#cluster;
+    const reason = this.#status.available ? 'closed' : this.#status.reason;
+    throw sandboxErrors.SANDBOXES_UNAVAILABLE({ details: { reason } });
+  }
+}
+
+function isUp(pod: PodView): boolean {
+  return pod.up && !pod.deleting;
+}
+
+function isRunning(pod: PodView): boolean {
+  return isUp(pod) && pod.started;
+}
+
+function filesGone(pod: PodView | null): AppError {
+  const reason = `its files are gone: ${pod?.failure?.reason ?? 'its pod was deleted'}`;
+  return sandboxErrors.ROOTFS_FAILED({ details: { reason } });
+}
+
+function troubleError({ kind, reason }: PodTrouble, image: string, cause?: unknown): AppError {
+  switch (kind) {
+    case 'image':
+      return sandboxErrors.IMAGE_PULL_FAILED({ details: { image, reason }, cause });
+    case 'room':
+      return sandboxErrors.NO_CAPACITY({ details: { reason }, cause });
+    case 'pod':
+      return sandboxErrors.ROOTFS_FAILED({ details: { reason }, cause });
+  }
+}
+
+/** Converts a failure of the Kubernetes API to a module error with `code`, unless it says something more specific. */
+function kubeFailure(error: unknown, code: CauseCode): AppError {
+  const reason = error instanceof Error ? error.message : String(error);
+  // The API server gives an exceeded quota no reason of its own, only these words.
+  if (isStatusError(error, 403) && /exceeded quota/.test(error.message)) {
+    return sandboxErrors.NO_CAPACITY({ details: { reason }, cause: error });
+  }
+  // An error of our own catalogue is already what the caller must learn; the client's own would be unknown to it.
+  if (isAppError(error) && error.code in sandboxErrors) return error;
+  return sandboxErrors[code]({ details: { reason }, cause: error });
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { fieldAt, type KubeObject } from '@svc/kube';
+import { assertSandboxId } from '../../../domain/driver.ts';
+
+/** On everything we create in a cluster: the owner, a node of an installation. */
+export const OWNER_LABEL = 'svc.dev/sandbox-owner';
+/** On a sandbox's pod: its id. */
+export const SANDBOX_LABEL = 'svc.dev/sandbox';
+/** On every pod that the network policies select: its network mode. */
+export const NETWORK_LABEL = 'svc.dev/sandbox-network';
+/** On a sandbox's pod: `running`, or `stopped` while only its helper runs. */
+export const STATE_ANNOTATION = 'svc.dev/sandbox-state';
+
+export const POD = { apiVersion: 'v1', kind: 'Pod' } as const;
+export const SANDBOX_CONTAINER = 'sandbox';
+/** Name of the manager of the fields that we change. */
+export const FIELD_MANAGER = 'svc-sandboxes';
+
+/** Name of a sandbox's pod. Ids have characters that are not legal in names, and names are unique in a namespace. */
+export function podName(owner: string, id: string): string {
+  assertSandboxId(id);
+  return `svc-sandbox-${createHash('sha256').update(`${owner}\n${id}`).digest('hex').slice(0, 24)}`;
+}
+
+export function selectOwner(owner: string): string {
+  return `${OWNER_LABEL}=${owner}`;
+}
+
+/** The change of an existing pod's state annotation. Its uid makes it fail if the pod is gone. */
+export function stateChange(
+  { name, uid }: { readonly name: string; readonly uid: string },
+  namespace: string,
+  state: 'running' | 'stopped',
+): KubeObject {
+  return { ...POD, metadata: { name, namespace, uid, annotations: { [STATE_ANNOTATION]: state } } };
+}
+
+/** The value of a label or annotation; null if it is missing. */
+export function metadataText(object: KubeObject, map: 'labels' | 'annotations', key: string): string | null {
+  const value = fieldAt(object.metadata, map, key);
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,187 @@
+import type { KubeObject } from '@svc/kube';
+import type { NetworkMode, SandboxSpec } from '../../../domain/driver.ts';
+import { CAPABILITIES, HELPER_PATH } from '../local/oci-config.ts';
+import {
+  NETWORK_LABEL,
+  OWNER_LABEL,
+  POD,
+  podName,
+  SANDBOX_CONTAINER,
+  SANDBOX_LABEL,
+  STATE_ANNOTATION,
+} from './names.ts';
+
+const HELPER_FOLDER = HELPER_PATH.slice(0, HELPER_PATH.lastIndexOf('/'));
+const INSTALL_FOLDER = '/install';
+const HELPER_SIZE = '16Mi';
+const MAX_SHARED_MIB = 1024;
+/** The scheduler reserves a tenth of the CPU limit: sandboxes are mostly idle. */
+const CPU_REQUEST_DIVISOR = 10;
+/** The helper ends with its processes; a removed sandbox has nothing to save. */
+const REMOVAL_GRACE_SECONDS = 1;
+const KUBELET_PORT = 10_250;
+/** Without these, the cluster deletes a pod, and with it its files, when its node is away for five minutes. */
+const NODE_ABSENCE = ['not-ready', 'unreachable'].map((condition) => ({
+  key: `node.kubernetes.io/${condition}`,
+  operator: 'Exists',
+  effect: 'NoExecute',
+}));
+/** For a pod without a network, because a pod with its own resolvers must name one. */
+const NO_NAMESERVER = '127.0.0.1';
+
+export interface PodOptions {
+  readonly owner: string;
+  readonly namespace: string;
+  /** OCI reference of the sandbox's image. */
+  readonly image: string;
+  /** OCI reference of an image that has the helper at `HELPER_PATH`. */
+  readonly helperImage: string;
+  /** Name of a Secret with the credentials of both images' registries. */
+  readonly pullSecret: string | null;
+  readonly runtimeClass: string | null;
+  /** Whether root inside is another user outside (`hostUsers: false`). */
+  readonly userNamespace: boolean;
+  readonly nameservers: readonly string[];
+}
+
+/**
+ * The pod of a sandbox. Provides the local driver's isolation as far as a pod can: the helper is PID 1, brought in by
+ * an init container and mounted read-only, and the network policies select the pod by its labels.
+ */
+export function sandboxPod(spec: SandboxSpec, options: PodOptions): KubeObject {
+  const { owner, namespace, image, helperImage } = options;
+  const { memoryMb, cpuMillis, diskMb } = spec.resources;
+  const helper = { name: 'helper', mountPath: HELPER_FOLDER, readOnly: true };
+  return {
+    ...POD,
+    metadata: {
+      name: podName(owner, spec.id),
+      namespace,
+      labels: { [OWNER_LABEL]: owner, [SANDBOX_LABEL]: spec.id, [NETWORK_LABEL]: spec.network },
+      annotations: {
+        [STATE_ANNOTATION]: 'stopped',
+        // Its files are lost with the pod.
+        'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+      },
+    },
+    spec: {
+      ...podBase(options),
+      ...dns(spec.network, options.nameservers),
+      hostname: spec.hostname,
+      tolerations: NODE_ABSENCE,
+      initContainers: [
+        {
+          name: 'helper',
+          image: helperImage,
+          command: [HELPER_PATH, 'install', `${INSTALL_FOLDER}/agent`],
+          resources: smallResources(),
+          securityContext: containerSecurity([]),
+          volumeMounts: [{ name: 'helper', mountPath: INSTALL_FOLDER }],
+        },
+      ],
+      containers: [
+        {
+          name: SANDBOX_CONTAINER,
+          image,
+          command: [HELPER_PATH, 'init', '--bridged'],
+          resources: {
+            limits: { cpu: `${cpuMillis}m`, memory: `${memoryMb}Mi`, 'ephemeral-storage': `${diskMb}Mi` },
+            requests: {
+              cpu: `${Math.ceil(cpuMillis / CPU_REQUEST_DIVISOR)}m`,
+              memory: `${memoryMb}Mi`,
+              'ephemeral-storage': HELPER_SIZE,
+            },
+          },
+          securityContext: containerSecurity(CAPABILITIES),
+          volumeMounts: [helper, { name: 'shared-memory', mountPath: '/dev/shm' }],
+        },
+      ],
+      volumes: [
+        { name: 'helper', emptyDir: { sizeLimit: HELPER_SIZE } },
+        // Its content counts against the sandbox's memory; when full, it must leave memory for processes.
+        {
+          name: 'shared-memory',
+          emptyDir: { medium: 'Memory', sizeLimit: `${Math.min(Math.floor(memoryMb / 2), MAX_SHARED_MIB)}Mi` },
+        },
+      ],
+    },
+  };
+}
+
+export type ProbeKind = 'open' | 'isolated';
+
+export function probeName(owner: string, kind: ProbeKind): string {
+  return `svc-sandbox-probe-${owner}-${kind}`;
+}
+
+/**
+ * A pod that tries to reach the API server: `open` succeeds when it does, `isolated`, which the policies select,
+ * succeeds when it reaches neither the API server nor the kubelet of its own node, which some plugins leave open.
+ */
+export function probePod(kind: ProbeKind, options: Omit<PodOptions, 'image'>, seconds: number): KubeObject {
+  const { owner, namespace, helperImage } = options;
+  // The kubelet expands them.
+  const apiServer = '$(KUBERNETES_SERVICE_HOST):$(KUBERNETES_SERVICE_PORT)';
+  const targets = kind === 'open' ? [apiServer] : [apiServer, `$(NODE_ADDRESS):${KUBELET_PORT}`];
+  const wanted = kind === 'open' ? 'reached' : 'blocked';
+  return {
+    ...POD,
+    metadata: {
+      name: probeName(owner, kind),
+      namespace,
+      labels: { [OWNER_LABEL]: owner, ...(kind === 'isolated' ? { [NETWORK_LABEL]: 'none' } : {}) },
+    },
+    spec: {
+      ...podBase({ ...options, runtimeClass: null }),
+      ...dns('none', []),
+      containers: [
+        {
+          name: 'probe',
+          image: helperImage,
+          command: [HELPER_PATH, 'probe', wanted, String(seconds), ...targets],
+          env: [{ name: 'NODE_ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }],
+          resources: smallResources(),
+          securityContext: containerSecurity([]),
+        },
+      ],
+    },
+  };
+}
+
+function podBase({
+  runtimeClass,
+  userNamespace,
+  pullSecret,
+}: Pick<PodOptions, 'runtimeClass' | 'userNamespace' | 'pullSecret'>): Readonly<Record<string, unknown>> {
+  return {
+    ...(runtimeClass === null ? {} : { runtimeClassName: runtimeClass }),
+    ...(userNamespace ? { hostUsers: false } : {}),
+    ...(pullSecret === null ? {} : { imagePullSecrets: [{ name: pullSecret }] }),
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    // A container that starts again has an empty root: its files would be lost without an error.
+    restartPolicy: 'Never',
+    terminationGracePeriodSeconds: REMOVAL_GRACE_SECONDS,
+    securityContext: { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'RuntimeDefault' } },
+  };
+}
+
+function containerSecurity(capabilities: readonly string[]): Readonly<Record<string, unknown>> {
+  const add = capabilities.map((name) => name.replace(/^CAP_/, ''));
+  return {
+    privileged: false,
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'], ...(add.length === 0 ? {} : { add }) },
+  };
+}
+
+function smallResources(): Readonly<Record<string, unknown>> {
+  const amounts = { cpu: '50m', memory: '32Mi', 'ephemeral-storage': HELPER_SIZE };
+  return { limits: amounts, requests: amounts };
+}
+
+/** The cluster's own resolver would tell a sandbox the names of the cluster's services. */
+function dns(network: NetworkMode, nameservers: readonly string[]): Readonly<Record<string, unknown>> {
+  const servers = network === 'egress' ? nameservers : [NO_NAMESERVER];
+  return { dnsPolicy: 'None', dnsConfig: { nameservers: servers } };
+}

@@ -1,0 +1,76 @@
+import type { Clock } from '@svc/runtime';
+import type { SandboxStats } from '../../../domain/driver.ts';
+import type { HelperConnection } from '../../../domain/helper/helper-connection.ts';
+import type { Outcome } from '../../../domain/helper/helper-stream.ts';
+
+/** A helper that does not answer in time is not waited for. */
+const READ_LIMIT_MS = 5000;
+
+/** The figures of a sandbox that does not run. */
+export const UNMEASURED: SandboxStats = {
+  cpuMicroseconds: null,
+  memoryBytes: null,
+  pids: null,
+  diskBytes: null,
+  oomKills: null,
+};
+
+interface Source {
+  readonly connection: HelperConnection;
+  /** Shared by concurrent readers, so that a helper that never answers has one question. */
+  reading: Promise<Outcome> | null;
+}
+
+/**
+ * Asks the helpers what their pods use, over the connections that are open anyway: unlike a command for each reading,
+ * this costs the API server nothing.
+ */
+export class PodUsage {
+  readonly #clock: Clock;
+  readonly #sources = new Map<string, Source>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Uses the connection while it is open, in place of an earlier one of the same sandbox. */
+  adopt(id: string, connection: HelperConnection): void {
+    const source: Source = { connection, reading: null };
+    this.#sources.set(id, source);
+    void connection.closed.then(() => {
+      if (this.#sources.get(id) === source) this.#sources.delete(id);
+    });
+  }
+
+  /** Figures that the node's kernel does not count are null. Returns null without an open connection. */
+  async read(id: string): Promise<SandboxStats | null> {
+    const source = this.#sources.get(id);
+    if (source === undefined) return null;
+    source.reading ??= source.connection.call({ op: 'usage' }).finally(() => (source.reading = null));
+    const late = Promise.withResolvers<never>();
+    const lateError = new Error(`the helper has not reported the usage within ${READ_LIMIT_MS} ms`);
+    const cancelTimer = this.#clock.setTimer(() => late.reject(lateError), READ_LIMIT_MS);
+    try {
+      const outcome = await Promise.race([source.reading, late.promise]);
+      if (!outcome.ok) throw new Error(`the helper does not report its usage: ${outcome.message}`);
+      return parseUsage(outcome.result);
+    } finally {
+      cancelTimer();
+    }
+  }
+}
+
+/** The helper reports -1 for what is not counted; its word is not trusted with more than a number. */
+function parseUsage(result: Readonly<Record<string, unknown>>): SandboxStats {
+  const count = (name: string): number | null => {
+    const value = result[name];
+    return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+  };
+  return {
+    cpuMicroseconds: count('cpu_us'),
+    memoryBytes: count('memory_bytes'),
+    pids: count('pids'),
+    diskBytes: null, // the kubelet counts it, but reports it only to accounts that may read the whole node
+    oomKills: count('oom_kills'),
+  };
+}

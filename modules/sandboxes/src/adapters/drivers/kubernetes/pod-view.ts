@@ -1,0 +1,110 @@
+import { fieldAt, type KubeObject } from '@svc/kube';
+import { findCondition, recordsAt, textAt } from '@svc/kube/values';
+import { metadataText, SANDBOX_CONTAINER, SANDBOX_LABEL, STATE_ANNOTATION } from './names.ts';
+
+/** What the driver keeps of a pod. */
+export interface PodView {
+  readonly name: string;
+  readonly uid: string;
+  /** Resource version. */
+  readonly version: string;
+  /** Null for a probe. */
+  readonly sandboxId: string | null;
+  /** The sandbox runs; otherwise only its helper does. */
+  readonly started: boolean;
+  /** The main container runs. */
+  readonly up: boolean;
+  readonly deleting: boolean;
+  readonly outOfMemory: boolean;
+  /** Exit code of the main container; null while it has none. */
+  readonly exitCode: number | null;
+  /** Why the pod does not come up and will not by itself; null while it may. */
+  readonly failure: PodTrouble | null;
+  /** Why the pod has not come up yet; null if it has, or nothing is known. */
+  readonly pending: PodTrouble | null;
+}
+
+/** What keeps a pod from running, in the words of the cluster: its image, no node with room, or anything else. */
+export interface PodTrouble {
+  readonly kind: 'image' | 'room' | 'pod';
+  readonly reason: string;
+}
+
+/** Waiting reasons that a retry of the kubelet does not change. The first failed pull is still tried again. */
+const IMAGE_FAILURES: ReadonlySet<string> = new Set(['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull']);
+const IMAGE_TROUBLES: ReadonlySet<string> = new Set([...IMAGE_FAILURES, 'ErrImagePull']);
+const CONTAINER_FAILURES: ReadonlySet<string> = new Set([
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+]);
+
+/** Reads a pod. A field that is missing or has another type counts as not there. */
+export function viewPod(pod: KubeObject): PodView {
+  const containers = recordsAt(pod, 'status', 'containerStatuses');
+  const main = containers.find(({ name }) => name === SANDBOX_CONTAINER) ?? containers[0];
+  const exitCode = fieldAt(main, 'state', 'terminated', 'exitCode');
+  return {
+    name: pod.metadata.name,
+    uid: pod.metadata.uid ?? '',
+    version: pod.metadata.resourceVersion ?? '',
+    sandboxId: metadataText(pod, 'labels', SANDBOX_LABEL),
+    started: metadataText(pod, 'annotations', STATE_ANNOTATION) === 'running',
+    up: fieldAt(main, 'state', 'running') !== undefined && textAt(pod, 'status', 'phase') === 'Running',
+    deleting: pod.metadata.deletionTimestamp !== undefined,
+    outOfMemory: textAt(main, 'state', 'terminated', 'reason') === 'OOMKilled',
+    exitCode: typeof exitCode === 'number' ? exitCode : null,
+    failure: failureOf(pod, main),
+    pending: pendingTrouble(pod),
+  };
+}
+
+function failureOf(pod: KubeObject, main: unknown): PodTrouble | null {
+  const phase = textAt(pod, 'status', 'phase');
+  // The phase follows the end of the container with a delay.
+  const hasEnded = fieldAt(main, 'state', 'terminated') !== undefined;
+  if (hasEnded || phase === 'Failed' || phase === 'Succeeded') {
+    // An evicted pod says why itself; otherwise a container does.
+    const words = [textAt(pod, 'status', 'reason'), textAt(pod, 'status', 'message'), terminatedReason(pod)];
+    const known = words.filter((each) => each !== null);
+    return { kind: 'pod', reason: known.length === 0 ? 'its pod ended' : `its pod ended: ${known.join(': ')}` };
+  }
+  for (const status of statusesOf(pod)) {
+    const reason = textAt(status, 'state', 'waiting', 'reason');
+    if (reason === null) continue;
+    if (IMAGE_FAILURES.has(reason)) return { kind: 'image', reason: waitingWords(status) };
+    if (CONTAINER_FAILURES.has(reason)) return { kind: 'pod', reason: waitingWords(status) };
+  }
+  return null;
+}
+
+function waitingWords(status: unknown): string {
+  const waiting = fieldAt(status, 'state', 'waiting');
+  return [textAt(waiting, 'reason'), textAt(waiting, 'message')].filter((each) => each !== null).join(': ');
+}
+
+function terminatedReason(pod: KubeObject): string | null {
+  for (const status of statusesOf(pod)) {
+    const exitCode = fieldAt(status, 'state', 'terminated', 'exitCode');
+    if (typeof exitCode !== 'number' || exitCode === 0) continue;
+    const reason = textAt(status, 'state', 'terminated', 'reason') ?? 'Error';
+    return `container ${textAt(status, 'name') ?? ''} ended with ${reason}, exit code ${exitCode}`;
+  }
+  return null;
+}
+
+function pendingTrouble(pod: KubeObject): PodTrouble | null {
+  const scheduled = findCondition(pod, 'PodScheduled');
+  if (scheduled?.['status'] === 'False') {
+    return { kind: 'room', reason: textAt(scheduled, 'message') ?? 'no node has room for its pod' };
+  }
+  for (const status of statusesOf(pod)) {
+    const reason = textAt(status, 'state', 'waiting', 'reason');
+    if (reason !== null) return { kind: IMAGE_TROUBLES.has(reason) ? 'image' : 'pod', reason: waitingWords(status) };
+  }
+  return null;
+}
+
+function statusesOf(pod: KubeObject): Record<string, unknown>[] {
+  return [...recordsAt(pod, 'status', 'initContainerStatuses'), ...recordsAt(pod, 'status', 'containerStatuses')];
+}

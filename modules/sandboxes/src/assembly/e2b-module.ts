@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import { renderE2bError, useErrorRenderer, type HttpApp, type RateLimiter } from '@svc/http';
+import type { SandboxAccess } from '../domain/access/sandbox-access.ts';
+import type { SandboxContext } from '../domain/context.ts';
+import type { FileService } from '../domain/files/file-service.ts';
+import type { ProcessService } from '../domain/processes/process-service.ts';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import type { CreateDeps } from '../e2b/control/create-body.ts';
+import { registerForkRoute } from '../e2b/control/fork-route.ts';
+import { registerLifecycleRoutes } from '../e2b/control/lifecycle-routes.ts';
+import { registerOtherRoutes } from '../e2b/control/other-routes.ts';
+import { registerNetworkRoute } from '../e2b/control/network-route.ts';
+import { registerControlRoutes } from '../e2b/control/sandbox-routes.ts';
+import { registerUnsupported } from '../e2b/control/unsupported.ts';
+import { EnvdAdmission } from '../e2b/envd/envd-admission.ts';
+import { directToEnvd } from '../e2b/envd/envd-host.ts';
+import { registerFileTransfers } from '../e2b/envd/file-transfer-routes.ts';
+import { createFilesystemRpc } from '../e2b/envd/filesystem-rpc.ts';
+import { createProcessRpc } from '../e2b/envd/process-rpc.ts';
+import { registerRpcRoutes } from '../e2b/envd/rpc-routes.ts';
+import { registerStatusRoutes } from '../e2b/envd/status-routes.ts';
+import { declareE2bRoutes } from '../e2b/declare-routes.ts';
+import { Watchers } from '../e2b/envd/watchers.ts';
+import { acceptEmptyJson } from '../routes/json-body.ts';
+import type { PortTraffic } from '../routes/preview/port-traffic.ts';
+import { perMinute } from '../routes/per-minute.ts';
+import type { MetricPart } from './metric-module.ts';
+
+const CONTROL_PREFIX = '/e2b';
+const ENVD_PREFIX = '/e2b/envd';
+const SIGNATURES_PER_MINUTE = 1200;
+
+/** The parts of the domain that the API is served from. */
+export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress'> {
+  readonly service: SandboxService;
+  readonly files: FileService;
+  readonly processes: ProcessService;
+  readonly usage: MetricPart;
+  /** Counts creates through both APIs. */
+  readonly createLimiter: RateLimiter;
+}
+
+export interface E2bPart {
+  registerRoutes(app: HttpApp, deps: E2bRouteDeps): Promise<void>;
+  /** Directs a request for the data plane's own host to its routes; returns false for any other host. */
+  direct(request: IncomingMessage): boolean;
+  close(): void;
+}
+
+export interface E2bPartOptions {
+  readonly context: SandboxContext;
+  readonly access: SandboxAccess;
+  readonly traffic: PortTraffic;
+  /** Domain whose hosts name a port and a sandbox. */
+  readonly domain: string;
+  /** URL for clients that require TLS. */
+  readonly secureUrl: () => string;
+}
+
+/** Serves E2B clients from the same domain as the contract's own routes. */
+export function createE2bPart({ context, access, traffic, domain, secureUrl }: E2bPartOptions): E2bPart {
+  const { clock, random, holder } = context;
+  const hostDomain = (): string => {
+    const { port } = new URL(secureUrl());
+    return port === '' ? domain : `${domain}:${port}`;
+  };
+  const watchers = new Watchers(clock, () => random.uuid());
+  return {
+    async registerRoutes(app, deps) {
+      const { service, files, processes, usage } = deps;
+      const admission = new EnvdAdmission({ service, access, holder, clock });
+      await app.register(async (scope) => {
+        useErrorRenderer(scope, renderE2bError);
+        acceptEmptyJson(scope);
+        scope.decorateRequest('envdSandbox', null);
+        declareE2bRoutes(scope);
+        scope.addHook('onRequest', admission.refuseElsewhere);
+        scope.addHook('preHandler', admission.wake);
+        const limitsEgress = context.driver.limitsEgress === true;
+        const control = { ...deps, limitsEgress, prefix: CONTROL_PREFIX, access, traffic, hostDomain, clock };
+        registerControlRoutes(scope, control);
+        registerLifecycleRoutes(scope, control);
+        registerForkRoute(scope, control);
+        registerNetworkRoute(scope, control);
+        registerOtherRoutes(scope, { ...control, sampler: usage.sampler, metrics: usage.store });
+        registerUnsupported(scope, CONTROL_PREFIX);
+        registerStatusRoutes(scope, { prefix: ENVD_PREFIX, admission, sampler: usage.sampler });
+        const services = [createProcessRpc({ processes, clock }), createFilesystemRpc({ files, watchers, clock })];
+        await registerRpcRoutes(scope, { prefix: ENVD_PREFIX, admission, services });
+        const signatureLimiter = perMinute(SIGNATURES_PER_MINUTE, clock);
+        await registerFileTransfers(scope, ENVD_PREFIX, { admission, files, access, clock, signatureLimiter });
+      });
+    },
+    direct: (request) => directToEnvd(request, domain, ENVD_PREFIX),
+    close: () => watchers.close(),
+  };
+}

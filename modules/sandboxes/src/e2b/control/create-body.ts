@@ -1,0 +1,178 @@
+import type { Grant, Principal } from '@svc/access';
+import { type Static, Type } from 'typebox';
+import type { SandboxesConfig } from '../../config.ts';
+import type { CreateRequest } from '../../domain/create-request.ts';
+import type { ImageCatalog } from '../../domain/images/catalog.ts';
+import type { IsolationPolicy } from '../../domain/isolation.ts';
+import { isSnapshotId } from '../../domain/identifiers.ts';
+import type { ExpiryAction } from '../../domain/sandbox.ts';
+import type { SnapshotService } from '../../domain/snapshots/snapshot-service.ts';
+import type { Snapshot } from '../../domain/snapshots/snapshot.ts';
+import { sandboxErrors } from '../../errors.ts';
+import { toCreateRequest } from '../../routes/create-request.ts';
+import { environmentSchema, labelsSchema } from '../../routes/schemas.ts';
+import { egressOf, targetsSchema } from './egress.ts';
+
+const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
+const MAX_TIMEOUT_SECONDS = 31_536_000;
+/** As in E2B's clients. */
+export const DEFAULT_TIMEOUT_SECONDS = 300;
+
+export const timeoutSchema = Type.Integer({ minimum: 0, maximum: MAX_TIMEOUT_SECONDS });
+
+/** Fields that are not listed are refused by name, because a client expects an effect. */
+export const createSandboxSchema = Type.Object({
+  templateID: Type.String({ minLength: 1, maxLength: 256 }),
+  timeout: Type.Optional(timeoutSchema),
+  metadata: Type.Optional(nullable(labelsSchema)),
+  envVars: Type.Optional(nullable(environmentSchema)),
+  /** Every sandbox is secure: its data plane requires the sandbox's token. */
+  secure: Type.Optional(nullable(Type.Boolean())),
+  allow_internet_access: Type.Optional(nullable(Type.Boolean())),
+  autoPause: Type.Optional(nullable(Type.Boolean())),
+  autoPauseMemory: Type.Optional(nullable(Type.Boolean())),
+  autoResume: Type.Optional(nullable(Type.Object({ enabled: Type.Optional(Type.Boolean()) }))),
+  network: Type.Optional(
+    nullable(
+      Type.Object({
+        allowOut: targetsSchema,
+        denyOut: targetsSchema,
+        allowPublicTraffic: Type.Optional(Type.Boolean()),
+      }),
+    ),
+  ),
+  /** Only the client acts on it: it starts the gateway, which its template brings, as a command. */
+  mcp: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+  volumeMounts: Type.Optional(nullable(Type.Array(Type.Unknown(), { maxItems: 100 }))),
+});
+
+type CreateSandbox = Static<typeof createSandboxSchema>;
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(createSandboxSchema.properties));
+const KNOWN_NETWORK: ReadonlySet<string> = new Set(['allowOut', 'denyOut', 'allowPublicTraffic']);
+
+/** Names that E2B's clients and tests use. */
+const TEMPLATE_IMAGES: Readonly<Record<string, string>> = { 'ubuntu:22.04': 'ubuntu-22', 'ubuntu:24.04': 'ubuntu' };
+const DEFAULT_TEMPLATES: ReadonlySet<string> = new Set(['base', 'e2bdev/base']);
+
+export interface CreateDeps {
+  readonly catalog: ImageCatalog;
+  readonly snapshots: SnapshotService;
+  readonly config: SandboxesConfig;
+  readonly isolation: IsolationPolicy;
+  /** Whether the driver can limit a sandbox to hosts and addresses. */
+  readonly limitsEgress: boolean;
+}
+
+/** Throws E2B_UNSUPPORTED for what a sandbox cannot have here, and TEMPLATE_NOT_FOUND. */
+export async function toDomainRequest(
+  body: CreateSandbox,
+  principal: Principal,
+  grant: Grant,
+  {
+    catalog,
+    snapshots,
+    config,
+    isolation,
+    limitsEgress,
+  }: Omit<CreateDeps, 'snapshots'> & { snapshots: Pick<SnapshotService, 'usable'> },
+): Promise<CreateRequest> {
+  assertSupported(body);
+  const template = body.templateID.replace(/:(?:default|latest)$/, '');
+  const snapshot = isSnapshotId(template) ? await snapshots.usable(grant.workspaceUuid, template) : null;
+  const image = snapshot === null ? imageOf(template, catalog) : undefined;
+  const request = toCreateRequest(
+    {
+      ...(image === undefined ? {} : { image }),
+      ...networkOf(body, limitsEgress),
+      ...valuesOf(body),
+      on_expiry: onExpiryOf(body),
+    },
+    principal,
+    grant,
+    config,
+    null,
+    snapshot,
+    isolation,
+  );
+  const lifetime = body.timeout ?? DEFAULT_TIMEOUT_SECONDS;
+  return {
+    ...request,
+    maxLifetimeSeconds: Math.min(lifetime, request.maxLifetimeSeconds ?? lifetime),
+    resumeSeconds: body.autoResume?.enabled === true && request.onExpiry === 'pause' ? lifetime : null,
+  };
+}
+
+/** The template that a client knows a sandbox by. */
+export function templateOf({ image, snapshotId }: { image: string; snapshotId: string | null }): string {
+  return snapshotId ?? image;
+}
+
+/** The name in the catalog; null if there is no such image. An image of the operator comes before a known name. */
+export function findImage(template: string, catalog: ImageCatalog): string | null {
+  if (catalog.find(template) !== null) return template;
+  const image = DEFAULT_TEMPLATES.has(template) ? catalog.defaultName : (TEMPLATE_IMAGES[template] ?? null);
+  return image === null || catalog.find(image) === null ? null : image;
+}
+
+function imageOf(template: string, catalog: ImageCatalog): string {
+  const image = findImage(template, catalog);
+  if (image === null) throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template, supported: catalog.names() } });
+  return image;
+}
+
+function valuesOf({ envVars, metadata }: CreateSandbox) {
+  return { environment: envVars ?? {}, labels: metadata ?? {} };
+}
+
+/** Without its memory, a sandbox is stopped: its processes end and its files stay. */
+function onExpiryOf({ autoPause, autoPauseMemory }: CreateSandbox): ExpiryAction {
+  if (autoPause !== true) return 'delete';
+  return autoPauseMemory === false ? 'stop' : 'pause';
+}
+
+/** Without anything to reach, a sandbox has an empty allowlist, which can change; a network only where there is one. */
+function networkOf(
+  body: CreateSandbox,
+  limitsEgress: boolean,
+): { network?: 'none' | 'egress'; egress_allow?: string[] } {
+  const egress = egressOf({ ...body.network, allow_internet_access: body.allow_internet_access ?? null }, 'network.');
+  if (egress === null) return {};
+  if (egress.length === 0 && !limitsEgress) return { network: 'none' };
+  return { network: 'egress', egress_allow: egress };
+}
+
+function assertSupported(body: CreateSandbox & Readonly<Record<string, unknown>>): void {
+  const unknown = Object.keys(body).find((name) => !KNOWN_FIELDS.has(name) && isGiven(body[name]));
+  if (unknown !== undefined) throw unsupported(`The field ${unknown}`, 'leave it out');
+  if (body.autoResume?.enabled === true && onExpiryOf(body) !== 'pause') {
+    const reason = 'needs autoPause, with its memory';
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'autoResume', reason } });
+  }
+  if ((body.volumeMounts ?? []).length > 0) throw unsupported('Volumes', 'keep files in a bucket or in a snapshot');
+  assertKnownNetwork(body.network ?? {}, KNOWN_NETWORK, 'network.');
+}
+
+/** Throws E2B_UNSUPPORTED for a setting of the network that is not known. */
+export function assertKnownNetwork(
+  network: Readonly<Record<string, unknown>>,
+  known: ReadonlySet<string>,
+  path: string,
+): void {
+  const other = Object.keys(network).find((name) => !known.has(name) && isGiven(network[name]));
+  if (other !== undefined) throw unsupported(`The field ${path}${other}`, 'leave it out');
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && JSON.stringify(value) !== '{}';
+}
+
+function unsupported(feature: string, remedy: string): Error {
+  return sandboxErrors.E2B_UNSUPPORTED({ details: { feature, remedy } });
+}
+
+/** The snapshot's own id, which is also the name of the template. */
+export function renderSnapshot({ id, name }: Snapshot): { snapshotID: string; names: string[] } {
+  return { snapshotID: id, names: [name] };
+}

@@ -1,0 +1,61 @@
+import type { HttpApp } from '@svc/http';
+import { sandboxErrors } from '../../errors.ts';
+
+/** A part of E2B's API that is refused by name. */
+interface Refusal {
+  readonly paths: readonly string[];
+  readonly feature: string;
+  readonly remedy: string;
+}
+
+/** Every refused part, which the page on E2B lists too. */
+const REFUSED: readonly Refusal[] = [
+  {
+    paths: ['/v3/templates', '/v2/templates', '/v2/templates/*', '/templates', '/templates/*'],
+    feature: 'Building and listing templates',
+    remedy: 'use an image of GET /api/images or a snapshot as the template',
+  },
+  {
+    paths: ['/volumes', '/volumes/*'],
+    feature: 'Volumes',
+    remedy: 'keep files in a bucket or in a snapshot',
+  },
+  { paths: ['/secrets', '/secrets/*'], feature: 'Secrets', remedy: 'pass variables with envs' },
+  {
+    paths: ['/api-keys', '/api-keys/*', '/access-tokens', '/access-tokens/*'],
+    feature: 'Managing keys',
+    remedy: 'create service accounts with token_format e2b',
+  },
+  {
+    paths: ['/sandboxes/:id/logs', '/v2/sandboxes/:id/logs'],
+    feature: 'Logs of a sandbox',
+    remedy: 'read the events of the sandbox from GET /api/sandboxes/{id}/events',
+  },
+  {
+    paths: ['/teams/:id/metrics', '/teams/:id/metrics/max'],
+    feature: 'Metrics of a team',
+    remedy: 'read GET /metrics of the platform',
+  },
+  {
+    paths: ['/nodes', '/nodes/*', '/admin/*'],
+    feature: "E2B's own operation",
+    remedy: "use the platform's API",
+  },
+];
+
+/** Answers 501 with the reason for everything that is known and not supported. */
+export function registerUnsupported(app: HttpApp, prefix: string): void {
+  for (const { paths, feature, remedy } of REFUSED) {
+    for (const path of paths) {
+      app.route({
+        method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+        url: `${prefix}${path}`,
+        config: { public: true }, // the same answer for everyone, which depends on nothing
+        schema: { hide: true },
+        handler: () => {
+          throw sandboxErrors.E2B_UNSUPPORTED({ details: { feature, remedy } });
+        },
+      });
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { databaseTime, publishEvents, type Database } from '@svc/sql';
+import { sql, type Kysely } from 'kysely';
+import type { MachineRoom, NodeLoad, NodeRepository, SandboxNode } from '../domain/nodes/sandbox-node.ts';
+import { DRAINING } from '../domain/nodes/drain-state.ts';
+import { NODE_CHANNEL } from './channels.ts';
+import type { NodeRow, SandboxTables } from './tables.ts';
+
+const NO_LOAD: NodeLoad = { running: 0, total: 0, toDrain: 0, cpuMillis: 0, memoryMb: 0 };
+
+export function createNodeRepository({ kysely, dialect }: Database<SandboxTables>): NodeRepository {
+  const now = databaseTime(dialect);
+  return {
+    async report(node, { driver, maxRunning, room }) {
+      const report = {
+        driver,
+        max_running: maxRunning,
+        cpus: room?.cpus ?? null,
+        memory_bytes: room?.memoryBytes ?? null,
+        free_memory_bytes: room?.freeMemoryBytes ?? null,
+        free_disk_bytes: room?.freeDiskBytes ?? null,
+        reported_at: now,
+      };
+      await kysely
+        .insertInto('sandbox_node')
+        .values({ node, ...report, drain_requested_at: null })
+        .onConflict((conflict) => conflict.column('node').doUpdateSet(report))
+        .execute();
+    },
+
+    async findDrain(node) {
+      const row = await kysely
+        .selectFrom('sandbox_node')
+        .select(['drain_requested_at', now.as('now')])
+        .where('node', '=', node)
+        .where('drain_requested_at', 'is not', null)
+        .executeTakeFirst();
+      if (row === undefined || row.drain_requested_at === null) return null;
+      return { elapsedMs: Date.parse(row.now) - Date.parse(row.drain_requested_at) };
+    },
+
+    setDraining: (node, isDraining) =>
+      kysely.transaction().execute(async (transaction) => {
+        const changed = await transaction
+          .updateTable('sandbox_node')
+          // A repeated request does not begin the notice again.
+          .set({ drain_requested_at: isDraining ? sql<string>`coalesce(drain_requested_at, ${now})` : null })
+          .where('node', '=', node)
+          .returning('node')
+          .executeTakeFirst();
+        if (changed !== undefined) await publishEvents(transaction, NODE_CHANNEL, [node]);
+        return changed !== undefined;
+      }),
+
+    async list() {
+      const nodes = await kysely.selectFrom('sandbox_node').selectAll().orderBy('node').execute();
+      const loads = await readLoads(kysely);
+      return nodes.map((row) => fromRow(row, loads.get(row.node) ?? NO_LOAD));
+    },
+  };
+}
+
+/** Sandboxes that were deleted are not counted, even if their node still has to remove them. */
+async function readLoads(kysely: Kysely<SandboxTables>): Promise<Map<string, NodeLoad>> {
+  const sum = (of: 'cpu_millis' | 'memory_mb') =>
+    sql<number | string>`sum(case when status = 'running' then ${sql.ref(of)} else 0 end)`;
+  const rows = await kysely
+    .selectFrom('sandbox')
+    .select((select) => [
+      'node',
+      select.fn.countAll().as('total'),
+      sql<number | string>`sum(case when status = 'running' then 1 else 0 end)`.as('running'),
+      sql<number | string>`sum(case when status in ('creating', 'running')
+        or (status = 'stopped' and state_reason = ${DRAINING}) then 1 else 0 end)`.as('to_drain'),
+      sum('cpu_millis').as('cpu_millis'),
+      sum('memory_mb').as('memory_mb'),
+    ])
+    .where('removed_at', 'is', null)
+    .groupBy('node')
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.node,
+      {
+        total: Number(row.total),
+        running: Number(row.running),
+        toDrain: Number(row.to_drain),
+        cpuMillis: Number(row.cpu_millis),
+        memoryMb: Number(row.memory_mb),
+      },
+    ]),
+  );
+}
+
+function fromRow(row: NodeRow, load: NodeLoad): SandboxNode {
+  return {
+    node: row.node,
+    driver: row.driver,
+    maxRunning: row.max_running,
+    room: roomIn(row),
+    ...load,
+    reportedAt: row.reported_at,
+    drainRequestedAt: row.drain_requested_at,
+  };
+}
+
+function roomIn(row: NodeRow): MachineRoom | null {
+  const { cpus, memory_bytes: memory, free_memory_bytes: freeMemory, free_disk_bytes: freeDisk } = row;
+  if (cpus === null) return null;
+  return {
+    cpus,
+    memoryBytes: Number(memory),
+    freeMemoryBytes: Number(freeMemory),
+    freeDiskBytes: Number(freeDisk),
+  };
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { createInternalNetwork, type InternalNetwork } from '@svc/forward/testing';
+import { migrations } from '@svc/migrations';
+import { describeDialects } from '@svc/testing';
+import { Sandbox } from 'e2b';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { FakeDriver } from '../support/fake-driver.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+
+describeDialects<unknown>('an E2B client of two replicas, with its sandbox at the second', migrations, (database) => {
+  const drivers: FakeDriver[] = [];
+  let asked: TestPlatform;
+  let holder: TestPlatform;
+  let network: InternalNetwork;
+  let sandbox: Sandbox;
+
+  const optionsAt = (platform: TestPlatform) => ({
+    apiUrl: `${platform.url}/e2b`,
+    sandboxUrl: `${platform.url}/e2b/envd`,
+    apiKey: asked.owner.token,
+    validateApiKey: false,
+  });
+
+  beforeEach(async () => {
+    network = await createInternalNetwork();
+    const start = (node: string, access?: TestPlatform['access']): Promise<TestPlatform> => {
+      const driver = new FakeDriver();
+      drivers.push(driver);
+      const nodes = { isLive: async () => true, silent: async () => [] };
+      return startPlatform({ driver, node, network, nodes, database: database(), ...(access && { access }) });
+    };
+    asked = await start('node-1');
+    holder = await start('node-2', asked.access);
+    sandbox = await Sandbox.create('busybox', optionsAt(holder));
+  });
+  afterEach(async () => {
+    await sandbox.kill();
+    await holder.close();
+    await asked.dispose();
+    await holder.dispose();
+    for (const driver of drivers.splice(0)) await driver.dispose();
+  });
+
+  it('uses the sandbox at either one: control plane, data plane, and signed URLs', async () => {
+    const there = await Sandbox.connect(sandbox.sandboxId, optionsAt(asked));
+    expect(await there.isRunning()).toBe(true);
+    expect(await there.files.exists('/etc/hostname')).toBe(true);
+    expect(await there.pause()).toBe(true);
+    expect(await sandbox.isRunning()).toBe(false);
+    await there.connect();
+    expect(await sandbox.isRunning()).toBe(true);
+    const url = await there.downloadUrl('/etc/hostname');
+    expect((await fetch(url)).status).toBe(200);
+    const actions = ({ audit }: TestPlatform) => audit.entries.map(({ action }) => action);
+    expect(actions(asked)).toEqual([]);
+    expect(actions(holder)).toContain('sandbox:update');
+  });
+
+  it('reaches ports through either one, public or with the traffic token', async () => {
+    const closed = await Sandbox.create('busybox', { ...optionsAt(holder), network: { allowPublicTraffic: false } });
+    const ask = async (of: Sandbox, headers: Readonly<Record<string, string>> = {}) => {
+      const host = `8080-${of.sandboxId}.sandboxes.localhost`;
+      const asking = request({ host: '127.0.0.1', port: new URL(asked.url).port, headers: { ...headers, host } }).end();
+      const [answer] = (await once(asking, 'response')) as [IncomingMessage]; // Node.js event
+      return (JSON.parse(await text(answer)) as { code: string }).code; // a flat error
+    };
+    // The driver of the test has no ports: the sandbox's node says so.
+    expect(await ask(sandbox)).toBe('PORT_UNREACHABLE');
+    expect(await ask(closed)).toBe('PORT_REFUSED');
+    const token = closed.trafficAccessToken ?? '';
+    expect(await ask(closed, { 'e2b-traffic-access-token': token })).toBe('PORT_UNREACHABLE');
+    await closed.kill();
+  });
+
+  it('refuses what is not its own at the first one already', async () => {
+    const stranger = { ...optionsAt(asked), apiKey: asked.access.user('stranger').token };
+    await expect(Sandbox.connect(sandbox.sandboxId, stranger)).rejects.toThrow('not found');
+    const headers = { 'e2b-sandbox-id': sandbox.sandboxId, 'x-access-token': 'svc_sba_x' };
+    expect((await fetch(`${asked.url}/e2b/envd/health`, { headers })).status).toBe(401);
+  });
+});

@@ -1,0 +1,301 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { QuotaLimits } from '@svc/quotas';
+import { describeRequiring, fakeClock, waitFor, type FakeCaller, type FakeClock } from '@svc/testing';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { SandboxesConfig } from '../../src/config.ts';
+import { FakeDriver } from '../support/fake-driver.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { ignoreWindow } from '../support/raw-ssh-client.ts';
+import { SshClient } from '../support/ssh-client.ts';
+
+const REFUSED = { code: 255, stderr: expect.stringContaining('Permission denied') };
+
+describeRequiring(['command:ssh'], 'SSH to a sandbox', () => {
+  let driver: FakeDriver;
+  let platform: TestPlatform;
+  let ssh: SshClient;
+  let id: string;
+
+  const start = async (
+    config: Partial<SandboxesConfig> = {},
+    more: { clock?: FakeClock; quotaLimits?: () => QuotaLimits } = {},
+  ): Promise<void> => {
+    driver = new FakeDriver();
+    platform = await startPlatform({ driver, config: { ssh: { port: 0 }, ...config }, ...more });
+    ssh = await SshClient.create(platform);
+    const body = { image: 'busybox', name: 'web' };
+    id = String((await platform.call('POST', '/api/containers?wait_ms=10000', { body })).body['id']);
+  };
+  beforeEach(async () => {
+    await start();
+  });
+  afterEach(async () => {
+    await ssh.dispose();
+    await platform.dispose();
+    await driver.dispose();
+  });
+  const restart = async (...settings: Parameters<typeof start>): Promise<void> => {
+    await ssh.dispose();
+    await platform.dispose();
+    await driver.dispose();
+    await start(...settings);
+  };
+  const member = (role: 'admin' | 'member' | 'guest'): { caller: FakeCaller; user: string; team: string } => {
+    const team = platform.access.team(platform.owner.workspaceUuid);
+    const caller = platform.access.user(role);
+    platform.access.join(team, caller, role);
+    return { caller, user: `${id}+${team}`, team };
+  };
+  /** A session that echoes its input, once it does. */
+  const openEcho = async (user: string, caller: FakeCaller) => {
+    const open = ssh.open(user, ['cat'], { caller });
+    const shown: Buffer[] = [];
+    open.child.stdout.on('data', (chunk: Buffer) => shown.push(chunk));
+    open.child.stdin.on('error', () => undefined);
+    open.child.stdin.write('hello\n');
+    await waitFor(() => Buffer.concat(shown).toString().includes('hello'));
+    return open;
+  };
+
+  it('runs a command by ID and by name, and is recorded like a terminal', async () => {
+    expect(await ssh.run(id, ['exit 3'])).toMatchObject({ code: 3, stderr: '' });
+    expect(await ssh.run('web', ['exit 4'])).toMatchObject({ code: 4 });
+    expect(platform.audit.entries.at(-1)).toMatchObject({
+      action: 'sandbox:exec',
+      resource: `sandbox/${id}`,
+      outcome: 'success',
+      remoteAddress: '127.0.0.1',
+      principal: { id: platform.owner.principal.id },
+      details: { via: 'ssh', request: 'exec' },
+    });
+  });
+
+  it('reports port and host key', async () => {
+    const first = (await platform.call('GET', '/api/ssh')).body;
+    expect(first).toMatchObject({
+      enabled: true,
+      port: platform.sshPort,
+      host_key: expect.stringMatching(/^ssh-ed25519 [A-Za-z0-9+/]{68}$/),
+      fingerprint: expect.stringMatching(/^SHA256:[A-Za-z0-9+/]{43}$/),
+    });
+    expect((await platform.call('GET', '/api/ssh', { caller: null })).status).toBe(401);
+    expect((await platform.call('GET', '/api/ssh', { caller: platform.access.guest() })).status).toBe(200);
+  });
+
+  it('is off without a port', async () => {
+    await restart({ ssh: {} });
+    expect(platform.sshPort).toBeNull();
+    expect((await platform.call('GET', '/api/ssh')).body).toEqual({
+      enabled: false,
+      port: null,
+      host_key: null,
+      fingerprint: null,
+    });
+  });
+
+  it('admits the callers that may open a terminal, and no others', async () => {
+    const scoped = (scope: 'read' | 'write') => platform.access.serviceAccount(platform.owner.workspaceUuid, [scope]);
+    const stranger = platform.access.user('stranger');
+    const { user } = member('member');
+    const allowed: [string, FakeCaller][] = [
+      [user, member('admin').caller],
+      [user, member('member').caller],
+      [id, scoped('write')],
+      ['web', scoped('write')],
+    ];
+    for (const [name, caller] of allowed)
+      expect(await ssh.run(name, ['exit 0'], { caller })).toMatchObject({ code: 0 });
+    const refused: [string, FakeCaller][] = [
+      [user, member('guest').caller],
+      [id, member('member').caller], // without its team
+      [id, stranger],
+      ['web', stranger],
+      [id, scoped('read')],
+      [id, platform.access.guest()],
+    ];
+    for (const [name, caller] of refused) expect(await ssh.run(name, ['exit 0'], { caller })).toMatchObject(REFUSED);
+    expect(platform.audit.entries.at(-1)).toMatchObject({ outcome: 'refused', details: { via: 'ssh' } });
+  });
+
+  it('refuses a wrong token, an unknown and a deleted sandbox, and other methods', async () => {
+    expect(await ssh.run(id, ['exit 0'], { password: 'wrong' })).toMatchObject(REFUSED);
+    expect(await ssh.run('other', ['exit 0'])).toMatchObject(REFUSED);
+    expect((await platform.call('DELETE', `/api/containers/${id}`)).status).toBe(200);
+    expect(await ssh.run(id, ['exit 0'])).toMatchObject(REFUSED);
+  });
+
+  it.each([
+    ['the token is revoked', (caller: FakeCaller) => platform.access.revoke(caller)],
+    [
+      'the member leaves',
+      (caller: FakeCaller) => platform.access.leave(platform.access.team(platform.owner.workspaceUuid), caller),
+    ],
+    [
+      'the role is lowered',
+      (caller: FakeCaller) => platform.access.join(platform.access.team(platform.owner.workspaceUuid), caller, 'guest'),
+    ],
+  ])('ends when %s: sessions, SFTP and forwarded ports', async (_what, take) => {
+    const { caller, user } = member('member');
+    const others = await openEcho(id, platform.owner);
+    const exec = await openEcho(user, caller);
+    const sftp = ssh.open(user, ['-s', 'sftp'], { caller });
+    sftp.child.stdin.write('x');
+    await once(sftp.child.stdout, 'data');
+    const forward = ssh.open(user, ['-W127.0.0.1:80'], { caller });
+    forward.child.stdin.write('x');
+    await once(forward.child.stdout, 'data');
+    take(caller);
+    const results = await Promise.all([exec.result, sftp.result, forward.result]);
+    expect(results.map(({ code }) => code)).toEqual([255, 255, 255]);
+    expect(others.child.exitCode).toBeNull();
+    others.child.stdin.write('exit 5\n');
+    expect((await others.result).code).toBe(5);
+  });
+
+  it('ends a connection that does nothing, too', async () => {
+    const { caller, user } = member('member');
+    const idle = ssh.open(user, ['-N'], { caller });
+    await waitFor(() => platform.module.ssh?.connectionCount() === 1);
+    platform.access.revoke(caller);
+    expect((await idle.result).code).toBe(255);
+  });
+
+  it('forwards to ports of the sandbox only, and nothing back', async () => {
+    for (const target of ['example.com:80', '10.0.0.1:80', '127.0.0.2:80']) {
+      const refused = await ssh.run(id, [`-W${target}`]);
+      expect(refused, target).toMatchObject({ code: 255, stderr: expect.stringContaining('stdio forwarding failed') });
+    }
+    const back = await ssh.run(id, ['-oExitOnForwardFailure=yes', '-R0:127.0.0.1:1', 'exit 0']);
+    expect(back).toMatchObject({ code: 255, stderr: expect.stringContaining('remote port forwarding failed') });
+    expect((await ssh.run(id, ['-s', 'netconf'])).code).not.toBe(0);
+  });
+
+  it('counts as a terminal', async () => {
+    await restart({ max_terminals: 1 });
+    const first = await openEcho(id, platform.owner);
+    expect(await ssh.run(id, ['exit 0'])).toMatchObject({
+      code: 255,
+      stderr: 'svc: TOO_MANY_TERMINALS: Too many terminals are open in this sandbox\n',
+    });
+    first.child.stdin.write('exit 0\n');
+    await first.result;
+    await waitFor(async () => (await ssh.run(id, ['exit 0'])).code === 0);
+  });
+
+  it('counts against the quota of the workspace', async () => {
+    const limits: QuotaLimits = {
+      readLimits: async (workspaceUuid) => ({
+        workspaceUuid,
+        ownerId: null,
+        ownerWorkspaces: [workspaceUuid],
+        workspace: { terminals: 0 },
+        owner: {},
+      }),
+      shareOf: (workspaceUuid) => workspaceUuid,
+    };
+    await restart({}, { quotaLimits: () => limits });
+    expect(await ssh.run(id, ['exit 0'])).toMatchObject({
+      code: 255,
+      stderr: expect.stringContaining('svc: QUOTA_EXCEEDED: '),
+    });
+  });
+
+  it('shares the rate limit of terminals', async () => {
+    await restart({ max_terminals_per_minute: 1 }, { clock: fakeClock() });
+    expect((await ssh.run(id, ['exit 0'])).code).toBe(0);
+    expect((await ssh.run(id, ['exit 0'])).stderr).toMatch(/^svc: RATE_LIMITED: /);
+  });
+
+  it('names the state of a sandbox that is not running', async () => {
+    await platform.call('POST', `/api/containers/${id}/stop`);
+    expect(await ssh.run(id, ['exit 0'])).toMatchObject({
+      code: 255,
+      stderr: 'svc: SANDBOX_NOT_RUNNING: The sandbox is not running: its status is stopped\n',
+    });
+  });
+
+  it('tells that a session lost its sandbox', async () => {
+    const open = await openEcho(id, platform.owner);
+    await platform.call('POST', `/api/containers/${id}/stop`);
+    expect(await open.result).toMatchObject({ code: 255, stderr: 'svc: the sandbox was stopped or deleted\n' });
+  });
+
+  it('slows down an address that fails too often', async () => {
+    const clock = fakeClock();
+    await restart({}, { clock });
+    for (let count = 0; count < 10; count += 1) await ssh.run(id, ['exit 0'], { password: 'wrong' });
+    expect(await ssh.run(id, ['exit 0'])).toMatchObject({ code: 255 });
+    await clock.advance(6_000);
+    expect(await ssh.run(id, ['exit 0'])).toMatchObject({ code: 0 });
+  });
+
+  it('closes connections that do not log in: after a time, and beyond a number from one address', async () => {
+    const clock = fakeClock();
+    await restart({}, { clock });
+    const dial = async () => {
+      const socket = connect(platform.sshPort ?? 0, '127.0.0.1');
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      return socket;
+    };
+    const waiting = [];
+    for (let count = 0; count < 10; count += 1) waiting.push(await dial());
+    await waitFor(() => platform.module.ssh?.connectionCount() === 10);
+    const eleventh = await dial();
+    await once(eleventh.resume(), 'close');
+    for (const socket of waiting) socket.resume();
+    const ended = Promise.all(waiting.map((socket) => once(socket, 'close')));
+    await clock.advance(30_000);
+    await ended;
+    expect((await ssh.run(id, ['exit 0'])).code).toBe(0);
+  });
+
+  it('cuts a client that ignores its window', async () => {
+    const password = platform.owner.token;
+    driver.sandboxes.get(id)?.helper?.freeze(); // nothing reads the input
+    await ignoreWindow(platform.sshPort ?? 0, { username: id, password, command: 'cat' }, 16 * 1024 * 1024);
+    await waitFor(() => platform.module.ssh?.connectionCount() === 0);
+    driver.sandboxes.get(id)?.helper?.thaw();
+  });
+
+  it('ends its connections when the platform stops', async () => {
+    const open = await openEcho(id, platform.owner);
+    await platform.close();
+    expect((await open.result).code).toBe(255);
+  });
+});
+
+describeRequiring(['command:ssh'], 'SSH to a sandbox of another node', () => {
+  it('is refused by name', async () => {
+    const drivers = { a: new FakeDriver(), b: new FakeDriver() };
+    let here: 'a' | 'b' = 'a';
+    const platform = await startPlatform({
+      get driver() {
+        return drivers[here];
+      },
+      get node() {
+        return here;
+      },
+      nodes: { isLive: async () => true, silent: async () => [] },
+      config: { ssh: { port: 0 } },
+    });
+    const created = await platform.call('POST', '/api/sandboxes?wait_ms=10000', { body: { image: 'busybox' } });
+    await platform.close();
+    here = 'b';
+    await platform.reopen();
+    const ssh = await SshClient.create(platform);
+    expect(await ssh.run(String(created.body['id']), ['exit 0'])).toMatchObject({
+      code: 255,
+      stderr:
+        'svc: SANDBOX_ELSEWHERE: The sandbox is on node a: SSH is not forwarded between replicas; ' +
+        'connect to the one of that node, or use svc sandbox shell\n',
+    });
+    await ssh.dispose();
+    await platform.close();
+    here = 'a';
+    await platform.reopen();
+    await platform.dispose();
+    await Promise.all(Object.values(drivers).map((driver) => driver.dispose()));
+  });
+});
