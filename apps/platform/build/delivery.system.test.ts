@@ -10,6 +10,7 @@ import { buildPlatformImage, buildPlatformPackage } from './index.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 const cacheFolder = join(root, '.cache');
+const MAX_LISTING_BYTES = 64 * 1024 * 1024;
 
 interface Sbom {
   metadata: { component: { name: string; version: string } };
@@ -108,7 +109,7 @@ describeRequiring(['command:dpkg-deb'], "the platform's Debian package", () => {
     await run('dpkg-deb', ['--control', output, join(folder.path, 'control')]);
     for (const script of ['postinst', 'prerm', 'postrm']) await run('sh', ['-n', join(folder.path, 'control', script)]);
     expect(await readFile(join(folder.path, 'control', 'conffiles'), 'utf8')).toBe('/etc/svc/platform.yaml\n');
-    const { stdout } = await run('dpkg-deb', ['--contents', output]);
+    const { stdout } = await run('dpkg-deb', ['--contents', output], { maxBuffer: MAX_LISTING_BYTES });
     expect(stdout).toMatch(/^-rwxr-xr-x .* usr\/bin\/svc$/m);
     expect(stdout).toMatch(/^-rw-r--r-- .* usr\/lib\/systemd\/system\/svc\.service$/m);
   });

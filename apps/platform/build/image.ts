@@ -38,16 +38,18 @@ export interface PlatformImageOptions {
   signal?: AbortSignal | undefined;
 }
 
+const PROGRAM_FOLDER = 'usr/lib/svc';
+/** Loads the sources without their types (decision 0008). */
+const PRELOAD = `/${PROGRAM_FOLDER}/apps/cli/src/start/stripped-sources.mjs`;
 /** Node flags of the launcher `svc`; its number of V8 helper threads depends on the machine and is fixed here. */
 const NODE_FLAGS: readonly string[] = [
+  `--require=${PRELOAD}`,
   '--max-semi-space-size=8',
   '--v8-pool-size=2',
   '--expose-gc',
   '--disable-warning=ExperimentalWarning',
 ];
-const PROGRAM_FOLDER = 'usr/lib/svc';
 const DATA_FOLDER = 'var/lib/svc';
-const CACHE_FOLDER = 'var/cache/svc';
 const HEALTHCHECK_PATH = `${PROGRAM_FOLDER}/healthcheck.mjs`;
 const SECOND_NS = 1_000_000_000;
 
@@ -77,7 +79,7 @@ export async function buildPlatformImage(options: PlatformImageOptions): Promise
       layers: [
         { comment: 'libraries that Node needs', entries: [...libraries.entries, ...accountEntries('svc')] },
         { comment: `Node ${node.version}`, entries: await nodeEntries(node) },
-        { comment: `svc ${stamp.version}`, entries: [...tree.entries, ...(await imageFiles(root))] },
+        { comment: `svc ${stamp.version}`, entries: [...tree.entries, ...(await imageFiles(root, architecture))] },
       ],
       signal,
     });
@@ -97,7 +99,6 @@ const CONFIG: ImageConfig = {
     'PATH=/usr/local/bin:/usr/bin',
     `SVC_DATA=/${DATA_FOLDER}`,
     'SVC_HOST=0.0.0.0',
-    `NODE_COMPILE_CACHE=/${CACHE_FOLDER}/compile`,
     // Trust certificates that an operator adds to the file below /etc/ssl, as well as Node's own.
     'NODE_USE_SYSTEM_CA=1',
     'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt',
@@ -123,14 +124,22 @@ const CONFIG: ImageConfig = {
 
 /** The image has no shell: `svc` is a script of Node, so that `docker exec CONTAINER svc status` works. */
 const COMMAND = `#!/${IMAGE_NODE_PATH} --disable-warning=ExperimentalWarning
+require('${PRELOAD}');
 import('${MAIN_PATH}');
 `;
 
-async function imageFiles(root: string): Promise<TarEntry[]> {
+/** Where pods of sandboxes expect the helper in an image that brings it. */
+const HELPER_LINK = '.sandbox/agent';
+
+async function imageFiles(root: string, architecture: Architecture): Promise<TarEntry[]> {
   return [
+    {
+      type: 'link',
+      path: HELPER_LINK,
+      target: `/${PROGRAM_FOLDER}/helper/linux-${architecture}/sandbox-agent`,
+    },
     { type: 'file', path: 'usr/bin/svc', mode: 0o755, content: COMMAND },
     { type: 'file', path: HEALTHCHECK_PATH, content: await readFile(join(root, 'deploy/image/healthcheck.mjs')) },
     { type: 'folder', path: DATA_FOLDER, mode: 0o700, owner: IMAGE_USER },
-    { type: 'folder', path: CACHE_FOLDER, mode: 0o700, owner: IMAGE_USER },
   ];
 }

@@ -73,6 +73,14 @@ describe('the tree of an installed svc', () => {
     expect(missing).toEqual([]);
   });
 
+  it('holds each source without its types, and what loads it', async () => {
+    const paths = new Set((await ownTree()).keys());
+    const sources = [...paths].filter((path) => path.endsWith('.ts') && !path.startsWith('node_modules/'));
+    expect(sources.length).toBeGreaterThan(1000);
+    expect(sources.filter((path) => !paths.has(`.cache/stripped/${path}.js`))).toEqual([]);
+    expect(paths).toContain('apps/cli/src/start/stripped-sources.mjs');
+  });
+
   it('leaves out tests, types, source maps and the tools of builds', async () => {
     const paths = [...(await ownTree()).keys()];
     expect(paths.filter((path) => /\.test\.ts$|\.d\.[cm]?ts$|\.map$/.test(path))).toEqual([]);

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { promisify } from 'node:util';
 import type { TarEntry } from '@svc/archive';
 import { integrityHex, npmPurl, type Architecture, type Component } from '@svc/packaging';
 
@@ -37,14 +39,17 @@ type Lock = Readonly<Record<string, LockedPackage>>;
 
 /** The command, from which everything else is reached. */
 const START = 'apps/cli';
-/** Needed only to build svc itself, which an installed svc refuses to do. */
-const BUILD_ONLY: ReadonlySet<string> = new Set(['@svc/console', '@svc/packaging', 'rolldown']);
-const OWN_SOURCE = /\.(ts|json)$/;
-const NOT_OWN_SOURCE = /\.test\.ts$|(^|\/)(test|testing|corpus|build|scripts|node_modules)(\/|$)/;
+/** Needed only to build svc itself, which an installed svc refuses to do, or native parts that are never built. */
+const BUILD_ONLY: ReadonlySet<string> = new Set(['@svc/console', '@svc/packaging', 'cpu-features', 'nan', 'rolldown']);
+const OWN_SOURCE = /\.(ts|mjs|json)$/;
+const NOT_OWN_SOURCE = /\.(test|d)\.ts$|(^|\/)(test|testing|corpus|build|scripts|node_modules)(\/|$)/;
 /** What Node loads from a package, and its license. Types, source maps and documentation stay out. */
 const PACKAGE_FILE = /\.(js|cjs|mjs|json|node|wasm)$|(^|\/)(licen[cs]e|notice|copying)[^/]*$/i;
 const NOT_PACKAGE_FILE = /(^|\/)(node_modules|test|tests|__tests__|benchmarks?|examples?|docs|\.github)(\/|$)/;
 const PREBUILT = /(^|\/)prebuilds\/([^/]+)\//;
+/** Preloaded by every start; run as a program, it strips the types of all sources. */
+const STRIPPED_SOURCES = 'apps/cli/src/start/stripped-sources.mjs';
+const STRIPPED_FOLDER = '.cache/stripped';
 /** Files and folders that the platform reads at run time, besides its sources. */
 const SHIPPED: readonly string[] = [
   'package.json',
@@ -56,7 +61,8 @@ const SHIPPED: readonly string[] = [
 
 /**
  * The platform as it runs from a checkout, in the same folders, without anything that only tests and builds need: what
- * the tests run is what is delivered. The lock file determines the packages, and their hashes in the components.
+ * the tests run is what is delivered. It includes the sources without their types, which a checkout caches at its first
+ * start. The lock file determines the packages, and their hashes in the components.
  */
 export async function programTree({
   root,
@@ -67,6 +73,8 @@ export async function programTree({
 }: ProgramTreeOptions): Promise<ProgramTree> {
   const { packages: lock } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as { packages: Lock }; // npm's file
   const reached = reachablePackages(lock);
+  const flags = ['--disable-warning=ExperimentalWarning'];
+  await promisify(execFile)(process.execPath, [...flags, join(root, STRIPPED_SOURCES)]);
   const entries: TarEntry[] = [];
   const components: Component[] = [];
   for (const path of reached) {
@@ -124,8 +132,14 @@ function linkTo(path: string, resolved: string, target: string): TarEntry {
   return { type: 'link', path: posix.join(target, path), target: posix.relative(posix.dirname(path), resolved) };
 }
 
-function ownFiles(root: string, path: string, target: string): Promise<TarEntry[]> {
-  return filesBelow(root, path, target, (name) => OWN_SOURCE.test(name) && !NOT_OWN_SOURCE.test(name));
+async function ownFiles(root: string, path: string, target: string): Promise<TarEntry[]> {
+  const wanted = (name: string): boolean => OWN_SOURCE.test(name) && !NOT_OWN_SOURCE.test(name);
+  const sources = await filesBelow(root, path, target, wanted);
+  const stripped = sources
+    .filter((source) => source.path.endsWith('.ts'))
+    .map((source) => `${posix.join(STRIPPED_FOLDER, posix.relative(target, source.path))}.js`)
+    .map((file) => filesBelow(root, file, target, () => true));
+  return [...sources, ...(await Promise.all(stripped)).flat()];
 }
 
 function packageFiles(root: string, path: string, architecture: Architecture, target: string): Promise<TarEntry[]> {

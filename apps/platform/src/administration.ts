@@ -2,14 +2,17 @@ import { existsSync } from 'node:fs';
 import { createAccountsModule, type AccountsModule, type ChainPoint, type ChainReport } from '@svc/accounts';
 import { beginMasterKeyChange, masterKeyId, type MasterKeyChange } from '@svc/keys';
 import { normalizeHostname } from '@svc/object-store';
+import { createSealedSecrets } from '@svc/replicas';
+import { rewrapSandboxSecrets } from '@svc/sandboxes';
 import { formatAmount, parseLimit, type Limit, type QuotaScope } from '@svc/quotas';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
-import { openDatabases, type Databases } from './databases.ts';
+import { openDatabasesForCommand, type Databases } from './databases.ts';
 import { dataFolderPaths } from './data-folder.ts';
 import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
 import { startErrors } from './errors.ts';
 import { Endpoints } from './endpoints.ts';
+import { renewInternalAuthority } from './internal-identity.ts';
 import { masterKeySource, openKeys } from './keys.ts';
 import { openMetadata } from './object-store/open-store.ts';
 import { rewrapStoreKeys } from './object-store/store-keys.ts';
@@ -45,11 +48,33 @@ export async function changeMasterKey(config: PlatformConfig): Promise<{ id: str
   const change = await beginMasterKeyChange(masterKeySource(config, folder));
   await withAccounts(config, (accounts) => accounts.rewrapAuditKey(), change);
   await rewrapStoreKeys(config, change);
+  await rewrapSecrets(config, change);
   const id = masterKeyId(change.keys.current);
   // Before the old key is removed: until then a start has both keys and accepts either.
   await withDatabases(config, ({ main }) => openInstallation(main).setMasterKey(id));
   await change.finish();
   return { id };
+}
+
+async function rewrapSecrets(config: PlatformConfig, change: MasterKeyChange): Promise<void> {
+  await withDatabases(config, async ({ main }, folder) => {
+    const { local } = await openKeys(config, masterKeySource(config, folder), async () => change.keys);
+    const secrets = createSealedSecrets(main, local);
+    // A replica may have written under the old key meanwhile.
+    while ((await secrets.rewrap()) + (await rewrapSandboxSecrets(main, local)) > 0) continue;
+  });
+}
+
+/**
+ * Announces a new authority for the certificates of replicas, and returns the time from which they use it. Null if there
+ * is none, because no replica has listened for others yet.
+ */
+export async function rotateInternalAuthority(config: PlatformConfig): Promise<{ usedFrom: Date } | null> {
+  return await withDatabases(config, async ({ main }, folder) => {
+    const { local } = await openKeys(config, masterKeySource(config, folder));
+    const usedFrom = await renewInternalAuthority(createSealedSecrets(main, local), Date.now());
+    return usedFrom === null ? null : { usedFrom };
+  });
 }
 
 /** Reads the whole audit log and recomputes every link. */
@@ -177,7 +202,7 @@ async function withDatabases<Result>(
   if (config.database.url === undefined && !existsSync(folder.databaseFile)) {
     throw startErrors.NO_PLATFORM_THERE({ details: { path: folder.path } });
   }
-  const databases = await openDatabases(config, folder);
+  const databases = await openDatabasesForCommand(config, folder);
   try {
     return await work(databases, folder);
   } finally {

@@ -7,22 +7,29 @@ import {
   createHttpApp,
   registerHealthRoutes,
   registerMetricsRoute,
+  renderE2bError,
   renderEnvelopeError,
   renderNestedError,
   renderRegistryError,
   UpgradeRouter,
   type ClientOfRequest,
+  type Forwarding,
   type HttpApp,
+  type HttpAppOptions,
   type HealthOptions,
+  type OwnerFinders,
 } from '@svc/http';
 import { createWorkspaceTraffic, type Usage, type WorkspaceTraffic } from '@svc/quotas';
-import type { ReplicaRegistry } from '@svc/replicas';
+import { createSealedSecrets, type ReplicaRegistry, type SealedSecrets } from '@svc/replicas';
+import { createNodeAdministration } from '@svc/sandboxes';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { observeEvents, openDatabases, type Databases } from './databases.ts';
 import { openDiskReserve } from './disk-reserve.ts';
 import { Endpoints } from './endpoints.ts';
+import { openForwarding, type Internal } from './forwarding.ts';
+import { registerNodeRoutes } from './http/node-routes.ts';
 import { readServiceStates, registerStatusRoutes } from './http/status-routes.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createServiceModules, type ServiceModules } from './modules.ts';
@@ -50,6 +57,8 @@ export interface Composition {
   folder: DataFolder;
   databases: Databases;
   replica: ReplicaRegistry;
+  /** Shared by all replicas. */
+  secrets: SealedSecrets;
   metrics: Metrics;
   accounts: AccountsModule;
   modules: ServiceModules;
@@ -57,6 +66,7 @@ export interface Composition {
   upgrades: UpgradeRouter;
   clientOf: ClientOfRequest;
   endpoints: Endpoints;
+  internal: Internal;
   shutdown: Shutdown;
   /** Closes everything, newest first. */
   lifecycle: Lifecycle;
@@ -89,6 +99,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const { onTaken = () => undefined } = options;
   const membership = await joinInstallation({ config, database: databases.main, folder, log, lifecycle, onTaken });
   const { replica, keys } = membership;
+  const secrets = createSealedSecrets(databases.main, keys.local);
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
   observeEvents(metrics, databases);
   const endpoints = new Endpoints(config);
@@ -107,20 +118,19 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   });
   lifecycle.own('accounts', () => accounts.close());
   const { access, audit, quotaLimits, directory } = accounts;
-  const { trusted_proxies: trustedProxies } = config;
-  const rights = openHeldRights({ log, metrics, lifecycle });
-  const shared = { log, metrics, access, audit, rights };
+  const base = { config, log, metrics, lifecycle };
+  const rights = openHeldRights(base);
+  const finders = (): OwnerFinders => ownersIn(holders.modules);
+  const { events } = databases.main;
+  const { forwarding, internal } = await openForwarding({ ...base, replica, secrets, events, finders });
+  const shared = { log, metrics, access, audit, rights, forwarding };
   const traffic = createWorkspaceTraffic({ limits: quotaLimits, metrics, nowMs: Date.now });
   holders.traffic = traffic;
-  const edge = { version: VERSION, trustedProxies, errorFamilies, traffic };
-  const app = await createHttpApp({ ...shared, ...edge });
-  lifecycle.own('routes', () => app.close());
-  options.prepareApp?.(app);
-  const clientOf = createClientOfRequest(trustedProxies);
-  const upgrades = new UpgradeRouter(log, rights, clientOf);
+  const replicas = (): number => replica.liveCount;
+  const { app, clientOf, upgrades } = await openEdge(options, { ...shared, traffic, replicas }, lifecycle);
 
   const shutdown = new Shutdown(log, shutdownTimes(config));
-  const kept = { folder, databases, replica, endpoints, lifecycle, shutdown };
+  const kept = { folder, databases, replica, secrets, endpoints, internal, lifecycle, shutdown };
   const modules = await createServiceModules({
     config,
     ...shared,
@@ -137,6 +147,22 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const composition = { ...kept, metrics, accounts, modules, app, upgrades, clientOf, startedAtMs };
   await registerAll(config, composition);
   return composition;
+}
+
+type EdgeDeps = Pick<HttpAppOptions, 'log' | 'metrics' | 'access' | 'audit' | 'traffic' | 'replicas'> & {
+  rights: HeldRights;
+  forwarding: Forwarding;
+};
+
+/** What every request meets first: the app, the router of upgrades, and who its client is. */
+async function openEdge({ config, prepareApp }: ComposeOptions, deps: EdgeDeps, lifecycle: Lifecycle) {
+  const { log, rights, forwarding } = deps;
+  const { trusted_proxies: trustedProxies } = config;
+  const app = await createHttpApp({ ...deps, version: VERSION, trustedProxies, errorFamilies });
+  lifecycle.own('routes', () => app.close());
+  prepareApp?.(app);
+  const clientOf = createClientOfRequest(trustedProxies, (request) => forwarding.hopOf(request));
+  return { app, clientOf, upgrades: new UpgradeRouter(log, rights, clientOf, forwarding) };
 }
 
 function openHeldRights({
@@ -158,12 +184,13 @@ function openHeldRights({
 const errorFamilies = [
   { prefix: '/v1', render: renderNestedError },
   { prefix: '/v2', render: renderRegistryError },
+  { prefix: '/e2b', render: renderE2bError },
   { prefix: '/api/v1/workspace', render: renderEnvelopeError },
   { prefix: '/api/v1/public', render: renderEnvelopeError },
 ] as const;
 
 async function registerAll(config: PlatformConfig, composition: Composition): Promise<void> {
-  const { app, upgrades, accounts, modules, metrics, startedAtMs } = composition;
+  const { app, upgrades, accounts, modules, metrics, startedAtMs, replica, databases } = composition;
   for (const module of [accounts, ...Object.values(modules)]) {
     await module.registerRoutes(app);
     module.registerUpgrades(upgrades);
@@ -175,6 +202,13 @@ async function registerAll(config: PlatformConfig, composition: Composition): Pr
     uptimeSeconds: () => Math.floor((performance.now() - startedAtMs) / 1000),
     services: (workspaceUuid) => readServiceStates(modules, workspaceUuid),
   });
+  registerNodeRoutes(app, {
+    replicas: replica,
+    nodes: createNodeAdministration(databases.main),
+    workLeases: () => modules.objectStore.workLeases(),
+    nowMs: () => replica.nowMs(),
+    authorityExpiresAt: () => composition.internal?.identity.expiresAt ?? null,
+  });
   await app.ready();
 }
 
@@ -183,6 +217,10 @@ async function describeAllHoldings(modules: ServiceModules | undefined, workspac
   if (modules === undefined) return ['services that are still starting'];
   const all = await Promise.all(Object.values(modules).map((module) => module.holdings(workspaceUuid)));
   return all.flat();
+}
+
+function ownersIn(modules: ServiceModules | undefined): OwnerFinders {
+  return Object.assign({}, ...Object.values(modules ?? {}).map(({ owners }) => owners)) as OwnerFinders; // merged
 }
 
 /** Total usage in these workspaces; each quota is counted by one module. */

@@ -15,7 +15,10 @@ const databaseSchema = Type.Object({
     Type.String({
       secret: true,
       pattern: '^postgres(ql)?://',
-      description: 'PostgreSQL connection URL; defaults to SQLite in the data folder',
+      description:
+        'PostgreSQL connection URL, with one server or several in the order in which they are tried: ' +
+        '`postgres://user:password@first:5432,second:5432/svc?target_session_attrs=read-write`. ' +
+        'Defaults to SQLite in the data folder',
     }),
   ),
   max_connections: Type.Integer({
@@ -23,6 +26,23 @@ const databaseSchema = Type.Object({
     minimum: 1,
     maximum: 1000,
     description: 'Maximum connections to PostgreSQL',
+  }),
+  connect_timeout_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 300,
+      description:
+        'Time for a PostgreSQL server to accept a connection, before the next one of the URL is tried; ' +
+        'defaults to `connect_timeout` of the URL, otherwise to 5',
+    }),
+  ),
+  silence_seconds: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 3600,
+    description:
+      'Time that a statement waits without an answer before a second connection asks PostgreSQL about it; ' +
+      'if the server no longer works on it, or does not answer, the first connection is closed',
   }),
 });
 
@@ -58,6 +78,25 @@ const metricsSchema = Type.Object({
       maxLength: 256,
       pattern: '^[!-~]+$',
       description: 'Bearer token for scrapers; without one, `/metrics` on the API port requires an operator',
+    }),
+  ),
+});
+
+const internalSchema = Type.Object({
+  listen: Type.Optional(
+    Type.String({
+      pattern: '^(off|(\\[.+\\]|[^:]+):\\d{1,5})$',
+      description:
+        'Address and port on which other replicas reach this one with TLS, such as `10.0.0.5:4300`; port 0 = any free ' +
+        'port. Defaults to a free port of `host` with PostgreSQL; `off` = requests are not forwarded. Never used with SQLite',
+    }),
+  ),
+  advertise_url: Type.Optional(
+    Type.String({
+      pattern: '^https://[^/]+$',
+      description:
+        'URL at which other replicas reach `internal.listen`; defaults to its address, or to the first address of this ' +
+        'machine if it listens on all',
     }),
   ),
 });
@@ -160,6 +199,7 @@ export const platformConfigSchema = Type.Object({
   database: databaseSchema,
   tls: tlsSchema,
   metrics: metricsSchema,
+  internal: internalSchema,
   shutdown: shutdownSchema,
   log: logSchema,
   owner: ownerSchema,

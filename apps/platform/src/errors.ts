@@ -23,10 +23,15 @@ export const startErrors = defineErrors({
     'object_store.key_service.kind is vault-transit, but object_store.key_service.vault.{name} is not set',
   ],
   BACKUP_UNKNOWN: [400, 'the backup {path} was made by a newer svc'],
-  BACKUP_NEEDS_SQLITE: [
-    400,
-    'backup and restore work on SQLite in the data folder; with database.url use pg_dump first and then copy the blobs',
+  DATABASE_NOT_MOVED: [
+    409,
+    'database.url (SVC_DATABASE_URL) names an empty database, but {path} holds an installation in SQLite; move it with svc migrate sqlite-to-postgres, or begin a new installation in an empty data folder with --data DIR',
   ],
+  DATABASE_MOVED_ELSEWHERE: [
+    409,
+    'database.url (SVC_DATABASE_URL) names an empty database, but the installation of {path} was moved to another one; correct database.url, or begin a new installation in an empty data folder with --data DIR',
+  ],
+  MOVE_NEEDS_URL: [400, 'set database.url (SVC_DATABASE_URL) to the empty PostgreSQL database to move to'],
   HTTPS_REQUIRED: [403, 'Plain HTTP is off on this platform; use {url}'],
   INVALID_LIMIT: [
     400,

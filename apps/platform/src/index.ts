@@ -3,6 +3,7 @@ export {
   createPasswordLink,
   listQuotas,
   resetPassword,
+  rotateInternalAuthority,
   rotateTokenKeys,
   setDomainBlocked,
   setQuota,
@@ -16,6 +17,7 @@ export {
   type ChainReport as AuditChainReport,
 } from '@svc/accounts';
 export { platformConfigSchema, type PlatformConfig } from './config.ts';
+export { moveToPostgres } from './database-move.ts';
 export { loadPlatformConfig } from './load-config.ts';
 export { dataFolderPaths } from './data-folder.ts';
 export { renderConfigurationReference } from './configuration-reference.ts';

@@ -10,6 +10,8 @@ export type ListenFlag =
   | '--s3-port'
   | '--s3-https-port'
   | 'metrics.port'
+  | 'internal.listen'
+  | 'sandboxes.ssh.port'
   | 'object_store.custom_domains.http_port'
   | 'object_store.custom_domains.https_port';
 
@@ -21,7 +23,7 @@ export interface ListenAddress {
 }
 
 /** Opens the listener. The error is one line that names the flag to change. */
-export async function listenOn(listener: Listener, address: ListenAddress): Promise<number> {
+export async function listenOn(listener: Pick<Listener, 'listen'>, address: ListenAddress): Promise<number> {
   try {
     return await listener.listen(address.port, address.host);
   } catch (cause) {

@@ -1,4 +1,6 @@
+import { isAppError } from '@svc/errors';
 import { loadConfig, type Environment, type FlagValue, type LoadedConfig } from '@svc/config';
+import { parsePostgresUrl } from '@svc/sql';
 import { hostClashes } from './host-clashes.ts';
 import { type PlatformConfig, platformConfigSchema } from './config.ts';
 
@@ -33,5 +35,16 @@ function checkTogether(config: PlatformConfig): { path: string; message: string 
     faults.push({ path: 'port', message: ', https_port, s3_port, s3_https_port and metrics.port must differ' });
   }
   if (config.services.length === 0) faults.push({ path: 'services', message: 'must name at least one service' });
-  return [...faults, ...hostClashes(config)];
+  return [...faults, ...databaseFaults(config), ...hostClashes(config)];
+}
+
+function databaseFaults({ database: { url } }: PlatformConfig): { path: string; message: string }[] {
+  if (url === undefined) return [];
+  try {
+    parsePostgresUrl(url);
+    return [];
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return [{ path: 'database.url', message: `is not usable: ${String(error.details?.['reason'])}` }];
+  }
 }

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { X509Certificate } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { replaceFile } from '@svc/runtime';
-import type { CertificateRequest } from './certificates-main.ts';
-import type { PemPair } from './x509.ts';
+import { makeCertificates } from './make-certificates.ts';
+import type { PemPair } from '@svc/certificates';
 
 export interface TlsMaterial {
   key: string;
@@ -16,50 +14,48 @@ export interface TlsMaterial {
   ca: string;
 }
 
+/** Keeps the authority for all replicas. */
+export interface AuthorityStore {
+  /** Returns the authority; if there is none, stores the created one, unless another replica was faster. */
+  ensure(create: () => Promise<PemPair>): Promise<PemPair>;
+}
+
+const NAME = 'svc local authority';
 const RENEW_BEFORE_MS = 30 * 24 * 3600_000;
 
 /**
  * A certificate authority for this installation only, created on the first start, for names that no public authority
- * certifies: localhost with its addresses, and `extraNames`, where a `*.` prefix covers all names directly below. Its
- * key never leaves the data folder.
+ * certifies: localhost with its addresses, and `extraNames`, where a `*.` prefix covers all names directly below. All
+ * replicas share it; the folder has this replica's certificate. An authority of an earlier version in the folder is
+ * taken over.
  */
 export async function ensureLocalCertificate(
   folder: string,
   extraNames: readonly string[],
   now: Date,
+  store: AuthorityStore,
 ): Promise<TlsMaterial> {
   const files = { ca: 'ca.crt', caKey: 'ca.key', cert: 'server.crt', key: 'server.key' };
   const path = (name: keyof typeof files): string => join(folder, files[name]);
   const certified = extraNames.filter((name) => !['0.0.0.0', '::'].includes(name));
   const names = [...new Set(['localhost', '*.localhost', '127.0.0.1', '::1', ...certified])];
-  if (existsSync(path('cert')) && existsSync(path('key')) && existsSync(path('ca'))) {
+  const make = (authority: PemPair | { name: string }) =>
+    makeCertificates({ authority, certificate: { names }, now: now.toISOString() });
+  const authority = await store.ensure(async () => {
+    if (!existsSync(path('ca')) || !existsSync(path('caKey'))) return (await make({ name: NAME })).authority;
+    return { cert: readFileSync(path('ca'), 'utf8'), key: readFileSync(path('caKey'), 'utf8') };
+  });
+  const isIssuer = existsSync(path('ca')) && readFileSync(path('ca'), 'utf8') === authority.cert;
+  if (isIssuer && existsSync(path('cert')) && existsSync(path('key'))) {
     const cert = readFileSync(path('cert'), 'utf8');
-    if (isUsable(cert, names, now)) {
-      return { cert, key: readFileSync(path('key'), 'utf8'), ca: readFileSync(path('ca'), 'utf8') };
-    }
+    if (isUsable(cert, names, now)) return { cert, key: readFileSync(path('key'), 'utf8'), ca: authority.cert };
   }
-  const hasAuthority = existsSync(path('ca')) && existsSync(path('caKey'));
-  const existing = hasAuthority
-    ? { authority: { cert: readFileSync(path('ca'), 'utf8'), key: readFileSync(path('caKey'), 'utf8') } }
-    : {};
-  const { authority, server } = await makeCertificates({ ...existing, names, now: now.toISOString() });
-  if (!hasAuthority) {
-    await replaceFile(path('caKey'), authority.key);
-    await replaceFile(path('ca'), authority.cert);
-  }
+  const { certificate: server } = await make(authority);
+  await rm(path('cert'), { force: true }); // never beside the authority of another one
+  await replaceFile(path('ca'), authority.cert);
   await replaceFile(path('key'), server.key);
   await replaceFile(path('cert'), server.cert);
   return { ...server, ca: authority.cert };
-}
-
-async function makeCertificates(request: CertificateRequest): Promise<{ authority: PemPair; server: PemPair }> {
-  const script = fileURLToPath(new URL('./certificates-main.ts', import.meta.url));
-  const child = spawn(process.execPath, [script], { timeout: 30_000, stdio: ['pipe', 'pipe', 'pipe'] });
-  child.stdin.on('error', () => undefined); // it ended early; standard error has the reason
-  child.stdin.end(JSON.stringify(request));
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  if (output === '') throw new Error(`the local certificate could not be created: ${errors}`);
-  return JSON.parse(output) as { authority: PemPair; server: PemPair }; // written by certificates-main.ts
 }
 
 function isUsable(pem: string, names: readonly string[], now: Date): boolean {

@@ -10,7 +10,7 @@ import {
   type ClustersState,
 } from '@svc/clusters';
 import type { HelperBinaries } from '@svc/helper-binary';
-import type { ClientOfRequest, ServiceModule } from '@svc/http';
+import type { ClientOfRequest, Forwarding, ServiceModule } from '@svc/http';
 import {
   createAcmeAuthority,
   createDisabledObjectStoreModule,
@@ -26,13 +26,14 @@ import {
   type ObjectStoreModule,
 } from '@svc/object-store';
 import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
-import type { Installation, ReplicaRegistry } from '@svc/replicas';
-import { systemClock, type DiskSpace } from '@svc/runtime';
+import type { Installation, ReplicaRegistry, SealedSecrets } from '@svc/replicas';
+import { systemClock, type Clock, type DiskSpace } from '@svc/runtime';
 import {
   createDisabledSandboxesModule,
   createSandboxesModule,
   type SandboxesState,
   type SandboxNodes,
+  type SshPart,
 } from '@svc/sandboxes';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
@@ -44,13 +45,14 @@ import { createKeyRing, type PlatformKeys } from './keys.ts';
 import { BLOBS_FOLDER, openMetadata } from './object-store/open-store.ts';
 import { DEPLOY_FOLDER } from './project-folders.ts';
 import type { ServiceName } from './service-names.ts';
+import { loadPreviewKey, loadSshHostKey } from './shared-secrets.ts';
 import { VERSION } from './version.ts';
 
 /** The services, in the order in which they start. */
 export interface ServiceModules {
   clusters: ServiceModule<ClustersState>;
   objectStore: ObjectStoreModule | DisabledObjectStoreModule;
-  sandboxes: ServiceModule<SandboxesState>;
+  sandboxes: ServiceModule<SandboxesState> & SshPart;
 }
 
 export interface ServiceModulesDeps {
@@ -62,9 +64,11 @@ export interface ServiceModulesDeps {
   replica: ReplicaRegistry;
   installation: Installation;
   keys: PlatformKeys;
+  secrets: SealedSecrets;
   access: Access;
   audit: AuditLog;
   rights: HeldRights;
+  forwarding: Forwarding;
   clientOf: ClientOfRequest;
   directory: WorkspaceDirectory;
   quotaLimits: QuotaLimits;
@@ -103,6 +107,7 @@ function createClusters(deps: ServiceModulesDeps): Promise<ClustersModule> {
     access,
     audit,
     rights,
+    forwarding: deps.forwarding,
     clientOf,
     quotaLimits,
     endpoints: {
@@ -151,11 +156,16 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
     config: config.object_store,
     log,
     metrics,
-    clock: systemClock,
+    clock: createSharedClock(deps.replica),
     random: randomBytes,
     s3Endpoint: () => endpoints.s3Endpoint,
     baseUrl: () => endpoints.url,
   });
+}
+
+/** The database's time, which all replicas compare leases and grace periods by, whatever their own clocks show. */
+function createSharedClock(replica: ReplicaRegistry): Clock {
+  return { ...systemClock, now: () => new Date(replica.nowMs()), nowMs: () => replica.nowMs() };
 }
 
 /** Null if no authority is configured: TLS is then terminated in front of the platform. */
@@ -170,7 +180,7 @@ function createCertificateAuthority(
   return createAcmeAuthority({ directoryUrl, ca, email, metadata, secrets, clock: systemClock });
 }
 
-function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<SandboxesState>> {
+function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<SandboxesState> & SshPart> {
   const { config, log, metrics, access, audit, rights, folder, databases, endpoints, clientOf, quotaLimits } = deps;
   return createSandboxesModule({
     database: databases.main,
@@ -183,11 +193,17 @@ function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<Sandbo
     config: config.sandboxes,
     dataFolder: folder.path,
     helperBinaries: deps.helperBinaries,
+    forwarding: deps.forwarding,
     clientOf,
     publicUrl: () => endpoints.url,
+    secureUrl: () => endpoints.secureUrl,
     node: deps.replica.id,
     nodes: createNodes(deps.replica),
+    replicas: () => deps.replica.liveCount,
     installationId: deps.installation.id,
+    keyWrapper: deps.keys.local,
+    previewKey: () => loadPreviewKey(deps.secrets, folder),
+    sshHostKey: (create) => loadSshHostKey(deps.secrets, create),
     disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
   });
 }

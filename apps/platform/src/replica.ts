@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { masterKeyId } from '@svc/keys';
 import {
   createInstallationStore,
@@ -7,9 +8,10 @@ import {
   type Installation,
   type InstallationStore,
 } from '@svc/replicas';
-import type { Database } from '@svc/sql';
+import { assertCompatible, type Database } from '@svc/sql';
 import type { Logger } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
+import { mainMigrations, newestMigration } from './databases.ts';
 import { loadOrCreateReplicaId, type DataFolder } from './data-folder.ts';
 import { masterKeySource, openKeys, type PlatformKeys } from './keys.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -37,11 +39,14 @@ export interface Membership {
  */
 export async function joinInstallation(deps: JoinDeps): Promise<Membership> {
   const { config, database, folder, log, lifecycle, onTaken } = deps;
-  const self = { id: loadOrCreateReplicaId(folder.path), bootId: randomUUID(), place: folder.place, url: null };
+  const own = { id: loadOrCreateReplicaId(folder.path), bootId: randomUUID(), place: folder.place, url: null };
+  const self = { ...own, host: hostname(), version: VERSION, newestMigration: newestMigration() };
   const store = createReplicaStore(database);
-  const replica = new ReplicaRegistry({ store, self: { ...self, version: VERSION }, onTaken, log });
+  const replica = new ReplicaRegistry({ store, self, onTaken, log });
   await replica.claim();
   lifecycle.own('replica', () => replica.close());
+  // A newer replica that contracts the schema looks for older ones first: it sees this one, or this one sees its schema.
+  await assertCompatible(database, mainMigrations(database.dialect));
   const source = masterKeySource(config, folder);
   const keys = await openKeys(config, source);
   const installation = openInstallation(database);

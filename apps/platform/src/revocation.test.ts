@@ -4,6 +4,7 @@ import {
   fetchCookie,
   done,
   newMember,
+  newSandboxToken,
   newServiceAccount,
   newTeam,
   newToken,
@@ -20,6 +21,8 @@ interface Scenario {
   readonly name: string;
   /** `workspace`: the credential stays valid but loses access to its workspace. */
   readonly ends: 'credential' | 'workspace';
+  /** A workspace with sandboxes is not deleted. */
+  readonly isEmpty?: true;
   prepare(): Promise<{ caller: Caller; take: () => Promise<unknown> }>;
 }
 
@@ -143,6 +146,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: 'a service account, whose workspace was deleted',
     ends: 'workspace',
+    isEmpty: true,
     prepare: async () => {
       const { workspace } = await newTeam(platform, owner);
       const caller = await newServiceAccount(platform, owner, workspace);
@@ -152,6 +156,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: 'the owner, whose workspace was deleted',
     ends: 'workspace',
+    isEmpty: true,
     prepare: async () => {
       const { workspace } = await newTeam(platform, owner);
       const caller = { ...owner, workspace };
@@ -229,10 +234,17 @@ const isHeld = ({ scope, unheld }: Route): boolean => scope !== 'public' && unhe
 /** Team routes are decided behind the guard, by the team in the path: short responses, which never stream. */
 const isOfTeam = ({ url }: Route): boolean => url.startsWith('/api/v1/teams/:uuid');
 
-async function openAll({ ends }: Scenario, caller: Caller): Promise<OpenRequest[]> {
+async function openAll({ ends, isEmpty }: Scenario, caller: Caller): Promise<OpenRequest[]> {
   const routes = platform.routes.filter((route) => isHeld(route) && !isOfTeam(route));
   const wanted = ends === 'workspace' ? routes.filter(({ scope }) => scope === 'workspace') : routes;
-  return Promise.all(wanted.map((route) => platform.open(route, pathOf(route, caller), caller.headers)));
+  const capability = isEmpty === true ? null : await newSandboxToken(platform, caller);
+  return Promise.all(
+    wanted
+      .map((route) => ({ route, headers: route.byCapability ? capability : caller.headers }))
+      .flatMap(({ route, headers }) =>
+        headers === null ? [] : [platform.open(route, pathOf(route, caller), headers)],
+      ),
+  );
 }
 
 describe('what is open, on every route of the platform', () => {

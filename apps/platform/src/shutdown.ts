@@ -6,6 +6,8 @@ import type { PlatformConfig } from './config.ts';
 /** Time for modules and databases to close after the listeners. */
 const CLOSING_MS = 5_500;
 
+type Closable = Pick<Listener, 'announceClose' | 'close'>;
+
 export interface ShutdownTimes {
   /** How long requests are still served while readiness already fails, so that proxies stop sending new ones. */
   lameDuckMs: number;
@@ -42,7 +44,7 @@ export class Shutdown {
   readonly #log: Logger;
   readonly #times: ShutdownTimes;
   readonly #wait: (delayMs: number) => Promise<unknown>;
-  readonly #listeners: { listener: Listener; graceMs: number }[] = [];
+  readonly #listeners: { listener: Closable; graceMs: number }[] = [];
   #isServing = false;
   #isDraining = false;
 
@@ -63,7 +65,7 @@ export class Shutdown {
   }
 
   /** `upgrades`: the listener has connections that are told to reconnect elsewhere. */
-  add(listener: Listener, { upgrades }: { upgrades: boolean }): void {
+  add(listener: Closable, { upgrades }: { upgrades: boolean }): void {
     this.#listeners.push({ listener, graceMs: upgrades ? this.#times.upgradedMs : this.#times.drainMs });
   }
 

@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs';
 import type { HelperBinaries } from '@svc/helper-binary';
+import { refuseHops } from '@svc/forward';
 import { createListener, createMetricsHandler, type Listener, type ListenerOptions } from '@svc/http';
+import type { SealedSecrets } from '@svc/replicas';
 import type { Logger } from '@svc/telemetry';
 import { compose, type Composition } from './compose.ts';
 import type { PlatformConfig } from './config.ts';
 import { createConsoleHandler } from './console/console-handler.ts';
+import { advertisedUrl, createInternal, internalAddress } from './forwarding.ts';
 import { readServiceStates, type PlatformStatus } from './http/status-routes.ts';
 import { createRequestHandler } from './http/request-handler.ts';
 import { hstsSeconds, redirectToTls } from './http/require-tls.ts';
 import { assertPortsFree, listenOn, type ListenAddress, type ListenFlag } from './listen.ts';
 import { ensureLocalCertificate } from './local-authority.ts';
 import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
+import { createAuthorityStore } from './shared-secrets.ts';
 import { VERSION } from './version.ts';
 
 export interface StartOptions {
@@ -105,6 +109,9 @@ async function startComposition(options: StartOptions, composition: Composition)
   };
 }
 
+/** Listeners whose connections are told to reconnect elsewhere. */
+const UPGRADING: ReadonlySet<ListenFlag> = new Set(['--port', '--https-port', 'internal.listen', 'sandboxes.ssh.port']);
+
 async function openListeners(options: StartOptions, composition: Composition): Promise<void> {
   const { config, log } = options;
   const { shutdown, folder, upgrades, clientOf, app, endpoints } = composition;
@@ -117,24 +124,26 @@ async function openListeners(options: StartOptions, composition: Composition): P
   const modules = Object.values(composition.modules);
   const hsts = { seconds: hstsSeconds(config), clientOf };
   const handler = createRequestHandler(app, console, modules, hsts);
-  const onSlowBody: ListenerOptions['onSlowBody'] = ({ request }) => {
+  const onSlowBody: NonNullable<ListenerOptions['onSlowBody']> = ({ request }) => {
     if (!modules.some(({ allowsSlowBody }) => allowsSlowBody(request))) request.destroy();
   };
-  const open = async (listener: Listener, port: number, flag: ListenFlag, host = config.host) => {
+  const open: OpenListener = async (listener, port, flag, host = config.host) => {
     const opened = await listenOn(listener, { port, host, flag });
-    shutdown.add(listener, { upgrades: flag === '--port' || flag === '--https-port' });
+    shutdown.add(listener, { upgrades: UPGRADING.has(flag) });
     return opened;
   };
   const onClosing = async (): Promise<void> => {
     await Promise.all([upgrades.drain(), ...modules.map((module) => module.drain())]);
   };
-  const served: ListenerOptions = { handler, onUpgrade: upgrades.dispatch, onSlowBody, onClosing };
+  const shared = { onUpgrade: upgrades.dispatch, onSlowBody, onClosing };
+  const served: ListenerOptions = refuseHops({ handler, ...shared });
   const plain = config.http === 'serve' ? served : { handler: redirectToTls(handler, () => endpoints.url) };
   const http = config.http === 'off' ? 0 : await open(createListener(plain), config.port, '--port');
-  const { ca, ...tls } = await tlsMaterial(config, folder.tlsFolder);
+  const { ca, ...tls } = await tlsMaterial(config, folder.tlsFolder, composition.secrets);
   endpoints.certifiedBy(ca);
   const https = await open(createListener({ ...served, tls }), config.https_port, '--https-port');
   await openMetrics(options, composition, open);
+  await openInternal(options, composition, shared, open);
   const { s3, sites } = composition.modules.objectStore;
   const openS3 = async (port: number | undefined, flag: ListenFlag, more: Pick<ListenerOptions, 'tls'>) =>
     s3 === null || port === undefined
@@ -151,6 +160,9 @@ async function openListeners(options: StartOptions, composition: Composition): P
   };
   await openSite('http', siteHttp);
   await openSite('https', siteHttps);
+  const { ssh } = composition.modules.sandboxes;
+  const { port: sshPort } = config.sandboxes.ssh;
+  if (ssh !== null && sshPort !== undefined) await open(ssh, sshPort, 'sandboxes.ssh.port');
   endpoints.opened({ http, https, s3: s3Port, s3Https });
 }
 
@@ -158,6 +170,7 @@ async function openListeners(options: StartOptions, composition: Composition): P
 function addressesOf(config: PlatformConfig, { modules }: Composition): ListenAddress[] {
   const { host, metrics } = config;
   const { s3, sites } = modules.objectStore;
+  const internal = internalAddress(config);
   const { http_port: siteHttp, https_port: siteHttps } = config.object_store.custom_domains;
   const ports: [ListenFlag, number | undefined][] = [
     ['--port', config.http === 'off' ? undefined : config.port],
@@ -166,14 +179,21 @@ function addressesOf(config: PlatformConfig, { modules }: Composition): ListenAd
     ['--s3-https-port', s3 === null ? undefined : config.s3_https_port],
     ['object_store.custom_domains.http_port', sites === null ? undefined : siteHttp],
     ['object_store.custom_domains.https_port', sites === null ? undefined : siteHttps],
+    ['sandboxes.ssh.port', modules.sandboxes.ssh === null ? undefined : config.sandboxes.ssh.port],
   ];
   return [
     ...ports.flatMap(([flag, port]) => (port === undefined ? [] : [{ flag, port, host }])),
     ...(metrics.port === undefined ? [] : [{ flag: 'metrics.port' as const, port: metrics.port, host: metrics.host }]),
+    ...(internal === null ? [] : [{ flag: 'internal.listen' as const, ...internal }]),
   ];
 }
 
-type OpenListener = (listener: Listener, port: number, flag: ListenFlag, host: string) => Promise<number>;
+type OpenListener = (
+  listener: Pick<Listener, 'announceClose' | 'close' | 'listen'>,
+  port: number,
+  flag: ListenFlag,
+  host?: string,
+) => Promise<number>;
 
 /** A metrics-only listener, if configured. */
 async function openMetrics({ config, log }: StartOptions, composition: Composition, open: OpenListener): Promise<void> {
@@ -183,10 +203,36 @@ async function openMetrics({ config, log }: StartOptions, composition: Compositi
   log.info({ host, port: await open(createListener({ handler }), port, 'metrics.port', host) }, 'metrics are served');
 }
 
+/** The listener for other replicas, if there may be any. They find its URL in the row of this replica. */
+async function openInternal(
+  { config, log }: StartOptions,
+  { internal, modules, app, replica }: Composition,
+  served: Pick<Required<ListenerOptions>, 'onUpgrade' | 'onSlowBody' | 'onClosing'>,
+  open: OpenListener,
+): Promise<void> {
+  const address = internalAddress(config);
+  if (internal === null || address === null) return;
+  const { clusters, sandboxes } = modules;
+  const handler: ListenerOptions['handler'] = (request, response) => {
+    if (clusters.handleHost(request, response) || sandboxes.handleHost(request, response)) return;
+    app.routing(request, response);
+  };
+  const port = await open(
+    createInternal(internal, { ...served, handler }),
+    address.port,
+    'internal.listen',
+    address.host,
+  );
+  const url = advertisedUrl(config, { ...address, port });
+  await replica.advertise(url);
+  log.info({ url }, 'other replicas reach this one');
+}
+
 /** The operator's certificate, else one from the local authority. */
 async function tlsMaterial(
   config: PlatformConfig,
   folder: string,
+  secrets: SealedSecrets,
 ): Promise<{ key: string; cert: string; ca: string | null }> {
   const { cert_file: certFile, key_file: keyFile } = config.tls;
   if (certFile !== undefined && keyFile !== undefined) {
@@ -199,5 +245,5 @@ async function tlsMaterial(
   if (config.s3_https_port !== undefined) {
     names.push(...config.object_store.domains.flatMap((domain) => [domain, `*.${domain}`]));
   }
-  return ensureLocalCertificate(folder, names, new Date());
+  return ensureLocalCertificate(folder, names, new Date(), createAuthorityStore(secrets));
 }

@@ -13,8 +13,9 @@ import {
   type MetadataStore,
 } from '@svc/object-store';
 import { BackgroundLoop, replaceFile, syncFolder } from '@svc/runtime';
+import { copyToSqlite } from '@svc/sql';
 import type { PlatformConfig } from '../config.ts';
-import { startErrors } from '../errors.ts';
+import { migrateFile } from '../databases.ts';
 import { VERSION } from '../version.ts';
 import {
   backupLayout,
@@ -44,12 +45,12 @@ export interface BackupRequest {
 }
 
 /**
- * Takes one consistent snapshot of everything in the data folder except sandboxes, whether or not the platform runs.
- * Holds the trash until the blobs are copied; copies each database in one read transaction, the object store's first,
- * then the blobs that its rows need. Blobs never change, so only new ones are copied.
+ * Takes one consistent snapshot of the database and of everything in the data folder except sandboxes, whether or not
+ * the platform runs. Holds the trash until the blobs are copied; copies each database in one read transaction, the object
+ * store's first, then the blobs that its rows need. Blobs never change, so only new ones are copied. PostgreSQL is
+ * written to the same SQLite files: every backup can be restored on either database.
  */
 export async function backUp(config: PlatformConfig, request: BackupRequest): Promise<BackupReport> {
-  if (config.database.url !== undefined) throw startErrors.BACKUP_NEEDS_SQLITE();
   const layout = backupLayout(request.target);
   await makeFolder(layout.snapshotsFolder);
   const store = await openObjectStore(config);
@@ -100,8 +101,7 @@ async function takeSnapshot(config: PlatformConfig, store: OpenedStore, job: Sna
   const into = join(job.layout.snapshotsFolder, job.snapshot);
   await makeFolder(into);
   const objects = join(into, OBJECTS_SNAPSHOT);
-  snapshotSqlite(join(folder.objectsFolder, OBJECTS_DATABASE), objects);
-  snapshotSqlite(folder.databaseFile, join(into, PLATFORM_SNAPSHOT));
+  await snapshotDatabases(store, { objects, platform: join(into, PLATFORM_SNAPSHOT) });
   for (const name of [OBJECTS_SNAPSHOT, PLATFORM_SNAPSHOT]) await syncFile(join(into, name));
   await copyFolder(folder.keysFolder, join(into, 'keys'));
   await copyFolder(folder.tlsFolder, join(into, 'tls'));
@@ -123,6 +123,20 @@ async function takeSnapshot(config: PlatformConfig, store: OpenedStore, job: Sna
   } finally {
     await rows.close();
   }
+}
+
+async function snapshotDatabases(
+  { database, folder }: OpenedStore,
+  { objects, platform }: { objects: string; platform: string },
+): Promise<void> {
+  if (database === null) {
+    snapshotSqlite(join(folder.objectsFolder, OBJECTS_DATABASE), objects);
+    snapshotSqlite(folder.databaseFile, platform);
+    return;
+  }
+  await migrateFile(objects, 'objects');
+  await migrateFile(platform, 'platform');
+  await copyToSqlite(database, [objects, platform]);
 }
 
 async function prune(layout: BackupLayout, target: BlobStore, keep: number) {

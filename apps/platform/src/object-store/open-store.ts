@@ -11,15 +11,18 @@ import {
   type MetadataStore,
 } from '@svc/object-store';
 import { systemClock } from '@svc/runtime';
-import { openDatabase, type Database } from '@svc/sql';
+import type { Database } from '@svc/sql';
 import type { PlatformConfig } from '../config.ts';
 import { dataFolderPaths, openDataFolder, type DataFolderPaths } from '../data-folder.ts';
+import { assertFileNotNewer, assertFilesNotMoved, openDatabasesForCommand, postgresLocation } from '../databases.ts';
 import { startErrors } from '../errors.ts';
 
 /** The metadata of a store, for work that needs no blobs and no engine settings. */
 export interface OpenedMetadata {
   folder: DataFolderPaths;
   metadata: MetadataStore;
+  /** The platform's database if it is PostgreSQL, which has the store's tables too; null with SQLite. */
+  database: Database<unknown> | null;
   /** True if a platform is using the folder: its current writes may be seen incomplete. */
   running: boolean;
   close(): Promise<void>;
@@ -64,13 +67,13 @@ export async function openStoreMetadata(config: PlatformConfig): Promise<OpenedM
   if (!existsSync(folder.objectsFolder)) throw startErrors.NO_PLATFORM_THERE({ details: { path: folder.path } });
   const release = tryLock(folder.path);
   try {
-    const { metadata, closeDatabase } = await openDatabaseAndMetadata(config, folder);
+    const { metadata, database, closeDatabase } = await openDatabaseAndMetadata(config, folder);
     const close = async (): Promise<void> => {
       await metadata.close();
       await closeDatabase();
       release?.();
     };
-    return { folder, metadata, running: release === null, close };
+    return { folder, metadata, database, running: release === null, close };
   } catch (error) {
     release?.();
     throw error;
@@ -90,11 +93,14 @@ function tryLock(path: string): (() => void) | null {
 async function openDatabaseAndMetadata(
   config: PlatformConfig,
   folder: DataFolderPaths,
-): Promise<{ metadata: MetadataStore; closeDatabase: () => Promise<void> }> {
-  const { url, max_connections: maxConnections } = config.database;
-  if (url === undefined) return { metadata: await openMetadata(null, folder), closeDatabase: async () => undefined };
-  const database = openDatabase<unknown>({ url, maxConnections });
-  return { metadata: await openMetadata(database, folder), closeDatabase: () => database.close() };
+): Promise<{ metadata: MetadataStore; database: Database<unknown> | null; closeDatabase: () => Promise<void> }> {
+  if (postgresLocation(config) === null) {
+    assertFilesNotMoved(folder);
+    await assertFileNotNewer(join(folder.objectsFolder, OBJECTS_DATABASE));
+    return { metadata: await openMetadata(null, folder), database: null, closeDatabase: async () => undefined };
+  }
+  const { main: database } = await openDatabasesForCommand(config, folder);
+  return { metadata: await openMetadata(database, folder), database, closeDatabase: () => database.close() };
 }
 
 /** Opens the store's own file, or its tables in the platform's PostgreSQL database. */

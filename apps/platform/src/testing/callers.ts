@@ -1,4 +1,4 @@
-import { createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createSign, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HeldPlatform } from './held-platform.ts';
@@ -96,6 +96,44 @@ export async function newServiceAccount(
   const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt };
   const { id, token } = await done(platform, 'POST', path, owner.headers, { name: 'ci', scopes: ['admin'], ...expiry });
   return { path: `${path}/${String(id)}`, headers: bearer(token), workspace, team: null };
+}
+
+/** The headers that address a sandbox by its own token, which this caller received. No machine is behind it. */
+export async function newSandboxToken(platform: HeldPlatform, caller: Caller): Promise<Record<string, string>> {
+  const { databases, replica } = platform.composition;
+  const name = randomBytes(16)
+    .toString('hex')
+    .replaceAll(/[0189]/g, 'a')
+    .slice(0, 26);
+  const now = new Date().toISOString();
+  await databases.main.kysely
+    .withTables<{ sandbox: Record<string, string | number | null> }>()
+    .insertInto('sandbox')
+    .values({
+      id: `sbx_${name}`,
+      workspace_uuid: caller.workspace,
+      owner_id: 'none',
+      accountable_id: 'none',
+      node: replica.id,
+      driver: 'local',
+      name,
+      image: 'busybox',
+      status: 'running',
+      environment: '{}',
+      labels: '{}',
+      cpu_millis: 1000,
+      memory_mb: 64,
+      disk_mb: 64,
+      pids: 64,
+      network: 'none',
+      isolation: 'namespaces',
+      created_at: now,
+      last_activity_at: now,
+    })
+    .execute();
+  const scope = `workspace_uuid=${caller.workspace}${caller.team === null ? '' : `&team_uuid=${caller.team}`}`;
+  const found = await done(platform, 'GET', `/e2b/sandboxes/${name}?${scope}`, caller.headers);
+  return { 'e2b-sandbox-id': name, 'x-access-token': String(found['envdAccessToken']) };
 }
 
 /** A minimal OpenID Connect issuer on this machine: one key and its tokens. */

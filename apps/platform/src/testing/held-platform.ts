@@ -14,6 +14,8 @@ export interface Route {
   readonly url: string;
   readonly scope: 'public' | 'self' | 'workspace';
   readonly unheld: string | null;
+  /** Whether a capability, such as the token of a sandbox, takes the place of a credential. */
+  readonly byCapability: boolean;
 }
 
 export interface Answer {
@@ -60,9 +62,11 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
     helperBinaries: () => Promise.reject(new Error('no sandbox is started')),
     prepareApp: (app) => {
       app.addHook('onRoute', ({ method, url, config: route }) => {
+        const byCapability = route?.grantedEarlier !== undefined;
         const scope = route?.public === true ? 'public' : (route?.scope ?? 'workspace');
         for (const each of [method].flat()) {
-          if (each !== 'HEAD') routes.push({ method: each, url, scope, unheld: route?.unheld ?? null });
+          if (each === 'HEAD') continue;
+          routes.push({ method: each, url, scope, unheld: route?.unheld ?? null, byCapability });
         }
       });
       app.addHook('preParsing', async (request, reply) => {
