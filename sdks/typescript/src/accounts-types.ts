@@ -23,6 +23,34 @@ export interface Caller {
 /** Permissions of a service account in its workspace. */
 export type ServiceAccountScope = 'read' | 'write' | 'admin';
 
+/** A machine identity of one workspace, without its token. */
+export interface ServiceAccount {
+  id: string;
+  name: string;
+  scopes: ServiceAccountScope[];
+  /** ID of the user or service account that created it. */
+  created_by: string;
+  created_at: string;
+  /** Null if it never expires. */
+  expires_at: string | null;
+  /** Precise to one minute; null if never used. */
+  last_used_at: string | null;
+}
+
+/** A service account to create. */
+export interface NewServiceAccount {
+  name: string;
+  scopes: ServiceAccountScope[];
+  expires_at?: string | null;
+  /** `e2b`: a key that E2B clients accept. Defaults to `svc`. */
+  token_format?: 'svc' | 'e2b';
+}
+
+/** A new service account. The token itself is in this response only. */
+export interface CreatedServiceAccount extends ServiceAccount {
+  token: string;
+}
+
 /** Response of a sign-in. */
 export interface SignIn {
   access_token: string;

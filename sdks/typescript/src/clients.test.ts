@@ -52,6 +52,16 @@ describe('API clients', () => {
     ]);
   });
 
+  it('drain a node, and end the drain', async () => {
+    const { svc, calls } = recordingClient({});
+    await svc.nodes.drain('a/b');
+    await svc.nodes.undrain('c');
+    expect(calls.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /api/v1/admin/nodes/a%2Fb/drain',
+      'POST /api/v1/admin/nodes/c/undrain',
+    ]);
+  });
+
   it('move a workspace out of its team with an explicit null', async () => {
     const { svc, calls } = recordingClient({});
     await svc.workspaces.move({ workspaceUuid: 'w' }, null);

@@ -1,6 +1,8 @@
 import { AccountsClient } from './accounts.ts';
+import { NodesClient } from './nodes.ts';
 import { PlatformClient } from './platform.ts';
 import { QuotasClient } from './quotas.ts';
+import { ServiceAccountsClient } from './service-accounts.ts';
 import { TeamsClient } from './teams.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 import { WorkspacesClient } from './workspaces.ts';
@@ -12,8 +14,12 @@ export interface CoreClient {
   readonly accounts: AccountsClient;
   readonly teams: TeamsClient;
   readonly workspaces: WorkspacesClient;
+  /** Machine identities of workspaces. */
+  readonly serviceAccounts: ServiceAccountsClient;
   /** Limits set by the operator. */
   readonly quotas: QuotasClient;
+  /** Replicas and nodes, for the operator. */
+  readonly nodes: NodesClient;
   readonly platform: PlatformClient;
 }
 
@@ -25,7 +31,9 @@ export function createCoreClient(options: TransportOptions): CoreClient {
     accounts: new AccountsClient(transport),
     teams: new TeamsClient(transport),
     workspaces: new WorkspacesClient(transport),
+    serviceAccounts: new ServiceAccountsClient(transport),
     quotas: new QuotasClient(transport),
+    nodes: new NodesClient(transport),
     platform: new PlatformClient(transport),
   };
 }

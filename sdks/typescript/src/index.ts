@@ -6,6 +6,9 @@ export type {
   AuditOutcome,
   Caller,
   CreatedApiToken,
+  CreatedServiceAccount,
+  NewServiceAccount,
+  ServiceAccount,
   CreatedInvitation,
   Invitation,
   Member,
@@ -130,6 +133,16 @@ export type { UploadBody, UploadOptions } from './object-store/upload.ts';
 export type { Usage, UsagePoint, UsageQuery, UsageResolution } from './object-store/usage-types.ts';
 export { xhrSender, type XhrLike } from './object-store/xhr-sender.ts';
 export {
+  NodesClient,
+  type NodeDrain,
+  type NodeOverview,
+  type NodeReplica,
+  type NodeRoom,
+  type NodeSandboxes,
+  type NodeWork,
+  type PlatformNode,
+} from './nodes.ts';
+export {
   PlatformClient,
   type ClustersState,
   type ObjectStoreState,
@@ -140,6 +153,7 @@ export {
   type WorkspaceScope,
 } from './platform.ts';
 export type { EventOptions, EventPage } from './sandboxes/events.ts';
+export type { NoticeListener, SandboxNotice } from './sandboxes/notice.ts';
 export {
   CommandInterruptedError,
   type CommandResult,
@@ -154,10 +168,11 @@ export {
   type ReadOptions,
   type WriteOptions,
 } from './sandboxes/files.ts';
-export type { OutputListener } from './sandboxes/output-queue.ts';
+export type { OutputListener } from './sandboxes/v1-connection.ts';
 export { SandboxProcess, type ProcessOptions } from './sandboxes/process.ts';
 export { Sandbox, SandboxHandle } from './sandboxes/sandbox.ts';
 export type {
+  EgressRule,
   FileEntry,
   GuestSignIn,
   NewSandbox,
@@ -171,12 +186,17 @@ export type {
   SandboxQuery,
   SandboxStatus,
   SandboxUsage,
+  Secret,
   Snapshot,
+  SshInfo,
+  RunningProcess,
+  ProcessSignal,
   TerminalSession,
   UnpackedArchive,
   WrittenFile,
 } from './sandboxes/sandbox-types.ts';
 export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
+export { SecretsClient } from './sandboxes/secrets.ts';
 export { SnapshotsClient, type SnapshotQuery } from './sandboxes/snapshots.ts';
 export { Terminal, type ConnectionState, type TerminalEnd, type TerminalOptions } from './sandboxes/terminal.ts';
 export type { OutputChunk, ProcessExit } from './sandboxes/v1-connection.ts';

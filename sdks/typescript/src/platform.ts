@@ -61,6 +61,8 @@ export interface SandboxesState extends ServiceState {
   isolation_reason: string | null;
   /** Whether programs in sandboxes with the default isolation call the host's kernel. */
   shares_kernel: boolean | null;
+  /** What the driver lacks, such as `pause`, `snapshots` or `egress_allow`; empty while the service is disabled. */
+  missing_capabilities: string[];
   /** Prestarted sandboxes on the responding replica, per image in `sandboxes.warm_pool`. */
   warm_pool: WarmImage[];
 }

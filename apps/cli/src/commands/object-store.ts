@@ -78,7 +78,7 @@ export function registerObjectStoreCommand(program: Command): void {
       if (report.bad.length > 0) process.exitCode = 1;
     });
 
-  command('restore', 'Restore a backup into an empty data folder')
+  command('restore', 'Restore a backup into an empty data folder and database')
     .requiredOption('--from <dir>', 'Backup folder')
     .option('--snapshot <name>', 'Backup to restore (default the newest)')
     .action(async (flags: StoreFlags & { from: string; snapshot?: string }) => {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { registerSandboxCopy } from './sandbox/copy.ts';
 import { registerSandboxCreate } from './sandbox/create.ts';
+import { registerSandboxEgress } from './sandbox/egress.ts';
 import { registerSandboxEvents } from './sandbox/events.ts';
 import { registerSandboxExec } from './sandbox/exec.ts';
 import { registerSandboxFork } from './sandbox/fork.ts';
@@ -10,6 +11,7 @@ import { registerSandboxList } from './sandbox/list.ts';
 import { registerSandboxLogs } from './sandbox/logs.ts';
 import { registerSandboxPorts } from './sandbox/ports.ts';
 import { registerSandboxRemove } from './sandbox/remove.ts';
+import { registerSandboxRules } from './sandbox/rules.ts';
 import { registerSandboxShell } from './sandbox/shell.ts';
 import { registerSandboxSnapshot } from './sandbox/snapshot.ts';
 import { registerSandboxStates } from './sandbox/states.ts';
@@ -32,5 +34,7 @@ export function registerSandboxCommand(program: Command): void {
   registerSandboxFork(sandbox);
   registerSandboxEvents(sandbox);
   registerSandboxPorts(sandbox);
+  registerSandboxEgress(sandbox);
+  registerSandboxRules(sandbox);
   registerSandboxImages(sandbox);
 }

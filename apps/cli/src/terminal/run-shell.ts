@@ -37,6 +37,7 @@ export async function runShell(own: OwnTerminal, options: ShellOptions): Promise
     readOnly,
     takeover,
     signal: undefined,
+    onNotice: ({ message }) => own.note(`[${message}]`),
   });
   const session = remote.sessionId ?? 'new';
   let ending: Ending;

@@ -1,4 +1,5 @@
 import { createApiError, NetworkError, type ApiError } from '../errors.ts';
+import { OutputQueue } from '../output-queue.ts';
 import { connectSocket } from '../socket.ts';
 import { type SocketLike } from '../open-socket.ts';
 import { pause } from '../passing-failures.ts';
@@ -56,9 +57,8 @@ export class ClusterShell {
   #socket: SocketLike | null = null;
   /** True once the process ended or `close` was called; later messages are ignored. */
   #over = false;
-  #listener: ShellListener | null = null;
-  readonly #waiting: ShellOutput[] = [];
-  #showing = false;
+  readonly #queue = new OutputQueue<ShellOutput>((bytes) => this.#sendControl({ type: 'ack', bytes: bytes + 1 }));
+  #hasListener = false;
   #exit: { exitCode: number } | null = null;
   #signal: AbortSignal | undefined;
   #closed: (() => void) | null = null;
@@ -107,8 +107,15 @@ export class ClusterShell {
 
   /** Sets the output listener, which receives output from the beginning. There is one listener. */
   onData(listener: ShellListener): void {
-    this.#listener = listener;
-    void this.#show();
+    this.#hasListener = true;
+    this.#queue.listen(async (output) => {
+      try {
+        await listener(output);
+      } catch (error) {
+        this.#fail(error);
+        this.close();
+      }
+    });
   }
 
   /** Writes input. Resolves when there is room for more. Input after the end is dropped. */
@@ -149,8 +156,7 @@ export class ClusterShell {
 
   #receive(data: string | Uint8Array): void {
     if (typeof data !== 'string') {
-      this.#waiting.push({ stream: data[0] === STDERR ? 'stderr' : 'stdout', bytes: data.subarray(1) });
-      void this.#show();
+      this.#queue.push({ stream: data[0] === STDERR ? 'stderr' : 'stdout', bytes: data.subarray(1) });
       return;
     }
     const control = JSON.parse(data) as Record<string, unknown>; // each control message is an object
@@ -158,37 +164,17 @@ export class ClusterShell {
     else if (control['type'] === 'exit') {
       this.#over = true;
       this.#exit = { exitCode: Number(control['exit_code']) };
-      this.#settle();
+      void this.#settle(this.#exit);
     } else if (control['type'] === 'error') {
       this.#over = true;
       this.#fail(parseRefusal(control));
     }
   }
 
-  async #show(): Promise<void> {
-    if (this.#showing) return;
-    this.#showing = true;
-    for (let next = this.#next(); next !== null; next = this.#next()) {
-      try {
-        await this.#listener?.(next);
-      } catch (error) {
-        this.#fail(error);
-        this.close();
-      }
-      this.#sendControl({ type: 'ack', bytes: next.bytes.length + 1 });
-    }
-    this.#showing = false;
-    this.#settle();
-  }
-
   /** Settles `ended` after all output was delivered. */
-  #settle(): void {
-    const isShown = this.#listener === null || (this.#waiting.length === 0 && !this.#showing);
-    if (this.#exit !== null && isShown) this.#end.resolve(this.#exit);
-  }
-
-  #next(): ShellOutput | null {
-    return this.#listener === null ? null : (this.#waiting.shift() ?? null);
+  async #settle(exit: { exitCode: number }): Promise<void> {
+    if (this.#hasListener) await this.#queue.drained();
+    this.#end.resolve(exit);
   }
 
   #fail(error: unknown): void {

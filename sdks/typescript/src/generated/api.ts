@@ -1669,6 +1669,8 @@ export interface SandboxOperations {
         "started_at": string | null;
         "paused_at": string | null;
         "expires_at": string | null;
+        /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+        "on_expiry": "delete" | "pause" | "stop";
         /** RFC 3339, UTC, milliseconds */
         "last_activity_at": string;
         "labels": Record<string, string>;
@@ -1684,8 +1686,25 @@ export interface SandboxOperations {
         /** Whether its programs run directly on the host's kernel */
         "shares_kernel": boolean;
         "network": "none" | "egress";
-        /** Hosts that the sandbox can reach; null: all public addresses */
+        /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
+        /** Secrets that are added to requests outside of the sandbox */
+        "egress_rules": ({
+          /** Host name, such as api.example.com, or *.example.com for all names below it */
+          "host": string;
+          /** Header to set; instead of query */
+          "header"?: undefined | string;
+          /** Query parameter to set; instead of header */
+          "query"?: undefined | string;
+          /** Name of a secret of the workspace */
+          "secret": string;
+          /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+          "template"?: undefined | string;
+          /** Also sets it in requests over plain HTTP, which are refused otherwise */
+          "insecure"?: undefined | boolean;
+        })[];
+        /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+        "on_drain": "stop" | "snapshot";
         "image_progress": {
           /** resolving, downloading, unpacking, or building */
           "stage": string;
@@ -1727,12 +1746,31 @@ export interface SandboxOperations {
         "pids"?: undefined | number;
       };
       "network"?: undefined | "none" | "egress";
-      /** Allowed hosts, such as example.com, or *.example.com for all its subdomains; all other hosts are blocked */
+      /** Allowed hosts, such as example.com, or *.example.com for all its subdomains, and IPv4 addresses or ranges; all others are blocked. With *, other names resolve too, to addresses in the ranges */
       "egress_allow"?: undefined | (string)[];
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules"?: undefined | ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
       /** Defaults to the platform's sandboxes.isolation */
       "isolation"?: undefined | "default" | "namespaces" | "gvisor";
       "idle_timeout_seconds"?: undefined | number;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry"?: undefined | "delete" | "pause" | "stop";
       "max_lifetime_seconds"?: undefined | number;
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain"?: undefined | "stop" | "snapshot";
     };
     answer: {
       "id": string;
@@ -1751,6 +1789,8 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
       "labels": Record<string, string>;
@@ -1766,8 +1806,25 @@ export interface SandboxOperations {
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that the sandbox can reach; null: all public addresses */
+      /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain": "stop" | "snapshot";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -1808,6 +1865,8 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
       "labels": Record<string, string>;
@@ -1823,8 +1882,101 @@ export interface SandboxOperations {
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that the sandbox can reach; null: all public addresses */
+      /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain": "stop" | "snapshot";
+      "image_progress": {
+        /** resolving, downloading, unpacking, or building */
+        "stage": string;
+        /** Progress as a sentence for people */
+        "message": string;
+        "source": string;
+        "layers": number;
+        "layers_done": number;
+        /** Compressed bytes to download; 0 if nothing is downloaded */
+        "bytes": number;
+        "bytes_done": number;
+      } | null;
+    };
+  };
+  /** Change when a sandbox is deleted */
+  'PATCH /containers/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "expires_in_seconds": number | null;
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      "image": string;
+      "snapshot_id": string | null;
+      "status": "creating" | "running" | "stopped" | "error";
+      "state_reason": string | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "recoverable": boolean;
+      } | null;
+      /** RFC 3339, UTC, milliseconds */
+      "created_at": string;
+      "started_at": string | null;
+      "paused_at": string | null;
+      "expires_at": string | null;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry": "delete" | "pause" | "stop";
+      /** RFC 3339, UTC, milliseconds */
+      "last_activity_at": string;
+      "labels": Record<string, string>;
+      "environment": Record<string, string>;
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "driver": string;
+      "isolation": "namespaces" | "gvisor";
+      /** Whether its programs run directly on the host's kernel */
+      "shares_kernel": boolean;
+      "network": "none" | "egress";
+      /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
+      "egress_allow": (string)[] | null;
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain": "stop" | "snapshot";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -1852,6 +2004,172 @@ export interface SandboxOperations {
       "message": string;
     };
   };
+  /** Replace what a sandbox can reach, running or not; its open connections end */
+  'PUT /containers/{id}/egress': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "egress_allow": (string)[] | null;
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      "image": string;
+      "snapshot_id": string | null;
+      "status": "creating" | "running" | "stopped" | "error";
+      "state_reason": string | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "recoverable": boolean;
+      } | null;
+      /** RFC 3339, UTC, milliseconds */
+      "created_at": string;
+      "started_at": string | null;
+      "paused_at": string | null;
+      "expires_at": string | null;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry": "delete" | "pause" | "stop";
+      /** RFC 3339, UTC, milliseconds */
+      "last_activity_at": string;
+      "labels": Record<string, string>;
+      "environment": Record<string, string>;
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "driver": string;
+      "isolation": "namespaces" | "gvisor";
+      /** Whether its programs run directly on the host's kernel */
+      "shares_kernel": boolean;
+      "network": "none" | "egress";
+      /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
+      "egress_allow": (string)[] | null;
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain": "stop" | "snapshot";
+      "image_progress": {
+        /** resolving, downloading, unpacking, or building */
+        "stage": string;
+        /** Progress as a sentence for people */
+        "message": string;
+        "source": string;
+        "layers": number;
+        "layers_done": number;
+        /** Compressed bytes to download; 0 if nothing is downloaded */
+        "bytes": number;
+        "bytes_done": number;
+      } | null;
+    };
+  };
+  /** Replace the rules that add secrets to requests of a sandbox, also while it runs */
+  'PUT /containers/{id}/egress/rules': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      "image": string;
+      "snapshot_id": string | null;
+      "status": "creating" | "running" | "stopped" | "error";
+      "state_reason": string | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "recoverable": boolean;
+      } | null;
+      /** RFC 3339, UTC, milliseconds */
+      "created_at": string;
+      "started_at": string | null;
+      "paused_at": string | null;
+      "expires_at": string | null;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry": "delete" | "pause" | "stop";
+      /** RFC 3339, UTC, milliseconds */
+      "last_activity_at": string;
+      "labels": Record<string, string>;
+      "environment": Record<string, string>;
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "driver": string;
+      "isolation": "namespaces" | "gvisor";
+      /** Whether its programs run directly on the host's kernel */
+      "shares_kernel": boolean;
+      "network": "none" | "egress";
+      /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
+      "egress_allow": (string)[] | null;
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain": "stop" | "snapshot";
+      "image_progress": {
+        /** resolving, downloading, unpacking, or building */
+        "stage": string;
+        /** Progress as a sentence for people */
+        "message": string;
+        "source": string;
+        "layers": number;
+        "layers_done": number;
+        /** Compressed bytes to download; 0 if nothing is downloaded */
+        "bytes": number;
+        "bytes_done": number;
+      } | null;
+    };
+  };
   /** List or stream the events of a sandbox */
   'GET /containers/{id}/events': {
     query: {
@@ -1868,7 +2186,7 @@ export interface SandboxOperations {
         /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed";
         "at": string;
         "details": Record<string, unknown>;
       })[];
@@ -1888,7 +2206,7 @@ export interface SandboxOperations {
       "workdir"?: undefined | string;
       "cwd"?: undefined | string;
       "env"?: undefined | Record<string, string> | (string)[];
-      /** Sandboxes only have the user root */
+      /** User of the image, by name or number; root by default */
       "user"?: undefined | string;
       /** Standard input of the command; empty by default */
       "stdin"?: undefined | string;
@@ -2150,6 +2468,8 @@ export interface SandboxOperations {
         "started_at": string | null;
         "paused_at": string | null;
         "expires_at": string | null;
+        /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+        "on_expiry": "delete" | "pause" | "stop";
         /** RFC 3339, UTC, milliseconds */
         "last_activity_at": string;
         "labels": Record<string, string>;
@@ -2165,8 +2485,25 @@ export interface SandboxOperations {
         /** Whether its programs run directly on the host's kernel */
         "shares_kernel": boolean;
         "network": "none" | "egress";
-        /** Hosts that the sandbox can reach; null: all public addresses */
+        /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
+        /** Secrets that are added to requests outside of the sandbox */
+        "egress_rules": ({
+          /** Host name, such as api.example.com, or *.example.com for all names below it */
+          "host": string;
+          /** Header to set; instead of query */
+          "header"?: undefined | string;
+          /** Query parameter to set; instead of header */
+          "query"?: undefined | string;
+          /** Name of a secret of the workspace */
+          "secret": string;
+          /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+          "template"?: undefined | string;
+          /** Also sets it in requests over plain HTTP, which are refused otherwise */
+          "insecure"?: undefined | boolean;
+        })[];
+        /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+        "on_drain": "stop" | "snapshot";
         "image_progress": {
           /** resolving, downloading, unpacking, or building */
           "stage": string;
@@ -2244,6 +2581,8 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
       "labels": Record<string, string>;
@@ -2259,8 +2598,25 @@ export interface SandboxOperations {
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that the sandbox can reach; null: all public addresses */
+      /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain": "stop" | "snapshot";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2290,6 +2646,8 @@ export interface SandboxOperations {
         "expires_at": string;
       })[];
       "count": number;
+      /** Every port is open without a link, as E2B clients may ask for */
+      "public": boolean;
     };
   };
   /** Create a signed link to a port of the sandbox; anyone with the link can use it */
@@ -2313,7 +2671,7 @@ export interface SandboxOperations {
       "expires_at": string;
     };
   };
-  /** Revoke all port links of the sandbox and close their connections */
+  /** Revoke all port links of the sandbox, and public access to its ports, and close their connections */
   'DELETE /containers/{id}/ports': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2335,6 +2693,40 @@ export interface SandboxOperations {
     answer: {
       /** Revoked links */
       "revoked": number;
+    };
+  };
+  /** List running processes that were started through the API: commands, terminals, background processes */
+  'GET /containers/{id}/processes': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "processes": ({
+        "pid": number;
+        "tag": string | null;
+        "argv": (string)[];
+        "cwd": string;
+        /** Whether it runs on a terminal */
+        "tty": boolean;
+        "started_at": string;
+      })[];
+      "count": number;
+    };
+  };
+  /** Send a signal to a process and its children */
+  'POST /containers/{id}/processes/{pid}/signal': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "signal": "SIGHUP" | "SIGINT" | "SIGQUIT" | "SIGKILL" | "SIGTERM" | "SIGUSR1" | "SIGUSR2" | "SIGSTOP" | "SIGCONT";
+    };
+    answer: {
+      "pid": number;
+      "signal": string;
     };
   };
   /** Resume a paused sandbox; its processes continue where they stopped */
@@ -2361,6 +2753,8 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
       "labels": Record<string, string>;
@@ -2376,8 +2770,25 @@ export interface SandboxOperations {
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that the sandbox can reach; null: all public addresses */
+      /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain": "stop" | "snapshot";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2439,6 +2850,8 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
       "labels": Record<string, string>;
@@ -2454,8 +2867,25 @@ export interface SandboxOperations {
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that the sandbox can reach; null: all public addresses */
+      /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain": "stop" | "snapshot";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2494,6 +2924,8 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
+      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
       "labels": Record<string, string>;
@@ -2509,8 +2941,25 @@ export interface SandboxOperations {
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
       "network": "none" | "egress";
-      /** Hosts that the sandbox can reach; null: all public addresses */
+      /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** Secrets that are added to requests outside of the sandbox */
+      "egress_rules": ({
+        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        "host": string;
+        /** Header to set; instead of query */
+        "header"?: undefined | string;
+        /** Query parameter to set; instead of header */
+        "query"?: undefined | string;
+        /** Name of a secret of the workspace */
+        "secret": string;
+        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        "template"?: undefined | string;
+        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        "insecure"?: undefined | boolean;
+      })[];
+      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
+      "on_drain": "stop" | "snapshot";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2588,7 +3037,7 @@ export interface SandboxOperations {
         /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed";
         "at": string;
         "details": Record<string, unknown>;
       })[];
@@ -2632,6 +3081,89 @@ export interface SandboxOperations {
       "categories": Record<string, (string)[]>;
       "popular": (string)[];
       "count": number;
+    };
+  };
+  /** List secrets by name, without their values */
+  'GET /secrets': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "secrets": ({
+        "name": string;
+        /** Number of values that it has had */
+        "version": number;
+        "created_at": string;
+        "updated_at": string;
+      })[];
+      "count": number;
+    };
+  };
+  /** Create a secret */
+  'POST /secrets': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Letters, digits, _, . and -, beginning with a letter or _; at most 128 */
+      "name": string;
+      /** Printable ASCII, at most 8192 characters; never returned */
+      "value": string;
+    };
+    answer: {
+      "name": string;
+      /** Number of values that it has had */
+      "version": number;
+      "created_at": string;
+      "updated_at": string;
+    };
+  };
+  /** Get a secret, without its value */
+  'GET /secrets/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "name": string;
+      /** Number of values that it has had */
+      "version": number;
+      "created_at": string;
+      "updated_at": string;
+    };
+  };
+  /** Replace the value of a secret; requests get the new one within two seconds */
+  'PUT /secrets/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Printable ASCII, at most 8192 characters; never returned */
+      "value": string;
+    };
+    answer: {
+      "name": string;
+      /** Number of values that it has had */
+      "version": number;
+      "created_at": string;
+      "updated_at": string;
+    };
+  };
+  /** Delete a secret; it is added to no request after two seconds */
+  'DELETE /secrets/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "name": string;
+      "deleted": true;
     };
   };
   /** List snapshots, newest first */
@@ -2692,6 +3224,23 @@ export interface SandboxOperations {
       "id": string;
       "deleted": true;
       "message": string;
+    };
+  };
+  /** Show where sandboxes are reached over SSH */
+  'GET /ssh': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      /** Whether `sandboxes.ssh.port` is set */
+      "enabled": boolean;
+      "port": number | null;
+      /** Public host key, as in `known_hosts` */
+      "host_key": string | null;
+      /** SHA-256 fingerprint of the host key, as OpenSSH shows it */
+      "fingerprint": string | null;
     };
   };
 }

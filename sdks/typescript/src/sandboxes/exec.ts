@@ -2,6 +2,7 @@ import { UnexpectedAnswerError } from '../errors.ts';
 import type { CallOptions } from '../transport.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { CapturedOutput } from './captured-output.ts';
+import { parseNotice, type NoticeListener } from './notice.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
 import { readServerEvents } from './server-events.ts';
 
@@ -13,6 +14,8 @@ export interface RunOptions extends CallOptions {
   /** Absolute path; defaults to the home directory. */
   cwd?: string | undefined;
   env?: Readonly<Record<string, string>> | undefined;
+  /** A user of the image, by name or number; root by default. Not supported on servers with only the raw terminal. */
+  user?: string | undefined;
   /** Standard input; empty by default. */
   stdin?: string | Uint8Array | undefined;
   /**
@@ -25,6 +28,7 @@ export interface RunOptions extends CallOptions {
   /** Called with output as it arrives. The command waits for the returned promises. */
   onStdout?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
   onStderr?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
+  onNotice?: NoticeListener | undefined;
 }
 
 /** The outcome of a command. */
@@ -56,11 +60,12 @@ export async function execCommand(
   command: RunnableCommand,
   options: RunOptions,
 ): Promise<CommandResult> {
-  const { cwd, env, stdin, signal, timeoutMs = HEAD_TIMEOUT_MS } = options;
+  const { cwd, env, user, stdin, signal, timeoutMs = HEAD_TIMEOUT_MS } = options;
   const body = {
     command: typeof command === 'string' ? command : [...command],
     ...(cwd === undefined ? {} : { workdir: cwd }),
     ...(env === undefined ? {} : { env }),
+    ...(user === undefined ? {} : { user }),
     ...(stdin === undefined ? {} : encodeInput(stdin)),
     timeout_seconds: Math.max(1, Math.ceil((options.limitMs ?? DEFAULT_LIMIT_MS) / 1000)),
     encoding: 'base64',
@@ -90,6 +95,8 @@ async function gather(body: ReadableStream<Uint8Array>, options: RunOptions): Pr
       const bytes = fromBase64(parseText(fields['data']));
       (event === 'stdout' ? stdout : stderr).push(bytes);
       await (event === 'stdout' ? options.onStdout : options.onStderr)?.(bytes);
+    } else if (event === 'notice') {
+      options.onNotice?.(parseNotice(fields));
     } else if (event === 'error') {
       // Like a shell, report a missing command on stderr.
       reason = parseText(fields['message']);

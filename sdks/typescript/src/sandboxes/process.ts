@@ -1,11 +1,12 @@
 import { SvcError } from '../errors.ts';
+import { OutputQueue } from '../output-queue.ts';
 import { toBase64Url } from '../socket.ts';
 import { CommandInterruptedError, type RunnableCommand } from './exec.ts';
 import { explainRefusal } from './explain-refusal.ts';
 import { InputWindow } from './input-window.ts';
-import { OutputQueue, type OutputListener } from './output-queue.ts';
+import type { NoticeListener } from './notice.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
-import { V1Connection, type ProcessExit } from './v1-connection.ts';
+import { V1Connection, type OutputChunk, type OutputListener, type ProcessExit } from './v1-connection.ts';
 
 /** Options of a process. */
 export interface ProcessOptions {
@@ -13,6 +14,7 @@ export interface ProcessOptions {
   env?: Readonly<Record<string, string>> | undefined;
   /** Ends the process. */
   signal?: AbortSignal | undefined;
+  onNotice?: NoticeListener | undefined;
 }
 
 /** The command is part of the WebSocket's URL. */
@@ -32,7 +34,7 @@ const MAX_PARAMETER_CHARACTERS = 16_384;
  * ```
  */
 export class SandboxProcess {
-  readonly #queue = new OutputQueue((bytes) => this.#connection?.acknowledge(bytes));
+  readonly #queue = new OutputQueue<OutputChunk>((bytes) => this.#connection?.acknowledge(bytes));
   readonly #ended = Promise.withResolvers<ProcessExit>();
   readonly #input = new InputWindow();
   #connection: V1Connection | null = null;
@@ -54,7 +56,7 @@ export class SandboxProcess {
     const process = new SandboxProcess();
     const query = { cmd: commandParameter(argumentsOf(command, options)) };
     try {
-      process.#connection = await V1Connection.open(transport, id, { query, signal }, process.#listener(signal));
+      process.#connection = await V1Connection.open(transport, id, { query, signal }, process.#listener(options));
     } catch (error) {
       throw await explainRefusal(transport, id, error, { session: undefined, joins: false, signal });
     }
@@ -98,7 +100,7 @@ export class SandboxProcess {
     this.#connection?.close();
   }
 
-  #listener(signal: AbortSignal | undefined): Parameters<typeof V1Connection.open>[3] {
+  #listener({ signal, onNotice }: ProcessOptions): Parameters<typeof V1Connection.open>[3] {
     return {
       started: ({ inputWindowBytes }) => this.#input.begin(inputWindowBytes),
       output: (chunk) => this.#queue.push(chunk),
@@ -109,6 +111,7 @@ export class SandboxProcess {
         const bytes = new TextEncoder().encode(`${message}\n`);
         this.#queue.push({ bytes, channel: 'stderr', replayed: false, screen: false, offset: 0 });
       },
+      noticed: (notice) => onNotice?.(notice),
       exited: (exit) => {
         this.#exit = exit;
       },

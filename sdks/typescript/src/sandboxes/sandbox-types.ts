@@ -10,10 +10,20 @@ export type NewSandbox = SandboxOperations['POST /containers']['body'] & {
   /** The only hosts reachable with `network: 'egress'`, such as `example.com` and `*.example.com`. */
   egress_allow?: string[] | undefined;
 };
+/** A secret of the workspace, without its value. */
+export type Secret = SandboxOperations['GET /secrets/{name}']['answer'];
+/** Adds a secret to requests of a sandbox to a host, outside of the sandbox. */
+export type EgressRule = SandboxInfo['egress_rules'][number];
+/** Where sandboxes are reached over SSH. */
+export type SshInfo = SandboxOperations['GET /ssh']['answer'];
 /** An image for sandboxes. */
 export type SandboxImage = SandboxOperations['GET /images']['answer']['images'][number];
 /** A terminal session, whose shell outlives its clients. */
 export type TerminalSession = SandboxOperations['GET /containers/{id}/terminals']['answer']['terminals'][number];
+/** A running process that was started through the API. */
+export type RunningProcess = SandboxOperations['GET /containers/{id}/processes']['answer']['processes'][number];
+/** A signal that can be sent to a process. */
+export type ProcessSignal = SandboxOperations['POST /containers/{id}/processes/{pid}/signal']['body']['signal'];
 /** Response of a guest sign-in. */
 export type GuestSignIn = SandboxOperations['POST /auth/guest']['answer'];
 

@@ -8,8 +8,11 @@ import { markerRun } from './marker-run.ts';
 import { SandboxProcess, type ProcessOptions } from './process.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
 import type {
+  EgressRule,
   OpenPort,
   PortPreview,
+  ProcessSignal,
+  RunningProcess,
   SandboxEvent,
   SandboxInfo,
   SandboxMetrics,
@@ -76,6 +79,25 @@ export class SandboxHandle {
     return this.#change('resume', options);
   }
 
+  /** Replaces the hosts and IPv4 ranges that the sandbox can reach; null for everything. Open connections end. */
+  async setEgress(allow: readonly string[] | null, options: CallOptions = {}): Promise<SandboxInfo> {
+    return this.#transport.call('PUT', `${pathOf(this.id)}/egress`, { ...options, body: { egress_allow: allow } });
+  }
+
+  /** Changes when the sandbox expires; null keeps it. `on_expiry` says what happens then. */
+  async expireIn(seconds: number | null, options: CallOptions = {}): Promise<SandboxInfo> {
+    const body = { expires_in_seconds: seconds };
+    return this.#transport.call('PATCH', pathOf(this.id), { ...options, body });
+  }
+
+  /** Replaces the rules that add secrets to requests of the sandbox; they apply at once if it runs. */
+  async setEgressRules(rules: readonly EgressRule[], options: CallOptions = {}): Promise<SandboxInfo> {
+    return this.#transport.call('PUT', `${pathOf(this.id)}/egress/rules`, {
+      ...options,
+      body: { egress_rules: rules },
+    });
+  }
+
   /** Deletes the sandbox and its files, in any state. */
   async delete(options: CallOptions = {}): Promise<void> {
     await this.#transport.call('DELETE', pathOf(this.id), options);
@@ -132,12 +154,25 @@ export class SandboxHandle {
         this.#transport.contractOnly = true;
       }
     }
+    if (options.user !== undefined) throw new TypeError('This server runs commands as its own user only; omit `user`');
     return await markerRun(this.#transport, this.id, command, options);
   }
 
   /** Starts a command with pipes, for interaction while it runs. */
   spawn(command: RunnableCommand, options: ProcessOptions = {}): Promise<SandboxProcess> {
     return SandboxProcess.start(this.#transport, this.id, command, options);
+  }
+
+  /** Lists running commands, terminals and background processes that were started through the API. */
+  async processes(options: CallOptions = {}): Promise<RunningProcess[]> {
+    const path = `${pathOf(this.id)}/processes`;
+    return (await this.#transport.call<{ processes: RunningProcess[] }>('GET', path, options)).processes;
+  }
+
+  /** Sends a signal to a process and its children. After `SIGKILL` resolves, the process is gone. */
+  async signal(pid: number, signal: ProcessSignal, options: CallOptions = {}): Promise<void> {
+    const path = `${pathOf(this.id)}/processes/${pid}/signal`;
+    await this.#transport.call('POST', path, { ...options, body: { signal } });
   }
 
   /** Opens a shell on a terminal, or joins a session. */
@@ -239,6 +274,18 @@ export class Sandbox extends SandboxHandle {
 
   override async stop(options: CallOptions = {}): Promise<SandboxInfo> {
     return (this.#info = await super.stop(options));
+  }
+
+  override async setEgress(allow: readonly string[] | null, options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.setEgress(allow, options));
+  }
+
+  override async expireIn(seconds: number | null, options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.expireIn(seconds, options));
+  }
+
+  override async setEgressRules(rules: readonly EgressRule[], options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.setEgressRules(rules, options));
   }
 
   override async pause(options: CallOptions = {}): Promise<SandboxInfo> {

@@ -13,7 +13,9 @@ import type {
   SandboxInfo,
   SandboxPage,
   SandboxQuery,
+  SshInfo,
 } from './sandbox-types.ts';
+import { SecretsClient } from './secrets.ts';
 import { SnapshotsClient } from './snapshots.ts';
 
 /** Options of a create. */
@@ -51,6 +53,8 @@ const PROGRESS_EVERY_MS = 2_000;
  * ```
  */
 export class SandboxesClient {
+  /** The secrets of the workspace. */
+  readonly secrets: SecretsClient;
   /** The snapshots of the workspace. */
   readonly snapshots: SnapshotsClient;
   readonly #transport: SandboxTransport;
@@ -59,6 +63,7 @@ export class SandboxesClient {
   constructor(transport: Transport, workspace: WorkspaceScope = {}) {
     this.#plain = transport;
     this.#transport = new SandboxTransport(transport, workspace);
+    this.secrets = new SecretsClient(this.#transport);
     this.snapshots = new SnapshotsClient(this.#transport);
   }
 
@@ -138,6 +143,18 @@ export class SandboxesClient {
   /** Returns one page of stored events, newest first. */
   eventPage(page: PageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
     return pageOfEvents(this.#transport, '/events', page, options);
+  }
+
+  /**
+   * Returns where sandboxes are reached over SSH, and the host key to expect there.
+   *
+   * @example
+   * ```ts
+   * const { enabled, port, fingerprint } = await svc.sandboxes.ssh();
+   * ```
+   */
+  ssh(options: CallOptions = {}): Promise<SshInfo> {
+    return this.#transport.call<SshInfo>('GET', '/ssh', options);
   }
 
   /** Lists available images; popular ones only, unless `all`. */

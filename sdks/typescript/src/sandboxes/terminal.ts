@@ -1,10 +1,18 @@
 import { SvcError } from '../errors.ts';
+import { OutputQueue } from '../output-queue.ts';
 import type { QueryValue } from '../transport.ts';
 import { InputWindow } from './input-window.ts';
+import type { NoticeListener } from './notice.ts';
 import { openConnection } from './open-connection.ts';
-import { OutputQueue, type OutputListener } from './output-queue.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
-import type { ProcessExit, Started, TerminalConnection, V1Listener } from './v1-connection.ts';
+import type {
+  OutputChunk,
+  OutputListener,
+  ProcessExit,
+  Started,
+  TerminalConnection,
+  V1Listener,
+} from './v1-connection.ts';
 
 /** Options of a terminal. */
 export interface TerminalOptions {
@@ -31,6 +39,7 @@ export interface TerminalOptions {
   signal?: AbortSignal | undefined;
   /** Whether to reopen a lost connection to a session where it broke. Defaults to true. */
   reconnect?: boolean | undefined;
+  onNotice?: NoticeListener | undefined;
 }
 
 /** How a terminal ended: the shell exited, or the connection was closed for another reason, such as 4004 (stopped). */
@@ -64,7 +73,7 @@ export class Terminal {
   readonly #transport: SandboxTransport;
   readonly #sandboxId: string;
   readonly #options: TerminalOptions;
-  readonly #queue: OutputQueue;
+  readonly #queue: OutputQueue<OutputChunk>;
   readonly #ended = Promise.withResolvers<TerminalEnd>();
   readonly #stateListeners = new Set<(state: ConnectionState) => void>();
   readonly #lagListeners = new Set<(lostBytes: number) => void>();
@@ -206,6 +215,7 @@ export class Terminal {
       failed: (code, message) => {
         if (code !== 'READ_ONLY') ready.reject(new SvcError(message));
       },
+      noticed: (notice) => this.#options.onNotice?.(notice),
       exited: (exit) => {
         this.#exit = exit;
       },

@@ -2,6 +2,7 @@ import { UnexpectedAnswerError } from '../errors.ts';
 import type { SocketListener } from '../socket.ts';
 import type { SocketLike } from '../open-socket.ts';
 import type { QueryValue } from '../transport.ts';
+import { parseNotice, type SandboxNotice } from './notice.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 
 /** WebSocket subprotocol of terminals with offsets, acknowledgements and sessions. */
@@ -50,6 +51,9 @@ export interface OutputChunk {
   offset: number;
 }
 
+/** Receives output. The next chunk follows when the returned promise resolves. */
+export type OutputListener = (chunk: OutputChunk) => void | Promise<void>;
+
 /** Receives the messages of a terminal connection. `closed` is always the last call. */
 export interface V1Listener {
   started(process: Started): void;
@@ -61,6 +65,7 @@ export interface V1Listener {
   /** An error of the platform, such as READ_ONLY or why a program could not start. */
   failed(code: string, message: string): void;
   exited(exit: ProcessExit): void;
+  noticed?(notice: SandboxNotice): void;
   closed(code: number, reason: string): void;
 }
 
@@ -171,6 +176,9 @@ function receiveControl(text: string, listener: V1Listener): void {
       return;
     case 'error':
       listener.failed(parseText(fields['code']), parseText(fields['message']));
+      return;
+    case 'notice':
+      listener.noticed?.(parseNotice(fields));
       return;
     case 'exit':
       listener.exited({

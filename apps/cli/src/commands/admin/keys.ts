@@ -1,4 +1,10 @@
-import { changeMasterKey, rotateStoreKeys, rotateTokenKeys, storeKeyUsage } from '@svc/platform';
+import {
+  changeMasterKey,
+  rotateInternalAuthority,
+  rotateStoreKeys,
+  rotateTokenKeys,
+  storeKeyUsage,
+} from '@svc/platform';
 import type { Command } from 'commander';
 import { readConfiguration } from '../../configuration.ts';
 
@@ -54,6 +60,9 @@ async function rotate(flags: KeyFlags): Promise<void> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const { keyId: tokenKey } = await rotateTokenKeys(config);
   say(`New access tokens are signed with key ${tokenKey}; old ones stay valid until they expire`);
+  const internal = await rotateInternalAuthority(config);
+  if (internal !== null)
+    say(`Replicas use a new authority among themselves from ${internal.usedFrom.toISOString()} on`);
   const wait = flags.wait !== false || flags.master === true;
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());

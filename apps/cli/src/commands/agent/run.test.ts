@@ -6,9 +6,10 @@ import { describeRequiring, temporaryFolder, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 
 const MAIN = join(import.meta.dirname, '../../main.ts');
+const PRELOAD = `--require=${join(import.meta.dirname, '../../start/stripped-sources.mjs')}`;
 
 describeRequiring(['linux'], 'svc agent', () => {
-  it('turns its process into the agent, without a parent process', async () => {
+  it('turns its process into the agent, without a parent process and with the same source cache', async () => {
     await using folder = await temporaryFolder();
     const env = {
       PATH: process.env['PATH'] ?? '',
@@ -24,7 +25,7 @@ describeRequiring(['linux'], 'svc agent', () => {
     const contexts = [{ name: 'away', context: { cluster: 'away', user: 'away' } }];
     const users = [{ name: 'away', user: {} }];
     await writeFile(env.KUBECONFIG, JSON.stringify({ 'current-context': 'away', clusters, contexts, users }));
-    const child = spawn(process.execPath, [MAIN, 'agent', 'run'], { env, stdio: 'ignore' });
+    const child = spawn(process.execPath, [PRELOAD, MAIN, 'agent', 'run'], { env, stdio: 'ignore' });
     const gone = once(child, 'exit');
     try {
       const processFile = (name: string) => readFile(`/proc/${child.pid}/${name}`, 'utf8');
@@ -33,6 +34,7 @@ describeRequiring(['linux'], 'svc agent', () => {
         return found.some((each) => each.endsWith('apps/agent/src/main.ts')) ? found : null;
       });
       expect(words).toContain('--optimize-for-size');
+      expect(words).toContain(PRELOAD);
       expect(await processFile(`task/${child.pid}/children`)).toBe('');
     } finally {
       child.kill('SIGKILL');

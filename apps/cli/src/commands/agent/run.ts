@@ -8,7 +8,8 @@ import { CommandFailure } from '../../client/command-failure.ts';
  */
 export function runAgent(given: readonly string[]): never {
   const entry = fileURLToPath(import.meta.resolve('@svc/agent/main'));
-  const flags = [...AGENT_NODE_FLAGS, '--disable-warning=ExperimentalWarning'];
+  const preloads = process.execArgv.filter((flag) => flag.startsWith('--require='));
+  const flags = [...AGENT_NODE_FLAGS, ...preloads, '--disable-warning=ExperimentalWarning'];
   if (process.execve === undefined) {
     throw new CommandFailure(`svc agent is not supported on this system; run: node ${entry} ${given.join(' ')}`);
   }

@@ -6,6 +6,7 @@ import { readDurationMs } from '../../client/key-request.ts';
 import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { CreationProgress } from './creation-progress.ts';
+import { readRule, RULE_HELP } from './rules.ts';
 import { collect, readPairs, withSandboxes } from './with-sandboxes.ts';
 
 interface CreateFlags extends ConnectionFlags {
@@ -18,10 +19,13 @@ interface CreateFlags extends ConnectionFlags {
   pids?: string;
   network?: string;
   allow?: string[];
+  rule?: string[];
   isolation?: string;
   idle?: string;
   lifetime?: string;
+  onExpiry?: string;
   snapshot?: string;
+  onDrain?: string;
   wait: boolean;
 }
 
@@ -39,13 +43,16 @@ export function registerSandboxCreate(parent: Command): void {
     .option('--network <kind>', 'Network: egress or none')
     .option(
       '--allow <host>',
-      'Allow egress only to this host, such as example.com or *.example.com; repeatable',
+      'Allow egress only to this host or range, such as *.example.com or 192.0.2.0/24; repeatable',
       collect,
     )
+    .option('--rule <rule>', RULE_HELP, collect)
     .option('--isolation <kind>', 'Isolation: default, namespaces, or gvisor')
     .option('--idle <time>', 'Stop after this long without activity, such as 15m')
-    .option('--lifetime <time>', 'Delete after this long, such as 12h')
+    .option('--lifetime <time>', 'Expire after this long, such as 12h')
+    .option('--on-expiry <action>', 'When it expires: delete, pause, or stop (default: delete)')
     .option('--snapshot <id>', 'Start from a snapshot instead of an image')
+    .option('--on-drain <choice>', 'When its node is drained: stop (default), or snapshot to also take a snapshot')
     .option('--no-wait', 'Return immediately while the sandbox is being created')
     .action((image: string | undefined, flags: CreateFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {
@@ -84,9 +91,12 @@ function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox 
     ...(Object.keys(resources).length > 0 && { resources }),
     ...(flags.network !== undefined && { network: readNetwork(flags.network) }),
     ...(allow !== undefined && { egress_allow: allow.flatMap((host) => host.split(',')) }),
+    ...(flags.rule !== undefined && { egress_rules: flags.rule.map(readRule) }),
     ...(flags.isolation !== undefined && { isolation: readIsolation(flags.isolation) }),
     ...(flags.idle !== undefined && { idle_timeout_seconds: readSeconds(flags.idle) }),
     ...(flags.lifetime !== undefined && { max_lifetime_seconds: readSeconds(flags.lifetime) }),
+    ...(flags.onDrain !== undefined && { on_drain: readOnDrain(flags.onDrain) }),
+    ...(flags.onExpiry !== undefined && { on_expiry: readExpiryAction(flags.onExpiry) }),
   };
 }
 
@@ -103,6 +113,16 @@ function readSeconds(text: string): number {
 function readNetwork(text: string): 'none' | 'egress' {
   if (text === 'none' || text === 'egress') return text;
   throw usageFailure(`${JSON.stringify(text)} is not a network`, 'use egress or none');
+}
+
+function readOnDrain(text: string): 'stop' | 'snapshot' {
+  if (text === 'stop' || text === 'snapshot') return text;
+  throw usageFailure(`--on-drain ${JSON.stringify(text)} is unknown`, 'use stop or snapshot');
+}
+
+function readExpiryAction(text: string): 'delete' | 'pause' | 'stop' {
+  if (text === 'delete' || text === 'pause' || text === 'stop') return text;
+  throw usageFailure(`${JSON.stringify(text)} is not an action`, 'use delete, pause, or stop');
 }
 
 function readIsolation(text: string): 'default' | 'namespaces' | 'gvisor' {

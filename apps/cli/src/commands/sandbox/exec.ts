@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { OutputChunk, ProcessExit, Sandbox } from '@svc/sdk';
+import type { NoticeListener, OutputChunk, ProcessExit, Sandbox } from '@svc/sdk';
 import type { Command } from 'commander';
 import { CommandFailure, usageFailure } from '../../client/command-failure.ts';
 import type { ConnectionFlags } from '../../client/connection.ts';
@@ -60,6 +60,7 @@ async function runToEnd(
     stdin,
     limitMs,
     signal,
+    onNotice: ({ message }) => output.warn(message),
   });
   output.answer({ ...rest, exit_code: exitCode, duration_ms: durationMs, timed_out: timedOut }, []);
   if (timedOut || exitCode !== 0) throw new CommandFailure('', { exitCode: timedOut ? TIMED_OUT : exitCode });
@@ -80,12 +81,13 @@ async function readInput(): Promise<Uint8Array> {
 
 /** Streams input and output. Ctrl-C interrupts the command; one that ignores it keeps running. */
 async function runThrough(
-  { signal }: SandboxSession,
+  { output, signal }: SandboxSession,
   sandbox: Sandbox,
   command: string | string[],
   flags: ExecFlags,
 ): Promise<void> {
-  const remote = await sandbox.spawn(command, placeOf(flags));
+  const onNotice: NoticeListener = ({ message }) => output.warn(message);
+  const remote = await sandbox.spawn(command, { ...placeOf(flags), onNotice });
   remote.onData(async ({ channel, bytes }: OutputChunk) => {
     const stream = channel === 'stderr' ? process.stderr : process.stdout;
     if (!stream.write(bytes)) await once(stream, 'drain');

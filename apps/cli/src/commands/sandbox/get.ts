@@ -33,6 +33,7 @@ function renderLines(info: SandboxInfo): string[] {
     ['Resources', `${cpu} CPU, ${memory} MiB memory, ${disk} MiB disk, ${pids} processes`],
     ['Driver', `${info.driver}, isolation ${info.isolation}${info.shares_kernel ? " (shares the host's kernel)" : ''}`],
     ['Network', info.network],
+    ['On drain', info.on_drain === 'snapshot' ? 'snapshot' : null],
     ['Labels', renderPairs(info.labels)],
     ['Environment', renderPairs(info.environment)],
   ];

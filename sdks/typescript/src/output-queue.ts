@@ -1,12 +1,10 @@
-import type { OutputChunk } from './v1-connection.ts';
-
 /** Receives output. The next chunk follows when the returned promise resolves. */
-export type OutputListener = (chunk: OutputChunk) => void | Promise<void>;
+type Listener<Chunk> = (chunk: Chunk) => void | Promise<void>;
 
 /** Delivers output in order; only consumed output is acknowledged. */
-export class OutputQueue {
-  #listener: OutputListener | null = null;
-  readonly #waiting: OutputChunk[] = [];
+export class OutputQueue<Chunk extends { bytes: Uint8Array }> {
+  #listener: Listener<Chunk> | null = null;
+  readonly #waiting: Chunk[] = [];
   #draining: Promise<void> = Promise.resolve();
   readonly #taken: (bytes: number) => void;
 
@@ -15,13 +13,13 @@ export class OutputQueue {
   }
 
   /** Delivers queued output first, at most the server's window. */
-  listen(listener: OutputListener): void {
+  listen(listener: Listener<Chunk>): void {
     this.#listener = listener;
     for (const chunk of this.#waiting.splice(0)) this.push(chunk);
   }
 
   /** Queues a chunk for the listener. */
-  push(chunk: OutputChunk): void {
+  push(chunk: Chunk): void {
     const listener = this.#listener;
     if (listener === null) {
       this.#waiting.push(chunk);
