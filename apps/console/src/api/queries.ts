@@ -46,6 +46,15 @@ export function quotasQuery(svc: CoreClient, workspace: Workspace) {
   });
 }
 
+/** Replicas and nodes, polled while shown. Only for operators. */
+export function nodesQuery(svc: CoreClient) {
+  return queryOptions({
+    queryKey: ['nodes'],
+    queryFn: ({ signal }) => svc.nodes.list({ signal }),
+    refetchInterval: STATUS_EVERY_MS,
+  });
+}
+
 export function teamsQuery(svc: CoreClient) {
   return queryOptions({
     queryKey: ['teams'],

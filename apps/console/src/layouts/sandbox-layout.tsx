@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { Pause, Play, Square } from 'lucide-react';
 import { createContext, useContext } from 'react';
-import { scopeOf } from '../api/queries.ts';
+import { scopeOf, statusQuery } from '../api/queries.ts';
 import { createSandboxesClient, sandboxQuery, useSandboxes } from '../api/sandboxes.ts';
 import type { Sandbox } from '../api/sandbox-types.ts';
+import { useSvc } from '../api/svc-context.ts';
 import { FaultNote } from '../pages/sandboxes/detail/fault-note.tsx';
 import { statusLabel } from '../pages/sandboxes/detail/sandbox-labels.ts';
 import { useLiveSandboxes } from '../pages/sandboxes/detail/use-live-sandboxes.ts';
@@ -48,11 +49,18 @@ export function useSandbox(): Sandbox {
   return sandbox;
 }
 
+/** What the platform's driver cannot do, such as `pause`; empty until it is known. */
+function useMissingCapabilities(): ReadonlySet<string> {
+  const { data } = useQuery(statusQuery(useSvc(), useWorkspace()));
+  return new Set(data?.services.sandboxes.missing_capabilities);
+}
+
 export function SandboxLayout() {
   const api = useSandboxes();
   const workspace = useWorkspace();
   const { sandbox: id = '' } = useParams({ strict: false });
   const { data, error, refetch } = useQuery(sandboxQuery(api, workspace, id));
+  const missing = useMissingCapabilities();
   useLiveSandboxes(id);
   if (error instanceof NotFoundError) return <MissingSandbox />;
   return (
@@ -60,9 +68,11 @@ export function SandboxLayout() {
       title={data?.name ?? 'Sandbox'}
       parent={{ label: 'Sandboxes', link: { to: paths.sandboxes, params: { workspace: workspace.uuid } } }}
       description={data === undefined ? <Skeleton width="14rem" /> : <Description sandbox={data} />}
-      actions={data !== undefined && mayWrite(workspace) && <StateActions sandbox={data} />}
+      actions={
+        data !== undefined && mayWrite(workspace) && <StateActions sandbox={data} canPause={!missing.has('pause')} />
+      }
       label="Sandbox"
-      tabs={TABS}
+      tabs={missing.has('snapshots') ? TABS.filter(({ to }) => to !== paths.sandboxSnapshots) : TABS}
       params={{ workspace: workspace.uuid, sandbox: id }}
     >
       {data !== undefined ? (
@@ -100,7 +110,7 @@ function Description({ sandbox }: { sandbox: Sandbox }) {
   );
 }
 
-function StateActions({ sandbox }: { sandbox: Sandbox }) {
+function StateActions({ sandbox, canPause }: { sandbox: Sandbox; canPause: boolean }) {
   const { start, stop, pause, resume } = useSandboxActions();
   if (sandbox.status === 'error') return null;
   if (sandbox.status === 'stopped') {
@@ -113,7 +123,7 @@ function StateActions({ sandbox }: { sandbox: Sandbox }) {
   const isPaused = sandbox.paused_at !== null;
   return (
     <>
-      {sandbox.status === 'running' && (
+      {sandbox.status === 'running' && canPause && (
         <Button
           icon={isPaused ? <Play size={14} /> : <Pause size={14} />}
           pending={pause.isPending || resume.isPending}

@@ -25,6 +25,7 @@ const clusterPage = pagesBelow(clusterLayout, paths.cluster);
 // oxfmt-ignore
 export const accountPages = [
   accountPage(paths.teams, () => import('../pages/teams/teams-page.tsx'), 'TeamsPage', noSearch),
+  accountPage(paths.nodes, () => import('../pages/nodes/nodes-page.tsx'), 'NodesPage', noSearch),
   accountPage(paths.account, () => import('../pages/account/account-page.tsx'), 'AccountPage', noSearch),
   accountPage(paths.tokens, () => import('../pages/account/tokens-page.tsx'), 'TokensPage', parseCreateSearch),
 ] as const;

@@ -41,6 +41,8 @@ export const paths = {
   teamMembers: '/teams/$team',
   teamInvitations: '/teams/$team/invitations',
   teamSettings: '/teams/$team/settings',
+  /** For operators. */
+  nodes: '/nodes',
   account: '/account',
   tokens: '/account/tokens',
 } as const;

@@ -128,14 +128,14 @@ function PaletteRow({ id, command, active, onPoint, onRun }: PaletteRowProps) {
 }
 
 function useCommands(): Command[] {
-  const { workspaces, teams } = useSession();
+  const { me, workspaces, teams } = useSession();
   const workspace = useWorkspace();
   const { create } = useShell();
   const { setTheme } = useTheme();
   const signOut = useSignOut();
   const navigate = useNavigate();
   return listCommands(
-    { workspace, workspaces, teams },
+    { workspace, workspaces, teams, isOperator: me.user.operator },
     {
       go: (link) => void navigate(link),
       create,

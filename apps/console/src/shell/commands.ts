@@ -24,10 +24,14 @@ export interface CommandSource {
   workspace: Workspace;
   workspaces: readonly Workspace[];
   teams: readonly Team[];
+  isOperator: boolean;
 }
 
 /** All commands of the palette, closest first. */
-export function listCommands({ workspace, workspaces, teams }: CommandSource, actions: CommandActions): Command[] {
+export function listCommands(
+  { workspace, workspaces, teams, isOperator }: CommandSource,
+  actions: CommandActions,
+): Command[] {
   const params = { workspace: workspace.uuid };
   const page = (label: string, link: LinkOptions): Command => ({
     id: `page ${label}`,
@@ -48,6 +52,7 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
     page('API tokens', { to: paths.tokens }),
     page('Teams', { to: paths.teams }),
     page('Account', { to: paths.account }),
+    ...(isOperator ? [page('Nodes', { to: paths.nodes })] : []),
     ...workspaces
       .filter(({ uuid }) => uuid !== workspace.uuid)
       .map(({ uuid, name }) => ({

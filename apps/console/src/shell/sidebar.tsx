@@ -8,6 +8,7 @@ import {
   Network,
   ScrollText,
   Search,
+  Server,
   Settings,
   UserRound,
   UsersRound,
@@ -15,7 +16,7 @@ import {
 import type { ReactNode } from 'react';
 import { paths } from '../routes/paths.ts';
 import { administers } from '../session/administers.ts';
-import { useWorkspace } from '../session/use-session.ts';
+import { useSession, useWorkspace } from '../session/use-session.ts';
 import { Keys } from '../ui/kbd.tsx';
 import { commandKeys } from './shortcuts.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -73,6 +74,7 @@ export function Sidebar() {
             <UserRound size={15} /> Account
           </Link>
         </NavGroup>
+        <PlatformGroup />
       </nav>
       <AccountMenu />
     </div>
@@ -80,6 +82,19 @@ export function Sidebar() {
 }
 
 const linkProps = { className: styles['link'] ?? '', activeProps: { className: styles['current'] ?? '' } };
+
+/** For operators. */
+function PlatformGroup() {
+  const { me } = useSession();
+  if (!me.user.operator) return null;
+  return (
+    <NavGroup label="Platform">
+      <Link to={paths.nodes} {...linkProps}>
+        <Server size={15} /> Nodes
+      </Link>
+    </NavGroup>
+  );
+}
 
 function NavGroup({ label, children }: { label: string; children: ReactNode }) {
   return (

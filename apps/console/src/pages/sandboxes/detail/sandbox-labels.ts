@@ -60,6 +60,8 @@ const REASONS: Readonly<Record<string, string>> = {
   STOPPED_BY_USER: 'Stopped by a user',
   IDLE_TIMEOUT: 'Stopped after being idle',
   EXITED: 'The main process exited',
+  NODE_DRAINED: 'Its node was drained',
+  NODE_DRAINING: 'Its node is being drained',
 };
 
 /** Why it is stopped, if the platform gives a reason. */

@@ -16,6 +16,8 @@ const LABELS: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   terminal_opened: ['Terminal opened', 'neutral'],
   terminal_closed: ['Terminal closed', 'neutral'],
   egress_refused: ['Connection blocked', 'warn'],
+  draining: ['Node being drained', 'warn'],
+  snapshot_failed: ['Snapshot failed', 'danger'],
 };
 
 /** Label of an event; an unknown type keeps its own name. */

@@ -68,6 +68,7 @@ function renderFacts(sandbox: Sandbox): Fact[] {
     ['Started', at(sandbox.started_at)],
     ['Last used', <RelativeTime key="used" at={sandbox.last_activity_at} />],
     ['Auto-delete', at(sandbox.expires_at)],
+    ['When its node is drained', sandbox.on_drain === 'snapshot' ? 'Stop and take a snapshot' : 'Stop'],
     ['CPU', `${resources.cpu}`],
     ['Memory', formatBytes(resources.memory_mb * 1024 ** 2)],
     ['Disk', formatBytes(resources.disk_mb * 1024 ** 2)],
