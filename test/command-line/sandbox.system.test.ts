@@ -160,6 +160,18 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect((await fetch(url)).ok).toBe(false);
   });
 
+  it('shows what a sandbox can reach, and replaces it', async () => {
+    const egress = (...flags: string[]) => svc.answer(['sandbox', 'egress', 'box', ...flags]);
+    expect(await egress()).toBe('All public addresses\n');
+    expect(await egress('--allow', 'a.example,192.0.2.1', '--allow', '*.b.example')).toBe(
+      'a.example\n192.0.2.1/32\n*.b.example\n',
+    );
+    expect(await egress('--none')).toBe('Nothing\n');
+    expect((await svc.run(['sandbox', 'egress', 'box', '--allow', 'a b'])).stderr).toContain('egress_allow[0]');
+    expect((await svc.run(['sandbox', 'egress', 'box', '--all', '--none'])).exitCode).toBe(2);
+    expect(await egress('--all')).toBe('*\n0.0.0.0/0\n');
+  });
+
   it('copies a sandbox by snapshots and forks', async () => {
     await svc.answer(['sandbox', 'exec', 'box', 'echo kept >/root/kept']);
     const { id } = await svc.json<{ id: string }>(['sandbox', 'snapshot', 'create', 'box', '--name', 'one']);

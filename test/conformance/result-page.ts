@@ -10,11 +10,13 @@ export interface ResultPage {
   readonly known: KnownFailures;
   /** Additional count columns: heading and number. */
   readonly further?: readonly (readonly [string, number])[];
+  /** Lines after the table. */
+  readonly appendix?: readonly string[];
 }
 
 /** Renders the documentation page: the counts, then each test that does not pass under its reason. */
 export function renderResultPage(page: ResultPage): string {
-  const { outcomes, known, further = [] } = page;
+  const { outcomes, known, further = [], appendix = [] } = page;
   const counts: (readonly [string, number])[] = [
     ['tests', outcomes.length],
     ['passed', countOf(outcomes, 'passed')],
@@ -36,6 +38,7 @@ export function renderResultPage(page: ResultPage): string {
       return row([escapeCell(reason), String(names.length), names.toSorted().map(escapeCell).join(', ')]);
     }),
     '',
+    ...appendix,
   ];
   return lines.join('\n');
 }

@@ -56,9 +56,9 @@ describe('the Compose file', () => {
     });
   });
 
-  it('names in HAProxy’s configuration the replicas that it starts', async () => {
-    const haproxy = await readFile(join(PROJECT_ROOT, 'deploy/haproxy.cfg'), 'utf8');
-    const servers = [...haproxy.matchAll(/^ {2}server \S+ (\S+):\d+$/gm)].map(([, name]) => name);
+  it.each(['haproxy.cfg', 'nginx.conf'])('starts the replicas that %s names', async (file) => {
+    const configuration = await readFile(join(PROJECT_ROOT, 'deploy', file), 'utf8');
+    const servers = [...configuration.matchAll(/^ +server .*?([\w-]+):\d+/gm)].map(([, name]) => name);
     const balancer = (await composeServices(SECRETS))['balancer'];
     expect(new Set(servers)).toEqual(new Set(balancer?.depends_on as readonly string[]));
   });

@@ -5,13 +5,7 @@ import { PROJECT_ROOT, type ReadyLine } from '../system/running-platform.ts';
 
 const START_TIMEOUT_MS = 60_000;
 /** What a careful operator gives the container: no capability, no new privileges, a read-only root. */
-const HARDENED = [
-  '--read-only',
-  '--tmpfs=/tmp',
-  '--tmpfs=/var/cache/svc:uid=65532,mode=0700',
-  '--cap-drop=ALL',
-  '--security-opt=no-new-privileges',
-];
+const HARDENED = ['--read-only', '--tmpfs=/tmp', '--cap-drop=ALL', '--security-opt=no-new-privileges'];
 
 /** Builds the platform's image for this machine's processor, as a user does. */
 export async function buildOwnImage(output: string, name: string): Promise<void> {

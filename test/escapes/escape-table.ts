@@ -6,6 +6,7 @@ import { fileCases } from './file-cases.ts';
 import { groundOf, type Ground } from './ground.ts';
 import { kernelCases } from './kernel-cases.ts';
 import { networkCases } from './network-cases.ts';
+import { secretCases } from './secret-cases.ts';
 import { startOutside } from './outside.ts';
 import { processCases } from './process-cases.ts';
 import { resourceCases, type EmptyFiles } from './resource-cases.ts';
@@ -55,5 +56,6 @@ export function escapeTable(
   suite('processes: a sandbox', processCases());
   suite('files: a sandbox', fileCases());
   suite('network: a sandbox', networkCases());
+  suite('secrets: a sandbox', secretCases());
   suite('resources: a sandbox', resourceCases(files));
 }

@@ -4,12 +4,14 @@ import { networkCases } from './network-cases.ts';
 import { WITHIN_GVISOR } from './own-kernel.ts';
 import { processCases } from './process-cases.ts';
 import { resourceCases } from './resource-cases.ts';
+import { secretCases } from './secret-cases.ts';
 
 const GROUPS = {
   'The kernel': kernelCases(),
   Processes: processCases(),
   Files: fileCases(),
   'The network': networkCases(),
+  Secrets: secretCases(),
   Resources: resourceCases({ count: 60_000, diskMb: 16 }),
 };
 

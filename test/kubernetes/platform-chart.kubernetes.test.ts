@@ -34,7 +34,12 @@ const REPLICA_REQUIREMENTS = ['database.existingSecret', 'objectStore.engine', '
 const REFUSED: readonly (readonly [values: readonly string[], named: string])[] = [
   [['replicas=0'], '/replicas'],
   [['replica=2'], 'replica'],
-  [['services={sandboxes}'], '/services/0'],
+  [['services={sandbox}'], '/services/0'],
+  [['services={sandboxes}', 'sandboxes.namespace=default'], 'sandboxes.namespace'], // the release's own
+  [['services={sandboxes}', 'serviceAccount.create=false'], 'serviceAccount.name'],
+  [['sandboxes.nameservers={resolver}'], '/sandboxes/nameservers/0'],
+  [['config.sandboxes.driver=local'], '/config/sandboxes'],
+  [['config.sandboxes.kubernetes.namespace=other'], '/config/sandboxes/kubernetes'],
   [['publicUrl=svc.example.com'], '/publicUrl'],
   [['trustedProxies={proxy}'], '/trustedProxies/0'],
   [['image.digest=latest'], '/image/digest'],
@@ -46,9 +51,16 @@ const REFUSED: readonly (readonly [values: readonly string[], named: string])[] 
   [['autoscaling.enabled=true'], 'database.existingSecret'],
 ];
 
+interface NetworkPolicyRule {
+  ports: readonly { port: string }[];
+  from?: readonly unknown[];
+}
+
 interface Rendered {
   kind: string;
-  metadata: { name: string };
+  metadata: { name: string; namespace?: string };
+  rules?: { resources: string[]; verbs: string[] }[];
+  subjects?: object[];
   data?: { 'platform.yaml': string };
   spec?: Record<string, unknown>;
 }
@@ -130,6 +142,59 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(rules.map(({ host }) => host)).toEqual(['svc.example.com', 's3.example.com', '*.s3.example.com']);
   });
 
+  it('lets only replicas reach the listener through which they forward', async () => {
+    const rendered = await template(...REPLICAS);
+    expect((await configOf(rendered)).internal).toEqual({ listen: '0.0.0.0:4300' });
+    expect(JSON.stringify(rendered.get('StatefulSet/svc'))).toContain('{"name":"internal","containerPort":4300}');
+    const rules = rendered.get('NetworkPolicy/svc')?.spec?.['ingress'] as readonly NetworkPolicyRule[]; // of the template
+    const internal = rules.filter(({ ports }) => ports.some(({ port }) => port === 'internal'));
+    const replicas = rendered.get('StatefulSet/svc')?.spec?.['selector'];
+    expect(internal).toEqual([{ ports: [{ port: 'internal' }], from: [{ podSelector: replicas }] }]);
+  });
+
+  it('grants the service account what the driver of sandboxes uses, in their namespace only', async () => {
+    const rendered = await template(
+      'services={clusters,sandboxes}',
+      'sandboxes.namespace=sandboxes',
+      'sandboxes.nameservers={9.9.9.9}',
+      'sandboxes.pullSecret=pull',
+      'config.sandboxes.max_running=50',
+    );
+    const role = rendered.get('Role/default-svc-sandboxes');
+    expect(role).toMatchObject({ metadata: { namespace: 'sandboxes' } });
+    expect(role?.rules?.map(({ resources, verbs }) => [resources, verbs])).toEqual([
+      [['pods'], ['list', 'watch', 'create', 'patch', 'delete']],
+      [['pods/exec'], ['get', 'create']],
+      [['networkpolicies'], ['list', 'create', 'patch']],
+    ]);
+    expect(rendered.get('RoleBinding/default-svc-sandboxes')).toMatchObject({
+      metadata: { namespace: 'sandboxes' },
+      subjects: [{ kind: 'ServiceAccount', name: 'svc', namespace: 'default' }],
+    });
+    expect([...rendered.keys()].filter((key) => key.startsWith('Cluster'))).toEqual([]);
+    expect(rendered.get('StatefulSet/svc')?.spec).toMatchObject({
+      template: { spec: { automountServiceAccountToken: true } },
+    });
+    const config = await configOf(rendered);
+    expect(config.services).toEqual(['clusters', 'sandboxes']);
+    expect(config.sandboxes).toMatchObject({
+      driver: 'kubernetes',
+      nameservers: ['9.9.9.9'],
+      max_running: 50,
+      kubernetes: { namespace: 'sandboxes', helper_image: 'localhost/svc:0.1.0', pull_secret: 'pull' },
+    });
+  });
+
+  it('reads only the runtime classes that sandboxes use, and grants nothing if told so', async () => {
+    const sandboxes = ['services={sandboxes}', 'sandboxes.gvisorRuntimeClass=gvisor'];
+    const classes = (await template(...sandboxes)).get('ClusterRole/default-svc-sandboxes');
+    expect(classes?.rules).toEqual([
+      { apiGroups: ['node.k8s.io'], resources: ['runtimeclasses'], resourceNames: ['gvisor'], verbs: ['get'] },
+    ]);
+    const without = await template(...sandboxes, 'sandboxes.rbac.create=false');
+    expect([...without.keys()].filter((key) => key.includes('Role'))).toEqual([]);
+  });
+
   it('routes through the Gateway API, scales, and is scraped', async () => {
     const scaled = ['autoscaling.enabled=true', 'autoscaling.openStreams=500', 'serviceMonitor.enabled=true'];
     const rendered = await template(...REPLICAS, ...GATEWAY, ...scaled);
@@ -163,6 +228,32 @@ describe.skipIf(apiReason !== null)(apiReason === null ? API_TITLE : skippedTitl
   const helm = async (command: string, ...rest: readonly string[]) =>
     run(await ensureHelm(), [command, 'svc', ...rest, '--namespace', 'platform'], { env: environment });
   const values = (...given: readonly string[]): string[] => given.flatMap((value) => ['--set', value]);
+
+  it('is accepted with sandboxes, whose rights end with their namespace', async () => {
+    await kubernetes.kubectl('create', 'namespace', 'sandboxes');
+    const sandboxes = ['services={clusters,sandboxes}', 'sandboxes.namespace=sandboxes', 'sandboxes.runtimeClass=runc'];
+    expect((await helm('install', CHART, ...values(...sandboxes))).stderr).toBe('');
+    const may = async (...what: readonly string[]): Promise<string> => {
+      const account = '--as=system:serviceaccount:platform:svc';
+      // It exits with an error after a no.
+      return kubernetes.kubectl('auth', 'can-i', ...what, account).then(
+        (answer) => answer.trim(),
+        () => 'no',
+      );
+    };
+    expect(await may('create', 'pods', '--namespace=sandboxes')).toBe('yes');
+    expect(await may('create', 'pods/exec', '--namespace=sandboxes')).toBe('yes');
+    expect(await may('get', 'runtimeclasses.node.k8s.io/runc')).toBe('yes');
+    for (const what of ['secrets', 'serviceaccounts', 'configmaps', 'roles.rbac.authorization.k8s.io']) {
+      expect(await may('list', what, '--namespace=sandboxes'), what).toBe('no');
+    }
+    expect(await may('create', 'pods', '--namespace=platform')).toBe('no');
+    expect(await may('get', 'nodes')).toBe('no');
+    expect(await may('get', 'runtimeclasses.node.k8s.io/other')).toBe('no');
+    await helm('uninstall');
+    expect(await may('create', 'pods', '--namespace=sandboxes')).toBe('no');
+    expect(await may('get', 'runtimeclasses.node.k8s.io/runc')).toBe('no');
+  });
 
   it('is accepted without a warning, with pods of the level restricted, and upgrades and rolls back', async () => {
     const installed = await helm('install', CHART, ...values(...REPLICAS, ...INGRESS));

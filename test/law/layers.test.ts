@@ -32,8 +32,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['store', 'domain'],
   adapters: ['adapters', 'domain'],
   s3: ['s3', 'domain'],
+  ssh: ['ssh', 'domain'],
+  e2b: ['e2b', 'routes', 'domain'],
   routes: ['routes', 'adapters', 's3', 'domain'],
-  assembly: ['assembly', 'routes', 's3', 'adapters', 'store', 'domain'],
+  assembly: ['assembly', 'routes', 's3', 'ssh', 'e2b', 'adapters', 'store', 'domain'],
 };
 const TEST_ROOMS: ReadonlySet<string> = new Set(['support', 'contract', 'integration', 'crash']);
 
@@ -96,7 +98,7 @@ describe('the rooms of a module', () => {
   });
 
   it('keep SQL in the store', () => {
-    expect(complaints(inRooms('domain', 'routes', 's3', 'adapters'), isSql)).toEqual([]);
+    expect(complaints(inRooms('domain', 'routes', 's3', 'ssh', 'e2b', 'adapters'), isSql)).toEqual([]);
   });
 
   it('keep integration tests and test support out of src', () => {

@@ -5,7 +5,15 @@ import { describeDialects, fakeClock } from '@svc/testing';
 import type { Database } from '@svc/sql';
 import { beforeEach, expect, it } from 'vitest';
 
-const FIRST: ReplicaClaim = { id: 'a', bootId: 'boot-1', place: 'machine-1', url: null, version: '1' };
+const FIRST: ReplicaClaim = {
+  id: 'a',
+  bootId: 'boot-1',
+  place: 'machine-1',
+  url: null,
+  host: 'one',
+  version: '1',
+  newestMigration: '0130-replica-schema',
+};
 const COPY: ReplicaClaim = { ...FIRST, bootId: 'boot-2', place: 'machine-2' };
 
 describeDialects<ReplicaTables>('the registry of replicas', migrations, (database) => {
@@ -38,8 +46,22 @@ describeDialects<ReplicaTables>('the registry of replicas', migrations, (databas
     const { seen_at: seenAt, expires_at: expiresAt, ...rest } = await row();
     expect(rest).toMatchObject({ boot_id: 'boot-1', place: 'machine-1', url: null, version: '1' });
     expect(Math.round((Date.parse(expiresAt) - Date.parse(seenAt)) / 1000)).toBe(10);
-    expect(await registry.find('a')).toMatchObject({ id: 'a', bootId: 'boot-1', isLive: true });
+    expect(await registry.find('a')).toMatchObject({ id: 'a', bootId: 'boot-1', host: 'one', isLive: true });
     expect(await registry.find('b')).toBeNull();
+    await registry.close();
+  });
+
+  it('counts the live replicas with each renewal', async () => {
+    const { registry, clock } = open(FIRST);
+    await registry.claim();
+    expect(registry.liveCount).toBe(1);
+    const other = open({ ...FIRST, id: 'b' });
+    await other.registry.claim();
+    await clock.advance(2_000);
+    await expect.poll(() => registry.liveCount).toBe(2);
+    await other.registry.close();
+    await clock.advance(2_000);
+    await expect.poll(() => registry.liveCount).toBe(1);
     await registry.close();
   });
 
@@ -50,6 +72,37 @@ describeDialects<ReplicaTables>('the registry of replicas', migrations, (databas
     expect(await registry.find('a')).toMatchObject({ isLive: false });
     await clock.advance(2_000);
     await expect.poll(() => registry.find('a')).toMatchObject({ isLive: true });
+    await registry.close();
+  });
+
+  it('publishes where it is reached, and writes that again if its row was lost', async () => {
+    const { registry, clock } = open(FIRST);
+    await registry.claim();
+    await registry.advertise('https://10.0.0.5:4300');
+    expect(await registry.find('a')).toMatchObject({ url: 'https://10.0.0.5:4300' });
+    await database().kysely.deleteFrom('replica').execute();
+    await clock.advance(2_000);
+    await expect.poll(() => registry.find('a')).toMatchObject({ url: 'https://10.0.0.5:4300' });
+    await registry.close();
+  });
+
+  it('knows the time of the database, however wrong its own clock is', async () => {
+    const { registry, clock } = open(FIRST); // the fake clock is years behind
+    expect(Math.abs(clock.nowMs() - Date.now())).toBeGreaterThan(60_000);
+    await registry.claim();
+    expect(Math.abs(registry.nowMs() - Date.now())).toBeLessThan(60_000);
+    await registry.close();
+  });
+
+  it('reads the live replicas at most once a second', async () => {
+    const { registry, clock } = open(FIRST);
+    await registry.claim();
+    await store().claim({ ...COPY, id: 'b' });
+    expect((await registry.live()).map(({ id }) => id)).toEqual(['a', 'b']);
+    await store().release('b', COPY.bootId);
+    expect(await registry.live()).toHaveLength(2);
+    await clock.advance(1_001);
+    expect((await registry.live()).map(({ id }) => id)).toEqual(['a']);
     await registry.close();
   });
 

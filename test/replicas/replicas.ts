@@ -9,6 +9,9 @@ export interface ReplicaOptions {
   /** Name of the data folder. Each platform has its own. */
   readonly name: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Folder of another version; defaults to this checkout. */
+  readonly root?: string;
+  readonly flags?: readonly string[];
 }
 
 /** A database and a folder for the data folders of the platforms that share it. */
@@ -23,17 +26,29 @@ export interface Replicas extends AsyncDisposable {
   refusedStart(options: ReplicaOptions): Promise<{ exitCode: number | null; stderr: string }>;
 }
 
-/** Creates an empty database on the server of this run, for platforms with these services. */
-export async function createReplicas(services: string): Promise<Replicas> {
+/** An empty database, removed at the end. */
+interface TestDatabase extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Creates an empty database on the server of this run. */
+export async function createDatabase(): Promise<TestDatabase> {
   const server = process.env[POSTGRES_URL_VARIABLE] ?? '';
   const name = `svc_replicas_${randomBytes(6).toString('hex')}`;
   await administer(server, `create database ${name}`);
-  const folder: TemporaryFolder = await temporaryFolder('svc-replicas-');
   const url = new URL(server);
   url.pathname = `/${name}`;
+  const drop = (): Promise<void> => administer(server, `drop database if exists ${name} with (force)`);
+  return { url: url.href, [Symbol.asyncDispose]: drop };
+}
+
+/** Creates an empty database on the server of this run, for platforms with these services. */
+export async function createReplicas(services: string): Promise<Replicas> {
+  const database = await createDatabase();
+  const folder: TemporaryFolder = await temporaryFolder('svc-replicas-');
   const masterKey = randomBytes(32).toString('hex');
   const shared = {
-    SVC_DATABASE_URL: url.href,
+    SVC_DATABASE_URL: database.url,
     SVC_MASTER_KEY: masterKey,
     SVC_SERVICES: services,
     SVC_SHUTDOWN_LAME_DUCK_SECONDS: '0', // no proxy waits
@@ -42,13 +57,14 @@ export async function createReplicas(services: string): Promise<Replicas> {
   const dataFolder = (each: string): string => join(folder.path, each);
   return {
     folder: folder.path,
-    databaseUrl: url.href,
+    databaseUrl: database.url,
     masterKey,
     dataFolder,
-    start: async ({ name: each, environment }) => {
+    start: async ({ name: each, environment, ...options }) => {
       const platform = await startPlatform({
         dataFolder: dataFolder(each),
         environment: { ...shared, ...environment },
+        ...options,
       });
       running.add(platform);
       return platform;
@@ -60,7 +76,7 @@ export async function createReplicas(services: string): Promise<Replicas> {
       }),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([...running].map((platform) => platform.stop()));
-      await administer(server, `drop database if exists ${name} with (force)`);
+      await database[Symbol.asyncDispose]();
       await folder.remove();
     },
   };

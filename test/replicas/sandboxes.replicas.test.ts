@@ -76,7 +76,60 @@ describeRequiring([...NEEDS], 'sandboxes of two replicas', () => {
   const run = async (platform: RunningPlatform, id: string, command: string): Promise<unknown> =>
     (await call(platform, 'POST', `/${id}/exec`, { command })).body['stdout'];
 
-  it('are used only where they are, read everywhere, and deleted everywhere', async () => {
+  it('are used and deleted at every replica', async () => {
+    const id = await create(a);
+    expect(await run(b, id, 'echo kept > /root/file; hostname > /root/name')).toBe('');
+    expect(await run(a, id, 'cat /root/file')).toBe('kept\n');
+    const uploaded = await fetch(`${b.ready.url}/api/sandboxes/${id}/files?path=/root/big`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${b.ready.token}`, 'content-type': 'application/octet-stream' },
+      body: Buffer.alloc(20 * 1024 * 1024, 7),
+    });
+    expect(uploaded.ok).toBe(true);
+    expect(await run(a, id, 'wc -c < /root/big')).toBe(`${20 * 1024 * 1024}\n`);
+    const downloaded = await fetch(`${b.ready.url}/api/sandboxes/${id}/files?path=/root/big`, {
+      headers: { authorization: `Bearer ${b.ready.token}` },
+    });
+    expect((await downloaded.arrayBuffer()).byteLength).toBe(20 * 1024 * 1024);
+    expect((await call(b, 'GET', `/${id}/metrics`)).status).toBe(200);
+    expect(await typed(b, id, 'echo $((40 + 2))\n', '42')).toContain('42');
+    expect([disks('a'), disks('b')]).toEqual([[id], []]);
+
+    expect((await call(b, 'POST', `/${id}/stop`)).status).toBeLessThan(300);
+    expect((await call(a, 'GET', `/${id}?wait_for=stopped&timeout=30`)).body).toMatchObject({ status: 'stopped' });
+    expect((await call(b, 'POST', `/${id}/start`)).status).toBeLessThan(300);
+    expect((await call(b, 'GET', `/${id}?wait_for=running&timeout=30`)).body).toMatchObject({ status: 'running' });
+    expect(await run(b, id, 'cat /root/file')).toBe('kept\n');
+
+    expect((await call(b, 'DELETE', `/${id}`)).status).toBe(200);
+    expect((await call(a, 'GET', `/${id}`)).status).toBe(404);
+    await waitFor(() => disks('a').length === 0, { description: 'the disk to go without a restart' });
+  });
+
+  it('open terminals at every replica with a ticket, which works once', async () => {
+    const id = await create(a);
+    const { body } = await call(b, 'POST', `/${id}/terminal/tickets`);
+    const ticket = String(body['ticket']);
+    expect(await typed(b, id, 'echo $((40 + 2))\n', '42', ticket)).toContain('42');
+    await expect(typed(b, id, 'true\n', '42', ticket)).rejects.toThrow('401');
+  });
+
+  it('serve their ports at every replica', async () => {
+    const id = await create(a);
+    await run(a, id, 'mkdir -p /www && echo page > /www/index.html && httpd -p 8080 -h /www');
+    const { body } = await call(b, 'POST', `/${id}/ports`, { port: 8080 });
+    const link = new URL(String(body['path_url']));
+    for (const platform of [a, b]) {
+      const answer = await fetch(`${platform.ready.url}${link.pathname}`);
+      expect([answer.status, await answer.text()]).toEqual([200, 'page\n']);
+    }
+    expect((await call(b, 'DELETE', `/${id}/ports`)).status).toBeLessThan(300);
+    expect((await fetch(`${b.ready.url}${link.pathname}`)).status).toBe(401);
+  });
+
+  it('are refused by name at a replica that cannot reach the other one', async () => {
+    await b.stop();
+    b = await replicas.start({ name: 'b', environment: { SVC_INTERNAL_LISTEN: 'off' } });
     const id = await create(a);
     await run(a, id, 'echo kept > /root/file');
     const elsewhere = { status: 503, retryAfter: '1', body: { code: 'SANDBOX_ELSEWHERE' } };
@@ -85,15 +138,10 @@ describeRequiring([...NEEDS], 'sandboxes of two replicas', () => {
     expect(await call(b, 'POST', `/${id}/exec`, { command: 'true' })).toMatchObject(elsewhere);
     expect(await call(b, 'GET', `/${id}/files?path=/root/file`)).toMatchObject(elsewhere);
     expect(await call(b, 'GET', `/${id}/metrics`)).toMatchObject(elsewhere);
-    expect(await openTerminal(b, id)).toBe(503);
+    await expect(typed(b, id, '', '')).rejects.toThrow('503');
     expect((await call(b, 'GET', `/${id}`)).body).toMatchObject({ status: 'running' });
     expect((await call(b, 'GET', '')).body).toMatchObject({ count: 1 });
     expect(await run(a, id, 'cat /root/file')).toBe('kept\n');
-    expect([disks('a'), disks('b')]).toEqual([[id], []]);
-
-    expect((await call(b, 'DELETE', `/${id}`)).status).toBe(200);
-    expect((await call(a, 'GET', `/${id}`)).status).toBe(404);
-    await waitFor(() => disks('a').length === 0, { description: 'the disk to go without a restart' });
   });
 
   it('are reported as lost after kill -9 of their replica, and continue when it returns', async () => {
@@ -115,17 +163,30 @@ describeRequiring([...NEEDS], 'sandboxes of two replicas', () => {
   });
 });
 
-/** Status of the refused upgrade. */
-function openTerminal({ ready }: RunningPlatform, id: string): Promise<number | undefined> {
-  const socket = new WebSocket(`${ready.url.replace('http', 'ws')}/ws/terminal/${id}`, {
-    headers: { authorization: `Bearer ${ready.token}` },
-  });
+/** Types into a terminal and returns its output until `expected` shows. Rejects with the status of a refusal. */
+function typed(
+  { ready }: RunningPlatform,
+  id: string,
+  input: string,
+  expected: string,
+  ticket?: string,
+): Promise<string> {
+  const query = ticket === undefined ? '' : `?ticket=${ticket}`;
+  const headers = ticket === undefined ? { authorization: `Bearer ${ready.token}` } : {};
+  const socket = new WebSocket(`${ready.url.replace('http', 'ws')}/ws/terminal/${id}${query}`, { headers });
   return new Promise((resolve, reject) => {
-    socket.once('open', () => reject(new Error('the terminal was opened')));
+    let output = '';
+    socket.once('open', () => socket.send(input));
+    socket.on('message', (data: Buffer) => {
+      output += data.toString('utf8');
+      if (!output.includes(expected)) return;
+      socket.terminate();
+      resolve(output);
+    });
     socket.once('error', reject);
     socket.once('unexpected-response', (_request, response) => {
-      resolve(response.statusCode);
       socket.terminate();
+      reject(new Error(`refused with ${response.statusCode ?? 0}`));
     });
   });
 }

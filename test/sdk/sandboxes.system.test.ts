@@ -57,6 +57,22 @@ describeRequiring(['linux', 'root'], 'the SDK’s sandbox client', () => {
     await expect(first.get()).rejects.toBeInstanceOf(NotFoundError);
   });
 
+  it('lists and signals processes, runs as another user, and changes the expiry', async () => {
+    const sleeping = sandbox.run(['sleep', '1000']);
+    await vi.waitFor(async () => expect(await sandbox.processes()).toHaveLength(1));
+    const [process] = await sandbox.processes();
+    expect(process).toMatchObject({ argv: ['sleep', '1000'], tty: false });
+    await sandbox.signal(process?.pid ?? 0, 'SIGKILL');
+    expect(await sleeping).toMatchObject({ signal: 'SIGKILL' });
+    expect(await sandbox.processes()).toEqual([]);
+    await expect(sandbox.signal(process?.pid ?? 0, 'SIGKILL')).rejects.toBeInstanceOf(NotFoundError);
+    await expect(sandbox.run('id -u', { user: 'missing' })).rejects.toMatchObject({
+      code: 'USER_NOT_FOUND',
+    });
+    expect((await sandbox.expireIn(3600)).expires_at).not.toBeNull();
+    expect((await sandbox.expireIn(null)).expires_at).toBeNull();
+  });
+
   it('runs a command by the exec route, and on the raw terminal without that route', async () => {
     const send: typeof fetch = (input, init) => {
       const isExec = typeof input === 'string' && input.endsWith('/exec');

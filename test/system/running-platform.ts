@@ -35,6 +35,10 @@ export interface PlatformOptions {
   dataFolder: string;
   flags?: readonly string[];
   environment?: Readonly<Record<string, string>>;
+  /** Folder of another version; defaults to this checkout. */
+  root?: string;
+  /** Command that runs the platform, such as one that takes the network away. */
+  wrapper?: readonly string[];
 }
 
 const ANY_PORTS = ['--port', '0', '--https-port', '0', '--s3-port', '0'];
@@ -50,7 +54,7 @@ const LOG_LIMIT = 4 * 1024 * 1024;
 export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
   const startedAt = performance.now();
   const flags = ['up', '--json', '--data', options.dataFolder, ...ANY_PORTS, ...(options.flags ?? [])];
-  const { child, log } = spawnCommand(flags, options.environment);
+  const { child, log } = spawnCommand(flags, options);
   const stop = async (): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) {
       const gone = once(child, 'exit');
@@ -83,7 +87,7 @@ export async function runSvc(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
-  const { child, log } = spawnCommand(flags, environment);
+  const { child, log } = spawnCommand(flags, { environment });
   let stdout = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     stdout += chunk;
@@ -96,10 +100,11 @@ export async function runSvc(
 
 function spawnCommand(
   flags: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
+  { environment = {}, root = PROJECT_ROOT, wrapper = [] }: Pick<PlatformOptions, 'environment' | 'root' | 'wrapper'>,
 ): { child: ChildProcess; log: () => string } {
-  const child = spawn(join(PROJECT_ROOT, 'svc'), flags, {
-    cwd: PROJECT_ROOT,
+  const [program = '', ...args] = [...wrapper, join(root, 'svc'), ...flags];
+  const child = spawn(program, args, {
+    cwd: root,
     env: { ...inheritedEnvironment(), ...SMALL_RESERVE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

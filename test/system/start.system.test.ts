@@ -8,7 +8,7 @@ import { residentBytes } from './process-facts.ts';
 import { runSvc, startPlatform } from './running-platform.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const IDLE_LIMIT_BYTES = 165 * MEBIBYTE;
+const IDLE_LIMIT_BYTES = 150 * MEBIBYTE;
 
 let folder: TemporaryFolder;
 beforeEach(async () => {

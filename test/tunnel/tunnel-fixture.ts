@@ -71,11 +71,10 @@ export async function startTunnels(options: TunnelFixtureOptions): Promise<Tunne
         ...options.agentEnvironment,
       },
     });
-  const stands = (): Promise<unknown> => waitFor(async () => (await tunnelsOf(agent)) > 0, { timeoutMs: 30_000 });
   let agent: TestAgent;
   try {
     agent = await startAgent();
-    await stands();
+    await tunnelOpened(platform, cluster.id);
   } catch (error) {
     await platform.stop();
     await folder.remove();
@@ -96,7 +95,7 @@ export async function startTunnels(options: TunnelFixtureOptions): Promise<Tunne
     restartAgent: async () => {
       await agent.stop();
       agent = await startAgent();
-      await stands();
+      await tunnelOpened(platform, cluster.id);
     },
     [Symbol.asyncDispose]: async () => {
       await agent.stop();
@@ -104,6 +103,14 @@ export async function startTunnels(options: TunnelFixtureOptions): Promise<Tunne
       await folder.remove();
     },
   };
+}
+
+/** Resolves when requests reach the cluster's agent. The agent counts its tunnel a moment before the platform does. */
+export async function tunnelOpened({ ready }: RunningPlatform, clusterId: string): Promise<void> {
+  const url = `${ready.url}/v1/clusters/${clusterId}/tunnel/no-such-forward/`;
+  const headers = { authorization: `Bearer ${ready.token}` };
+  const answered = async (): Promise<boolean> => (await fetch(url, { headers })).status === 404;
+  await waitFor(answered, { timeoutMs: 60_000, description: 'the tunnel' });
 }
 
 export async function tunnelsOf(agent: TestAgent): Promise<number> {

@@ -9,7 +9,7 @@ import { CommandLine } from '../command-line/command-line.ts';
 import { binariesFolder, kubernetesRequirement, startKubernetes, type Kubernetes } from '../kubernetes/index.ts';
 import { makeServiceAccount } from '../kubernetes/service-account.ts';
 import { startPlatform, type RunningPlatform } from '../system/running-platform.ts';
-import { tunnelsOf } from './tunnel-fixture.ts';
+import { tunnelOpened } from './tunnel-fixture.ts';
 
 const reason = await kubernetesRequirement();
 const TITLE = 'users impersonated by a cluster’s agent';
@@ -43,7 +43,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
         KUBECONFIG: await speaker(),
       },
     });
-    await waitFor(async () => (await tunnelsOf(agent)) > 0, { timeoutMs: 30_000 });
+    await tunnelOpened(platform, cluster.id);
     await svc('member').answer(['kubeconfig', 'observatory', '--namespace', namespace, '--out', fileOf('member')]);
   });
   afterAll(async () => {

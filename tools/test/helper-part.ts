@@ -17,6 +17,7 @@ export const FUZZ_TARGETS: readonly (readonly [target: string, folder: string])[
   ['FuzzPlan', 'host'],
   ['FuzzProcessStatus', 'host'],
   ['FuzzCompile', 'seccomp'],
+  ['FuzzPacket', 'sftp'],
   ['FuzzLayer', 'unpack'],
 ];
 

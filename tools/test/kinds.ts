@@ -38,7 +38,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
   },
   {
     name: 'conformance',
-    description: 'ceph/s3-tests against svc up, where its checkout is',
+    description: 'ceph/s3-tests and the suites of the E2B SDKs against svc up, where their checkouts are',
     group: 'default',
     sequential: true,
     testTimeoutMs: 40 * MINUTE_MS,

@@ -1,5 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { requirementNames } from './needed-packages.ts';
+import { readRequirements, requirementNames } from './needed-packages.ts';
 
 describe('requirementNames', () => {
   it('finds the requirements of suites, even across several lines', () => {
@@ -15,5 +16,12 @@ describe('requirementNames', () => {
 
   it('finds nothing in an ordinary test', () => {
     expect(requirementNames(`it('requires a name', () => expect(requirementOf('x')).toBe(1));`)).toEqual([]);
+  });
+});
+
+describe('readRequirements', () => {
+  it('finds those of a list that several suites share', () => {
+    const escapes = new URL('../../test/escapes/escapes.local.test.ts', import.meta.url);
+    expect(readRequirements(fileURLToPath(escapes))).toEqual(expect.arrayContaining(['go', 'command:script']));
   });
 });

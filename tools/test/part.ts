@@ -49,6 +49,8 @@ export interface Part {
   readonly needsGo?: boolean;
   /** Builds the sandbox helper before the part runs. */
   readonly needsHelper?: boolean;
+  /** Runs one file after the other and waits a lot, so that another such part can run beside it. */
+  readonly sharesMachine?: boolean;
   /** Returns one line if this machine cannot run the part, even after installing packages. */
   impossible?(context: PartContext): string | null;
   /** Test files of the part, for patterns; a part with neither files nor checks is omitted. */

@@ -15,6 +15,9 @@ describe('the parts of svc test', () => {
   it('include the public S3 suite by default', () => {
     const part = createParts(root).find(({ name }) => name === 'conformance');
     expect(part?.group).toBe('default');
-    expect(part?.files?.()).toEqual(['test/conformance/s3-tests/s3-tests.conformance.test.ts']);
+    expect(part?.files?.()).toEqual([
+      'test/conformance/e2b/e2b.conformance.test.ts',
+      'test/conformance/s3-tests/s3-tests.conformance.test.ts',
+    ]);
   });
 });

@@ -8,6 +8,7 @@ import { needsGo } from './needed-packages.ts';
 import type { PartContext, PartOutcome, TestFilter } from './part.ts';
 import { createParts } from './parts.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { runInLanes } from './lanes.ts';
 import { rerunFailures } from './rerun-failures.ts';
 import { selectParts, type SelectedPart } from './select.ts';
 import { describePart, summarize, type FinishedPart } from './summary.ts';
@@ -45,14 +46,12 @@ export async function runTests(options: TestRunOptions): Promise<number> {
     return { root, outFolder, environment, isRoot: options.isRoot, filter, signal, progress: say, figure: print };
   };
   const prepared = startPreparing(selection.parts, contextFor);
-  const finished: FinishedPart[] = [];
-  for (const selected of selection.parts) {
-    if (signal.aborted) break;
+  const finished = await runInLanes(selection.parts, signal, async (selected) => {
     const context = contextFor(selected.part.name, selected.filter);
     const part = await runPart(selected, context, prepared, { progress, strict });
-    finished.push(part);
     progress.print(describePart(part));
-  }
+    return part;
+  });
   await Promise.all(prepared.values());
   const summary = summarize(finished, strict);
   if (signal.aborted) progress.print('\ninterrupted');

@@ -5,6 +5,7 @@ const NOT_TO_BE_HAD: readonly RegExp[] = [
   /^needs \/dev\/(kvm|fuse)/,
   /^needs the command runsc/,
   /^needs a checkout of/,
+  /^needs the history of the repository/,
   /^needs a registry that answers npm audit/,
   /^needs the Go vulnerability database/,
 ];

@@ -34,6 +34,7 @@ export function vitestPart(kind: TestKind, root: string, more: Partial<Part> = {
     files,
     packages: () => packagesNeededBy(files(), root),
     needsHelper: !WITHOUT_SANDBOXES.has(kind.name),
+    sharesMachine: kind.sequential,
     run: (context) => runVitest(context, { name: kind.name, kind }),
     ...more,
   };

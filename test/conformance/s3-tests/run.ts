@@ -1,16 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { openSync, closeSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@svc/testing';
 import { ensurePython } from '../../clients/python.ts';
 import { startPlatform } from '../../system/running-platform.ts';
 import type { Outcome } from '../outcome.ts';
+import { runPytest } from '../pytest.ts';
+import { outcomesOf, type PhaseReport } from '../pytest-report.ts';
 import { assertUnmodified, checkoutFolder } from './checkout.ts';
 import { LIFECYCLE_DAY_SECONDS, suiteConfiguration } from './configuration.ts';
-import { outcomesOf, parseReport, type PhaseReport } from './report.ts';
 import { MARKERS, selections } from './selection.ts';
 import { MAIN_EMAIL, makeTenants } from './tenants.ts';
 
@@ -58,58 +56,36 @@ export async function runS3Tests(options: SuiteOptions = {}): Promise<SuiteRun> 
   const log = join(folder.path, 'pytest.log');
   const tenants = await makeTenants(platform.ready);
   await writeFile(configuration, suiteConfiguration(platform.ready.s3_endpoint, tenants), { mode: 0o600 });
-  await writeFile(report, '');
   const startedAt = performance.now();
   const signal = AbortSignal.timeout(options.timeoutMs ?? 30 * MINUTE_MS);
+  let reports: readonly PhaseReport[] = [];
   for (const selection of selections(options.pattern)) {
-    const exitCode = await runPytest(python, {
-      checkout,
-      environment: { S3TEST_CONF: configuration, SVC_S3_TESTS_REPORT: report },
-      args: ['-n', String(options.workers ?? 3), '-m', MARKERS, ...selection],
-      log,
-      signal,
-    });
-    // 0: all passed, 1: some failed, 5: a pattern selected none
-    if (![0, 1, 5].includes(exitCode ?? -1)) {
-      throw new Error(`pytest ended with ${exitCode}:\n${(await readFile(log, 'utf8')).slice(-4_000)}`);
-    }
-  }
-  const phases = parseReport(await readFile(report, 'utf8'));
-  return { outcomes: outcomesOf(phases), phases, log: platform.log(), durationMs: performance.now() - startedAt };
-}
-
-interface PytestRun {
-  readonly checkout: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly args: readonly string[];
-  readonly log: string;
-  readonly signal: AbortSignal;
-}
-
-async function runPytest(python: string, run: PytestRun): Promise<number | null> {
-  const output = openSync(run.log, 'a');
-  try {
-    const fixed = ['-m', 'pytest', '-q', '--tb=short', '-W', 'ignore', '-p', 'no:cacheprovider', '-p', 'svc_s3_tests'];
-    const child = spawn(python, [...fixed, `--timeout=${TEST_TIMEOUT_SECONDS}`, ...run.args], {
-      cwd: run.checkout,
-      env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        PYTHONPATH: PLUGIN_FOLDER,
-        PYTHONDONTWRITEBYTECODE: '1',
+    reports = await runPytest({
+      command: [python],
+      folder: checkout,
+      imports: [PLUGIN_FOLDER],
+      environment: {
+        S3TEST_CONF: configuration,
         AWS_CONFIG_FILE: '/dev/null',
         AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
         AWS_EC2_METADATA_DISABLED: 'true',
-        ...run.environment,
       },
-      stdio: ['ignore', output, output],
+      args: [
+        '--tb=short',
+        '-p',
+        'svc_s3_tests',
+        `--timeout=${TEST_TIMEOUT_SECONDS}`,
+        '-n',
+        String(options.workers ?? 3),
+        '-m',
+        MARKERS,
+        ...selection,
+      ],
+      log,
+      report,
+      signal,
     });
-    const end = (): void => void child.kill();
-    run.signal.addEventListener('abort', end);
-    await once(child, 'close');
-    run.signal.removeEventListener('abort', end);
-    return child.exitCode;
-  } finally {
-    closeSync(output);
   }
+  const phases = reports.map((each) => ({ ...each, name: each.name.slice(each.name.lastIndexOf('::') + 2) }));
+  return { outcomes: outcomesOf(phases), phases, log: platform.log(), durationMs: performance.now() - startedAt };
 }

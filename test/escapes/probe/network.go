@@ -76,7 +76,7 @@ var networkAttacks = map[string]attack{
 				continue
 			}
 			_ = connection.SetDeadline(time.Now().Add(patience))
-			if err := expect(connection, `{"pid":1,"protocol":1}`); err == nil {
+			if err := expect(connection, `"pid":1,"protocol":1}`); err == nil {
 				failure = nil
 			}
 			_ = connection.Close()

@@ -1,7 +1,8 @@
-import { toReason, type Outcome } from '../outcome.ts';
+import { toReason, type Outcome } from './outcome.ts';
 
-/** One line of the plugin: a test has three phases, `setup`, `call` and `teardown`. */
+/** One line of our plugin for pytest: a test has three phases, `setup`, `call` and `teardown`. */
 export interface PhaseReport {
+  /** The node ID: file, class and test. */
   readonly name: string;
   readonly phase: string;
   readonly outcome: 'passed' | 'failed' | 'skipped';
@@ -15,7 +16,7 @@ export function parseReport(text: string): PhaseReport[] {
   return lines.map((line) => JSON.parse(line) as PhaseReport); // written by our own plugin
 }
 
-/** A test passes if all of its phases do; one whose buckets cannot be deleted has failed. */
+/** A test passes if all of its phases do; one that cannot clean up has failed. */
 export function outcomesOf(phases: readonly PhaseReport[]): Outcome[] {
   const byName = Map.groupBy(phases, (phase) => phase.name);
   return [...byName]

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { driverContract, type ContractSubject, type TestedCapability } from '@svc/sandboxes/testing/driver-contract';
+import { kubernetesSubject, type KubernetesSubject } from '@svc/sandboxes/testing/kubernetes-subject';
+import { runInSandbox } from '@svc/sandboxes/testing/run-in-sandbox';
+import { runningContract } from '@svc/sandboxes/testing/running-contract';
+import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
+import { skippedTitle } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { helmRequirement } from '../tunnel/helm.ts';
+import { TEST_IMAGE } from './agent-fixture.ts';
+import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
+import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from './sandbox-namespace.ts';
+
+/** RuntimeClasses have no namespace, so each run has its own. */
+const RUNTIME_CLASS = `svc-${randomUUID().slice(0, 8)}`;
+const LACKS: readonly TestedCapability[] = [
+  'disk_limit',
+  'disk_usage',
+  'oom_survival',
+  'pause',
+  'process_limit',
+  'snapshots',
+];
+
+const reason = (await kubernetesRequirement()) ?? (await helmRequirement());
+const title = 'the Kubernetes driver';
+
+describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
+  let kubernetes: Kubernetes;
+  let namespace: SandboxNamespace;
+
+  beforeAll(async () => {
+    kubernetes = await startKubernetes();
+    namespace = await createSandboxNamespace(kubernetes, RUNTIME_CLASS);
+  });
+  afterAll(async () => {
+    await namespace?.[Symbol.asyncDispose]();
+    await kubernetes?.stop();
+  });
+
+  function subject(owner?: string): KubernetesSubject {
+    const { kubeconfig, name } = namespace;
+    return kubernetesSubject({
+      kubeconfig,
+      namespace: name,
+      image: TEST_IMAGE,
+      helperImage: HELPER_IMAGE,
+      ...(owner === undefined ? {} : { owner }),
+    });
+  }
+
+  const contractSubject = async (): Promise<ContractSubject> => {
+    const { driver, again, dispose } = subject();
+    return { driver, spec: (name) => sampleSpec(name), again: () => again(), dispose };
+  };
+  describe('as a driver', () => driverContract(contractSubject, LACKS));
+  describe('with programs', () => runningContract(contractSubject, LACKS));
+
+  const signal = (): AbortSignal => AbortSignal.timeout(60_000);
+
+  it('refuses a cluster whose network does not enforce policies', async () => {
+    const { again } = subject('verified');
+    const driver = again({ networkPolicies: 'verify' });
+    const status = await driver.open();
+    await driver.close();
+    expect(status).toMatchObject({
+      available: false,
+      reason: expect.stringContaining('does not enforce network policies'),
+    });
+    const left = await kubernetes.kubectl(
+      '-n',
+      namespace.name,
+      'get',
+      'pods',
+      '-l',
+      'svc.dev/sandbox-owner=verified',
+      '-o',
+      'name',
+    );
+    expect(left.trim()).toBe('');
+  });
+
+  it('leaves the pods of another owner alone', async () => {
+    const [mine, other] = [subject('mine'), subject('other')];
+    const spec = sampleSpec('shared-name');
+    try {
+      for (const { driver } of [mine, other]) {
+        expect(await driver.open()).toMatchObject({ available: true });
+        await driver.create(spec, signal());
+      }
+      expect(await mine.driver.list()).toEqual([{ id: spec.id, running: false, paused: false }]);
+      await mine.driver.remove(spec.id);
+      expect(await other.driver.isCreated(spec.id)).toBe(true);
+    } finally {
+      await mine.dispose();
+      await other.dispose();
+    }
+  });
+
+  it('says that the files of a sandbox are gone with its pod, instead of starting an empty one', async () => {
+    const { driver, dispose } = subject('gone');
+    const spec = sampleSpec('gone-pod');
+    try {
+      await driver.open();
+      await driver.create(spec, signal());
+      await driver.start(spec, signal());
+      const connection = await driver.connect(spec.id, signal());
+      await connection.call({ op: 'shutdown' }).catch(() => undefined);
+      await connection.closed;
+      await expect
+        .poll(() =>
+          driver.start(spec, signal()).then(
+            () => 'started',
+            (error: { code: string }) => error.code,
+          ),
+        )
+        .toBe('ROOTFS_FAILED');
+      await expect(driver.create(spec, signal())).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
+    } finally {
+      await dispose();
+    }
+  });
+
+  it('refuses images without a registry source, and egress without resolvers', async () => {
+    const { driver, dispose } = subject('refused');
+    try {
+      await driver.open();
+      const local = sampleSpec('local', { image: 'local-only' });
+      await expect(driver.create(local, signal())).rejects.toMatchObject({ code: 'IMAGE_PULL_FAILED' });
+      const egress = sampleSpec('egress', { network: 'egress' });
+      await expect(driver.create(egress, signal())).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
+      expect(await driver.list()).toEqual([]);
+    } finally {
+      await dispose();
+    }
+  });
+
+  it('gives programs neither the account of the pod nor more privileges', async () => {
+    const { driver, dispose } = subject('privileges');
+    const spec = sampleSpec('privileges');
+    try {
+      await driver.open();
+      await driver.create(spec, signal());
+      await driver.start(spec, signal());
+      const connection = await driver.connect(spec.id, signal());
+      const script = `ls /var/run/secrets 2>/dev/null; env
+        grep -E "^(NoNewPrivs|Seccomp|CapEff):" /proc/self/status; touch /.sandbox/x 2>&1
+        for file in $(find /sys/fs/cgroup -maxdepth 2 -name cgroup.procs); do sh -c "echo $$ > $file" 2>&1 && echo writable; done
+        hostname`;
+      const { stdout } = await runInSandbox(connection, ['sh', '-c', script]);
+      await connection.close();
+      expect(stdout).toMatch(/NoNewPrivs:\t1\n/);
+      expect(stdout).toMatch(/Seccomp:\t2\n/);
+      expect(stdout).toMatch(/CapEff:\t00000000a00405fb\n/);
+      expect(stdout).toMatch(/sandbox\/x: Read-only file system/);
+      expect(stdout).toMatch(/cgroup.procs: Read-only file system/);
+      expect(stdout).not.toContain('writable');
+      expect(stdout).not.toContain('serviceaccount');
+      expect(stdout).not.toContain('KUBERNETES');
+      expect(stdout.endsWith('privileges\n')).toBe(true);
+    } finally {
+      await dispose();
+    }
+  });
+
+  it('runs sandboxes with isolation gvisor in their runtime class, and refuses them without it', async () => {
+    const { driver, again, dispose } = subject('isolated');
+    const isolated = again({ gvisorRuntimeClass: RUNTIME_CLASS });
+    const spec = sampleSpec('isolated', { isolation: 'gvisor' });
+    try {
+      expect(await isolated.open()).toMatchObject({ available: true, details: { gvisor: false } });
+      expect(isolated.whyUnsupported('gvisor')).toContain(RUNTIME_CLASS);
+      // The handler of ordinary pods: what counts is that the pod names the class.
+      const runtimeClass = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', handler: 'runc' };
+      const object = { ...runtimeClass, metadata: { name: RUNTIME_CLASS } };
+      await kubernetes.kubectl.withInput(JSON.stringify(object), 'create', '--filename', '-');
+      expect(await isolated.open()).toMatchObject({ available: true, details: { gvisor: true } });
+      await isolated.create(spec, signal());
+      await isolated.start(spec, signal());
+      const query = ['get', 'pods', '-l', 'svc.dev/sandbox-owner=isolated', '-o', 'jsonpath={..runtimeClassName}'];
+      expect(await kubernetes.kubectl('-n', namespace.name, ...query)).toBe(RUNTIME_CLASS);
+    } finally {
+      await isolated.close();
+      await kubernetes.kubectl('delete', 'runtimeclass', RUNTIME_CLASS, '--ignore-not-found');
+      await driver.open();
+      await dispose();
+    }
+  });
+});

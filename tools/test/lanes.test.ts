@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { runInLanes } from './lanes.ts';
+import type { SelectedPart } from './select.ts';
+
+const select = (name: string, sharesMachine: boolean): SelectedPart => ({
+  part: {
+    name,
+    group: 'default',
+    description: '',
+    timeoutMs: 1,
+    sharesMachine,
+    run: async () => ({ results: [], output: '' }),
+  },
+  filter: {},
+});
+const parts = [
+  select('lint', false),
+  select('unit', false),
+  select('system', true),
+  select('browser', true),
+  select('client', true),
+  select('law', false),
+];
+
+/** Records starts and ends; parts end when their turn comes in `order`. */
+function recorder(order: readonly string[]) {
+  const log: string[] = [];
+  const ends = new Map(order.map((name) => [name, Promise.withResolvers<void>()]));
+  const run = async ({ part }: SelectedPart): Promise<string> => {
+    log.push(`+${part.name}`);
+    await ends.get(part.name)?.promise;
+    log.push(`-${part.name}`);
+    return part.name;
+  };
+  return { log, run, end: (name: string) => ends.get(name)?.resolve() };
+}
+
+describe('runInLanes', () => {
+  it('runs parts that share the machine two at a time, and every other alone', async () => {
+    const { log, run, end } = recorder(['system', 'browser']);
+    const finished = runInLanes(parts, new AbortController().signal, run);
+    await expect.poll(() => log).toEqual(['+lint', '-lint', '+unit', '-unit', '+system', '+browser']);
+    end('browser');
+    await expect.poll(() => log.slice(6)).toEqual(['-browser', '+client', '-client']);
+    end('system');
+    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser', 'client', 'law']);
+    expect(log.slice(9)).toEqual(['-system', '+law', '-law']);
+  });
+
+  it('starts no part after an abort, and keeps what has finished', async () => {
+    const stop = new AbortController();
+    const { log, run, end } = recorder(['system', 'browser']);
+    const finished = runInLanes(parts, stop.signal, run);
+    await expect.poll(() => log).toContain('+browser');
+    stop.abort();
+    end('browser');
+    end('system');
+    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser']);
+    expect(log).not.toContain('+client');
+  });
+});
