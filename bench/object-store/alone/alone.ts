@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { measureCompletion } from './completion.ts';
 import { measureEncryption } from './encryption.ts';
+import { measureEnginesBelow } from './engine-below.ts';
 import type { Figure } from './figure.ts';
 import { measureListing } from './long-listing.ts';
 import { measureMemory } from './memory.ts';
@@ -16,6 +17,7 @@ export async function measureAlone(root: string, only: string, say: Say): Promis
     ['listing', measureListing],
     ['encryption', measureEncryption],
     ['postgres', measurePostgres],
+    ['below', measureEnginesBelow],
   ];
   const figures: Figure[] = [];
   for (const [name, measure] of measures) {

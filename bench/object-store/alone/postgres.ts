@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findPostgresPrograms, startCuttableProxy, startPostgres } from '@svc/testing';
+import { startCuttableProxy } from '@svc/testing';
 import { median } from '../compare.ts';
+import { startDurablePostgres } from '../engines/postgres.ts';
 import { startSvc, type SvcEngine } from '../engines/svc.ts';
 import { runLoad } from '../load/run-load.ts';
 import { BUCKET, makeBucket, putRequests } from '../measures/bucket.ts';
@@ -26,16 +26,7 @@ interface Subjects {
 
 /** PostgreSQL with durable settings beside SQLite, with a network between, and with two replicas; alternating rounds. */
 export async function measurePostgres(folder: string, say: (line: string) => void): Promise<Figure[]> {
-  const programs = findPostgresPrograms();
-  if (programs === null) throw new Error('needs PostgreSQL; install it with: apt-get install -y postgresql');
-  await mkdir(folder, { recursive: true });
-  const server = await startPostgres(programs, {
-    environment: { PATH: process.env['PATH'] ?? '' },
-    isRoot: process.getuid?.() === 0,
-    logFile: join(folder, 'postgres.log'),
-    signal: new AbortController().signal,
-    durable: true,
-  });
+  const server = await startDurablePostgres(folder);
   const url = new URL(server.url);
   const proxy = await startCuttableProxy({
     host: url.hostname,

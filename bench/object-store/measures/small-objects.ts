@@ -3,22 +3,23 @@ import { runLoad } from '../load/run-load.ts';
 import { fill, getRequests, putRequests } from './bucket.ts';
 import type { Measure } from './measure.ts';
 
-const SIZE_BYTES = 4 * 1024;
+const KIB = 1024;
 const CONNECTIONS = 64;
 const READ_KEYS = 5_000;
+const READ_KIB = 128 * 1024;
 /** More than any engine answers in a round. */
 const REQUESTS_PER_SECOND = 8_000;
 
-export function smallPuts(milliseconds: number): Measure {
-  const body = randomBytes(SIZE_BYTES);
+export function smallPuts(milliseconds: number, sizeKib = 4): Measure {
+  const body = randomBytes(sizeKib * KIB);
   return {
-    name: '4 KiB PUT, 64 connections',
+    name: `${sizeKib} KiB PUT, 64 connections`,
     unit: 'requests/s',
     aim: 1.5,
     prepare: async () => undefined,
     run: async (engine, round) => {
       const count = Math.ceil((milliseconds / 1000) * REQUESTS_PER_SECOND);
-      const keys = Array.from({ length: count }, (_, index) => `put/${round}/${index.toString(36)}`);
+      const keys = Array.from({ length: count }, (_, index) => `put/${sizeKib}/${round}/${index.toString(36)}`);
       const requests = putRequests(engine, keys, body);
       const options = { endpoint: engine.endpoint, connections: CONNECTIONS, milliseconds, repeat: false };
       const { requests: answered, seconds } = await runLoad(requests, options);
@@ -27,11 +28,12 @@ export function smallPuts(milliseconds: number): Measure {
   };
 }
 
-export function smallGets(milliseconds: number): Measure {
-  const keys = Array.from({ length: READ_KEYS }, (_, index) => `get/${index.toString(36)}`);
-  const body = randomBytes(SIZE_BYTES);
+export function smallGets(milliseconds: number, sizeKib = 4): Measure {
+  const count = Math.min(READ_KEYS, READ_KIB / sizeKib);
+  const keys = Array.from({ length: count }, (_, index) => `get/${sizeKib}/${index.toString(36)}`);
+  const body = randomBytes(sizeKib * KIB);
   return {
-    name: '4 KiB GET, 64 connections',
+    name: `${sizeKib} KiB GET, 64 connections`,
     unit: 'requests/s',
     aim: 1,
     prepare: async (engine) => fill(engine, putRequests(engine, keys, body), CONNECTIONS),
