@@ -17,6 +17,20 @@
 {{- toJson (uniq $domains) -}}
 {{- end -}}
 
+{{- /* Not empty if sandboxes run as pods, for which the platform calls this cluster's API. */ -}}
+{{- define "svc.runsSandboxes" -}}
+{{- if has "sandboxes" .Values.services }}true{{ end -}}
+{{- end -}}
+
+{{- define "svc.sandboxesConfig" -}}
+{{- $values := .Values.sandboxes -}}
+{{- $kubernetes := dict "namespace" $values.namespace "helper_image" (default (include "svc.image" .) $values.helperImage) -}}
+{{- with $values.pullSecret }}{{ $_ := set $kubernetes "pull_secret" . }}{{ end -}}
+{{- with $values.runtimeClass }}{{ $_ := set $kubernetes "runtime_class" . }}{{ end -}}
+{{- with $values.gvisorRuntimeClass }}{{ $_ := set $kubernetes "gvisor_runtime_class" . }}{{ end -}}
+{{- toJson (dict "driver" "kubernetes" "nameservers" $values.nameservers "kubernetes" $kubernetes) -}}
+{{- end -}}
+
 {{- /* Refuses values that would start replicas which cannot be one platform. */ -}}
 {{- define "svc.validate" -}}
 {{- if or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled -}}
@@ -27,6 +41,10 @@
 {{- if eq .Values.objectStore.engine "s3" -}}
 {{- if not .Values.objectStore.s3.bucket }}{{ fail "objectStore.s3.bucket is required with objectStore.engine s3" }}{{ end -}}
 {{- if not .Values.objectStore.s3.existingSecret }}{{ fail "objectStore.s3.existingSecret is required with objectStore.engine s3" }}{{ end -}}
+{{- end -}}
+{{- if include "svc.runsSandboxes" . -}}
+{{- if eq .Values.sandboxes.namespace .Release.Namespace }}{{ fail "sandboxes.namespace must not be the platform's own: its pods could use the platform's Secrets" }}{{ end -}}
+{{- if and .Values.sandboxes.rbac.create (eq (include "svc.serviceAccount" .) "default") }}{{ fail "serviceAccount.name is required with sandboxes: every pod of the namespace without an account of its own would have the rights of the account default" }}{{ end -}}
 {{- end -}}
 {{- if and .Values.ingress.enabled .Values.gateway.enabled }}{{ fail "ingress.enabled and gateway.enabled exclude each other" }}{{ end -}}
 {{- end -}}
@@ -40,6 +58,7 @@
   "owner" (dict "email" $values.owner.email)
   "database" (dict "max_connections" $values.database.maxConnections)
   "metrics" (dict "port" 9464 "host" "0.0.0.0")
+  "internal" (dict "listen" "0.0.0.0:4300")
   "object_store" (dict "engine" $values.objectStore.engine) -}}
 {{- $consoleHosts := include "svc.consoleHosts" . | fromJsonArray -}}
 {{- $domains := include "svc.s3Domains" . | fromJsonArray -}}
@@ -53,6 +72,9 @@
 {{- $s3 := dict "bucket" $values.objectStore.s3.bucket "region" $values.objectStore.s3.region "prefix" $values.objectStore.s3.prefix -}}
 {{- with $values.objectStore.s3.endpoint }}{{ $_ := set $s3 "endpoint" . }}{{ end -}}
 {{- $_ := set $config.object_store "s3" $s3 -}}
+{{- end -}}
+{{- if include "svc.runsSandboxes" . -}}
+{{- $_ := set $config "sandboxes" (include "svc.sandboxesConfig" . | fromJson) -}}
 {{- end -}}
 {{- toYaml (mergeOverwrite $config (deepCopy $values.config)) -}}
 {{- end -}}

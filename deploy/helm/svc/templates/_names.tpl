@@ -15,6 +15,11 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* For objects without a namespace, and in a namespace that other releases may share. */ -}}
+{{- define "svc.clusterName" -}}
+{{- printf "%s-%s" .Release.Namespace (include "svc.fullname" .) -}}
+{{- end -}}
+
 {{- define "svc.selector" -}}
 app.kubernetes.io/name: {{ include "svc.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
