@@ -36,8 +36,10 @@ export class Boots {
     this.#running.set(sandbox.id, { controller, done });
   }
 
+  /** Sandboxes being started without a connection yet. */
   get underWay(): number {
-    return this.#running.size;
+    const { live } = this.#context;
+    return [...this.#running.keys()].filter((id) => !live.has(id)).length;
   }
 
   /** Aborts the boot without changing the sandbox's status; the caller decides on the next one. */
@@ -90,15 +92,22 @@ export class Boots {
       await connection.close();
       throw error;
     }
-    const now = clock.now().toISOString();
-    const change = { status: 'running', stateReason: null, fault: null, startedAt: now, lastActivityAt: now } as const;
-    const running = signal.aborted ? null : await repository.change(sandbox.id, ['creating'], change);
-    if (running === null) {
+    if (signal.aborted) {
       await connection.close();
       signal.throwIfAborted();
-      return; // deleted meanwhile; the deletion cleans up
     }
+    const now = clock.now().toISOString();
+    const change = { status: 'running', stateReason: null, fault: null, startedAt: now, lastActivityAt: now } as const;
+    // Before the record, so that a reader who finds the sandbox running can use it. If the connection is lost meanwhile,
+    // the supervisor checks it after this start.
     live.adopt(sandbox.id, connection, Date.parse(now));
+    let running: Sandbox | null = null;
+    try {
+      running = await repository.change(sandbox.id, ['creating'], change);
+    } finally {
+      if (running === null) await live.release(sandbox.id);
+    }
+    if (running === null) return; // deleted meanwhile; the deletion cleans up
     watch.announce(sandbox.id, running);
   }
 

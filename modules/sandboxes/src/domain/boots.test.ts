@@ -1,0 +1,85 @@
+import { FairSlots, KeyedQueue, systemClock } from '@svc/runtime';
+import { createLogger } from '@svc/telemetry';
+import { beforeEach, expect, it } from 'vitest';
+import { Boots } from './boots.ts';
+import type { SandboxContext } from './context.ts';
+import type { HelperConnection } from './helper/helper-connection.ts';
+import { LiveSandboxes } from './live-sandboxes.ts';
+import type { Sandbox, SandboxChange } from './sandbox.ts';
+import { StatusWatch } from './status-watch.ts';
+
+const sandbox = {
+  id: 'sbx-1',
+  name: 'one',
+  workspaceUuid: 'workspace',
+  status: 'creating',
+  startedAt: null,
+  snapshotId: null,
+  lastActivityAt: new Date().toISOString(),
+} as Sandbox; // the fields that a start reads
+
+let live: LiveSandboxes;
+let isClosed: boolean;
+let boots: Boots;
+let change: (changed: Sandbox) => Promise<Sandbox | null>;
+
+beforeEach(() => {
+  isClosed = false;
+  live = new LiveSandboxes(
+    () => undefined,
+    () => undefined,
+    () => undefined,
+    () => 0,
+  );
+  const connection = {
+    closed: new Promise<void>(() => undefined),
+    close: async () => void (isClosed = true),
+  } as unknown as HelperConnection; // what a start does with it
+  boots = new Boots({
+    repository: { change: (_id: string, _from: unknown, to: SandboxChange) => change({ ...sandbox, ...to } as Sandbox) },
+    driver: {
+      isCreated: async () => false,
+      create: async () => undefined,
+      start: async () => undefined,
+      stop: async () => undefined,
+      connect: async () => connection,
+    },
+    live,
+    watch: new StatusWatch(),
+    queue: new KeyedQueue(),
+    places: new FairSlots({ capacity: 1, maxWaiting: 1, refuse: () => new Error('full') }),
+    rules: { prepare: async () => undefined, apply: async () => undefined },
+    clock: systemClock,
+    log: createLogger({ name: 'test', level: 'silent' }),
+  } as unknown as SandboxContext); // what a start uses
+});
+
+it('has the connection of a sandbox before its record says that it runs', async () => {
+  const found = new Promise<boolean>((resolve) => {
+    change = async (changed) => {
+      resolve(changed.status === 'running' && live.findConnection(sandbox.id) !== null);
+      return changed;
+    };
+  });
+  boots.begin(sandbox);
+  expect(await found).toBe(true);
+  await boots.close();
+  expect([live.has(sandbox.id), boots.underWay]).toEqual([true, 0]);
+});
+
+it.each([
+  ['was deleted meanwhile', async () => null],
+  ['cannot be written', async () => Promise.reject(new Error('the database is away'))],
+])('keeps no connection if the record %s', async (_what, refused) => {
+  const ended = new Promise<void>((resolve) => {
+    change = async (changed) => {
+      if (changed.status !== 'running') return null;
+      resolve();
+      return refused();
+    };
+  });
+  boots.begin(sandbox);
+  await ended;
+  await boots.close();
+  expect([live.has(sandbox.id), isClosed]).toEqual([false, true]);
+});
