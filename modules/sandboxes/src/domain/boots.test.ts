@@ -36,7 +36,9 @@ beforeEach(() => {
     close: async () => void (isClosed = true),
   } as unknown as HelperConnection; // what a start does with it
   boots = new Boots({
-    repository: { change: (_id: string, _from: unknown, to: SandboxChange) => change({ ...sandbox, ...to } as Sandbox) },
+    repository: {
+      change: (_id: string, _from: unknown, to: SandboxChange) => change({ ...sandbox, ...to } as Sandbox),
+    },
     driver: {
       isCreated: async () => false,
       create: async () => undefined,
