@@ -188,6 +188,7 @@ function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<Sandbo
     audit,
     rights,
     quotaLimits,
+    traffic: deps.workspaceTraffic,
     log,
     metrics,
     config: config.sandboxes,

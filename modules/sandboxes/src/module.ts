@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { describeHoldings, noForwarding, type ServiceModule } from '@svc/http';
-import { sumUsage, zeroUsage } from '@svc/quotas';
+import { sumUsage, unlimitedTraffic, zeroUsage } from '@svc/quotas';
 import { backgroundClock, systemRandom, unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
@@ -125,7 +125,7 @@ async function assembleBase(deps: SandboxesDependencies) {
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused));
   const { node, nodes, quotaLimits } = deps;
-  const places = createPlaces(driver, quotaLimits, deps.metrics);
+  const places = createPlaces(driver, quotaLimits, deps.traffic ?? unlimitedTraffic, deps.metrics);
   const random = systemRandom;
   const given = { repository, driver, clock, random, quotaLimits, node, nodes, log, disk, places };
   const { rules, ...secretPart } = createSecretPart(database.kysely, deps.keyWrapper, given);

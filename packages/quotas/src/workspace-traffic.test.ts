@@ -120,3 +120,12 @@ describe('the uploads of a workspace', () => {
     expect(await metrics.render()).toContain('svc_traffic_refusals_total{reason="uploads_in_flight"} 3');
   });
 });
+
+it('is contended while several workspaces send requests', async () => {
+  const { traffic } = createTraffic(createLimits({ requests_per_second: 100 }));
+  await traffic.admit('a');
+  await traffic.admit('a');
+  expect(traffic.isContended()).toBe(false);
+  await traffic.admit('b');
+  expect(traffic.isContended()).toBe(true);
+});

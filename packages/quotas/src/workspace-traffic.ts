@@ -28,6 +28,8 @@ export interface WorkspaceTraffic {
   turnOfBody(workspaceUuid: string): Promise<void> | undefined;
   /** Waits for the workspace's turn to send the next 256 KiB of a download. Undefined: proceed immediately. */
   turnOfDownload(workspaceUuid: string): Promise<void> | undefined;
+  /** Whether several workspaces, or one and its public readers, sent requests within the last second. */
+  isContended(): boolean;
   /** Counts an upload until `leave` is called. Further calls have no effect. */
   enterUpload(workspaceUuid: string): Promise<UploadAdmission>;
   /** Total use of the traffic quotas by these workspaces on this replica. Excludes rates, which are not amounts. */
@@ -118,6 +120,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
     // Uploads in flight are bounded, so one that finds the queue full proceeds rather than fails.
     turnOfBody: (workspaceUuid) => turns.take(workspaceUuid, BODY_TURN_MS)?.catch(() => undefined),
     turnOfDownload: (workspaceUuid) => turns.take(workspaceUuid, DOWNLOAD_TURN_MS)?.catch(() => undefined),
+    isContended: () => turns.isContended,
     enterUpload: async (workspaceUuid) => {
       const held = await limits.readLimits(workspaceUuid);
       const holders = holdersOf(held);
@@ -148,6 +151,7 @@ export const unlimitedTraffic: WorkspaceTraffic = {
   admit: () => Promise.resolve(null),
   turnOfBody: () => undefined,
   turnOfDownload: () => undefined,
+  isContended: () => false,
   enterUpload: () => Promise.resolve({ refusal: null, leave: () => undefined }),
   usage: () => ({}),
 };

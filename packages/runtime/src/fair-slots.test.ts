@@ -55,6 +55,43 @@ describe('FairSlots', () => {
     expect(order.map(([key]) => key).join('')).toBe('aaabaaa');
   });
 
+  it('counts slots as shared while others are busy elsewhere, and rests a key from each slot it held', async () => {
+    let nowMs = 0;
+    let isContended = true;
+    const rests: { end: () => void; milliseconds: number }[] = [];
+    const slots = createSlots({
+      capacity: 3,
+      capacityPerKey: 2,
+      sharedCapacityPerKey: 1,
+      sharedRest: 2,
+      isContended: () => isContended,
+      nowMs: () => nowMs,
+      delay: (end, milliseconds) => void rests.push({ end, milliseconds }),
+    });
+    const order: [string, ReleaseSlot][] = [];
+    for (let index = 0; index < 4; index += 1) void ask(slots, 'a', order);
+    await settle();
+    expect(order).toHaveLength(1);
+    nowMs = 10;
+    order[0]?.[1]();
+    void ask(slots, 'b', order);
+    await settle();
+    expect(order.map(([key]) => key).join('')).toBe('ab'); // b takes the slot that a rests from
+    expect(rests.map(({ milliseconds }) => milliseconds)).toEqual([20]);
+    rests[0]?.end();
+    await settle();
+    expect(order.map(([key]) => key).join('')).toBe('aba');
+    nowMs = 60_000;
+    order[2]?.[1]();
+    expect(rests.map(({ milliseconds }) => milliseconds)).toEqual([20, 100]); // a slow start is no reason for a long rest
+    rests[1]?.end();
+    await settle();
+    isContended = false;
+    order[3]?.[1]();
+    await settle();
+    expect([order.map(([key]) => key).join(''), rests.length]).toEqual(['abaaa', 2]); // alone: no rest
+  });
+
   it('keeps a slot free of the long work of one owner, whatever number of keys asks for it', async () => {
     const groupOf = (key: string): string => key.slice(0, 1);
     const slots = createSlots({ capacity: 4, capacityPerKey: 2, capacityPerGroup: 3, groupOf });

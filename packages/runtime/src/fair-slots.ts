@@ -8,6 +8,13 @@ export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey
   capacityPerKey?: number;
   /** The same while several keys take slots. Defaults to `capacityPerKey`. */
   sharedCapacityPerKey?: number;
+  /** Whether other keys are busy with work that takes no slots: slots then count as shared as well. */
+  isContended?: () => boolean;
+  /**
+   * While slots are shared, how long a key rests from a slot for each millisecond that it held it: room for the work of
+   * others. The slot itself is free for other keys. Defaults to 0.
+   */
+  sharedRest?: number;
   /** Maximum slots per group. Defaults to `capacity`. */
   capacityPerGroup?: number;
   /** Maximum waiting callers. */
@@ -17,10 +24,14 @@ export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey
   /** Called when a caller gets its slot, with its waiting time. */
   onGranted?: (waitedMs: number) => void;
   nowMs?: () => number;
+  /** Runs the callback after the delay. Defaults to `setTimeout`. */
+  delay?: (callback: () => void, milliseconds: number) => void;
 }
 
 /** How long slots count as shared after a change of key. */
 const SHARED_MS = 5_000;
+/** Slow work, such as a start from a cold disk, is no reason for a long rest. */
+const MAX_REST_MS = 100;
 
 /** Releases the slot. Further calls have no effect. */
 export type ReleaseSlot = () => void;
@@ -41,7 +52,9 @@ export class FairSlots {
   readonly #capacityPerKey: number;
   readonly #capacityPerGroup: number;
   readonly #nowMs: () => number;
+  readonly #delay: (callback: () => void, milliseconds: number) => void;
   readonly #queue: FairQueue<Waiting>;
+  /** Slots held, and those that the key rests from. */
   readonly #heldByKey = new Map<string, number>();
   readonly #heldByGroup = new Map<string, number>();
   #free: number;
@@ -54,6 +67,7 @@ export class FairSlots {
     this.#capacityPerKey = options.capacityPerKey ?? options.capacity;
     this.#capacityPerGroup = options.capacityPerGroup ?? options.capacity;
     this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#delay = options.delay ?? ((callback, milliseconds) => void setTimeout(callback, milliseconds).unref());
     this.#queue = new FairQueue({ ...options, maxItems: options.maxWaiting });
     this.#free = options.capacity;
   }
@@ -122,22 +136,41 @@ export class FairSlots {
 
   #hasRoom(key: string, group: string): boolean {
     const { sharedCapacityPerKey = this.#capacityPerKey } = this.#options;
-    const capacityPerKey = this.#nowMs() < this.#sharedUntilMs ? sharedCapacityPerKey : this.#capacityPerKey;
+    const capacityPerKey = this.#isShared(this.#nowMs()) ? sharedCapacityPerKey : this.#capacityPerKey;
     return (
       (this.#heldByKey.get(key) ?? 0) < capacityPerKey && (this.#heldByGroup.get(group) ?? 0) < this.#capacityPerGroup
     );
   }
 
+  #isShared(nowMs: number): boolean {
+    return nowMs < this.#sharedUntilMs || this.#options.isContended?.() === true;
+  }
+
   #releaseOnce(key: string, group: string): ReleaseSlot {
     let isReleased = false;
+    const sinceMs = this.#nowMs();
     return () => {
       if (isReleased) return;
       isReleased = true;
       this.#free += 1;
-      count(this.#heldByKey, key, -1);
       count(this.#heldByGroup, group, -1);
+      this.#rest(key, sinceMs);
       this.#grantFree();
     };
+  }
+
+  /** Returns the key's slot to the key, after its rest. */
+  #rest(key: string, sinceMs: number): void {
+    const nowMs = this.#nowMs();
+    const restMs = Math.min((nowMs - sinceMs) * (this.#options.sharedRest ?? 0), MAX_REST_MS);
+    if (restMs < 1 || !this.#isShared(nowMs)) {
+      count(this.#heldByKey, key, -1);
+      return;
+    }
+    this.#delay(() => {
+      count(this.#heldByKey, key, -1);
+      this.#grantFree();
+    }, restMs);
   }
 }
 

@@ -88,6 +88,11 @@ export class FairTurns {
     return this.#queue.size;
   }
 
+  /** Whether several keys took turns within the last second. */
+  get isContended(): boolean {
+    return this.#nowMs() < this.#sharedUntilMs;
+  }
+
   /**
    * Undefined: proceed immediately. Otherwise resolves at the caller's turn; rejects with `refuse` if too many wait.
    * `costMs`: event loop work that the turn causes later, such as reading the buffered data of a paused stream.

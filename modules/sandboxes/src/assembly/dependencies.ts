@@ -3,7 +3,7 @@ import type { Access, AuditLog, HeldRights } from '@svc/access';
 import type { HelperBinaries } from '@svc/helper-binary';
 import type { ClientOfRequest, Forwarding } from '@svc/http';
 import type { KeyWrapper } from '@svc/keys';
-import type { QuotaLimits } from '@svc/quotas';
+import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
 import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
@@ -25,6 +25,8 @@ export interface SandboxesDependencies {
   readonly forwarding?: Forwarding;
   /** Quotas of each workspace and of its owner. */
   readonly quotaLimits: QuotaLimits;
+  /** Says whether several workspaces are active. Defaults to none. */
+  readonly traffic?: Pick<WorkspaceTraffic, 'isContended'>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly config: SandboxesConfig;

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { FairSlots } from '@svc/runtime';
-import type { QuotaLimits } from '@svc/quotas';
+import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
 import type { Metrics } from '@svc/telemetry';
 import type { SandboxDriver } from '../domain/driver.ts';
 import { sandboxErrors } from '../errors.ts';
@@ -10,16 +10,19 @@ const MAX_WAITING = 65_536;
 
 /** A workspace can hold all slots but these two; all workspaces of one owner together can hold all but one. */
 const KEPT_FOR_OTHERS = 2;
+/** Rest after each millisecond of a start next to other workspaces; measured in bench/fairness. */
+const SHARED_REST = 2;
 
 /**
  * Slots for starts and removals. When sandboxes run on this machine, this work keeps its processors busy, so a
  * workspace gets as many slots as there are processors. No workspace or owner can hold the last slot, so slow starts of
- * one tenant never block the others. While several workspaces start sandboxes, each gets at most half of the processors:
- * starts that share one are slow.
+ * one tenant never block the others. While several workspaces are active, each gets at most half of the processors and
+ * rests between starts: starts that share a processor are slow, and so is every request next to them.
  */
 export function createPlaces(
   { parallelStarts = Math.max(2, availableParallelism()) }: Pick<SandboxDriver, 'parallelStarts'>,
   { shareOf }: Pick<QuotaLimits, 'shareOf'>,
+  traffic: Pick<WorkspaceTraffic, 'isContended'>,
   metrics: Metrics,
 ): FairSlots {
   const waited = metrics.histogram('svc_sandbox_place_wait_seconds', 'Queue time of starts and removals');
@@ -27,6 +30,8 @@ export function createPlaces(
     capacity: parallelStarts + KEPT_FOR_OTHERS,
     capacityPerKey: parallelStarts,
     sharedCapacityPerKey: Math.ceil(parallelStarts / 2),
+    isContended: () => traffic.isContended(),
+    sharedRest: SHARED_REST,
     capacityPerGroup: parallelStarts + KEPT_FOR_OTHERS - 1,
     groupOf: shareOf,
     maxWaiting: MAX_WAITING,
