@@ -1703,6 +1703,11 @@ export interface SandboxOperations {
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
         })[];
+        "volumes": ({
+          "name": string;
+          "path": string;
+          "read_only": boolean;
+        })[];
         /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
         "on_drain": "stop" | "snapshot";
         "image_progress": {
@@ -1765,6 +1770,15 @@ export interface SandboxOperations {
       })[];
       /** Defaults to the platform's sandboxes.isolation */
       "isolation"?: undefined | "default" | "namespaces" | "gvisor";
+      /** Volumes that the sandbox mounts */
+      "volumes"?: undefined | ({
+        /** Name of a volume of the workspace */
+        "name": string;
+        /** Folder in the sandbox; created if it is missing */
+        "path": string;
+        /** false by default; several sandboxes may mount it read-only */
+        "read_only"?: undefined | boolean;
+      })[];
       "idle_timeout_seconds"?: undefined | number;
       /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
       "on_expiry"?: undefined | "delete" | "pause" | "stop";
@@ -1822,6 +1836,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
@@ -1899,6 +1918,11 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
       "image_progress": {
@@ -1974,6 +1998,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
@@ -2064,6 +2093,11 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
       "image_progress": {
@@ -2153,6 +2187,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
@@ -2438,7 +2477,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Fork a sandbox: create sandboxes with a copy of its current files, all or none */
+  /** Fork a sandbox: create sandboxes with a copy of its current files and volumes, all or none */
   'POST /containers/{id}/fork': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2501,6 +2540,11 @@ export interface SandboxOperations {
           "template"?: undefined | string;
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
+        })[];
+        "volumes": ({
+          "name": string;
+          "path": string;
+          "read_only": boolean;
         })[];
         /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
         "on_drain": "stop" | "snapshot";
@@ -2614,6 +2658,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
@@ -2787,6 +2836,11 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
       "image_progress": {
@@ -2884,6 +2938,11 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
       "image_progress": {
@@ -2957,6 +3016,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
