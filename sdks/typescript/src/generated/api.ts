@@ -3307,6 +3307,221 @@ export interface SandboxOperations {
       "fingerprint": string | null;
     };
   };
+  /** List snapshots of volumes, newest first */
+  'GET /volume-snapshots': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "volume_id"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "snapshots": ({
+        "id": string;
+        "name": string;
+        /** Volume that it is a copy of; it may no longer exist */
+        "volume_id": string | null;
+        /** Minimum size in MiB of volumes created from it */
+        "size_mb": number;
+        /** Size on disk */
+        "size_bytes": number;
+        "created_at": string;
+      })[];
+      "count": number;
+      "next_cursor": string | null;
+    };
+  };
+  /** Get a snapshot of a volume */
+  'GET /volume-snapshots/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "name": string;
+      /** Volume that it is a copy of; it may no longer exist */
+      "volume_id": string | null;
+      /** Minimum size in MiB of volumes created from it */
+      "size_mb": number;
+      /** Size on disk */
+      "size_bytes": number;
+      "created_at": string;
+    };
+  };
+  /** Delete a snapshot of a volume; volumes created from it are not affected */
+  'DELETE /volume-snapshots/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "deleted": true;
+    };
+  };
+  /** List volumes, newest first */
+  'GET /volumes': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "volumes": ({
+        "id": string;
+        "name": string;
+        /** Size in MiB; a full volume fails writes */
+        "size_mb": number;
+        /** Volume or volume snapshot that it was created from; it may no longer exist */
+        "source_id": string | null;
+        /** Where it is: only sandboxes of this node can mount it */
+        "node": string;
+        /** Sandboxes that mount it, stopped ones too */
+        "mounted_by": ({
+          "sandbox_id": string;
+          "sandbox_name": string;
+          "read_only": boolean;
+          /** Whether the sandbox is starting, running or paused */
+          "active": boolean;
+        })[];
+        "created_at": string;
+      })[];
+      "count": number;
+      "next_cursor": string | null;
+    };
+  };
+  /** Create a volume, empty or from a volume snapshot */
+  'POST /volumes': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Letters, digits, _ and -, beginning with a letter or digit; at most 64 */
+      "name": string;
+      /** Size in MiB */
+      "size_mb"?: undefined | number;
+      /** Volume snapshot to copy */
+      "snapshot_id"?: undefined | string;
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      /** Size in MiB; a full volume fails writes */
+      "size_mb": number;
+      /** Volume or volume snapshot that it was created from; it may no longer exist */
+      "source_id": string | null;
+      /** Where it is: only sandboxes of this node can mount it */
+      "node": string;
+      /** Sandboxes that mount it, stopped ones too */
+      "mounted_by": ({
+        "sandbox_id": string;
+        "sandbox_name": string;
+        "read_only": boolean;
+        /** Whether the sandbox is starting, running or paused */
+        "active": boolean;
+      })[];
+      "created_at": string;
+    };
+  };
+  /** Get a volume */
+  'GET /volumes/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "name": string;
+      /** Size in MiB; a full volume fails writes */
+      "size_mb": number;
+      /** Volume or volume snapshot that it was created from; it may no longer exist */
+      "source_id": string | null;
+      /** Where it is: only sandboxes of this node can mount it */
+      "node": string;
+      /** Sandboxes that mount it, stopped ones too */
+      "mounted_by": ({
+        "sandbox_id": string;
+        "sandbox_name": string;
+        "read_only": boolean;
+        /** Whether the sandbox is starting, running or paused */
+        "active": boolean;
+      })[];
+      "created_at": string;
+    };
+  };
+  /** Make a volume larger, also while sandboxes use it */
+  'PATCH /volumes/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Size in MiB */
+      "size_mb": number;
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      /** Size in MiB; a full volume fails writes */
+      "size_mb": number;
+      /** Volume or volume snapshot that it was created from; it may no longer exist */
+      "source_id": string | null;
+      /** Where it is: only sandboxes of this node can mount it */
+      "node": string;
+      /** Sandboxes that mount it, stopped ones too */
+      "mounted_by": ({
+        "sandbox_id": string;
+        "sandbox_name": string;
+        "read_only": boolean;
+        /** Whether the sandbox is starting, running or paused */
+        "active": boolean;
+      })[];
+      "created_at": string;
+    };
+  };
+  /** Delete a volume that no sandbox mounts, and its files; its snapshots stay */
+  'DELETE /volumes/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "name": string;
+      "deleted": true;
+    };
+  };
+  /** Create a snapshot of a volume; processes of a sandbox that writes to it freeze during the copy */
+  'POST /volumes/{name}/snapshots': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Letters, digits, _ and -, beginning with a letter or digit; at most 64 */
+      "name"?: undefined | string;
+    } | null;
+    answer: {
+      "id": string;
+      "name": string;
+      /** Volume that it is a copy of; it may no longer exist */
+      "volume_id": string | null;
+      /** Minimum size in MiB of volumes created from it */
+      "size_mb": number;
+      /** Size on disk */
+      "size_bytes": number;
+      "created_at": string;
+    };
+  };
 }
 
 export interface ClusterOperations {
