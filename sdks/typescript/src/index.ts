@@ -170,7 +170,7 @@ export {
 } from './sandboxes/files.ts';
 export type { OutputListener } from './sandboxes/v1-connection.ts';
 export { SandboxProcess, type ProcessOptions } from './sandboxes/process.ts';
-export { Sandbox, SandboxHandle } from './sandboxes/sandbox.ts';
+export { Sandbox, SandboxHandle, type DeleteOptions } from './sandboxes/sandbox.ts';
 export type {
   EgressRule,
   FileEntry,

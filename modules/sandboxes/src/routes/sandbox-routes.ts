@@ -18,7 +18,8 @@ import {
   idParamsSchema,
   listQuerySchema,
   listSchema,
-  removedSchema,
+  removedSandboxSchema,
+  removeQuerySchema,
   sandboxSchema,
   type volumeMountsSchema,
   waitQuerySchema,
@@ -145,7 +146,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
   );
 }
 
-function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoutesOptions): void {
+function registerChanges(app: HttpApp, { prefix, service, volumes, images }: SandboxRoutesOptions): void {
   const bodyless = Type.Optional(Type.Union([Type.Object({}, { additionalProperties: false }), Type.Null()]));
   app.post(
     `${prefix}/:id/start`,
@@ -192,14 +193,18 @@ function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoute
         tags,
         summary: 'Delete a sandbox and its files, in any state',
         params: idParamsSchema,
-        querystring: workspaceQuerySchema,
-        response: { 200: removedSchema },
+        querystring: removeQuerySchema,
+        response: { 200: removedSandboxSchema },
       },
     },
     async (request) => {
       const { id } = request.params;
-      await service.remove(grantOf(request).workspaceUuid, id);
-      return { id, deleted: true as const, message: 'The sandbox was deleted' };
+      const { workspaceUuid } = grantOf(request);
+      const mounts = request.query.volumes === 'delete' ? (await service.get(workspaceUuid, id)).volumes : [];
+      await service.remove(workspaceUuid, id);
+      const deletedVolumes = [...(await volumes.removeUnused(workspaceUuid, mounts))];
+      const answer = { id, deleted: true as const, message: 'The sandbox was deleted' };
+      return mounts.length === 0 ? answer : { ...answer, deleted_volumes: deletedVolumes };
     },
   );
 }

@@ -208,6 +208,15 @@ export const waitQuerySchema = Type.Object({
   ),
 });
 
+export const removeQuerySchema = Type.Object({
+  ...workspaceQuery,
+  volumes: Type.Optional(
+    Type.Union([Type.Literal('keep'), Type.Literal('delete')], {
+      description: 'delete also deletes the volumes that only this sandbox mounts to write; keep by default',
+    }),
+  ),
+});
+
 export const workspaceQuerySchema = Type.Object(workspaceQuery);
 
 export const getQuerySchema = Type.Object({
@@ -240,6 +249,11 @@ export const removedSchema = Type.Object({
   id: Type.String(),
   deleted: Type.Literal(true),
   message: Type.String(),
+});
+
+export const removedSandboxSchema = Type.Object({
+  ...removedSchema.properties,
+  deleted_volumes: Type.Optional(Type.Array(Type.String(), { description: 'Names of the volumes that were deleted' })),
 });
 
 export const imagesSchema = Type.Object({

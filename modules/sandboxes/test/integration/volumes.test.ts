@@ -211,8 +211,12 @@ describe('volumes', () => {
     for (const name of names) {
       expect((await call('GET', `/api/volumes/${name}`)).body).toMatchObject({ source_id: dataId, size_mb: 1024 });
     }
-    for (const { id } of forked.body['containers']) await call('DELETE', `/api/sandboxes/${id}`);
+    const [first, second] = forked.body['containers'];
+    expect((await call('DELETE', `/api/sandboxes/${first.id}`)).body).not.toHaveProperty('deleted_volumes');
     expect((await call('GET', '/api/volumes')).body['count']).toBe(4);
+    const dropped = await call('DELETE', `/api/sandboxes/${second.id}?volumes=delete`);
+    expect(dropped.body).toMatchObject({ deleted: true, deleted_volumes: [names[1]] });
+    expect((await call('GET', '/api/volumes')).body['count']).toBe(3);
   });
 
   it('leave no copy of a fork that failed', async () => {

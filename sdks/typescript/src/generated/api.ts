@@ -2025,12 +2025,15 @@ export interface SandboxOperations {
     query: {
       "workspace_uuid"?: undefined | string;
       "team_uuid"?: undefined | string;
+      "volumes"?: undefined | "keep" | "delete";
     };
     body: undefined;
     answer: {
       "id": string;
       "deleted": true;
       "message": string;
+      /** Names of the volumes that were deleted */
+      "deleted_volumes"?: undefined | (string)[];
     };
   };
   /** Replace what a sandbox can reach, running or not; its open connections end */

@@ -55,7 +55,7 @@ export async function fork(
     return await Promise.all(made.map(({ id }) => service.settled(workspaceUuid, id, waitMs, signal)));
   } catch (error) {
     await Promise.allSettled(made.map(({ id }) => service.remove(workspaceUuid, id)));
-    await volumes.discard(workspaceUuid, source.volumes, copies);
+    await volumes.removeUnused(workspaceUuid, copies);
     throw error;
   } finally {
     await snapshots.release(snapshot);

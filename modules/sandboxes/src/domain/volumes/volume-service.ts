@@ -173,7 +173,7 @@ export class VolumeService {
     return mounts;
   }
 
-  /** Copies what the fork of a sandbox writes to. Volumes that it only reads are shared. Call `discard` if the fork fails. */
+  /** Copies what the fork of a sandbox writes to. Volumes that it only reads are shared. Call `removeUnused` if it fails. */
   async copyForFork(
     workspaceUuid: string,
     maker: NewVolume['maker'],
@@ -194,19 +194,22 @@ export class VolumeService {
       }
       return copies;
     } catch (error) {
-      await this.discard(workspaceUuid, mounts, copies);
+      await this.removeUnused(workspaceUuid, copies);
       throw error;
     }
   }
 
-  /** Deletes the volumes of a fork that are not those of its source, unless a sandbox mounts them. */
-  async discard(workspaceUuid: string, source: readonly VolumeMount[], copies: readonly VolumeMount[]): Promise<void> {
-    const kept = new Set(source.map(({ volumeId }) => volumeId));
-    for (const { volumeId, name } of copies.filter((copy) => !kept.has(copy.volumeId))) {
-      await this.remove(workspaceUuid, name).catch((error: unknown) => {
-        this.#deps.context.log.warn({ err: error, volume: volumeId }, 'a volume of a fork could not be removed');
-      });
+  /** Deletes the volumes that a deleted sandbox wrote to, unless another one mounts them. Returns the names of those. */
+  async removeUnused(workspaceUuid: string, mounts: readonly VolumeMount[]): Promise<readonly string[]> {
+    const removed: string[] = [];
+    for (const { volumeId, name } of mounts.filter(({ readOnly }) => !readOnly)) {
+      try {
+        if (await this.#remove(await this.getById(workspaceUuid, volumeId))) removed.push(name);
+      } catch (error) {
+        this.#deps.context.log.warn({ err: error, volume: volumeId }, 'a volume of a deleted sandbox was kept');
+      }
     }
+    return removed;
   }
 
   /** After a start: completes resizes, and removes what is incomplete or has no record. */
