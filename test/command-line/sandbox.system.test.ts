@@ -178,7 +178,6 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     await svc.answer(['sandbox', 'exec', 'writer', 'echo kept >/data/file']);
     expect(await svc.answer(['sandbox', 'get', 'writer'])).toMatch(/^Volumes +data at \/data$/m);
     expect(await svc.answer(['volume', 'ls'])).toMatch(/^data +64 MiB +writer +/m);
-    expect(await svc.answer(['volume', 'resize', 'data', '128'])).toBe('Volume data has 128 MiB\n');
     const { id } = await svc.json<{ id: string }>(['volume', 'snapshot', 'create', 'data', '--name', 'one']);
     expect(await svc.answer(['volume', 'snapshot', 'ls', '--of', 'data'])).toMatch(new RegExp(`^${id} +one `, 'm'));
     await svc.answer(['volume', 'create', 'copy', '--snapshot', id]);
@@ -188,6 +187,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     const used = await svc.run(['volume', 'rm', 'data']);
     expect([used.exitCode, used.stderr]).toEqual([1, expect.stringContaining('the sandbox writer mounts it')]);
     await svc.answer(['sandbox', 'rm', 'writer', 'reader']);
+    expect(await svc.answer(['volume', 'resize', 'data', '128'])).toBe('Volume data has 128 MiB\n');
     expect(await svc.answer(['volume', 'rm', 'data', 'copy'])).toBe('Deleted volume data\nDeleted volume copy\n');
     expect(await svc.answer(['volume', 'snapshot', 'rm', id])).toBe(`Deleted snapshot ${id}\n`);
   });

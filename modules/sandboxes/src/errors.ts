@@ -42,6 +42,10 @@ export const sandboxErrors = defineErrors({
   VOLUME_EXISTS: [409, 'The volume {name} exists already'],
   VOLUME_IN_USE: [409, 'The volume {name} is in use: {reason}'],
   VOLUME_BUSY: [409, 'The volume {name} is being changed; try again'],
+  VOLUME_MOUNTED: [
+    409,
+    'This machine can resize a volume only while no sandbox uses it; stop the sandboxes that mount it, and start them again',
+  ],
   VOLUME_ELSEWHERE: [409, 'The volume {name} is on node {node}; only sandboxes of that node can mount it'],
   PAUSE_UNAVAILABLE: [501, 'The driver {driver} cannot pause sandboxes'],
   SANDBOX_NOT_FOUND: [404, 'Sandbox not found'],

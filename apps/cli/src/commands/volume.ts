@@ -58,7 +58,7 @@ function registerList(parent: Command): void {
 
 function registerResize(parent: Command): void {
   addConnectionOptions(parent.command('resize'))
-    .description('Make a volume larger, also while sandboxes use it')
+    .description('Make a volume larger')
     .argument('<name>')
     .argument('<MiB>', 'New size in MiB')
     .action((name: string, size: string, flags: ConnectionFlags) =>

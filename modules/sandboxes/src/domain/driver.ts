@@ -109,7 +109,10 @@ export interface VolumeDriver {
    * read-write is frozen while it is taken and resumes unless it was paused. Complete or absent, as with `create`.
    */
   copy(id: string, targetId: string): Promise<{ readonly sizeBytes: number }>;
-  /** Makes a volume larger, mounted or not. Completes what an interruption left undone; does nothing to a larger one. */
+  /**
+   * Makes a volume larger. Completes what an interruption left undone; does nothing to a larger one. Throws VOLUME_MOUNTED where
+   * this is not possible while sandboxes use it.
+   */
   resize(id: string, sizeMb: number): Promise<void>;
   /** The space that a volume takes on this machine; 0 if it does not exist. */
   sizeBytes(id: string): Promise<number>;

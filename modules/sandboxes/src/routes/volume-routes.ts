@@ -149,7 +149,7 @@ function registerChanges(app: HttpApp, { volumes }: VolumeRoutesOptions): void {
       config: { action: 'volume:update', owned: ownedVolume },
       schema: {
         tags,
-        summary: 'Make a volume larger, also while sandboxes use it',
+        summary: 'Make a volume larger',
         params: paramsSchema,
         querystring: workspaceQuerySchema,
         body: Type.Object({ size_mb: sizeSchema }, { additionalProperties: false }),

@@ -82,7 +82,15 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await shell(id, 'cat /data/restart; echo after > /data/restart; cat /data/restart')).toBe('before\nafter\n');
     const rival = await call('POST', '/api/sandboxes', { image: 'busybox', volumes: [data] });
     expect(rival).toMatchObject({ status: 409, body: { code: 'VOLUME_IN_USE' } });
-    expect(await call('PATCH', '/api/volumes/data', { size_mb: 96 })).toMatchObject({ status: 200 });
+    const resize = () => call('PATCH', '/api/volumes/data', { size_mb: 96 });
+    const resized = await resize();
+    if (resized.status !== 200) {
+      expect(resized).toMatchObject({ status: 409, body: { code: 'VOLUME_MOUNTED' } });
+      expect((await call('GET', '/api/volumes/data')).body['size_mb']).toBe(64);
+      await call('POST', `/api/sandboxes/${id}/stop`);
+      expect(await resize()).toMatchObject({ status: 200, body: { size_mb: 96 } });
+      await call('POST', `/api/sandboxes/${id}/start?wait_ms=30000`);
+    }
     expect(Number(await shell(id, "df -m /data | tail -1 | awk '{print $2}'"))).toBeGreaterThan(80);
     const { body } = await call('POST', '/api/volumes/data/snapshots');
     await remove(id);

@@ -30,8 +30,9 @@ type request struct {
 	Paused bool `json:"paused"`
 	// Of copy_volume: those that stand still on purpose.
 	PausedSandboxes []string `json:"paused_sandboxes"`
-	// Of resize_volume.
-	SizeBytes int64 `json:"size_bytes"`
+	// Of resize_volume: Tool is a program that enlarges a file system in a file.
+	SizeBytes int64  `json:"size_bytes"`
+	Tool      string `json:"tool"`
 }
 
 // plan is everything that a start needs; the platform made every decision in it.
@@ -173,7 +174,7 @@ func (h *host) handle(r *request) (any, error) {
 	case "copy_volume":
 		return h.copyVolume(r)
 	case "resize_volume":
-		return resizeVolume(r.From, r.SizeBytes)
+		return h.resizeVolume(r)
 	case "stop":
 		return h.stop(r.Sandbox, r.Timeout)
 	case "clean":

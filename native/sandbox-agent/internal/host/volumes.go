@@ -2,10 +2,14 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -14,6 +18,9 @@ import (
 
 const (
 	maxVolumes = 16
+	// Mounts of sandboxes that ended go away within this time.
+	detachLimit     = time.Second
+	detachPollEvery = 5 * time.Millisecond
 	// volumeFlags: files of a volume gain no rights in the sandbox that it is mounted in.
 	volumeFlags = uint64(unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOSUID)
 )
@@ -282,31 +289,69 @@ func flushAttached(file string) error {
 	return flush(file)
 }
 
-// resizeVolume makes a volume larger, mounted or not. What an interruption left undone, the next call does.
-func resizeVolume(file string, sizeBytes int64) (any, error) {
-	stat, err := os.Stat(file)
+// resizeVolume makes a volume larger. What an interruption left undone, the next call does. The kernel enlarges a mounted file
+// system only for those with CAP_SYS_RESOURCE, which containers lack: then a program does while nothing has it mounted.
+func (h *host) resizeVolume(r *request) (any, error) {
+	stat, err := os.Stat(r.From)
 	if err != nil {
 		return nil, rootfsStep("find the volume", err)
 	}
-	if stat.Size() < sizeBytes {
-		if err := os.Truncate(file, sizeBytes); err != nil {
+	if stat.Size() < r.SizeBytes {
+		if err := os.Truncate(r.From, r.SizeBytes); err != nil {
 			return nil, rootfsStep("enlarge the volume", err)
 		}
 	}
+	err = growMounted(r.From, r.SizeBytes)
+	if errors.Is(err, unix.EPERM) {
+		err = h.growUnmounted(r.From, r.Tool)
+	}
+	return map[string]any{}, err
+}
+
+func growMounted(file string, sizeBytes int64) error {
 	device, handle, err := attachVolume(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer handle.Close()
 	if err := unix.IoctlSetInt(int(handle.Fd()), unix.LOOP_SET_CAPACITY, 0); err != nil {
-		return nil, rootfsStep("enlarge the volume's device", err)
+		return rootfsStep("enlarge the volume's device", err)
 	}
 	mount, err := mountDetached(device)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer unix.Close(mount)
-	return map[string]any{}, growFileSystem(mount, sizeBytes)
+	return growFileSystem(mount, sizeBytes)
+}
+
+// growUnmounted: the mount of the attempt before has emptied the journal. The volume's lock keeps others from mounting it.
+func (h *host) growUnmounted(file, resizer string) error {
+	for waited := time.Duration(0); ; waited += detachPollEvery {
+		if _, err := loopOf(file); errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		if waited >= detachLimit {
+			return &stepError{code: "VOLUME_MOUNTED", step: "enlarge the volume", err: errors.New("a sandbox has it mounted")}
+		}
+		time.Sleep(detachPollEvery)
+	}
+	devnull, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
+	if err != nil {
+		return step("open /dev/null", err)
+	}
+	defer devnull.Close()
+	null := devnull.Fd()
+	_, done, err := h.reaper.Start(resizer, []string{filepath.Base(resizer), "-f", file}, &syscall.ProcAttr{
+		Files: []uintptr{null, null, null}, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"},
+	})
+	if err != nil {
+		return rootfsStep("start "+resizer, err)
+	}
+	if status := <-done; status != 0 {
+		return rootfsStep("enlarge the volume's file system", fmt.Errorf("%s ended with %d", filepath.Base(resizer), status.ExitStatus()))
+	}
+	return nil
 }
 
 func growFileSystem(mount int, sizeBytes int64) error {

@@ -3461,7 +3461,7 @@ export interface SandboxOperations {
       "created_at": string;
     };
   };
-  /** Make a volume larger, also while sandboxes use it */
+  /** Make a volume larger */
   'PATCH /volumes/{name}': {
     query: {
       "workspace_uuid"?: undefined | string;

@@ -49,7 +49,7 @@ export class VolumesClient {
     return this.#transport.call('POST', '/volumes', { body: volume, ...options });
   }
 
-  /** Makes a volume larger, also while sandboxes use it. Volumes never shrink. */
+  /** Makes a volume larger. Volumes never shrink. */
   resize(name: string, sizeMb: number, options: CallOptions = {}): Promise<Volume> {
     return this.#transport.call('PATCH', pathOf(name), { body: { size_mb: sizeMb }, ...options });
   }

@@ -94,7 +94,7 @@ export class VolumeService {
     return (await this.#deps.repository.find(workspaceUuid, name))?.node ?? null;
   }
 
-  /** Makes a volume larger, also while sandboxes use it. Throws INVALID_FIELD, VOLUME_BUSY and QUOTA_EXCEEDED. */
+  /** Makes a volume larger. Throws INVALID_FIELD, VOLUME_BUSY, VOLUME_MOUNTED and QUOTA_EXCEEDED. */
   async resize(workspaceUuid: string, name: string, sizeMb: number): Promise<Volume> {
     const driver = this.#driver();
     const { repository, context } = this.#deps;
@@ -235,12 +235,10 @@ export class VolumeService {
 
   async #completeResize(driver: VolumeDriver, { id, sizeMb }: Volume): Promise<void> {
     const { repository, context } = this.#deps;
-    try {
-      await driver.resize(id, sizeMb);
-      await repository.endResize(id, sizeMb);
-    } catch (error) {
-      context.log.error({ err: error, volume: id }, 'a volume could not be resized');
-    }
+    await driver.resize(id, sizeMb).catch((error: unknown) => {
+      context.log.error({ err: error, volume: id }, 'a volume is smaller than recorded; resize it again');
+    });
+    await repository.endResize(id, sizeMb); // the same resize, repeated, completes it
   }
 
   /** Records the draft, does the work, which returns the size, and completes the record; all or nothing. */

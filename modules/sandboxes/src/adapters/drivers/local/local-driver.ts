@@ -385,6 +385,7 @@ export class LocalDriver implements SandboxDriver {
   #translate(error: unknown): AppError {
     if (isAppError(error)) return error;
     const code = error instanceof LauncherFailure ? error.code : 'RUNTIME_FAILED';
+    if (code === 'VOLUME_MOUNTED') return sandboxErrors.VOLUME_MOUNTED({ cause: error });
     const reason = (error instanceof Error ? error.message : String(error))
       .replaceAll(this.#options.runFolder, '(run)')
       .replaceAll(this.#options.dataFolder, '(data)');

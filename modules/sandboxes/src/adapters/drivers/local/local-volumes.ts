@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { findProgram } from './requirements.ts';
 import { assertSandboxId, type VolumeDriver } from '../../../domain/driver.ts';
 
 const MIB = 1024 * 1024;
@@ -42,7 +43,8 @@ export class LocalVolumes implements VolumeDriver {
   }
 
   async resize(id: string, sizeMb: number): Promise<void> {
-    await this.#options.call('resize_volume', id, { from: this.fileOf(id), size_bytes: sizeMb * MIB });
+    const tool = findProgram('resize2fs') ?? 'resize2fs'; // the name is in the error if it is missing
+    await this.#options.call('resize_volume', id, { from: this.fileOf(id), size_bytes: sizeMb * MIB, tool });
   }
 
   async sizeBytes(id: string): Promise<number> {
