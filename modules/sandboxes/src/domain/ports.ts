@@ -95,6 +95,7 @@ export interface SandboxRepository {
   mounters(volumeIds: readonly string[]): Promise<readonly VolumeMounter[]>;
 }
 
+/** A sandbox that mounts a volume. */
 export interface VolumeMounter {
   readonly volumeId: string;
   readonly sandboxId: string;

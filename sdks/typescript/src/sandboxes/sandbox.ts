@@ -24,6 +24,7 @@ import { Terminal, type TerminalOptions } from './terminal.ts';
 
 const LONG_POLL_SECONDS = 30;
 
+/** Options for deleting a sandbox. */
 export interface DeleteOptions extends CallOptions {
   /** `delete` also deletes the volumes that only this sandbox mounts to write; `keep` by default. */
   volumes?: 'keep' | 'delete' | undefined;
