@@ -56,6 +56,7 @@ import { sandboxAccess } from './0150-sandbox-access.ts';
 import { sandboxExpiry } from './0151-sandbox-expiry.ts';
 import { secrets } from './0170-secrets.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
+import { volumes } from './0190-volumes.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -116,4 +117,5 @@ export const migrations: readonly Migration[] = [
   secrets,
   accountThrottle,
   contentReads,
+  volumes,
 ];

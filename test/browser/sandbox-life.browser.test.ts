@@ -155,6 +155,41 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the lifecycle of a sandbox in the conso
     await opened.expectNoFault();
   });
 
+  it('creates, mounts, resizes and deletes a volume', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, `/w/${platform.workspaceUuid}/sandboxes/volumes`);
+    await page.getByText('No volumes yet').waitFor();
+    await page.getByRole('button', { name: 'New volume' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('data');
+    await page.getByRole('dialog').getByLabel('Size (MiB)').fill('64');
+    await page.getByRole('button', { name: 'Create volume' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'data' });
+    await row.getByText('not mounted').waitFor();
+    const holder = await platform.svc.sandboxes.create({
+      image: 'busybox',
+      name: 'holder',
+      volumes: [{ name: 'data', path: '/data' }],
+    });
+    await row.getByText('mounted by holder').waitFor();
+    await row.getByRole('button', { name: 'Delete data' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete volume' }).click();
+    await page
+      .getByRole('alertdialog')
+      .getByText(/the sandbox holder mounts it/)
+      .waitFor();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+    await holder.delete();
+    await row.getByText('not mounted').waitFor();
+    await row.getByRole('button', { name: 'Resize' }).click();
+    await page.getByRole('dialog').getByLabel('Size (MiB)').fill('128');
+    await page.getByRole('button', { name: 'Resize volume' }).click();
+    await row.getByText('128 MiB').waitFor();
+    await row.getByRole('button', { name: 'Delete data' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete volume' }).click();
+    await page.getByText('No volumes yet').waitFor();
+  });
+
   for (const look of LOOKS.filter(({ name }) => name === 'dark' || name === 'phone-light')) {
     it(`has readable pages that fit the window: ${look.name}`, async () => {
       await using opened = await openConsole(browser, platform, look.options);
@@ -163,6 +198,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the lifecycle of a sandbox in the conso
       const list = `/w/${platform.workspaceUuid}/sandboxes`;
       await visit(page, `${look.name}-sandboxes`, list, 'Sandboxes');
       await visit(page, `${look.name}-snapshots`, `${list}/snapshots`, 'Snapshots');
+      await visit(page, `${look.name}-volumes`, `${list}/volumes`, 'Volumes');
       for (const tab of ['', '/files', '/metrics', '/snapshots', '/ports', '/events', '/settings']) {
         await visit(page, `${look.name}-sandbox${tab.replace('/', '-')}`, `${path}${tab}`, 'life-box');
       }

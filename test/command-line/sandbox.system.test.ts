@@ -172,6 +172,26 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect(await egress('--all')).toBe('*\n0.0.0.0/0\n');
   });
 
+  it('mounts volumes, which keep their files', async () => {
+    expect(await svc.answer(['volume', 'create', 'data', '--size', '64'])).toMatch(/^Created volume data of 64 MiB\n/);
+    await svc.answer(['sandbox', 'create', 'busybox', '--name', 'writer', '--volume', 'data:/data']);
+    await svc.answer(['sandbox', 'exec', 'writer', 'echo kept >/data/file']);
+    expect(await svc.answer(['sandbox', 'get', 'writer'])).toMatch(/^Volumes +data at \/data$/m);
+    expect(await svc.answer(['volume', 'ls'])).toMatch(/^data +64 MiB +writer +/m);
+    const { id } = await svc.json<{ id: string }>(['volume', 'snapshot', 'create', 'data', '--name', 'one']);
+    expect(await svc.answer(['volume', 'snapshot', 'ls', '--of', 'data'])).toMatch(new RegExp(`^${id} +one `, 'm'));
+    await svc.answer(['volume', 'create', 'copy', '--snapshot', id]);
+    await svc.answer(['sandbox', 'create', 'busybox', '--name', 'reader', '--volume', 'copy:/data:ro']);
+    expect(await svc.answer(['sandbox', 'exec', 'reader', 'cat /data/file'])).toBe('kept\n');
+    expect((await svc.run(['sandbox', 'exec', 'reader', 'rm /data/file'])).stderr).toContain('Read-only');
+    const used = await svc.run(['volume', 'rm', 'data']);
+    expect([used.exitCode, used.stderr]).toEqual([1, expect.stringContaining('the sandbox writer mounts it')]);
+    await svc.answer(['sandbox', 'rm', 'writer', 'reader']);
+    expect(await svc.answer(['volume', 'resize', 'data', '128'])).toBe('Volume data has 128 MiB\n');
+    expect(await svc.answer(['volume', 'rm', 'data', 'copy'])).toBe('Deleted volume data\nDeleted volume copy\n');
+    expect(await svc.answer(['volume', 'snapshot', 'rm', id])).toBe(`Deleted snapshot ${id}\n`);
+  });
+
   it('copies a sandbox by snapshots and forks', async () => {
     await svc.answer(['sandbox', 'exec', 'box', 'echo kept >/root/kept']);
     const { id } = await svc.json<{ id: string }>(['sandbox', 'snapshot', 'create', 'box', '--name', 'one']);

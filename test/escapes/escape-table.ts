@@ -9,6 +9,7 @@ import { networkCases } from './network-cases.ts';
 import { secretCases } from './secret-cases.ts';
 import { startOutside } from './outside.ts';
 import { processCases } from './process-cases.ts';
+import { volumeCases } from './volume-cases.ts';
 import { resourceCases, type EmptyFiles } from './resource-cases.ts';
 
 /**
@@ -57,5 +58,6 @@ export function escapeTable(
   suite('files: a sandbox', fileCases());
   suite('network: a sandbox', networkCases());
   suite('secrets: a sandbox', secretCases());
+  suite('volumes: a sandbox', volumeCases());
   suite('resources: a sandbox', resourceCases(files));
 }

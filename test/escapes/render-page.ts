@@ -4,6 +4,7 @@ import { networkCases } from './network-cases.ts';
 import { WITHIN_GVISOR } from './own-kernel.ts';
 import { processCases } from './process-cases.ts';
 import { resourceCases } from './resource-cases.ts';
+import { volumeCases } from './volume-cases.ts';
 import { secretCases } from './secret-cases.ts';
 
 const GROUPS = {
@@ -12,6 +13,7 @@ const GROUPS = {
   Files: fileCases(),
   'The network': networkCases(),
   Secrets: secretCases(),
+  Volumes: volumeCases(),
   Resources: resourceCases({ count: 60_000, diskMb: 16 }),
 };
 

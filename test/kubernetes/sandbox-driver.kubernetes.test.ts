@@ -20,6 +20,7 @@ const LACKS: readonly TestedCapability[] = [
   'pause',
   'process_limit',
   'snapshots',
+  'volumes',
 ];
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());

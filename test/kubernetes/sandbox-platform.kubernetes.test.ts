@@ -120,11 +120,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         'pause',
         'process_limit',
         'snapshots',
+        'volumes',
       ],
     });
     const id = await create();
     await expect(api.post(`/api/containers/${id}/pause`)).rejects.toThrow('PAUSE_UNAVAILABLE');
     await expect(api.post(`/api/containers/${id}/snapshots`)).rejects.toThrow('SNAPSHOTS_UNAVAILABLE');
+    await expect(api.post('/api/volumes', { name: 'data' })).rejects.toThrow('VOLUMES_UNAVAILABLE');
     const limited = { image: 'tiny', network: 'egress', egress_allow: ['example.com'] };
     await expect(api.post('/api/containers', limited)).rejects.toThrow('UNSUPPORTED_EGRESS');
     await api.delete(`/api/containers/${id}`);

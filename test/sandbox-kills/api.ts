@@ -64,6 +64,12 @@ export interface SandboxRecord {
     readonly pids: number;
   };
   readonly error: { readonly code: string; readonly message: string } | null;
+  readonly volumes: readonly { readonly name: string }[];
+}
+
+export interface VolumeRecord {
+  readonly id: string;
+  readonly name: string;
 }
 
 export interface SnapshotRecord {
@@ -74,6 +80,7 @@ export interface SnapshotRecord {
 export interface Records {
   readonly sandboxes: readonly SandboxRecord[];
   readonly snapshots: readonly SnapshotRecord[];
+  readonly volumes: readonly VolumeRecord[];
   /** Number of warm sandboxes. */
   readonly waiting: number;
   /** Number of prepared starts. */
@@ -83,10 +90,11 @@ export interface Records {
 export async function readRecords(api: Api): Promise<Records> {
   const sandboxes = await listed<SandboxRecord>(api, '/api/containers', 'containers');
   const snapshots = await listed<SnapshotRecord>(api, '/api/snapshots', 'snapshots');
+  const volumes = await listed<VolumeRecord>(api, '/api/volumes', 'volumes');
   const metrics = (await answered(api('GET', '/metrics'))).bytes.toString('utf8');
   const waiting = Number(/^svc_sandbox_pool_ready\{[^}]*\} (\d+)$/m.exec(metrics)?.[1] ?? '0');
   const prepared = Number(/^svc_sandbox_prepared_starts_ready (\d+)$/m.exec(metrics)?.[1] ?? '0');
-  return { sandboxes, snapshots, waiting, prepared };
+  return { sandboxes, snapshots, volumes, waiting, prepared };
 }
 
 async function listed<Each>(api: Api, path: string, field: string): Promise<Each[]> {

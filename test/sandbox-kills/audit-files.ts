@@ -12,6 +12,7 @@ export function strayFiles(
   { dataFolder, runFolder }: Folders,
   kept: ReadonlySet<string>,
   snapshots: ReadonlySet<string>,
+  volumes: ReadonlySet<string>,
   halves: ReadonlySet<string>,
 ): string[] {
   const data = join(dataFolder, 'sandboxes');
@@ -20,6 +21,7 @@ export function strayFiles(
     [
       own(join(data, 'disks'), ['disk.img', 'sandbox.json'], kept),
       own(join(data, 'snapshots'), ['disk.img', 'snapshot.json'], snapshots),
+      own(join(data, 'volumes'), ['volume.img'], volumes),
       (path: string) => [...halves].some((id) => path === join(data, 'prepared', `${id}.img`)),
       (path: string) => path.startsWith(join(data, 'templates/')) && /\/\d+\.ext4$/.test(path),
       (path: string) => path.startsWith(join(data, 'images/')) && !/\/images\/(partial|work|leases|holds)\//.test(path),
@@ -28,11 +30,12 @@ export function strayFiles(
       // Files of a running sandbox; whether it runs is not checked here.
       (path: string) => path.startsWith(join(runFolder, 'sandboxes/')) && /\/(agent\.sock|state\.json)$/.test(path),
     ].some((matches) => matches(file));
-  const folders = [join(data, 'disks'), join(data, 'snapshots')].flatMap((folder) =>
-    namesIn(folder)
-      .filter((name) => !kept.has(name) && !snapshots.has(name))
-      .map((name) => join(folder, name)),
-  );
+  const folders = ['disks', 'snapshots', 'volumes'].flatMap((name) => {
+    const folder = join(data, name);
+    return namesIn(folder)
+      .filter((each) => !kept.has(each) && !snapshots.has(each) && !volumes.has(each))
+      .map((each) => join(folder, each));
+  });
   return [...found.filter((file) => !isExpected(file)), ...folders].map((path) => `${path} is left over`);
 }
 

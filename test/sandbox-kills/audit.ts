@@ -7,7 +7,7 @@ import { strayImages } from './audit-images.ts';
 import { namesIn, textOf } from './ground.ts';
 import type { Journal } from './journal.ts';
 import { surely } from './client.ts';
-import { wrongContent } from './file-operations.ts';
+import { writtenFiles, wrongContent } from './file-operations.ts';
 import { DEFAULT_RESOURCES } from './lifecycle-operations.ts';
 import {
   attachedFiles,
@@ -57,7 +57,7 @@ export async function look(audited: Audited): Promise<{ isAtRest: boolean; findi
   const records = await readRecords(api);
   const findings = compare(audited, records);
   if (findings.length > 0) return { isAtRest: false, findings };
-  const lies = journal.judge(records.sandboxes, records.snapshots);
+  const lies = journal.judge(records);
   return { isAtRest: true, findings: [...lies, ...(await contents(audited))] };
 }
 
@@ -66,7 +66,7 @@ async function contents({ api, journal }: Audited): Promise<string[]> {
   const findings: string[] = [];
   for (const sandbox of journal.sandboxes) {
     if (surely(sandbox) !== 'running') continue;
-    for (const path of sandbox.files.keys()) {
+    for (const path of writtenFiles(sandbox)) {
       const wrong = await wrongContent({ api, journal }, sandbox, path);
       if (wrong !== null) findings.push(wrong);
     }
@@ -75,7 +75,7 @@ async function contents({ api, journal }: Audited): Promise<string[]> {
 }
 
 /** Compares the current records with the machine. */
-function compare(audited: Audited, { sandboxes, snapshots, waiting, prepared }: Records): string[] {
+function compare(audited: Audited, { sandboxes, snapshots, volumes, waiting, prepared }: Records): string[] {
   const { runFolder, dataFolder } = audited;
   const all = processes();
   const recorded = new Map(sandboxes.map((record) => [record.id, record]));
@@ -103,11 +103,14 @@ function compare(audited: Audited, { sandboxes, snapshots, waiting, prepared }: 
     ...strayGroups(running),
     ...differences('run folder', here, running),
     ...differences('slot', [...slots(runFolder).values()], running),
-    ...differences(
-      'attached disk',
-      attachedFiles(dataFolder),
-      [...running].map((id) => (halves.has(id) ? preparedDiskOf(dataFolder, id) : diskOf(dataFolder, id))),
-    ),
+    ...differences('attached disk', attachedFiles(dataFolder), [
+      ...[...running].map((id) => (halves.has(id) ? preparedDiskOf(dataFolder, id) : diskOf(dataFolder, id))),
+      ...volumes
+        .filter(({ name }) =>
+          sandboxes.some((each) => running.has(each.id) && each.volumes.some((on) => on.name === name)),
+        )
+        .map(({ id }) => join(dataFolder, 'sandboxes', 'volumes', id, 'volume.img')),
+    ]),
     ...strayLinks(audited, running, recorded),
     ...strayMounts(audited, all, halves),
     ...strayImages(dataFolder),
@@ -115,6 +118,7 @@ function compare(audited: Audited, { sandboxes, snapshots, waiting, prepared }: 
       audited,
       kept,
       new Set([...snapshots.map(({ id }) => id), ...awaited(sandboxes, dataFolder)]),
+      new Set(volumes.map(({ id }) => id)),
       halves,
     ),
   ];

@@ -1,5 +1,5 @@
 import type { Answer, Api, Call } from './api.ts';
-import type { Journal, KnownSandbox, KnownSnapshot, State } from './journal.ts';
+import type { Journal, KnownSandbox, KnownSnapshot, KnownVolume, State } from './journal.ts';
 
 /** One of several concurrent clients, each with its own sandboxes. */
 export interface Client {
@@ -9,6 +9,7 @@ export interface Client {
   readonly random: () => number;
   readonly sandboxes: KnownSandbox[];
   readonly snapshots: KnownSnapshot[];
+  readonly volumes: KnownVolume[];
 }
 
 /** The platform was killed before it responded. */

@@ -3,6 +3,34 @@ import { ask, is, mayBe, pathOf, pick, type Client } from './client.ts';
 import type { KnownSandbox } from './journal.ts';
 
 const FILES = ['/root/one', '/root/two', '/srv/three'] as const;
+/** Where a sandbox mounts its volume. */
+export const VOLUME_FOLDER = '/volume';
+const VOLUME_FILES = [`${VOLUME_FOLDER}/four`, `${VOLUME_FOLDER}/five`] as const;
+
+function filesOf({ volume }: KnownSandbox): readonly string[] {
+  return volume === null ? FILES : [...FILES, ...VOLUME_FILES];
+}
+
+/** Paths that clients wrote to, also in an earlier sandbox with the same volume. */
+export function writtenFiles({ files, volume }: KnownSandbox): string[] {
+  return [...files.keys(), ...(volume?.files.keys() ?? [])];
+}
+
+/** The sandbox or its volume, whichever has the file. */
+function ownerOf(sandbox: KnownSandbox, path: string): Pick<KnownSandbox, 'files'> {
+  return sandbox.volume !== null && path.startsWith(`${VOLUME_FOLDER}/`) ? sandbox.volume : sandbox;
+}
+
+type Contents = readonly (number | null)[];
+
+function contentsOf(sandbox: KnownSandbox, path: string): Contents {
+  return ownerOf(sandbox, path).files.get(path) ?? [null];
+}
+
+function setContents(sandbox: KnownSandbox, path: string, contents: Contents): void {
+  const owner = ownerOf(sandbox, path);
+  owner.files = new Map(owner.files).set(path, contents);
+}
 
 /** Accessing a paused sandbox resumes it. */
 function used(sandbox: KnownSandbox): void {
@@ -11,17 +39,16 @@ function used(sandbox: KnownSandbox): void {
 
 export async function writeFile(client: Client, sandbox: KnownSandbox): Promise<boolean> {
   const { journal, random } = client;
-  const path = pick(random, FILES) ?? FILES[0];
+  const path = pick(random, filesOf(sandbox)) ?? FILES[0];
   const content = journal.nextNumber();
-  const before = sandbox.files.get(path) ?? [null];
-  sandbox.files = new Map(sandbox.files).set(path, [...before, content]);
+  setContents(sandbox, path, [...contentsOf(sandbox, path), content]);
   used(sandbox);
   const bytes = journal.bytesOf(content);
   const { isGood } = await ask(client, sandbox, 'POST', pathOf(sandbox, `/files?path=${path}&create_dirs=true`), {
     bytes,
   });
   if (!isGood) return false; // it may have happened before the connection to the sandbox broke
-  sandbox.files = new Map(sandbox.files).set(path, [content]);
+  setContents(sandbox, path, [content]);
   is(sandbox, 'running');
   return true;
 }
@@ -29,25 +56,21 @@ export async function writeFile(client: Client, sandbox: KnownSandbox): Promise<
 /** Writes all files at once; each then has its old or its new content, whatever interrupts it. */
 export async function unpackArchive(client: Client, sandbox: KnownSandbox): Promise<boolean> {
   const { journal } = client;
-  const sent = FILES.map((path) => ({ path, content: journal.nextNumber() }));
-  const before = sandbox.files;
-  sandbox.files = new Map([
-    ...before,
-    ...sent.map(({ path, content }) => [path, [...(before.get(path) ?? [null]), content]] as const),
-  ]);
+  const sent = filesOf(sandbox).map((path) => ({ path, content: journal.nextNumber() }));
+  for (const { path, content } of sent) setContents(sandbox, path, [...contentsOf(sandbox, path), content]);
   used(sandbox);
   const bytes = tarArchive(
     sent.map(({ path, content }) => ({ name: path.slice(1), content: journal.bytesOf(content) })),
   );
   const { isGood } = await ask(client, sandbox, 'PUT', pathOf(sandbox, '/files/archive?path=/'), { bytes });
   if (!isGood) return false;
-  sandbox.files = new Map([...before, ...sent.map(({ path, content }) => [path, [content]] as const)]);
+  for (const { path, content } of sent) setContents(sandbox, path, [content]);
   is(sandbox, 'running');
   return true;
 }
 
 export async function readFile(client: Client, sandbox: KnownSandbox): Promise<boolean> {
-  const path = pick(client.random, [...sandbox.files.keys()]);
+  const path = pick(client.random, writtenFiles(sandbox));
   if (path === undefined) return false;
   used(sandbox);
   const wrong = await wrongContent(client, sandbox, path);
@@ -63,7 +86,7 @@ export async function wrongContent(
 ): Promise<string | null> {
   const answer = await api('GET', pathOf(sandbox, `/files?path=${path}`));
   if (answer === null || (sandbox.isDoubtful && answer.status !== 200)) return null;
-  const possible = sandbox.files.get(path) ?? [null];
+  const possible = contentsOf(sandbox, path);
   const subject = `${path} of sandbox ${sandbox.label} (${sandbox.id})`;
   if (answer.status !== 200 && answer.status !== 404) {
     return `${subject}: answered ${answer.status}: ${answer.bytes.toString('utf8')}`;
@@ -75,7 +98,7 @@ export async function wrongContent(
     const is = answer.status === 404 ? 'nothing' : `${answer.bytes.length} other bytes`;
     return `${subject}: found ${is}, expected ${possible.map((content) => content ?? 'nothing').join(' or ')}`;
   }
-  sandbox.files = new Map(sandbox.files).set(path, [found]);
+  setContents(sandbox, path, [found]);
   return null;
 }
 

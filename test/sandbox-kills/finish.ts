@@ -15,22 +15,23 @@ export async function finish(campaign: Campaign): Promise<string[]> {
   }
   const findings = await campaign.audit();
   await deleteAll(api);
-  for (const known of [...journal.sandboxes, ...journal.snapshots]) known.existence = 'gone';
+  for (const known of [...journal.sandboxes, ...journal.snapshots, ...journal.volumes]) known.existence = 'gone';
   findings.push(...(await campaign.audit()));
   if (!(await campaign.stopPlatform())) findings.push('the platform did not end by itself');
   return [...findings, ...remains(dataFolder, campaign.runFolder)];
 }
 
 async function deleteAll(api: Api): Promise<void> {
-  const { sandboxes, snapshots } = await readRecords(api);
+  const { sandboxes, snapshots, volumes } = await readRecords(api);
   for (const { id } of sandboxes) await answered(api('DELETE', `/api/containers/${id}`));
   for (const { id } of snapshots) await answered(api('DELETE', `/api/snapshots/${id}`));
+  for (const { name } of volumes) await answered(api('DELETE', `/api/volumes/${name}`));
 }
 
 /** Returns what is left after the last platform ended, including warm sandboxes; must be empty. */
 function remains(dataFolder: string, runFolder: string): string[] {
   const own = new Set([1, process.pid]);
-  const folders = ['disks', 'snapshots'].map((name) => join(dataFolder, 'sandboxes', name));
+  const folders = ['disks', 'snapshots', 'volumes'].map((name) => join(dataFolder, 'sandboxes', name));
   return [
     ...processes()
       .filter(({ pid }) => !own.has(pid))

@@ -21,6 +21,7 @@ const FAILED: SandboxRecord = {
   egress_allow: null,
   resources: WISH.resources,
   error: { code: 'INIT_CRASHED', message: 'it ended' },
+  volumes: [],
 };
 
 describe('the known state of a sandbox whose create was not answered', () => {
@@ -28,14 +29,14 @@ describe('the known state of a sandbox whose create was not answered', () => {
     const journal = new Journal(1, []);
     journal.beginSandbox('fork', WISH);
     journal.willKill('sbx_a');
-    expect(journal.judge([FAILED], [])).toEqual([]);
+    expect(journal.judge({ sandboxes: [FAILED], snapshots: [], volumes: [] })).toEqual([]);
   });
 
   it('explains it by nothing else', () => {
     const journal = new Journal(1, []);
     journal.beginSandbox('fork', WISH);
     journal.willKill('sbx_b');
-    expect(journal.judge([FAILED], [])).toEqual([
+    expect(journal.judge({ sandboxes: [FAILED], snapshots: [], volumes: [] })).toEqual([
       'sandbox fork (sbx_a) is error (INIT_CRASHED: it ended), expected running',
     ]);
   });

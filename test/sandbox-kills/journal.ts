@@ -1,4 +1,4 @@
-import type { SandboxRecord, SnapshotRecord } from './api.ts';
+import type { Records, SandboxRecord } from './api.ts';
 
 export type State = 'running' | 'paused' | 'stopped' | 'error';
 
@@ -25,6 +25,16 @@ export interface KnownSandbox {
   states: ReadonlySet<State>;
   /** Its first process was killed, and no later event has shown the result. */
   isDoubtful: boolean;
+  /** All but those on its volume. */
+  files: ReadonlyMap<string, Contents>;
+  readonly volume: KnownVolume | null;
+}
+
+/** A volume has one sandbox at a time, and keeps its files for the next one. */
+export interface KnownVolume {
+  readonly name: string;
+  id: string | null;
+  existence: Existence;
   files: ReadonlyMap<string, Contents>;
 }
 
@@ -43,6 +53,7 @@ export class Journal {
   readonly seed: number;
   readonly sandboxes: KnownSandbox[] = [];
   readonly snapshots: KnownSnapshot[] = [];
+  readonly volumes: KnownVolume[] = [];
   /** Sandbox ids whose first process was killed; the client may not know the id yet. */
   readonly #killed = new Set<string>();
   /** Responses that were wrong in themselves. */
@@ -71,7 +82,12 @@ export class Journal {
     return Buffer.from(line.repeat(times * (1 + ((content * 7919) % 4_000))));
   }
 
-  beginSandbox(label: string, wish: Wish, files: ReadonlyMap<string, Contents> = new Map()): KnownSandbox {
+  beginSandbox(
+    label: string,
+    wish: Wish,
+    files: ReadonlyMap<string, Contents> = new Map(),
+    volume: KnownVolume | null = null,
+  ): KnownSandbox {
     const fresh: KnownSandbox = {
       label,
       wish,
@@ -80,9 +96,24 @@ export class Journal {
       states: new Set(['running']),
       isDoubtful: false,
       files,
+      volume,
     };
     this.sandboxes.push(fresh);
     return fresh;
+  }
+
+  beginVolume(name: string): KnownVolume {
+    const fresh: KnownVolume = { name, id: null, existence: 'open', files: new Map() };
+    this.volumes.push(fresh);
+    return fresh;
+  }
+
+  /** Whether no sandbox has the volume, as far as is known. */
+  isFree(volume: KnownVolume): boolean {
+    return (
+      volume.existence === 'there' &&
+      this.sandboxes.every((sandbox) => sandbox.volume !== volume || sandbox.existence === 'gone')
+    );
   }
 
   beginSnapshot(name: string, { wish, files }: KnownSandbox): KnownSnapshot {
@@ -122,7 +153,7 @@ export class Journal {
   }
 
   /** Compares with the records of a platform at rest; allowed differences are adopted as the expected state. */
-  judge(records: readonly SandboxRecord[], snapshots: readonly SnapshotRecord[]): string[] {
+  judge({ sandboxes: records, snapshots, volumes }: Pick<Records, 'sandboxes' | 'snapshots' | 'volumes'>): string[] {
     const named = new Map(records.map((record) => [record.name, record]));
     const taken = new Set<string>();
     const findings: string[] = [];
@@ -148,6 +179,13 @@ export class Journal {
     }
     const names = new Set(this.snapshots.map(({ name }) => name));
     for (const { name } of snapshots) if (!names.has(name)) findings.push(`nobody asked for the snapshot ${name}`);
+    for (const volume of this.volumes) {
+      const record = volumes.find(({ name }) => name === volume.name);
+      findings.push(...judgeExistence(`volume ${volume.name}`, volume, record?.id));
+    }
+    const knownVolumes = new Set(this.volumes.map(({ name }) => name));
+    for (const { name } of volumes) if (!knownVolumes.has(name)) findings.push(`nobody asked for the volume ${name}`);
+    remove(this.volumes, ({ existence }) => existence === 'gone');
     remove(this.sandboxes, ({ existence }) => existence === 'gone');
     remove(this.snapshots, ({ existence }) => existence === 'gone');
     return findings;
@@ -169,6 +207,7 @@ function judgeSandbox(sandbox: KnownSandbox, record: SandboxRecord | undefined):
     ['resources', record.resources, wish.resources],
     ['network', record.network, wish.network],
     ['egress_allow', record.egress_allow, wish.egressAllow],
+    ['volumes', record.volumes.map(({ name }) => name), sandbox.volume === null ? [] : [sandbox.volume.name]],
   ] as const) {
     const [found, expected] = [JSON.stringify(is), JSON.stringify(wanted)];
     if (found !== expected) findings.push(`${subject} has ${what} ${found}, expected ${expected}`);

@@ -1,5 +1,7 @@
 import type { SandboxRecord } from './api.ts';
 import { ask, is, mayBe, pathOf, pick, type Client } from './client.ts';
+import { VOLUME_FOLDER } from './file-operations.ts';
+import { freeVolume } from './volume-operations.ts';
 import { stateOf, type KnownSandbox, type Wish } from './journal.ts';
 
 const DEFAULTS = { cpu: 1, memory_mb: 128, disk_mb: 64, pids: 64 };
@@ -32,12 +34,14 @@ export async function create(client: Client): Promise<boolean> {
     ...(snapshot === undefined ? {} : { disk_mb: snapshot.wish.resources.disk_mb }),
   };
   const wish: Wish = { name: random() < 0.5 ? label : null, network, egressAllow, resources };
-  const known = journal.beginSandbox(label, wish, snapshot?.files);
+  const volume = random() < 0.5 ? (freeVolume(client) ?? null) : null;
+  const known = journal.beginSandbox(label, wish, snapshot?.files, volume);
   client.sandboxes.push(known);
   const json = {
     ...(snapshot === undefined ? { image: imageFor(client) } : { snapshot_id: snapshot.id }),
     ...(wish.name === null ? {} : { name: wish.name }),
     ...(egressAllow === null ? {} : { egress_allow: egressAllow }),
+    ...(volume === null ? {} : { volumes: [{ name: volume.name, path: VOLUME_FOLDER }] }),
     labels: { campaign: label },
     network,
     resources,

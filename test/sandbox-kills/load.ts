@@ -4,9 +4,11 @@ import type { KnownSandbox, State } from './journal.ts';
 import { create, pause, remove, start, stop } from './lifecycle-operations.ts';
 import { draw } from './random-source.ts';
 import { fork, removeSnapshot, snapshot } from './snapshot-operations.ts';
+import { makeVolume, removeVolume } from './volume-operations.ts';
 
 const MOST_SANDBOXES = 3;
 const MOST_SNAPSHOTS = 2;
+const MOST_VOLUMES = 2;
 
 interface Operation {
   readonly share: number;
@@ -22,6 +24,8 @@ const STOP: Operation = { share: 10, name: 'stop', perform: stop };
 const SNAPSHOT: Operation = { share: 6, name: 'snapshot', perform: snapshot };
 const FORK: Operation = { share: 5, name: 'fork', perform: fork };
 const REMOVE_SNAPSHOT: Operation = { share: 4, name: 'delete snapshot', perform: removeSnapshot };
+const MAKE_VOLUME: Operation = { share: 6, name: 'create volume', perform: makeVolume };
+const REMOVE_VOLUME: Operation = { share: 3, name: 'delete volume', perform: removeVolume };
 const WRITE: Operation = { share: 20, name: 'write', perform: writeFile };
 const UNPACK: Operation = { share: 8, name: 'unpack', perform: unpackArchive };
 const READ: Operation = { share: 10, name: 'read', perform: readFile };
@@ -60,22 +64,26 @@ export async function workUntil(client: Client, enough: AbortSignal): Promise<vo
 }
 
 function next(client: Client, sandbox: KnownSandbox | undefined): Operation | null {
-  const { random, sandboxes, snapshots } = client;
+  const { random, sandboxes, snapshots, volumes, journal } = client;
   const mayCreate = sandboxes.length < MOST_SANDBOXES;
   if (sandbox === undefined) return mayCreate ? CREATE : null;
   const state = surely(sandbox) ?? 'doubtful';
   const isFull = snapshots.length >= MOST_SNAPSHOTS;
-  const possible = MIX[state].filter((each) => (each === SNAPSHOT ? !isFull : each === FORK ? mayCreate : true));
+  // A fork would have volumes of its own, whose names are not known before the answer.
+  const mayFork = mayCreate && sandbox.volume === null;
+  const possible = MIX[state].filter((each) => (each === SNAPSHOT ? !isFull : each === FORK ? mayFork : true));
   return draw(random, [
     ...possible,
     ...(mayCreate ? [CREATE] : []),
+    ...(volumes.length < MOST_VOLUMES ? [MAKE_VOLUME] : []),
+    ...(volumes.some((each) => journal.isFree(each)) ? [REMOVE_VOLUME] : []),
     ...(snapshots.some(({ existence }) => existence === 'there') ? [REMOVE_SNAPSHOT] : []),
   ]);
 }
 
 /** Removes deleted items from the client's lists; the journal keeps them until they are judged. */
 function forget(client: Client): void {
-  for (const list of [client.sandboxes, client.snapshots]) {
+  for (const list of [client.sandboxes, client.snapshots, client.volumes]) {
     for (let index = list.length - 1; index >= 0; index -= 1)
       if (list[index]?.existence === 'gone') list.splice(index, 1);
   }

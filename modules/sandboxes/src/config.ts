@@ -218,6 +218,10 @@ export const sandboxesConfigSchema = Type.Object({
   guest_lifetime_seconds: amount(900, 60, 86_400, "Time after which a guest's sandbox is deleted"),
   resources: resourcesSchema,
   maximum: maximumSchema,
+  volumes: Type.Object({
+    size_mb: amount(1024, 64, 16_777_216, 'Default size of a volume in MiB'),
+    max_size_mb: amount(102_400, 64, 16_777_216, 'Maximum size of a volume in MiB'),
+  }),
   network: Type.Union([Type.Literal('egress'), Type.Literal('none')], {
     default: 'egress',
     description: 'Default network of a sandbox; egress reaches public addresses only',

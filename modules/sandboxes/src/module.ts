@@ -42,12 +42,15 @@ import { createPlaces } from './assembly/places.ts';
 import { sandboxQuotas } from './quotas.ts';
 import { perMinute } from './routes/per-minute.ts';
 import { SANDBOX } from './routes/holder-hook.ts';
+import { VOLUME } from './routes/volume-routes.ts';
 import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
+import { VolumeService } from './domain/volumes/volume-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createSandboxAccessRepository } from './store/sandbox-access-repository.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
+import { createVolumeRepository } from './store/volume-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
@@ -80,7 +83,10 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     },
     handleHost: (request, response) => !e2b.direct(request) && previews.handle(request, response),
     allowsSlowBody: () => false,
-    owners: { [SANDBOX]: (id, workspaceUuid) => services.context.holder.findNode(id, workspaceUuid) },
+    owners: {
+      [SANDBOX]: (id, workspaceUuid) => services.context.holder.findNode(id, workspaceUuid),
+      [VOLUME]: (name, workspaceUuid) => services.volumes.findNode(name, workspaceUuid),
+    },
     start: (signal) => start(services, deps.log, signal),
     drain: services.drain,
     close: () => close(services),
@@ -98,6 +104,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     }),
     holdings: async (workspaceUuid) => [
       ...describeHoldings(await repository.ofWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
+      ...describeHoldings(await services.volumeRepository.count(workspaceUuid), 'volume', 'volumes'),
       ...describeHoldings(await services.secretRepository.count(workspaceUuid), 'secret', 'secrets'),
     ],
     quotaUsage: async (uuids) =>
@@ -147,7 +154,15 @@ function assembleLifecycle(
     isolation,
   });
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, { clock }));
-  return { boots, isolation, pool, service, snapshots };
+  const volumeRepository = createVolumeRepository(database.kysely);
+  const volumes = new VolumeService({
+    context,
+    repository: volumeRepository,
+    copies: snapshots.copies,
+    defaultSizeMb: config.volumes.size_mb,
+    maximumSizeMb: config.volumes.max_size_mb,
+  });
+  return { boots, isolation, pool, service, snapshots, volumes, volumeRepository };
 }
 
 /** What acts inside running sandboxes. */
@@ -169,11 +184,11 @@ async function assemble(deps: SandboxesDependencies) {
   const { database, catalog, images, events, context, supervisor } = base;
   const { driver, clock, repository, node } = context;
   const lifecycle = assembleLifecycle(base, config);
-  const { service, snapshots } = lifecycle;
+  const { service, snapshots, volumes } = lifecycle;
   const ticketRepository = createTicketRepository(database.kysely);
   const tickets = new Tickets(ticketRepository, clock, systemRandom);
   const diskGuard = new DiskGuard(context);
-  const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
+  const sweeper = new Sweeper(context, service, ticketRepository, [snapshots, volumes]);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
   const lostNodes = new LostNodes(context, deps.nodes, places);
@@ -284,6 +299,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   await images.collect();
   await services.places.clear(context.node); // left by the previous process
   await services.snapshots.reconcile();
+  await services.volumes.reconcile();
   const { default: isolation, reason } = services.isolation;
   const reconciled = await reconcile(context, service, boots, supervisor);
   await context.rules.start();

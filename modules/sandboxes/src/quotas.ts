@@ -31,7 +31,7 @@ export const sandboxQuotas = defineQuotas({
   sandbox_disk: {
     title: 'Disk',
     unit: 'mib',
-    description: 'Disk in MiB of all sandboxes and their snapshots',
+    description: 'Disk in MiB of all sandboxes, volumes and their snapshots',
     workspace: 'auto',
     owner: 'auto',
     auto: `four times the size of the data folder's file system; ${ELSEWHERE}`,
@@ -39,10 +39,17 @@ export const sandboxQuotas = defineQuotas({
   snapshots: {
     title: 'Snapshots',
     unit: 'count',
-    description: 'Sandbox snapshots',
+    description: 'Snapshots of sandboxes and volumes',
     workspace: 'auto',
     owner: 'auto',
     auto: 'five times sandboxes.max_snapshots_per_caller',
+  },
+  volumes: {
+    title: 'Volumes',
+    unit: 'count',
+    description: 'Volumes, mounted or not',
+    workspace: 200,
+    owner: 1000,
   },
   secrets: {
     title: 'Secrets',

@@ -170,7 +170,7 @@ export {
 } from './sandboxes/files.ts';
 export type { OutputListener } from './sandboxes/v1-connection.ts';
 export { SandboxProcess, type ProcessOptions } from './sandboxes/process.ts';
-export { Sandbox, SandboxHandle } from './sandboxes/sandbox.ts';
+export { Sandbox, SandboxHandle, type DeleteOptions } from './sandboxes/sandbox.ts';
 export type {
   EgressRule,
   FileEntry,
@@ -188,6 +188,9 @@ export type {
   SandboxUsage,
   Secret,
   Snapshot,
+  NewVolume,
+  Volume,
+  VolumeSnapshot,
   SshInfo,
   RunningProcess,
   ProcessSignal,
@@ -198,6 +201,7 @@ export type {
 export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
 export { SecretsClient } from './sandboxes/secrets.ts';
 export { SnapshotsClient, type SnapshotQuery } from './sandboxes/snapshots.ts';
+export { VolumesClient, type VolumeSnapshotQuery } from './sandboxes/volumes.ts';
 export { Terminal, type ConnectionState, type TerminalEnd, type TerminalOptions } from './sandboxes/terminal.ts';
 export type { OutputChunk, ProcessExit } from './sandboxes/v1-connection.ts';
 export type { OpenSocket, SocketLike, SocketRequest } from './open-socket.ts';

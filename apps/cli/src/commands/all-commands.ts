@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   quota: async () => (await import('./quota.ts')).registerQuotaCommand,
   sandbox: async () => (await import('./sandbox.ts')).registerSandboxCommand,
   secret: async () => (await import('./secret.ts')).registerSecretCommand,
+  volume: async () => (await import('./volume.ts')).registerVolumeCommand,
   cluster: async () => (await import('./cluster.ts')).registerClusterCommand,
   deploy: async () => (await import('./deploy.ts')).registerDeployCommand,
   exec: async () => (await import('./exec.ts')).registerExecCommand,

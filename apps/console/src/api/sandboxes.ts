@@ -7,6 +7,7 @@ import {
   type SandboxPage,
   type SandboxStatus,
   type Snapshot,
+  type Volume,
   type Workspace,
   type WorkspaceScope,
 } from '@svc/sdk';
@@ -144,6 +145,23 @@ export function snapshotsQuery(api: SandboxesClient, workspace: Workspace) {
         if (snapshots.length === MOST_SNAPSHOTS) break;
       }
       return snapshots;
+    },
+  });
+}
+
+/** The quota of a workspace is lower, unless the operator raised it. */
+const MOST_VOLUMES = 1_000;
+
+export function volumesQuery(api: SandboxesClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...sandboxesKey(workspace), 'volumes'],
+    queryFn: async ({ signal }) => {
+      const volumes: Volume[] = [];
+      for await (const volume of api.volumes.list({}, { signal })) {
+        volumes.push(volume);
+        if (volumes.length === MOST_VOLUMES) break;
+      }
+      return volumes;
     },
   });
 }

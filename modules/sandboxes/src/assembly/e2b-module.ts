@@ -11,6 +11,7 @@ import { registerLifecycleRoutes } from '../e2b/control/lifecycle-routes.ts';
 import { registerOtherRoutes } from '../e2b/control/other-routes.ts';
 import { registerNetworkRoute } from '../e2b/control/network-route.ts';
 import { registerControlRoutes } from '../e2b/control/sandbox-routes.ts';
+import { registerE2bVolumeRoutes } from '../e2b/control/volume-routes.ts';
 import { registerUnsupported } from '../e2b/control/unsupported.ts';
 import { EnvdAdmission } from '../e2b/envd/envd-admission.ts';
 import { directToEnvd } from '../e2b/envd/envd-host.ts';
@@ -82,6 +83,7 @@ export function createE2bPart({ context, access, traffic, domain, secureUrl }: E
         registerLifecycleRoutes(scope, control);
         registerForkRoute(scope, control);
         registerNetworkRoute(scope, control);
+        registerE2bVolumeRoutes(scope, control);
         registerOtherRoutes(scope, { ...control, sampler: usage.sampler, metrics: usage.store });
         registerUnsupported(scope, CONTROL_PREFIX);
         registerStatusRoutes(scope, { prefix: ENVD_PREFIX, admission, sampler: usage.sampler });

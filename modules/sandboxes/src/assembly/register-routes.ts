@@ -18,6 +18,7 @@ import { perMinute } from '../routes/per-minute.ts';
 import type { PreviewPart } from './preview-module.ts';
 import type { SshListener } from '../ssh/ssh-listener.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
+import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { registerEgressRoute } from '../routes/egress-route.ts';
 import { registerExecRoutes } from '../routes/exec-routes.ts';
@@ -35,6 +36,7 @@ import { registerSessionRoutes } from '../routes/session-routes.ts';
 import { registerSnapshotMakingRoutes, registerSnapshotRoutes } from '../routes/snapshot-routes.ts';
 import { registerSshRoutes } from '../routes/ssh-routes.ts';
 import { registerTicketRoutes } from '../routes/ticket-routes.ts';
+import { registerVolumeRoutes } from '../routes/volume-routes.ts';
 import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
 
 /** Sandboxes are served under both names; `containers` is the older one. */
@@ -54,6 +56,7 @@ export interface RouteDeps {
   readonly tickets: Tickets;
   readonly snapshots: SnapshotService;
   readonly secrets: SecretService;
+  readonly volumes: VolumeService;
   readonly files: FileService;
   readonly commands: CommandService;
   readonly processes: ProcessService;
@@ -66,7 +69,8 @@ export interface RouteDeps {
 
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
 export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<void> {
-  const { config, clock, context, isolation, driver, catalog, images, service, snapshots, secrets, files } = deps;
+  const { config, clock, context, isolation, driver, catalog, images, service, snapshots, secrets, volumes, files } =
+    deps;
   const createLimiter = perMinute(config.max_creates_per_minute, clock, deps.replicas);
   const watches = new WatchCounts();
   await app.register(async (scope) => {
@@ -74,9 +78,10 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     acceptEmptyJson(scope);
     ownSandboxRoutes(scope, PREFIXES);
     refuseElsewhere(scope, PREFIXES, context.holder);
-    const snapshotRoutes = { service, snapshots, config, createLimiter, images, now: () => clock.now() };
+    const snapshotRoutes = { service, snapshots, volumes, config, createLimiter, images, now: () => clock.now() };
     registerSnapshotRoutes(scope, snapshotRoutes);
     registerSecretRoutes(scope, secrets);
+    registerVolumeRoutes(scope, { volumes, createLimiter });
     for (const prefix of PREFIXES) {
       registerSandboxRoutes(scope, { prefix, isolation, secrets, ...snapshotRoutes });
       registerEgressRuleRoutes(scope, { prefix, context, service, secrets, images });

@@ -63,6 +63,7 @@ export class Boots {
       const { signal } = controller;
       signal.throwIfAborted();
       if (warm === null) await this.#prepareImage(sandbox, signal);
+      await this.#awaitVolumes(sandbox, signal);
       // The signal also cancels waiting for a slot, so that no sandbox stays in `creating` beyond its limit.
       await this.#context.places.run(sandbox.workspaceUuid, () => this.#bringUp(sandbox, warm, signal), signal);
       log.info({ sandbox: sandbox.id, duration_ms: clock.nowMs() - startedAtMs }, 'sandbox is running');
@@ -79,6 +80,17 @@ export class Boots {
     const { driver } = this.#context;
     if (snapshotId !== null || startedAt !== null || (await driver.isCreated(id))) return;
     await driver.prepareImage?.(image, signal);
+  }
+
+  /** Waits for sandboxes that had the volumes before and are being stopped. They need slots of their own for that. */
+  async #awaitVolumes({ volumes }: Sandbox, signal: AbortSignal): Promise<void> {
+    if (volumes.length === 0) return;
+    const { repository, queue } = this.#context;
+    const mounters = await repository.mounters(volumes.map(({ volumeId }) => volumeId));
+    for (const { sandboxId } of mounters.filter(({ isActive }) => !isActive)) {
+      await queue.run(sandboxId, async () => undefined);
+      signal.throwIfAborted();
+    }
   }
 
   async #bringUp(sandbox: Sandbox, warm: HelperConnection | null, signal: AbortSignal): Promise<void> {

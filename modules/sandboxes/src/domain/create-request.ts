@@ -1,7 +1,7 @@
 import type { Principal } from '@svc/access';
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
-import type { ExpiryAction, OnDrain } from './sandbox.ts';
+import type { ExpiryAction, OnDrain, VolumeMount } from './sandbox.ts';
 
 export interface CreateRequest {
   readonly workspaceUuid: string;
@@ -17,6 +17,8 @@ export interface CreateRequest {
   readonly egressAllow: readonly string[] | null;
   readonly egressRules: readonly EgressRule[];
   readonly isolation: Isolation;
+  /** Volumes of the workspace on this node. */
+  readonly volumes: readonly VolumeMount[];
   readonly idleTimeoutSeconds: number | null;
   readonly maxLifetimeSeconds: number | null;
   /** Latest time at which the sandbox expires. */

@@ -53,8 +53,9 @@ export class DiskGuard {
   }
 
   async #grows(id: string): Promise<boolean> {
-    const { diskBytes } = await this.#context.driver.stats(id).catch(() => ({ diskBytes: null })); // it ended meanwhile
-    if (diskBytes === null) return false;
+    const stats = await this.#context.driver.stats(id).catch(() => null); // it ended meanwhile
+    if (stats === null || stats.diskBytes === null) return false;
+    const diskBytes = stats.diskBytes + (stats.volumeBytes ?? 0);
     // Compare with the smallest size seen, not the previous one: otherwise a slow writer could use up the reserve.
     const before = Math.min(this.#sizes.get(id) ?? diskBytes, diskBytes);
     const grows = diskBytes - before >= GROWTH_BYTES;

@@ -27,6 +27,16 @@ export interface SandboxSpec {
   /** Entries as returned by `egressTarget`. Absent or null: all public hosts. */
   readonly egressAllow?: readonly string[] | null;
   readonly isolation: Isolation;
+  /** Volumes that it mounts. Absent: none. */
+  readonly volumes?: readonly MountedVolume[];
+}
+
+/** A volume in a sandbox. */
+export interface MountedVolume {
+  readonly volumeId: string;
+  /** Folder inside; created if it is missing. */
+  readonly path: string;
+  readonly readOnly: boolean;
 }
 
 /** A sandbox that the driver found, whether or not the platform has a record of it. */
@@ -52,6 +62,8 @@ export interface SandboxStats {
   readonly memoryBytes: number | null;
   readonly pids: number | null;
   readonly diskBytes: number | null;
+  /** Space that the volumes it writes to take on this machine. Absent: not measured. */
+  readonly volumeBytes?: number | null;
   /** Processes killed by the kernel because of the memory limit, since the start. */
   readonly oomKills: number | null;
 }
@@ -85,6 +97,31 @@ export interface SnapshotDriver {
   list(): Promise<readonly string[]>;
 }
 
+/**
+ * File systems that outlive sandboxes. `start` mounts those of its spec: read-write in one sandbox or read-only in several.
+ * A full volume fails the write. Snapshots of volumes are volumes that no sandbox mounts.
+ */
+export interface VolumeDriver {
+  /** Creates an empty volume. Complete and on disk when it resolves; on failure, nothing is left. */
+  create(id: string, sizeMb: number): Promise<void>;
+  /**
+   * Copies a volume, mounted or not, to a new one of the same size. The copy is consistent: a running sandbox that mounts it
+   * read-write is frozen while it is taken and resumes unless it was paused. Complete or absent, as with `create`.
+   */
+  copy(id: string, targetId: string): Promise<{ readonly sizeBytes: number }>;
+  /**
+   * Makes a volume larger. Completes what an interruption left undone; does nothing to a larger one. Throws VOLUME_MOUNTED where
+   * this is not possible while sandboxes use it.
+   */
+  resize(id: string, sizeMb: number): Promise<void>;
+  /** The space that a volume takes on this machine; 0 if it does not exist. */
+  sizeBytes(id: string): Promise<number>;
+  /** Does nothing if the volume does not exist. */
+  remove(id: string): Promise<void>;
+  /** Includes incomplete volumes left by an interruption. */
+  list(): Promise<readonly string[]>;
+}
+
 export interface PreparedFigures {
   readonly ready: number;
   readonly target: number;
@@ -109,6 +146,7 @@ export interface PreparedStarts {
  *
  * - `pause`: freezes a sandbox and continues it.
  * - `snapshots`: copies the files of a sandbox (`snapshots`).
+ * - `volumes`: mounts file systems that outlive a sandbox (`volumes`).
  * - `egress_allow`: limits egress to named hosts (`limitsEgress`).
  * - `egress_rules`: adds secrets to requests outside of the sandbox (`applyRules`).
  * - `disk_limit`: a full disk fails the write. Without it, the disk is not limited, or a sandbox that exceeds it ends.
@@ -120,6 +158,7 @@ export interface PreparedStarts {
 export type Capability =
   | 'pause'
   | 'snapshots'
+  | 'volumes'
   | 'egress_allow'
   | 'egress_rules'
   | 'disk_limit'
@@ -129,12 +168,13 @@ export type Capability =
   | 'disk_usage';
 
 /** A capability whose absence does not follow from the absence of a method. */
-export type DeclaredCapability = Exclude<Capability, 'snapshots' | 'egress_allow' | 'egress_rules'>;
+export type DeclaredCapability = Exclude<Capability, 'snapshots' | 'volumes' | 'egress_allow' | 'egress_rules'>;
 
 /** The names of what the driver lacks, in alphabetical order. */
 export function missingCapabilities(driver: SandboxDriver): Capability[] {
   const missing: Capability[] = [...(driver.lacks ?? [])];
   if (driver.snapshots === undefined) missing.push('snapshots');
+  if (driver.volumes === undefined) missing.push('volumes');
   if (driver.limitsEgress !== true) missing.push('egress_allow');
   if (driver.applyRules === undefined) missing.push('egress_rules');
   return missing.toSorted();
@@ -181,6 +221,8 @@ export interface SandboxDriver {
   imageVersion?(image: string): Promise<string | null>;
   /** Absent: not supported. */
   readonly snapshots?: SnapshotDriver;
+  /** Absent: not supported. */
+  readonly volumes?: VolumeDriver;
   /** Absent, or null until the driver is open: no prepared starts. */
   readonly preparedStarts?: PreparedStarts | null;
   /**

@@ -30,6 +30,16 @@ export function newSnapshotId(randomBytes: (sizeBytes: number) => Buffer): strin
   return `snp_${characters(randomBytes(ID_CHARACTERS))}`;
 }
 
+/** `vol_` and 26 characters of lower-case base32. */
+export function newVolumeId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `vol_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
+/** `vsn_` and 26 characters of lower-case base32. */
+export function newVolumeSnapshotId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `vsn_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
 export function isSnapshotId(text: string): boolean {
   return /^snp_[a-z2-7]{26}$/.test(text);
 }

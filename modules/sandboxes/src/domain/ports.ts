@@ -91,6 +91,19 @@ export interface SandboxRepository {
   /** Number of sandboxes of a workspace; with `state`, only those running or paused. */
   ofWorkspace(workspaceUuid: string, state?: 'running' | 'paused'): Promise<number>;
   purgeRepeated(before: string): Promise<void>;
+  /** Sandboxes that mount any of the volumes, deleted ones included until they are purged. */
+  mounters(volumeIds: readonly string[]): Promise<readonly VolumeMounter[]>;
+}
+
+/** A sandbox that mounts a volume. */
+export interface VolumeMounter {
+  readonly volumeId: string;
+  readonly sandboxId: string;
+  readonly sandboxName: string;
+  readonly readOnly: boolean;
+  /** It exists and is starting or running, paused or not. */
+  readonly isActive: boolean;
+  readonly isDeleted: boolean;
 }
 
 /** The nodes of the installation. Each replica is one, with the sandboxes that it created. */

@@ -15,6 +15,7 @@ import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from 
 import { pause, resume } from './pausing.ts';
 import { changeEgress, setExpiry } from './sandbox-changes.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
+import { assertHasVolumes } from './volumes/volume.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
 import type { CreateRequest } from './create-request.ts';
@@ -283,6 +284,7 @@ export class SandboxService {
     if (request.onDrain === 'snapshot' && this.#context.driver.snapshots === undefined) {
       throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: this.#context.driver.name } });
     }
+    if (request.volumes.length > 0) assertHasVolumes(this.#context.driver, 'volumes');
     if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
       throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: this.#context.driver.name } });
     }
@@ -338,6 +340,7 @@ export class SandboxService {
       egressAllow: request.egressAllow,
       egressRules: request.egressRules,
       isolation: request.isolation,
+      volumes: request.volumes,
       idleTimeoutSeconds: request.idleTimeoutSeconds,
       expiresAt: earliest(request.expiresAt, maxLifetimeSeconds, now),
       onDrain: request.onDrain,
@@ -375,6 +378,7 @@ function hashOf({
   onDrain,
   onExpiry,
   resumeSeconds,
+  volumes,
   ...rest
 }: CreateRequest): string {
   const later = {
@@ -382,6 +386,7 @@ function hashOf({
     ...(onDrain === 'stop' ? {} : { onDrain }),
     ...(onExpiry === 'delete' ? {} : { onExpiry }),
     ...(resumeSeconds === null ? {} : { resumeSeconds }),
+    ...(volumes.length === 0 ? {} : { volumes }),
   };
   const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');

@@ -1,5 +1,5 @@
 import type { EgressRule } from './egress-rules/egress-rule.ts';
-import type { Isolation, NetworkMode, SandboxResources } from './driver.ts';
+import type { Isolation, MountedVolume, NetworkMode, SandboxResources } from './driver.ts';
 import type { CauseCode } from '../errors.ts';
 
 export type SandboxStatus = 'creating' | 'running' | 'stopped' | 'error';
@@ -15,6 +15,11 @@ export interface SandboxFault {
   readonly message: string;
   /** A start may recover the sandbox with its files. */
   readonly recoverable: boolean;
+}
+
+/** A volume of the workspace in a sandbox. The name is the volume's for as long as a sandbox mounts it. */
+export interface VolumeMount extends MountedVolume {
+  readonly name: string;
 }
 
 /** Times are ISO 8601 UTC with milliseconds. */
@@ -42,6 +47,7 @@ export interface Sandbox {
   /** Secrets that are added to its requests outside of it. */
   readonly egressRules: readonly EgressRule[];
   readonly isolation: Isolation;
+  readonly volumes: readonly VolumeMount[];
   readonly idleTimeoutSeconds: number | null;
   readonly expiresAt: string | null;
   readonly onDrain: OnDrain;

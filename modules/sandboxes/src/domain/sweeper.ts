@@ -18,14 +18,14 @@ export class Sweeper {
   readonly #context: SandboxContext;
   readonly #service: SandboxService;
   readonly #tickets: TicketRepository;
-  readonly #snapshots: Swept;
+  readonly #swept: readonly Swept[];
   readonly #loop: BackgroundLoop;
 
-  constructor(context: SandboxContext, service: SandboxService, tickets: TicketRepository, snapshots: Swept) {
+  constructor(context: SandboxContext, service: SandboxService, tickets: TicketRepository, swept: readonly Swept[]) {
     this.#context = context;
     this.#service = service;
     this.#tickets = tickets;
-    this.#snapshots = snapshots;
+    this.#swept = swept;
     this.#loop = new BackgroundLoop({
       run: () => this.#sweep(),
       intervalMs: SWEEP_EVERY_MS,
@@ -55,7 +55,7 @@ export class Sweeper {
     if (this.#service.removalsUnderWay === 0) {
       for (const id of await repository.removed(node)) await this.#service.cleanUp(id);
     }
-    await this.#snapshots.sweep();
+    for (const each of this.#swept) await each.sweep();
     await this.#tickets.purge(now.toISOString());
     await repository.purgeRepeated(new Date(now.getTime() - IDEMPOTENCY_KEPT_MS).toISOString());
   }

@@ -29,8 +29,8 @@ export class WarmClaims {
   /** An exact match is inserted as running, which saves an update. */
   claim(request: CreateRequest, draft: Sandbox): WarmClaim {
     if (request.snapshotId !== null) return { sandbox: draft, warm: null, isPrepared: false };
-    // Its trust store is set up before it runs.
-    if (request.egressRules.length > 0) return this.#claimPrepared(request, draft);
+    // Its trust store is set up before it runs, and its volumes are mounted then.
+    if (request.egressRules.length > 0 || request.volumes.length > 0) return this.#claimPrepared(request, draft);
     const hostname = request.name === null ? null : hostnameOf(request.name);
     const warm = this.#pool.take({ ...specPartOf(request), hostname });
     if (warm === null) return this.#claimPrepared(request, draft);

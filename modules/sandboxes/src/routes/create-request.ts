@@ -6,7 +6,7 @@ import type { CreateRequest } from '../domain/create-request.ts';
 import { parseEgressRule, type EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import { egressTarget } from '../domain/egress-hosts.ts';
 import type { SandboxResources } from '../domain/driver.ts';
-import type { Sandbox } from '../domain/sandbox.ts';
+import type { Sandbox, VolumeMount } from '../domain/sandbox.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import type { createBodySchema, egressRuleSchema } from './schemas.ts';
@@ -55,6 +55,7 @@ export function toCreateRequest(
   idempotencyKey: string | null,
   snapshot: Snapshot | null,
   isolation: IsolationPolicy,
+  volumes: readonly VolumeMount[] = [],
 ): CreateRequest {
   const image = snapshot?.image ?? body.image;
   if (image === undefined || (snapshot !== null && body.image !== undefined)) {
@@ -86,6 +87,7 @@ export function toCreateRequest(
     egressRules:
       body.egress_rules === undefined ? keptRules(snapshot, network) : parseEgressRules(body.egress_rules, principal),
     isolation: isolation.choose(body.isolation ?? 'default'),
+    volumes: assertNoGuest(principal, volumes),
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
     maxLifetimeSeconds:
       principal.kind === 'guest'
@@ -95,6 +97,12 @@ export function toCreateRequest(
     limit: limitOf(principal, config),
     idempotencyKey,
   };
+}
+
+/** Throws VOLUMES_OF_GUESTS: what guests create ends with their time. */
+function assertNoGuest({ kind }: Principal, volumes: readonly VolumeMount[]): readonly VolumeMount[] {
+  if (volumes.length > 0 && kind === 'guest') throw sandboxErrors.VOLUMES_OF_GUESTS();
+  return volumes;
 }
 
 /** Throws INVALID_FIELD, and SECRETS_OF_GUESTS. */

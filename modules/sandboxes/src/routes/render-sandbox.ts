@@ -41,6 +41,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     network: sandbox.network,
     egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
     egress_rules: sandbox.egressRules.map(renderRule),
+    volumes: sandbox.volumes.map(({ name, path, readOnly }) => ({ name, path, read_only: readOnly })),
     on_drain: sandbox.onDrain,
     image_progress: renderProgress(sandbox.status === 'creating' ? images.findProgress(sandbox.image) : null),
   };

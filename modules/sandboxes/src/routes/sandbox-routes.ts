@@ -1,10 +1,11 @@
 import { grantOf, principalOf, type HttpApp, type RateLimiter, rateLimitHeaders } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
+import type { VolumeService, WantedMount } from '../domain/volumes/volume-service.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { expiryIn, limitOf, toCreateRequest } from './create-request.ts';
@@ -17,8 +18,10 @@ import {
   idParamsSchema,
   listQuerySchema,
   listSchema,
-  removedSchema,
+  removedSandboxSchema,
+  removeQuerySchema,
   sandboxSchema,
+  type volumeMountsSchema,
   waitQuerySchema,
   workspaceQuerySchema,
 } from './schemas.ts';
@@ -39,6 +42,7 @@ export interface SandboxRoutesOptions {
   readonly createLimiter: RateLimiter;
   readonly images: ImageProgressSource;
   readonly secrets: SecretService;
+  readonly volumes: VolumeService;
   readonly now: () => Date;
 }
 
@@ -127,7 +131,9 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       const grant = grantOf(request);
       const { snapshot_id: snapshotId } = request.body;
       const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
-      const create = toCreateRequest(request.body, principalOf(request), grant, config, key, snapshot, isolation);
+      const volumes = await options.volumes.resolve(grant.workspaceUuid, mountsOf(request.body.volumes));
+      const caller = principalOf(request);
+      const create = toCreateRequest(request.body, caller, grant, config, key, snapshot, isolation, volumes);
       // Those of a snapshot were checked when they were set.
       if (request.body.egress_rules !== undefined) {
         await options.secrets.assertKnown(grant.workspaceUuid, create.egressRules);
@@ -140,7 +146,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
   );
 }
 
-function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoutesOptions): void {
+function registerChanges(app: HttpApp, { prefix, service, volumes, images }: SandboxRoutesOptions): void {
   const bodyless = Type.Optional(Type.Union([Type.Object({}, { additionalProperties: false }), Type.Null()]));
   app.post(
     `${prefix}/:id/start`,
@@ -187,14 +193,18 @@ function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoute
         tags,
         summary: 'Delete a sandbox and its files, in any state',
         params: idParamsSchema,
-        querystring: workspaceQuerySchema,
-        response: { 200: removedSchema },
+        querystring: removeQuerySchema,
+        response: { 200: removedSandboxSchema },
       },
     },
     async (request) => {
       const { id } = request.params;
-      await service.remove(grantOf(request).workspaceUuid, id);
-      return { id, deleted: true as const, message: 'The sandbox was deleted' };
+      const { workspaceUuid } = grantOf(request);
+      const mounts = request.query.volumes === 'delete' ? (await service.get(workspaceUuid, id)).volumes : [];
+      await service.remove(workspaceUuid, id);
+      const deletedVolumes = [...(await volumes.removeUnused(workspaceUuid, mounts))];
+      const answer = { id, deleted: true as const, message: 'The sandbox was deleted' };
+      return mounts.length === 0 ? answer : { ...answer, deleted_volumes: deletedVolumes };
     },
   );
 }
@@ -256,6 +266,10 @@ function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoute
     },
     async (request) => renderSandbox(await service.resume(grantOf(request).workspaceUuid, request.params.id), images),
   );
+}
+
+function mountsOf(given: Static<typeof volumeMountsSchema> = []): WantedMount[] {
+  return given.map(({ name, path, read_only: readOnly = false }) => ({ name, path, readOnly }));
 }
 
 function limitCreates(request: FastifyRequest, limiter: RateLimiter): void {

@@ -3,6 +3,7 @@ import { Type, type TSchema } from 'typebox';
 import { MAX_EGRESS_RULES } from '../domain/egress-rules/egress-rule.ts';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
 import { SECRET_NAME_PATTERN } from '../domain/secrets/secret.ts';
+import { MAX_VOLUMES_OF_SANDBOX } from '../domain/volumes/volume.ts';
 
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -62,6 +63,24 @@ export const egressRulesSchema = Type.Array(egressRuleSchema, {
   description: 'Secrets that are added to requests outside of the sandbox',
 });
 
+export const volumeMountsSchema = Type.Array(
+  Type.Object(
+    {
+      name: Type.String({ pattern: NAME_PATTERN, description: 'Name of a volume of the workspace' }),
+      path: Type.String({
+        minLength: 2,
+        maxLength: 1024,
+        description: 'Folder in the sandbox; created if it is missing',
+      }),
+      read_only: Type.Optional(
+        Type.Boolean({ description: 'false by default; several sandboxes may mount it read-only' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  { maxItems: MAX_VOLUMES_OF_SANDBOX, description: 'Volumes that the sandbox mounts' },
+);
+
 const progressSchema = Type.Object(
   {
     stage: Type.String({ description: 'resolving, downloading, unpacking, or building' }),
@@ -105,6 +124,7 @@ export const sandboxSchema = Type.Object({
     description: 'Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses',
   }),
   egress_rules: egressRulesSchema,
+  volumes: Type.Array(Type.Object({ name: Type.String(), path: Type.String(), read_only: Type.Boolean() })),
   on_drain: onDrainSchema,
   image_progress: nullable(progressSchema),
 });
@@ -155,6 +175,7 @@ export const createBodySchema = Type.Object(
     egress_allow: Type.Optional(egressAllowSchema),
     egress_rules: Type.Optional(egressRulesSchema),
     isolation: Type.Optional(wantedIsolationSchema),
+    volumes: Type.Optional(volumeMountsSchema),
     idle_timeout_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
     on_expiry: Type.Optional(expiryActionSchema),
     max_lifetime_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
@@ -184,6 +205,15 @@ export const waitQuerySchema = Type.Object({
   ...workspaceQuery,
   wait_ms: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 30_000, description: 'Milliseconds to wait for the start' }),
+  ),
+});
+
+export const removeQuerySchema = Type.Object({
+  ...workspaceQuery,
+  volumes: Type.Optional(
+    Type.Union([Type.Literal('keep'), Type.Literal('delete')], {
+      description: 'delete also deletes the volumes that only this sandbox mounts to write; keep by default',
+    }),
   ),
 });
 
@@ -219,6 +249,11 @@ export const removedSchema = Type.Object({
   id: Type.String(),
   deleted: Type.Literal(true),
   message: Type.String(),
+});
+
+export const removedSandboxSchema = Type.Object({
+  ...removedSchema.properties,
+  deleted_volumes: Type.Optional(Type.Array(Type.String(), { description: 'Names of the volumes that were deleted' })),
 });
 
 export const imagesSchema = Type.Object({

@@ -7,6 +7,7 @@ import { sandboxErrors } from '../errors.ts';
 import { fork } from '../domain/snapshots/fork.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
+import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import { guestExpiry, limitOf, creatorFields, snapshotLimitOf } from './create-request.ts';
 import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
 import { goneSignal } from './request-signal.ts';
@@ -39,6 +40,7 @@ const nameOnly = { name: Type.Optional(Type.String({ pattern: NAME_PATTERN })) }
 export interface SnapshotRoutesOptions {
   readonly service: SandboxService;
   readonly snapshots: SnapshotService;
+  readonly volumes: VolumeService;
   readonly config: SandboxesConfig;
   readonly createLimiter: RateLimiter;
   readonly images: ImageProgressSource;
@@ -47,7 +49,7 @@ export interface SnapshotRoutesOptions {
 
 /** `…/:id/snapshots` and `…/:id/fork`. */
 export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRoutesOptions & { prefix: string }): void {
-  const { prefix, service, snapshots, config, images } = options;
+  const { prefix, snapshots, config, images } = options;
   app.post(
     `${prefix}/:id/snapshots`,
     {
@@ -86,7 +88,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
       config: { action: 'sandbox:create' },
       schema: {
         tags,
-        summary: 'Fork a sandbox: create sandboxes with a copy of its current files, all or none',
+        summary: 'Fork a sandbox: create sandboxes with a copy of its current files and volumes, all or none',
         params: idParamsSchema,
         querystring: waitQuerySchema,
         body: Type.Optional(Type.Union([forkBody, Type.Null()])),
@@ -106,7 +108,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
         expiresAt: guestExpiry(principal, config, options.now()),
       };
       const waitMs = request.query.wait_ms ?? DEFAULT_FORK_WAIT_MS;
-      const made = await fork(service, snapshots, wanted, waitMs, goneSignal(reply));
+      const made = await fork(options, wanted, waitMs, goneSignal(reply));
       const containers = made.map((sandbox) => renderSandbox(sandbox, images));
       return reply.status(201).send({ containers, count: containers.length });
     },

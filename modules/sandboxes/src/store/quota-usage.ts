@@ -12,7 +12,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { sandboxQuotas } from '../quotas.ts';
 import type { SandboxTables } from './tables.ts';
 
-const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots, terminals, secrets } = sandboxQuotas;
+const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots, terminals, secrets, volumes } = sandboxQuotas;
 
 /** Blocks other counts of the workspace, its owner and the caller until the transaction ends. */
 export async function enterGate(
@@ -55,6 +55,13 @@ export async function usageByWorkspace(
   }
   for (const row of await snapshotSums(kysely, workspaceUuids)) {
     add(row.workspace_uuid, { [snapshots.name]: Number(row.snapshots), [sandbox_disk.name]: Number(row.disk_mb) });
+  }
+  for (const row of await volumeSums(kysely, workspaceUuids)) {
+    add(row.workspace_uuid, {
+      [volumes.name]: Number(row.volumes),
+      [snapshots.name]: Number(row.snapshots),
+      [sandbox_disk.name]: Number(row.disk_mb),
+    });
   }
   for (const row of await terminalCounts(kysely, workspaceUuids)) {
     add(row.workspace_uuid, { [terminals.name]: Number(row.terminals) });
@@ -109,6 +116,32 @@ function snapshotSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly st
         .else(eb('size_bytes', '/', eb.lit(MIB)))
         .end();
       return ['workspace_uuid', fn.sum(listed).as('snapshots'), fn.sum(size).as('disk_mb')];
+    })
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .where('state', '!=', 'removed')
+    .groupBy('workspace_uuid')
+    .execute();
+}
+
+/** A volume counts with its size, which is reserved for it; a snapshot with what it takes, once it is complete. */
+function volumeSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('sandbox_volume')
+    .select(({ fn, eb }) => {
+      const ofKind = (kind: 'volume' | 'snapshot') => eb.case().when('kind', '=', kind).then(1).else(0).end();
+      const isCopied = eb.and([eb('kind', '=', 'snapshot'), eb('state', '!=', 'making')]);
+      const size = eb
+        .case()
+        .when(isCopied)
+        .then(eb('size_bytes', '/', eb.lit(MIB)))
+        .else(eb.ref('size_mb'))
+        .end();
+      return [
+        'workspace_uuid',
+        fn.sum(ofKind('volume')).as('volumes'),
+        fn.sum(ofKind('snapshot')).as('snapshots'),
+        fn.sum(size).as('disk_mb'),
+      ];
     })
     .where('workspace_uuid', 'in', [...workspaceUuids])
     .where('state', '!=', 'removed')

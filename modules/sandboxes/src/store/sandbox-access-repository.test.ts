@@ -44,6 +44,7 @@ function sandbox(id: string): Sandbox {
     egressAllow: null,
     egressRules: [],
     isolation: 'namespaces',
+    volumes: [],
     idleTimeoutSeconds: null,
     expiresAt: null,
     onDrain: 'stop',

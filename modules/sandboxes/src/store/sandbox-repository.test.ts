@@ -36,6 +36,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
       { host: 'a.example', header: 'x-key', query: null, secret: 'KEY', template: '{value}', insecure: false },
     ],
     isolation: 'namespaces',
+    volumes: [],
     idleTimeoutSeconds: null,
     expiresAt: null,
     onDrain: 'snapshot',

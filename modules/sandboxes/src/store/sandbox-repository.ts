@@ -20,6 +20,7 @@ import { SANDBOX_CHANNEL, sandboxEventId } from './channels.ts';
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
+import { assertVolumesFree, findMounters } from './volume-repository.ts';
 import { faultColumns, fromRow, parseRules, rulesColumn, toRow } from './sandbox-row.ts';
 import { SANDBOX_NAME, type SandboxTables } from './tables.ts';
 
@@ -135,6 +136,8 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
     async purgeRepeated(before) {
       await kysely.deleteFrom('sandbox_idempotency').where('created_at', '<', before).execute();
     },
+
+    mounters: (volumeIds) => findMounters(kysely, volumeIds),
   };
 }
 
@@ -150,14 +153,14 @@ async function insert(
   const refusal =
     earlier ?? (await quotaRefusal(transaction, sandbox, admission)) ?? (await nameRefusal(transaction, sandbox));
   if (refusal !== null) return refusal;
+  await assertVolumesFree(transaction, sandbox);
   // Another caller may take the name since the check; the constraint decides.
   await transaction
     .insertInto('sandbox')
     .values(toRow(sandbox, admission.accountableId))
     .execute()
     .catch(asNameTaken(sandbox.name));
-  const labels = Object.entries(sandbox.labels).map(([key, value]) => ({ sandbox_id: sandbox.id, key, value }));
-  if (labels.length > 0) await transaction.insertInto('sandbox_label').values(labels).execute();
+  await insertParts(transaction, sandbox);
   if (repeated !== null) {
     await transaction
       .insertInto('sandbox_idempotency')
@@ -179,6 +182,18 @@ async function insert(
     sandbox.status === 'running' ? [created, { type: 'running', details: {}, ...place } as const] : [created];
   await writeEvents(transaction, events);
   return { outcome: 'inserted' };
+}
+
+/** What is searched for by its own rows. */
+async function insertParts(transaction: Transaction<SandboxTables>, { id, labels, volumes }: Sandbox): Promise<void> {
+  const labelRows = Object.entries(labels).map(([key, value]) => ({ sandbox_id: id, key, value }));
+  if (labelRows.length > 0) await transaction.insertInto('sandbox_label').values(labelRows).execute();
+  const mounts = volumes.map(({ volumeId, readOnly }) => ({
+    sandbox_id: id,
+    volume_id: volumeId,
+    read_only: readOnly ? 1 : 0,
+  }));
+  if (mounts.length > 0) await transaction.insertInto('sandbox_volume_mount').values(mounts).execute();
 }
 
 /** Runs behind the gate: meanwhile, no replica adds anything for the caller, the workspace or its owner. */
@@ -231,8 +246,10 @@ async function restart(
     .where('removed_at', 'is', null)
     .executeTakeFirst();
   if (row === undefined) return { sandbox: null };
-  const breach = await breachIn(transaction, limits, activeDemand(fromRow(row).resources));
+  const stopped = fromRow(row);
+  const breach = await breachIn(transaction, limits, activeDemand(stopped.resources));
   if (breach !== null) return { breach };
+  await assertVolumesFree(transaction, stopped);
   const sandbox = await update(transaction, id, from, change);
   if (sandbox !== null) await publishEvents(transaction, SANDBOX_CHANNEL, [sandboxEventId(placeOf(sandbox))]);
   return { sandbox };

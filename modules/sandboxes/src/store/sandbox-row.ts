@@ -1,4 +1,4 @@
-import type { ExpiryAction, OnDrain, Sandbox, SandboxFault, SandboxStatus } from '../domain/sandbox.ts';
+import type { ExpiryAction, OnDrain, Sandbox, SandboxFault, SandboxStatus, VolumeMount } from '../domain/sandbox.ts';
 import type { EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import type { Isolation, NetworkMode } from '../domain/driver.ts';
 import { isCauseCode } from '../errors.ts';
@@ -28,6 +28,7 @@ export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
     network: sandbox.network,
     egress_allow: sandbox.egressAllow === null ? null : JSON.stringify(sandbox.egressAllow),
     isolation: sandbox.isolation,
+    volumes: sandbox.volumes.length === 0 ? null : JSON.stringify(sandbox.volumes),
     idle_timeout_seconds: sandbox.idleTimeoutSeconds,
     expires_at: sandbox.expiresAt,
     on_drain: sandbox.onDrain,
@@ -84,6 +85,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     egressAllow: row.egress_allow === null ? null : (JSON.parse(row.egress_allow) as string[]),
     egressRules: parseRules(row.egress_rules),
     isolation: parseIsolation(row.isolation),
+    volumes: row.volumes === null ? [] : (JSON.parse(row.volumes) as VolumeMount[]), // written by `toRow`
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,
     onDrain: row.on_drain as OnDrain,

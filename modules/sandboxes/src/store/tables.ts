@@ -7,6 +7,13 @@ export const SANDBOX_NAME: UniqueKey = {
   columns: ['workspace_uuid', 'taken_name'],
 };
 
+/** `taken_name` is the name of a volume while it exists. */
+export const VOLUME_NAME: UniqueKey = {
+  constraint: 'sandbox_volume_name',
+  table: 'sandbox_volume',
+  columns: ['workspace_uuid', 'taken_name'],
+};
+
 export const SECRET_NAME: UniqueKey = {
   constraint: 'workspace_secret_name',
   table: 'workspace_secret',
@@ -14,7 +21,7 @@ export const SECRET_NAME: UniqueKey = {
 };
 
 /**
- * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151 and 0170. Times are ISO 8601 UTC,
+ * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170 and 0190. Times are ISO 8601 UTC,
  * objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
@@ -61,6 +68,8 @@ export interface SandboxTables {
   sandbox_access: { id: string; sandbox_id: string; holder: string; granted: string; created_at: string };
   workspace_secret: SecretRow;
   sandbox_authority: { sandbox_id: string; certificate: string; wrapper: string; box: string };
+  sandbox_volume: VolumeRow;
+  sandbox_volume_mount: { sandbox_id: string; volume_id: string; read_only: number };
   sandbox_ticket: { hash: string; sandbox_id: string; granted: string; expires_at: string };
 }
 
@@ -100,6 +109,7 @@ export interface SandboxRow {
   on_expiry: string;
   resume_seconds: number | null;
   egress_rules: string | null;
+  volumes: string | null;
 }
 
 /** A value sealed under the master key that `wrapper` names. */
@@ -113,6 +123,23 @@ export interface SecretRow {
   creator_id: string;
   created_at: string;
   updated_at: string;
+}
+
+/** PostgreSQL returns big integers as text. */
+export interface VolumeRow {
+  id: string;
+  workspace_uuid: string;
+  owner_id: string;
+  node: string;
+  driver: string;
+  kind: string;
+  name: string;
+  taken_name: string | null;
+  size_mb: number;
+  size_bytes: number | string;
+  source_id: string | null;
+  state: string;
+  created_at: string;
 }
 
 /** Times are the database's. PostgreSQL returns big integers as text. */

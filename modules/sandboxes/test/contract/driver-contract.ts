@@ -194,6 +194,34 @@ export function driverContract(make: () => Promise<ContractSubject>, lacks: read
     });
   }
 
+  if (has('volumes')) {
+    it('creates, copies, resizes and removes volumes, and starts sandboxes that mount them', async () => {
+      const { driver } = subject;
+      if (driver.volumes === undefined) throw new Error('it has none');
+      const { volumes } = driver;
+      await volumes.create('vol_made', 64);
+      expect((await volumes.copy('vol_made', 'vol_copy')).sizeBytes).toBeGreaterThan(0);
+      await volumes.resize('vol_copy', 96);
+      await volumes.resize('vol_copy', 64); // never smaller
+      expect(await volumes.list()).toEqual(expect.arrayContaining(['vol_made', 'vol_copy']));
+      expect(await volumes.sizeBytes('vol_copy')).toBeGreaterThan(0);
+      expect(await volumes.sizeBytes('vol_never')).toBe(0);
+      const mounts = [{ volumeId: 'vol_copy', path: '/data', readOnly: false }];
+      const spec = { ...subject.spec('mounts'), volumes: mounts };
+      await driver.create(spec, signal());
+      await driver.start(spec, signal());
+      const connection = await driver.connect(spec.id, signal());
+      await connection.ping();
+      await connection.close();
+      await driver.remove(spec.id);
+      for (const id of ['vol_made', 'vol_copy', 'vol_copy', 'vol_never']) await volumes.remove(id);
+      expect(await volumes.list()).toEqual([]);
+      await expect(volumes.copy('vol_made', 'vol_other')).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
+      await expect(volumes.resize('vol_made', 96)).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
+      await volumes.remove('vol_other');
+    });
+  }
+
   it('ignores a repeated stop or remove, and one of an unknown sandbox', async () => {
     const spec = await started('gone');
     await subject.driver.stop(spec.id, 5000);
@@ -229,6 +257,7 @@ export function driverContract(make: () => Promise<ContractSubject>, lacks: read
       () => driver.stats(id),
       () => driver.stop(id, 0),
       () => driver.remove(id),
+      ...(driver.volumes === undefined ? [] : [() => driver.volumes?.create(id, 64), () => driver.volumes?.remove(id)]),
     ])
       await expect(call()).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
     expect(await driver.list()).toEqual(before);

@@ -5,6 +5,7 @@ import { TRANSFER_WINDOW_BYTES } from '../../src/domain/helper/frames.ts';
 import type { SandboxDriver, SandboxSpec } from '../../src/domain/driver.ts';
 import type { ContractSubject, TestedCapability } from './driver-contract.ts';
 import { runInSandbox, type RunResult } from '../support/run-in-sandbox.ts';
+import { volumeContract } from './volume-contract.ts';
 
 const LIMIT_MS = 60_000;
 
@@ -61,6 +62,10 @@ export function runningContract(make: () => Promise<ContractSubject>, lacks: rea
       await subject.driver.start(spec, signal());
       expect((await inside(spec, 'cat /root/file')).stdout).toBe('text\n');
     }));
+
+  if (has('volumes')) {
+    volumeContract({ subject: () => subject, inside, signal });
+  }
 
   if (has('snapshots')) {
     it('creates sandboxes from copies of its files, each with its own name and limits', () =>

@@ -151,7 +151,6 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   it('names what it does not support', async () => {
     const create = (more: object) => control('POST', '/v2/sandboxes', key, { templateID: 'busybox', ...more });
     const refused: [object, RegExp][] = [
-      [{ volumeMounts: [{ name: 'a', path: '/a' }] }, /^Volumes/],
       [{ iam: { tokens: { a: {} } } }, /^The field iam/],
       [{ network: { rules: { a: [] } } }, /^The field network.rules/],
       [{ laterField: true }, /^The field laterField/],
@@ -165,7 +164,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     for (const [method, path] of [
       ['POST', '/v3/templates'],
       ['GET', '/templates/a'],
-      ['GET', '/volumes'],
+      ['GET', '/volumecontent/vol_a/file'],
       ['POST', '/secrets'],
       ['GET', '/api-keys'],
       ['GET', `/v2/sandboxes/${sandbox.sandboxId}/logs`],

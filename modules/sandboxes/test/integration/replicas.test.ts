@@ -110,6 +110,33 @@ describeDialects<unknown>('two replicas with a sandbox at the second', migration
     expect((await atHolder('GET', `/${id}`)).body).toMatchObject({ status: 'running' });
   });
 
+  it('change a volume at either one, and mount it only at its own', async () => {
+    const make = (name: string) => holder.call('POST', '/api/volumes', { caller: asked.owner, body: { name } });
+    expect((await make('data')).body).toMatchObject({ node: 'node-2' });
+    expect(await asked.call('PATCH', '/api/volumes/data', { body: { size_mb: 2048 } })).toMatchObject({
+      status: 200,
+      body: { size_mb: 2048 },
+    });
+    const taken = await asked.call('POST', '/api/volumes/data/snapshots');
+    expect(taken.status).toBe(201);
+    const [, { volumeSizes }] = drivers as [FakeDriver, FakeDriver];
+    expect([...volumeSizes.values()]).toEqual([2048, 2048]);
+    const body = { image: 'busybox', volumes: [{ name: 'data', path: '/data' }] };
+    expect(await asked.call('POST', '/api/containers', { body })).toMatchObject({
+      status: 409,
+      body: { code: 'VOLUME_ELSEWHERE', details: { name: 'data', node: 'node-2' } },
+    });
+    const source = { name: 'copy', snapshot_id: taken.body['id'] };
+    expect((await asked.call('POST', '/api/volumes', { body: source })).body).toMatchObject({
+      code: 'VOLUME_ELSEWHERE',
+    });
+    expect((await asked.call('DELETE', '/api/volumes/data')).status).toBe(200);
+    expect((await asked.call('DELETE', `/api/volume-snapshots/${taken.body['id']}`)).status).toBe(200);
+    expect(volumeSizes.size).toBe(2); // until its own node sweeps
+    await clock.advance(5_000);
+    await waitFor(() => volumeSizes.size === 0, { description: 'the sweep of the node' });
+  });
+
   it('answer wait_for when the sandbox reaches the state', async () => {
     const waiting = asked.call('GET', `/api/containers/${id}?wait_for=stopped&timeout=60`);
     await atHolder('POST', `/${id}/stop`);

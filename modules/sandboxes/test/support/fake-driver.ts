@@ -12,6 +12,7 @@ import type {
   SandboxSpec,
   SandboxStats,
   SnapshotDriver,
+  VolumeDriver,
 } from '../../src/domain/driver.ts';
 import { sandboxErrors } from '../../src/errors.ts';
 import { FakeHelper } from './helper-double.ts';
@@ -134,6 +135,41 @@ export class FakeDriver implements SandboxDriver {
     },
     remove: async (snapshotId) => void this.kept.delete(snapshotId),
     list: async () => [...this.kept],
+  };
+
+  /** Sizes in MiB of volumes by id; the fake has no files. Tests make the next copy or resize fail or wait. */
+  readonly volumeSizes = new Map<string, number>();
+  beforeVolumeChange: (id: string) => Promise<void> = async () => undefined;
+  readonly volumes: VolumeDriver = {
+    create: async (id, sizeMb) => {
+      assertSandboxId(id);
+      this.volumeSizes.set(id, sizeMb);
+      await this.beforeVolumeChange(id);
+    },
+    copy: async (id, targetId) => {
+      assertSandboxId(id);
+      const sizeMb = this.volumeSizes.get(id);
+      if (sizeMb === undefined) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'the volume is gone' } });
+      this.volumeSizes.set(targetId, sizeMb);
+      await this.beforeVolumeChange(targetId);
+      return { sizeBytes: 4096 };
+    },
+    resize: async (id, sizeMb) => {
+      assertSandboxId(id);
+      await this.beforeVolumeChange(id);
+      const current = this.volumeSizes.get(id);
+      if (current === undefined) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'the volume is gone' } });
+      this.volumeSizes.set(id, Math.max(current, sizeMb));
+    },
+    sizeBytes: async (id) => {
+      assertSandboxId(id);
+      return this.volumeSizes.has(id) ? this.copyBytes : 0;
+    },
+    remove: async (id) => {
+      assertSandboxId(id);
+      this.volumeSizes.delete(id);
+    },
+    list: async () => [...this.volumeSizes.keys()],
   };
 
   async stop(id: string): Promise<void> {

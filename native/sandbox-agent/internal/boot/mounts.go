@@ -21,8 +21,9 @@ var deviceLinks = map[string]string{
 
 // mountAll makes the root that it was given the root of this mount namespace and leaves nothing of the host in it. Places
 // are found beneath the root without following any link, so that an image cannot lead a mount elsewhere.
-func mountAll(p *Plan, tree int) error {
+func mountAll(p *Plan, tree int, volumes []int) error {
 	defer unix.Close(tree)
+	defer closeAll(volumes)
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return failed("keep mounts to itself", err)
 	}
@@ -45,6 +46,11 @@ func mountAll(p *Plan, tree int) error {
 			return failed("mount "+mount.Destination, err)
 		}
 	}
+	for index, name := range p.Volumes {
+		if err := mountVolume(root, volumes[index], name); err != nil {
+			return failed("mount "+name, err)
+		}
+	}
 	for _, name := range p.Masked {
 		if err := mask(root, name); err != nil {
 			return failed("mask "+name, err)
@@ -59,6 +65,21 @@ func mountAll(p *Plan, tree int) error {
 		return failed("make a boot ID", err)
 	}
 	return pivot(root)
+}
+
+func closeAll(descriptors []int) {
+	for _, each := range descriptors {
+		_ = unix.Close(each)
+	}
+}
+
+func mountVolume(root, volume int, name string) error {
+	target, err := openFolder(root, name)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(target)
+	return attach(volume, target)
 }
 
 // pivot stacks the old root on the new one, in the same place, and takes it away: pivot_root(2), "pivot_root(".", ".")".

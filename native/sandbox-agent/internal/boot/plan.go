@@ -17,16 +17,21 @@ import (
 // SocketFd is where the launcher gives the plan and hears what became of it.
 const SocketFd = 4
 
-const maxPlanBytes = 1 << 20
+const (
+	maxPlanBytes   = 1 << 20
+	maxDescriptors = 32
+)
 
 // Plan is what the launcher sends after the descriptor of the root's mount.
 type Plan struct {
 	// Staging is a folder of the host that the root is attached to for a moment.
-	Staging      string   `json:"staging"`
-	Hostname     string   `json:"hostname"`
-	Cwd          string   `json:"cwd"`
-	Env          []string `json:"env"`
-	Mounts       []Mount  `json:"mounts"`
+	Staging  string   `json:"staging"`
+	Hostname string   `json:"hostname"`
+	Cwd      string   `json:"cwd"`
+	Env      []string `json:"env"`
+	Mounts   []Mount  `json:"mounts"`
+	// Volumes are the places of the mounts that come after the root's.
+	Volumes      []string `json:"volumes"`
 	Masked       []string `json:"masked"`
 	ReadOnly     []string `json:"read_only"`
 	Capabilities []string `json:"capabilities"`
@@ -41,30 +46,36 @@ type Mount struct {
 	Options     []string `json:"options"`
 }
 
-// receive answers nil and no error when the launcher is gone.
-func receive() (*Plan, int, error) {
-	one, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4))
+// receive answers the plan and the mounts for it; nil and no error when the launcher is gone.
+func receive() (*Plan, []int, error) {
+	one, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*maxDescriptors))
 	n, oobn, _, _, err := unix.Recvmsg(SocketFd, one, rights, unix.MSG_CMSG_CLOEXEC)
 	if err != nil {
-		return nil, -1, err
+		return nil, nil, err
 	}
 	if n == 0 {
-		return nil, -1, nil
+		return nil, nil, nil
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:oobn])
 	if err != nil || len(messages) != 1 {
-		return nil, -1, errors.New("the launcher sent no root")
+		return nil, nil, errors.New("the launcher sent no root")
 	}
-	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) != 1 {
-		return nil, -1, errors.New("the launcher sent no root")
+	mounts, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(mounts) == 0 {
+		return nil, nil, errors.New("the launcher sent no root")
 	}
 	content, err := io.ReadAll(io.LimitReader(socketReader{}, maxPlanBytes))
 	if err != nil {
-		return nil, -1, err
+		return nil, nil, err
 	}
 	var plan Plan
-	return &plan, fds[0], json.Unmarshal(content, &plan)
+	if err := json.Unmarshal(content, &plan); err != nil {
+		return nil, nil, err
+	}
+	if len(mounts) != len(plan.Volumes)+1 {
+		return nil, nil, errors.New("the launcher sent other mounts than it named")
+	}
+	return &plan, mounts, nil
 }
 
 type socketReader struct{}
@@ -86,12 +97,12 @@ func (socketReader) Read(p []byte) (int, error) {
 // was told to the launcher.
 func Run() bool {
 	unix.CloseOnExec(SocketFd)
-	plan, root, err := receive()
+	plan, mounts, err := receive()
 	if plan == nil && err == nil {
 		return false
 	}
 	if err == nil {
-		err = enter(plan, root)
+		err = enter(plan, mounts)
 	}
 	answer := []byte("ok")
 	if err != nil {
@@ -102,14 +113,14 @@ func Run() bool {
 	return err == nil
 }
 
-func enter(p *Plan, root int) error {
+func enter(p *Plan, mounts []int) error {
 	// Here and not when it was started: a process that is born into a group would see its parent's as the root of all.
 	if entered == 0 {
 		if err := kernel.AllThreads(unix.SYS_UNSHARE, cloneNewCgroup); err != nil {
 			return failed("make the cgroup namespace", err)
 		}
 	}
-	if err := mountAll(p, root); err != nil {
+	if err := mountAll(p, mounts[0], mounts[1:]); err != nil {
 		return err
 	}
 	if err := unix.Sethostname([]byte(p.Hostname)); err != nil {

@@ -181,11 +181,16 @@ func (h *host) finish(started *builtinStart, place string, p *plan) error {
 		return step("open the root", err)
 	}
 	defer unix.Close(root)
+	volumes, err := openVolumes(p.Volumes, int(started.spaces.user.Fd()))
+	if err != nil {
+		return err
+	}
+	defer closeAll(volumes)
 	fd := int(started.socket.Fd())
 	limit := unix.Timeval{Sec: bootTimeout}
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit)
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)
-	if err := unix.Sendmsg(fd, []byte{0}, unix.UnixRights(root), nil, unix.MSG_NOSIGNAL); err != nil {
+	if err := unix.Sendmsg(fd, []byte{0}, unix.UnixRights(append([]int{root}, volumes...)...), nil, unix.MSG_NOSIGNAL); err != nil {
 		return step("hand the root over", err)
 	}
 	if _, err := started.socket.Write(content); err != nil {
@@ -239,9 +244,13 @@ func (h *host) bootPlan(place string, p *plan) ([]byte, error) {
 			mounts = append(mounts, mount)
 		}
 	}
+	volumes := []string{}
+	for _, each := range p.Volumes {
+		volumes = append(volumes, each.Path)
+	}
 	content, err := json.Marshal(boot.Plan{
 		Staging: place + "/rootfs", Hostname: config.Hostname, Cwd: config.Process.Cwd, Env: config.Process.Env,
-		Mounts: mounts, Masked: config.Linux.MaskedPaths, ReadOnly: config.Linux.ReadonlyPaths,
+		Mounts: mounts, Volumes: volumes, Masked: config.Linux.MaskedPaths, ReadOnly: config.Linux.ReadonlyPaths,
 		Capabilities: config.Process.Capabilities.Bounding, Filter: filter,
 	})
 	return content, step("write the plan", err)

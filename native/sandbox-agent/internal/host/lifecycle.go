@@ -18,6 +18,9 @@ import (
 // mountPoints of a place, the upper ones first; those of the layers lie in /layers.
 var mountPoints = [...]string{"/rootfs", "/disk"}
 
+// numberedPlaces have a mount point for each layer and each volume.
+var numberedPlaces = [...]string{"/layers", "/volumes"}
+
 const (
 	maxStopWait = 120 * time.Second
 	termEvery   = 100 * time.Millisecond
@@ -126,6 +129,7 @@ func (h *host) stats(sandbox string) (any, error) {
 	if used := l.diskBytes(s); used >= 0 {
 		out["disk_bytes"] = used
 	}
+	out["volume_bytes"] = s.volumeBytes()
 	return out, nil
 }
 
@@ -221,16 +225,19 @@ func (h *host) clean(sandbox string) (any, error) {
 
 // emptyPlace never recurses: were something still mounted below, it would be emptied.
 func emptyPlace(place string) error {
-	entries, err := os.ReadDir(place + "/layers")
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return step("list the layers", err)
+	directories := []string{"/rootfs", "/disk", "/image"} // image: of launchers that knew one layer only
+	for _, numbered := range numberedPlaces {
+		entries, err := os.ReadDir(place + numbered)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return step("list what was mounted", err)
+		}
+		for _, entry := range entries {
+			directories = append(directories, numbered+"/"+entry.Name())
+		}
+		directories = append(directories, numbered)
 	}
-	directories := []string{"rootfs", "disk", "image"} // image: of launchers that knew one layer only
-	for _, entry := range entries {
-		directories = append(directories, "layers/"+entry.Name())
-	}
-	for _, directory := range append(directories, "layers") {
-		if err := unix.Rmdir(place + "/" + directory); err != nil && err != unix.ENOENT {
+	for _, directory := range directories {
+		if err := unix.Rmdir(place + directory); err != nil && err != unix.ENOENT {
 			return step("remove "+directory, err)
 		}
 	}

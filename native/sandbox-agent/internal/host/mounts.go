@@ -21,19 +21,23 @@ const (
 
 // mountMapped attaches a detached mount under target with the ids of the user namespace.
 func mountMapped(mount int, userns int, flags uint64, target string) error {
+	if err := mapIDs(mount, userns, flags); err != nil {
+		return err
+	}
+	return unix.MoveMount(mount, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+// mapIDs gives a detached mount the ids of the user namespace, and further attributes.
+func mapIDs(mount int, userns int, flags uint64) error {
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP | flags, Userns_fd: uint64(userns)}
 	for attempt := 0; ; attempt++ {
 		err := unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH, &attr)
-		if err == nil {
-			break
-		}
 		// Busy while a file that we wrote and closed is still open in a child that another start is just forking.
 		if err != unix.EBUSY || attempt >= busyAttempts {
 			return err
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return unix.MoveMount(mount, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
 // mountLayers makes the layers of an image visible with the sandbox's ids, read-only, and answers them as overlayfs wants
@@ -138,13 +142,15 @@ func unmountRoot(folder string) error {
 			return err
 		}
 	}
-	entries, err := os.ReadDir(folder + "/layers")
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return step("list the layers", err)
-	}
-	for _, entry := range entries {
-		if err := unmount(folder + "/layers/" + entry.Name()); err != nil {
-			return err
+	for _, numbered := range numberedPlaces {
+		entries, err := os.ReadDir(folder + numbered)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return step("list what is mounted", err)
+		}
+		for _, entry := range entries {
+			if err := unmount(folder + numbered + "/" + entry.Name()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -161,7 +161,7 @@ func (h *host) startPrepared(r *preparedStart, p *plan) (*state, error) {
 	if err := unmountRoot(place); err != nil {
 		return nil, err
 	}
-	s.PreparedDisk = ""
+	s.PreparedDisk, s.Volumes = "", p.Volumes
 	return s, h.writeState(s)
 }
 

@@ -28,6 +28,11 @@ type request struct {
 	To   string `json:"to"`
 	// Paused: the sandbox stands still on purpose and goes on doing so.
 	Paused bool `json:"paused"`
+	// Of copy_volume: those that stand still on purpose.
+	PausedSandboxes []string `json:"paused_sandboxes"`
+	// Of resize_volume: Tool is a program that enlarges a file system in a file.
+	SizeBytes int64  `json:"size_bytes"`
+	Tool      string `json:"tool"`
 }
 
 // plan is everything that a start needs; the platform made every decision in it.
@@ -47,6 +52,7 @@ type plan struct {
 	UidBase  uint32            `json:"uid_base"`
 	UidCount uint32            `json:"uid_count"`
 	Config   json.RawMessage   `json:"config"`
+	Volumes  []volume          `json:"volumes"`
 }
 
 type limits struct {
@@ -129,6 +135,11 @@ func (h *host) handle(r *request) (any, error) {
 		if r.Plan == nil {
 			return nil, step("read a request", errors.New("no plan"))
 		}
+		unlockVolumes, err := h.lockVolumes(r.Plan.Volumes)
+		if err != nil {
+			return nil, err
+		}
+		defer unlockVolumes()
 		return h.start(r.Sandbox, r.Plan)
 	case "prepare":
 		if r.Plan == nil {
@@ -157,6 +168,13 @@ func (h *host) handle(r *request) (any, error) {
 		return h.snapshot(r)
 	case "copy_disk":
 		return h.copyDiskOf(r.From, r.To, r.Files)
+	// The lock is that of the volume: its id stands in the place of a sandbox's.
+	case "make_volume":
+		return makeVolume(r.From, r.To)
+	case "copy_volume":
+		return h.copyVolume(r)
+	case "resize_volume":
+		return h.resizeVolume(r)
 	case "stop":
 		return h.stop(r.Sandbox, r.Timeout)
 	case "clean":

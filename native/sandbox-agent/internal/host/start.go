@@ -30,12 +30,17 @@ type state struct {
 	PreparedDisk string `json:"prepared_disk,omitempty"`
 	// Nft is set when the sandbox has a firewall table of its own.
 	Nft string `json:"nft,omitempty"`
+	// Volumes that it has mounted.
+	Volumes []volume `json:"volumes,omitempty"`
 }
 
 // start brings a sandbox up. What a failed start made is undone before it answers; the disk stays.
 func (h *host) start(sandbox string, p *plan) (*state, error) {
 	h.mounting.RLock()
 	defer h.mounting.RUnlock()
+	if err := h.assertFree(sandbox, p.Volumes); err != nil {
+		return nil, err
+	}
 	if ready := h.prepared.take(sandbox); ready != nil {
 		started, err := h.startPrepared(ready, p)
 		if err == nil {
@@ -72,7 +77,7 @@ func (h *host) claimFolder(sandbox string, p *plan, preparedDisk string) (*state
 		return nil, err
 	}
 	s := &state{Sandbox: sandbox, Slot: slot, Runtime: p.Runtime, Kind: p.RuntimeKind, Network: p.Network.Mode, Socket: h.socket(sandbox)}
-	s.PreparedDisk = preparedDisk
+	s.PreparedDisk, s.Volumes = preparedDisk, p.Volumes
 	if p.Network.Restrict != "" {
 		s.Nft = p.Network.Nft
 	}
@@ -113,7 +118,11 @@ func (h *host) runWithRuntime(s *state, p *plan, base uint32) error {
 		return err
 	}
 	defer spaces.close()
-	if err := h.mountRoot(h.place(s.Sandbox, p.RuntimeKind), p, int(spaces.user.Fd()), base); err != nil {
+	place := h.place(s.Sandbox, p.RuntimeKind)
+	if err := h.mountRoot(place, p, int(spaces.user.Fd()), base); err != nil {
+		return err
+	}
+	if err := mountVolumes(place, p.Volumes, int(spaces.user.Fd())); err != nil {
 		return err
 	}
 	if err := h.connect(&p.Network, s.Slot, spaces.network); err != nil {
@@ -262,6 +271,16 @@ func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error 
 	linux["namespaces"] = append(list, user,
 		map[string]any{"type": "network", "path": self + strconv.Itoa(int(spaces.network.Fd()))})
 	config["root"] = map[string]any{"path": folder + "/rootfs", "readonly": false}
+	mounts, _ := config["mounts"].([]any)
+	for index, each := range p.Volumes {
+		options := []string{"bind", "nosuid", "nodev", "rw"}
+		if each.ReadOnly {
+			options[3] = "ro"
+		}
+		source := volumePlace(folder, index)
+		mounts = append(mounts, map[string]any{"destination": each.Path, "type": "bind", "source": source, "options": options})
+	}
+	config["mounts"] = mounts
 	content, err := json.Marshal(config)
 	if err != nil {
 		return step("write the bundle", err)

@@ -13,11 +13,19 @@ import (
 const (
 	// Ext4Checkpoint is EXT4_IOC_CHECKPOINT of Linux 5.14, which empties the journal.
 	Ext4Checkpoint = 0x4004662B
+	// ext4Resize is EXT4_IOC_RESIZE_FS.
+	ext4Resize = 0x40086610
 	// NoSetuidFixup is SECBIT_NO_SETUID_FIXUP: a change of the user keeps the capabilities.
 	NoSetuidFixup = 1 << 2
 	// VethInfoPeer is VETH_INFO_PEER: the attribute with the other end of a network pair.
 	VethInfoPeer = 1
 )
+
+// ResizeExt4 makes the mounted file system of an open folder as large as this many blocks of it.
+func ResizeExt4(folder int, blocks uint64) error {
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(folder), ext4Resize, uintptr(unsafe.Pointer(&blocks)))
+	return orNil(errno)
+}
 
 // AllThreads makes a system call without pointers on every thread.
 func AllThreads(number uintptr, arguments ...uintptr) error {

@@ -1703,6 +1703,11 @@ export interface SandboxOperations {
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
         })[];
+        "volumes": ({
+          "name": string;
+          "path": string;
+          "read_only": boolean;
+        })[];
         /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
         "on_drain": "stop" | "snapshot";
         "image_progress": {
@@ -1765,6 +1770,15 @@ export interface SandboxOperations {
       })[];
       /** Defaults to the platform's sandboxes.isolation */
       "isolation"?: undefined | "default" | "namespaces" | "gvisor";
+      /** Volumes that the sandbox mounts */
+      "volumes"?: undefined | ({
+        /** Name of a volume of the workspace */
+        "name": string;
+        /** Folder in the sandbox; created if it is missing */
+        "path": string;
+        /** false by default; several sandboxes may mount it read-only */
+        "read_only"?: undefined | boolean;
+      })[];
       "idle_timeout_seconds"?: undefined | number;
       /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
       "on_expiry"?: undefined | "delete" | "pause" | "stop";
@@ -1822,6 +1836,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
@@ -1899,6 +1918,11 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
       "image_progress": {
@@ -1975,6 +1999,11 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
       "image_progress": {
@@ -1996,12 +2025,15 @@ export interface SandboxOperations {
     query: {
       "workspace_uuid"?: undefined | string;
       "team_uuid"?: undefined | string;
+      "volumes"?: undefined | "keep" | "delete";
     };
     body: undefined;
     answer: {
       "id": string;
       "deleted": true;
       "message": string;
+      /** Names of the volumes that were deleted */
+      "deleted_volumes"?: undefined | (string)[];
     };
   };
   /** Replace what a sandbox can reach, running or not; its open connections end */
@@ -2063,6 +2095,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
@@ -2153,6 +2190,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
@@ -2438,7 +2480,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Fork a sandbox: create sandboxes with a copy of its current files, all or none */
+  /** Fork a sandbox: create sandboxes with a copy of its current files and volumes, all or none */
   'POST /containers/{id}/fork': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2501,6 +2543,11 @@ export interface SandboxOperations {
           "template"?: undefined | string;
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
+        })[];
+        "volumes": ({
+          "name": string;
+          "path": string;
+          "read_only": boolean;
         })[];
         /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
         "on_drain": "stop" | "snapshot";
@@ -2614,6 +2661,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
@@ -2787,6 +2839,11 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
       "image_progress": {
@@ -2884,6 +2941,11 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
       "image_progress": {
@@ -2957,6 +3019,11 @@ export interface SandboxOperations {
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
+      })[];
+      "volumes": ({
+        "name": string;
+        "path": string;
+        "read_only": boolean;
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
@@ -3241,6 +3308,221 @@ export interface SandboxOperations {
       "host_key": string | null;
       /** SHA-256 fingerprint of the host key, as OpenSSH shows it */
       "fingerprint": string | null;
+    };
+  };
+  /** List snapshots of volumes, newest first */
+  'GET /volume-snapshots': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "volume_id"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "snapshots": ({
+        "id": string;
+        "name": string;
+        /** Volume that it is a copy of; it may no longer exist */
+        "volume_id": string | null;
+        /** Minimum size in MiB of volumes created from it */
+        "size_mb": number;
+        /** Size on disk */
+        "size_bytes": number;
+        "created_at": string;
+      })[];
+      "count": number;
+      "next_cursor": string | null;
+    };
+  };
+  /** Get a snapshot of a volume */
+  'GET /volume-snapshots/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "name": string;
+      /** Volume that it is a copy of; it may no longer exist */
+      "volume_id": string | null;
+      /** Minimum size in MiB of volumes created from it */
+      "size_mb": number;
+      /** Size on disk */
+      "size_bytes": number;
+      "created_at": string;
+    };
+  };
+  /** Delete a snapshot of a volume; volumes created from it are not affected */
+  'DELETE /volume-snapshots/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "deleted": true;
+    };
+  };
+  /** List volumes, newest first */
+  'GET /volumes': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "volumes": ({
+        "id": string;
+        "name": string;
+        /** Size in MiB; a full volume fails writes */
+        "size_mb": number;
+        /** Volume or volume snapshot that it was created from; it may no longer exist */
+        "source_id": string | null;
+        /** Where it is: only sandboxes of this node can mount it */
+        "node": string;
+        /** Sandboxes that mount it, stopped ones too */
+        "mounted_by": ({
+          "sandbox_id": string;
+          "sandbox_name": string;
+          "read_only": boolean;
+          /** Whether the sandbox is starting, running or paused */
+          "active": boolean;
+        })[];
+        "created_at": string;
+      })[];
+      "count": number;
+      "next_cursor": string | null;
+    };
+  };
+  /** Create a volume, empty or from a volume snapshot */
+  'POST /volumes': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Letters, digits, _ and -, beginning with a letter or digit; at most 64 */
+      "name": string;
+      /** Size in MiB */
+      "size_mb"?: undefined | number;
+      /** Volume snapshot to copy */
+      "snapshot_id"?: undefined | string;
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      /** Size in MiB; a full volume fails writes */
+      "size_mb": number;
+      /** Volume or volume snapshot that it was created from; it may no longer exist */
+      "source_id": string | null;
+      /** Where it is: only sandboxes of this node can mount it */
+      "node": string;
+      /** Sandboxes that mount it, stopped ones too */
+      "mounted_by": ({
+        "sandbox_id": string;
+        "sandbox_name": string;
+        "read_only": boolean;
+        /** Whether the sandbox is starting, running or paused */
+        "active": boolean;
+      })[];
+      "created_at": string;
+    };
+  };
+  /** Get a volume */
+  'GET /volumes/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "name": string;
+      /** Size in MiB; a full volume fails writes */
+      "size_mb": number;
+      /** Volume or volume snapshot that it was created from; it may no longer exist */
+      "source_id": string | null;
+      /** Where it is: only sandboxes of this node can mount it */
+      "node": string;
+      /** Sandboxes that mount it, stopped ones too */
+      "mounted_by": ({
+        "sandbox_id": string;
+        "sandbox_name": string;
+        "read_only": boolean;
+        /** Whether the sandbox is starting, running or paused */
+        "active": boolean;
+      })[];
+      "created_at": string;
+    };
+  };
+  /** Make a volume larger */
+  'PATCH /volumes/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Size in MiB */
+      "size_mb": number;
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      /** Size in MiB; a full volume fails writes */
+      "size_mb": number;
+      /** Volume or volume snapshot that it was created from; it may no longer exist */
+      "source_id": string | null;
+      /** Where it is: only sandboxes of this node can mount it */
+      "node": string;
+      /** Sandboxes that mount it, stopped ones too */
+      "mounted_by": ({
+        "sandbox_id": string;
+        "sandbox_name": string;
+        "read_only": boolean;
+        /** Whether the sandbox is starting, running or paused */
+        "active": boolean;
+      })[];
+      "created_at": string;
+    };
+  };
+  /** Delete a volume that no sandbox mounts, and its files; its snapshots stay */
+  'DELETE /volumes/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "name": string;
+      "deleted": true;
+    };
+  };
+  /** Create a snapshot of a volume; processes of a sandbox that writes to it freeze during the copy */
+  'POST /volumes/{name}/snapshots': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Letters, digits, _ and -, beginning with a letter or digit; at most 64 */
+      "name"?: undefined | string;
+    } | null;
+    answer: {
+      "id": string;
+      "name": string;
+      /** Volume that it is a copy of; it may no longer exist */
+      "volume_id": string | null;
+      /** Minimum size in MiB of volumes created from it */
+      "size_mb": number;
+      /** Size on disk */
+      "size_bytes": number;
+      "created_at": string;
     };
   };
 }

@@ -12,6 +12,12 @@ export type NewSandbox = SandboxOperations['POST /containers']['body'] & {
 };
 /** A secret of the workspace, without its value. */
 export type Secret = SandboxOperations['GET /secrets/{name}']['answer'];
+/** A file system that outlives sandboxes. */
+export type Volume = SandboxOperations['GET /volumes/{name}']['answer'];
+/** A volume to create, empty or from a snapshot. */
+export type NewVolume = SandboxOperations['POST /volumes']['body'];
+/** A copy of a volume. Create volumes from it with `volumes.create({ snapshot_id })`. */
+export type VolumeSnapshot = SandboxOperations['GET /volume-snapshots/{id}']['answer'];
 /** Adds a secret to requests of a sandbox to a host, outside of the sandbox. */
 export type EgressRule = SandboxInfo['egress_rules'][number];
 /** Where sandboxes are reached over SSH. */

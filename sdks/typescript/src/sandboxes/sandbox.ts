@@ -24,6 +24,12 @@ import { Terminal, type TerminalOptions } from './terminal.ts';
 
 const LONG_POLL_SECONDS = 30;
 
+/** Options for deleting a sandbox. */
+export interface DeleteOptions extends CallOptions {
+  /** `delete` also deletes the volumes that only this sandbox mounts to write; `keep` by default. */
+  volumes?: 'keep' | 'delete' | undefined;
+}
+
 /** A sandbox by its id. Creating this object makes no request. */
 export class SandboxHandle {
   /** Id of the sandbox. */
@@ -99,8 +105,9 @@ export class SandboxHandle {
   }
 
   /** Deletes the sandbox and its files, in any state. */
-  async delete(options: CallOptions = {}): Promise<void> {
-    await this.#transport.call('DELETE', pathOf(this.id), options);
+  async delete({ volumes = 'keep', ...options }: DeleteOptions = {}): Promise<void> {
+    const query = volumes === 'keep' ? {} : { query: { volumes } };
+    await this.#transport.call('DELETE', pathOf(this.id), { ...query, ...options });
   }
 
   /** Copies the files into a snapshot. */

@@ -20,6 +20,7 @@ interface CreateFlags extends ConnectionFlags {
   network?: string;
   allow?: string[];
   rule?: string[];
+  volume?: string[];
   isolation?: string;
   idle?: string;
   lifetime?: string;
@@ -47,6 +48,7 @@ export function registerSandboxCreate(parent: Command): void {
       collect,
     )
     .option('--rule <rule>', RULE_HELP, collect)
+    .option('--volume <volume>', 'Mount a volume, such as data:/data or data:/data:ro; repeatable', collect)
     .option('--isolation <kind>', 'Isolation: default, namespaces, or gvisor')
     .option('--idle <time>', 'Stop after this long without activity, such as 15m')
     .option('--lifetime <time>', 'Expire after this long, such as 12h')
@@ -92,12 +94,22 @@ function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox 
     ...(flags.network !== undefined && { network: readNetwork(flags.network) }),
     ...(allow !== undefined && { egress_allow: allow.flatMap((host) => host.split(',')) }),
     ...(flags.rule !== undefined && { egress_rules: flags.rule.map(readRule) }),
+    ...(flags.volume !== undefined && { volumes: flags.volume.map(readVolume) }),
     ...(flags.isolation !== undefined && { isolation: readIsolation(flags.isolation) }),
     ...(flags.idle !== undefined && { idle_timeout_seconds: readSeconds(flags.idle) }),
     ...(flags.lifetime !== undefined && { max_lifetime_seconds: readSeconds(flags.lifetime) }),
     ...(flags.onDrain !== undefined && { on_drain: readOnDrain(flags.onDrain) }),
     ...(flags.onExpiry !== undefined && { on_expiry: readExpiryAction(flags.onExpiry) }),
   };
+}
+
+/** Reads `NAME:/path` and `NAME:/path:ro`. */
+function readVolume(text: string): NonNullable<NewSandbox['volumes']>[number] {
+  const [, name, path, mode] = /^([^:]+):(\/[^:]*)(?::(ro|rw))?$/.exec(text) ?? [];
+  if (name === undefined || path === undefined) {
+    throw usageFailure(`${JSON.stringify(text)} is not a volume and its path`, 'use NAME:/path or NAME:/path:ro');
+  }
+  return { name, path, ...(mode === 'ro' && { read_only: true }) };
 }
 
 function readNumber(text: string, flag: string): number {

@@ -33,6 +33,10 @@ function renderLines(info: SandboxInfo): string[] {
     ['Resources', `${cpu} CPU, ${memory} MiB memory, ${disk} MiB disk, ${pids} processes`],
     ['Driver', `${info.driver}, isolation ${info.isolation}${info.shares_kernel ? " (shares the host's kernel)" : ''}`],
     ['Network', info.network],
+    [
+      'Volumes',
+      info.volumes.map(({ name, path, read_only: ro }) => `${name} at ${path}${ro ? ' (read-only)' : ''}`).join(', '),
+    ],
     ['On drain', info.on_drain === 'snapshot' ? 'snapshot' : null],
     ['Labels', renderPairs(info.labels)],
     ['Environment', renderPairs(info.environment)],

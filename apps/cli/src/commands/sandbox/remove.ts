@@ -8,6 +8,7 @@ import { withSandboxes, type SandboxSession } from './with-sandboxes.ts';
 
 interface RemoveFlags extends ConnectionFlags {
   all?: boolean;
+  volumes?: boolean;
 }
 
 export function registerSandboxRemove(parent: Command): void {
@@ -15,6 +16,7 @@ export function registerSandboxRemove(parent: Command): void {
     .description('Delete sandboxes and their files')
     .argument('[name or id...]')
     .option('--all', 'Delete all sandboxes of the workspace')
+    .option('--volumes', 'Also delete the volumes that only they mount to write')
     .action((names: string[], flags: RemoveFlags) =>
       withSandboxes(flags, async (session) => {
         if ((names.length === 0) === (flags.all !== true)) throw usageFailure('specify sandboxes or --all');
@@ -23,7 +25,7 @@ export function registerSandboxRemove(parent: Command): void {
         for (const name of flags.all === true ? await allIds(session) : names) {
           try {
             const sandbox = await session.find(name);
-            await sandbox.delete({ signal: session.signal });
+            await sandbox.delete({ volumes: flags.volumes === true ? 'delete' : 'keep', signal: session.signal });
             deleted.push(sandbox.id);
             session.output.note(`Deleted ${printable(sandbox.name)}`);
           } catch (error) {

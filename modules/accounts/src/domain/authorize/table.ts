@@ -98,6 +98,10 @@ export const authorizeTable = {
   'secret:create': byWriters('Create a secret'),
   'secret:update': byWriters('Replace the value of a secret'),
   'secret:delete': byWriters('Delete a secret'),
+  'volume:list': byReaders('List volumes and their snapshots'),
+  'volume:create': byWriters('Create a volume'),
+  'volume:update': byWriters('Resize a volume and create snapshots of it'),
+  'volume:delete': byWriters('Delete a volume or a snapshot of one'),
   'image:list': andGuestUsers(byReaders('List sandbox images')),
 
   'cluster:list': byReaders('List clusters'),

@@ -1,7 +1,8 @@
 import type { Principal } from '@svc/access';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { CreateRequest } from '../create-request.ts';
-import type { Sandbox } from '../sandbox.ts';
+import type { Sandbox, VolumeMount } from '../sandbox.ts';
+import type { VolumeService } from '../volumes/volume-service.ts';
 import type { SnapshotService } from './snapshot-service.ts';
 
 export interface ForkRequest {
@@ -17,10 +18,18 @@ export interface ForkRequest {
   readonly expiresAt: string | null;
 }
 
-/** Creates sandboxes from the current files of another one: all of them or none. */
+export interface ForkDeps {
+  readonly service: SandboxService;
+  readonly snapshots: SnapshotService;
+  readonly volumes: VolumeService;
+}
+
+/**
+ * Creates sandboxes from the current files of another one: all of them or none. Each gets copies of the volumes that the source
+ * writes to, and shares those that it only reads.
+ */
 export async function fork(
-  service: SandboxService,
-  snapshots: SnapshotService,
+  { service, snapshots, volumes }: ForkDeps,
   request: ForkRequest,
   waitMs: number,
   signal: AbortSignal,
@@ -30,20 +39,40 @@ export async function fork(
   const source = await service.get(workspaceUuid, sandboxId);
   const snapshot = await snapshots.createForFork({ workspaceUuid, maker, sandboxId, name: null });
   const made: Sandbox[] = [];
+  const copies: VolumeMount[] = [];
   try {
     for (let index = 1; index <= request.count; index += 1) {
-      made.push(await service.create(createChildRequest(source, request, snapshot.id, index), 0, signal));
+      const mounts = await volumes.copyForFork(workspaceUuid, maker, source.volumes);
+      copies.push(...mounts);
+      made.push(
+        await service.create(
+          createChildRequest(source, request, { snapshotId: snapshot.id, index, mounts }),
+          0,
+          signal,
+        ),
+      );
     }
     return await Promise.all(made.map(({ id }) => service.settled(workspaceUuid, id, waitMs, signal)));
   } catch (error) {
     await Promise.allSettled(made.map(({ id }) => service.remove(workspaceUuid, id)));
+    await volumes.removeUnused(workspaceUuid, copies);
     throw error;
   } finally {
     await snapshots.release(snapshot);
   }
 }
 
-function createChildRequest(source: Sandbox, request: ForkRequest, snapshotId: string, index: number): CreateRequest {
+interface Child {
+  readonly snapshotId: string;
+  readonly index: number;
+  readonly mounts: readonly VolumeMount[];
+}
+
+function createChildRequest(
+  source: Sandbox,
+  request: ForkRequest,
+  { snapshotId, index, mounts }: Child,
+): CreateRequest {
   const { name, count } = request;
   return {
     workspaceUuid: request.workspaceUuid,
@@ -58,6 +87,7 @@ function createChildRequest(source: Sandbox, request: ForkRequest, snapshotId: s
     egressAllow: source.egressAllow,
     egressRules: source.egressRules,
     isolation: source.isolation,
+    volumes: mounts,
     idleTimeoutSeconds: source.idleTimeoutSeconds,
     maxLifetimeSeconds: null,
     // A fork expires no later than its source and the caller's own limit.

@@ -35,13 +35,14 @@ export class SnapshotService {
   readonly #context: SandboxContext;
   readonly #service: SandboxService;
   readonly #repository: SnapshotRepository;
-  readonly #copies: FairSlots;
+  /** Slots for copies, which copies of volumes use too. */
+  readonly copies: FairSlots;
 
   constructor(context: SandboxContext, service: SandboxService, repository: SnapshotRepository) {
     this.#context = context;
     this.#service = service;
     this.#repository = repository;
-    this.#copies = new FairSlots({
+    this.copies = new FairSlots({
       capacity: PARALLEL_COPIES,
       capacityPerKey: PARALLEL_COPIES_OF_WORKSPACE,
       capacityPerGroup: PARALLEL_COPIES_OF_OWNER,
@@ -93,7 +94,7 @@ export class SnapshotService {
 
   /** Number of copies waiting for a slot. */
   get waiting(): number {
-    return this.#copies.waiting;
+    return this.copies.waiting;
   }
 
   list(workspaceUuid: string, filter: SnapshotFilter): Promise<SnapshotPage> {
@@ -131,7 +132,7 @@ export class SnapshotService {
     const draft = this.#draft(sandbox, request);
     await this.#record(draft, request, state, limit);
     try {
-      const sizeBytes = await this.#copies.run(request.workspaceUuid, () => this.#copy(copier, sandbox, draft.id));
+      const sizeBytes = await this.copies.run(request.workspaceUuid, () => this.#copy(copier, sandbox, draft.id));
       const made = await this.#repository.finish(draft.id, state, sizeBytes);
       if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
       return made;

@@ -41,8 +41,18 @@ describe('a create request of an E2B client', () => {
       limitsEgress,
       isolation: new IsolationPolicy('namespaces', { whyUnsupported: () => null }),
       snapshots: { usable: () => Promise.reject(new Error('no snapshots')) },
+      volumes: {
+        resolve: async (_workspace, wanted) => wanted.map((mount) => ({ ...mount, volumeId: `vol_${mount.name}` })),
+      },
     });
   };
+
+  it('mounts volumes to write', async () => {
+    const mount = { name: 'data', path: '/data' };
+    const made = await convert({ volumeMounts: [mount] });
+    expect(made.volumes).toEqual([{ ...mount, readOnly: false, volumeId: 'vol_data' }]);
+    await expect(convert({ volumeMounts: [mount] }, 'guest')).rejects.toMatchObject({ code: 'VOLUMES_OF_GUESTS' });
+  });
 
   it('is one of ours: metadata are labels, variables the environment, the timeout the lifetime', async () => {
     const made = await convert({ metadata: { a: 'b' }, envVars: { C: 'd' }, timeout: 60, secure: false });

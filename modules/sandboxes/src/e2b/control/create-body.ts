@@ -4,10 +4,12 @@ import type { SandboxesConfig } from '../../config.ts';
 import type { CreateRequest } from '../../domain/create-request.ts';
 import type { ImageCatalog } from '../../domain/images/catalog.ts';
 import type { IsolationPolicy } from '../../domain/isolation.ts';
+import { MAX_VOLUMES_OF_SANDBOX } from '../../domain/volumes/volume.ts';
 import { isSnapshotId } from '../../domain/identifiers.ts';
 import type { ExpiryAction } from '../../domain/sandbox.ts';
 import type { SnapshotService } from '../../domain/snapshots/snapshot-service.ts';
 import type { Snapshot } from '../../domain/snapshots/snapshot.ts';
+import type { VolumeService } from '../../domain/volumes/volume-service.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { toCreateRequest } from '../../routes/create-request.ts';
 import { environmentSchema, labelsSchema } from '../../routes/schemas.ts';
@@ -44,7 +46,13 @@ export const createSandboxSchema = Type.Object({
   ),
   /** Only the client acts on it: it starts the gateway, which its template brings, as a command. */
   mcp: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
-  volumeMounts: Type.Optional(nullable(Type.Array(Type.Unknown(), { maxItems: 100 }))),
+  volumeMounts: Type.Optional(
+    nullable(
+      Type.Array(Type.Object({ name: Type.String({ maxLength: 100 }), path: Type.String({ maxLength: 1024 }) }), {
+        maxItems: MAX_VOLUMES_OF_SANDBOX,
+      }),
+    ),
+  ),
 });
 
 type CreateSandbox = Static<typeof createSandboxSchema>;
@@ -59,6 +67,7 @@ const DEFAULT_TEMPLATES: ReadonlySet<string> = new Set(['base', 'e2bdev/base']);
 export interface CreateDeps {
   readonly catalog: ImageCatalog;
   readonly snapshots: SnapshotService;
+  readonly volumes: VolumeService;
   readonly config: SandboxesConfig;
   readonly isolation: IsolationPolicy;
   /** Whether the driver can limit a sandbox to hosts and addresses. */
@@ -73,15 +82,20 @@ export async function toDomainRequest(
   {
     catalog,
     snapshots,
+    volumes,
     config,
     isolation,
     limitsEgress,
-  }: Omit<CreateDeps, 'snapshots'> & { snapshots: Pick<SnapshotService, 'usable'> },
+  }: Omit<CreateDeps, 'snapshots' | 'volumes'> & {
+    snapshots: Pick<SnapshotService, 'usable'>;
+    volumes: Pick<VolumeService, 'resolve'>;
+  },
 ): Promise<CreateRequest> {
   assertSupported(body);
   const template = body.templateID.replace(/:(?:default|latest)$/, '');
   const snapshot = isSnapshotId(template) ? await snapshots.usable(grant.workspaceUuid, template) : null;
   const image = snapshot === null ? imageOf(template, catalog) : undefined;
+  const mounts = (body.volumeMounts ?? []).map((mount) => ({ ...mount, readOnly: false }));
   const request = toCreateRequest(
     {
       ...(image === undefined ? {} : { image }),
@@ -95,6 +109,7 @@ export async function toDomainRequest(
     null,
     snapshot,
     isolation,
+    await volumes.resolve(grant.workspaceUuid, mounts),
   );
   const lifetime = body.timeout ?? DEFAULT_TIMEOUT_SECONDS;
   return {
@@ -150,7 +165,6 @@ function assertSupported(body: CreateSandbox & Readonly<Record<string, unknown>>
     const reason = 'needs autoPause, with its memory';
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'autoResume', reason } });
   }
-  if ((body.volumeMounts ?? []).length > 0) throw unsupported('Volumes', 'keep files in a bucket or in a snapshot');
   assertKnownNetwork(body.network ?? {}, KNOWN_NETWORK, 'network.');
 }
 

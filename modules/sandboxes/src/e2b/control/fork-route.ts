@@ -29,7 +29,7 @@ const body = Type.Optional(
 
 /** Forks have a copy of the files, as sandboxes created from a snapshot; processes start anew. */
 export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
-  const { prefix, service, snapshots, traffic, clock, config, createLimiter } = deps;
+  const { prefix, service, traffic, clock, config, createLimiter } = deps;
   app.post(
     `${prefix}/sandboxes/:id/fork`,
     { config: { action: 'sandbox:create' }, schema: { hide: true, params: e2bIdParams, body } },
@@ -53,7 +53,7 @@ export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
         expiresAt: guestExpiry(principal, config, clock.now()),
       };
       const wants = { seconds: timeout, isPublic: await traffic.isPublic(sandboxId) };
-      const made = await fork(service, snapshots, wanted, FORK_WAIT_MS, goneSignal(reply));
+      const made = await fork(deps, wanted, FORK_WAIT_MS, goneSignal(reply));
       return reply.status(201).send(await Promise.all(made.map((each) => resultOf(deps, request, each, wants))));
     },
   );

@@ -40,7 +40,7 @@ export function renderListed(sandbox: Sandbox, now: Date) {
     metadata: sandbox.labels,
     state: isSuspended(sandbox, now) ? 'paused' : 'running',
     envdVersion: ENVD_VERSION,
-    volumeMounts: [],
+    volumeMounts: sandbox.volumes.map(({ name, path }) => ({ name, path })),
   };
 }
 

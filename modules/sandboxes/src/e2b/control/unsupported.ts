@@ -16,9 +16,9 @@ const REFUSED: readonly Refusal[] = [
     remedy: 'use an image of GET /api/images or a snapshot as the template',
   },
   {
-    paths: ['/volumes', '/volumes/*'],
-    feature: 'Volumes',
-    remedy: 'keep files in a bucket or in a snapshot',
+    paths: ['/volumecontent/*'],
+    feature: 'The content of a volume outside of sandboxes',
+    remedy: 'mount the volume in a sandbox and use its files',
   },
   { paths: ['/secrets', '/secrets/*'], feature: 'Secrets', remedy: 'pass variables with envs' },
   {

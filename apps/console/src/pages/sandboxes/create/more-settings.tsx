@@ -43,12 +43,13 @@ export function MoreSettings(props: MoreSettingsProps) {
   return (
     <details className={styles['more']}>
       <summary>
-        <ChevronRight size={15} aria-hidden="true" /> Resources, network, environment, timeouts
+        <ChevronRight size={15} aria-hidden="true" /> Resources, network, environment, volumes, timeouts
       </summary>
       <div className={styles['moreBody']}>
         <Resources {...props} />
         <Network {...props} />
         <Texts {...props} />
+        <Volumes {...props} />
         <Timeouts {...props} />
       </div>
     </details>
@@ -134,6 +135,20 @@ function Texts({ draft, faults, onChange }: MoreSettingsProps) {
         onChange={(event) => onChange({ labels: event.target.value })}
       />
     </div>
+  );
+}
+
+function Volumes({ draft, faults, onChange }: MoreSettingsProps) {
+  return (
+    <TextArea
+      label="Volumes"
+      rows={2}
+      placeholder={'data:/data\nmodels:/srv/models:ro'}
+      hint="Name and path, one per line. Add :ro to mount it read-only."
+      value={draft.volumes}
+      error={faults.volumes}
+      onChange={(event) => onChange({ volumes: event.target.value })}
+    />
   );
 }
 

@@ -37,6 +37,18 @@ describe('the form for a new sandbox', () => {
     expect(toNewSandbox({ ...draft, egressAllow, network: 'none' }).egress_allow).toBeUndefined();
   });
 
+  it('mounts volumes to write or read-only', () => {
+    const volumes = 'data:/data\nmodels:/srv/models:ro';
+    expect(toNewSandbox({ ...draft, volumes }).volumes).toEqual([
+      { name: 'data', path: '/data', read_only: false },
+      { name: 'models', path: '/srv/models', read_only: true },
+    ]);
+    expect(validateDraft({ ...draft, volumes }).volumes).toBeUndefined();
+    for (const wrong of ['data', 'data:data', 'data:/data:rx']) {
+      expect(validateDraft({ ...draft, volumes: wrong }).volumes).toContain(`${wrong} is not a volume`);
+    }
+  });
+
   it('omits empty fields', () => {
     expect(toNewSandbox({ ...draft, memoryMb: '1024', idleSeconds: '600' })).toEqual({
       image: 'debian',

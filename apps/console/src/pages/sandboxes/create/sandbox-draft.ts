@@ -13,6 +13,8 @@ export interface SandboxDraft {
   egressAllow: string;
   environment: string;
   labels: string;
+  /** `NAME:/path`, or with `:ro`, one per line. */
+  volumes: string;
   idleSeconds: string;
   lifetimeSeconds: string;
   isolation: 'default' | 'namespaces' | 'gvisor';
@@ -29,6 +31,7 @@ export const EMPTY_DRAFT: SandboxDraft = {
   egressAllow: '',
   environment: '',
   labels: '',
+  volumes: '',
   idleSeconds: '',
   lifetimeSeconds: '',
   isolation: 'default',
@@ -39,6 +42,7 @@ export type DraftFaults = Partial<Record<keyof SandboxDraft, string>>;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const LABEL_KEY = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$/;
+const VOLUME = /^([A-Za-z0-9][A-Za-z0-9_-]{0,63}):(\/[^:]+?)(:ro)?$/;
 const HOST = /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 export function validateDraft(draft: SandboxDraft): DraftFaults {
@@ -51,6 +55,8 @@ export function validateDraft(draft: SandboxDraft): DraftFaults {
   for (const field of ['cpu', 'memoryMb', 'diskMb', 'pids'] as const) addFault(field, amountFault(draft[field]));
   addFault('environment', parsePairs(draft.environment, ENVIRONMENT_NAME).fault);
   addFault('labels', parsePairs(draft.labels, LABEL_KEY).fault);
+  const mount = parseLines(draft.volumes).find((line) => !VOLUME.test(line));
+  if (mount !== undefined) addFault('volumes', `${mount} is not a volume and its path. Use name:/path.`);
   const wrong = parseLines(draft.egressAllow).find((host) => !HOST.test(host));
   if (wrong !== undefined) addFault('egressAllow', `${wrong} is not a valid hostname.`);
   return faults;
@@ -67,6 +73,10 @@ export function toNewSandbox(draft: SandboxDraft): NewSandbox & { egress_allow?:
     ...(draft.diskMb !== '' && { disk_mb: Number(draft.diskMb) }),
     ...(draft.pids !== '' && { pids: Number(draft.pids) }),
   };
+  const volumes = parseLines(draft.volumes).flatMap((line) => {
+    const [, name, path, readOnly] = VOLUME.exec(line) ?? [];
+    return name === undefined || path === undefined ? [] : [{ name, path, read_only: readOnly !== undefined }];
+  });
   return {
     image: draft.image,
     ...(draft.name !== '' && { name: draft.name }),
@@ -76,6 +86,7 @@ export function toNewSandbox(draft: SandboxDraft): NewSandbox & { egress_allow?:
     ...(draft.isolation !== 'default' && { isolation: draft.isolation }),
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(Object.keys(labels).length > 0 && { labels }),
+    ...(volumes.length > 0 && { volumes }),
     ...(draft.idleSeconds !== '' && { idle_timeout_seconds: Number(draft.idleSeconds) }),
     ...(draft.lifetimeSeconds !== '' && { max_lifetime_seconds: Number(draft.lifetimeSeconds) }),
   };

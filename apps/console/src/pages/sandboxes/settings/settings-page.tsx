@@ -72,6 +72,9 @@ function renderFacts(sandbox: Sandbox): Fact[] {
     ['CPU', `${resources.cpu}`],
     ['Memory', formatBytes(resources.memory_mb * 1024 ** 2)],
     ['Disk', formatBytes(resources.disk_mb * 1024 ** 2)],
+    ...sandbox.volumes.map(
+      ({ name, path, read_only: ro }) => [`Volume ${name}`, `${path}${ro ? ' (read-only)' : ''}`] as const,
+    ),
     ['Process limit', formatCount(resources.pids)],
     ['Network', sandbox.network === 'none' ? 'None' : (allowed?.join(', ') ?? 'Public internet')],
     ['Isolation', `${sandbox.driver}, ${sandbox.shares_kernel ? 'shared host kernel' : 'gVisor'}`],

@@ -24,6 +24,7 @@ import { runscStream } from './gvisor/runsc-stream.ts';
 import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
 import { LauncherFailure } from './launcher-process.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
+import { LocalVolumes } from './local-volumes.ts';
 import { prepareMachine, type Machine } from './machine.ts';
 import type { RuntimeKind } from './runtime.ts';
 import { LocalPreparedStarts, type PreparedKind } from './local-prepared-starts.ts';
@@ -68,6 +69,7 @@ interface CreatedSandbox {
 export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
   readonly snapshots: LocalSnapshots;
+  readonly volumes: LocalVolumes;
   readonly limitsEgress = true;
   readonly #options: LocalDriverOptions;
   #machine: Machine | null = null;
@@ -82,6 +84,8 @@ export class LocalDriver implements SandboxDriver {
     this.#options = options;
     const { dataFolder, images } = options;
     this.snapshots = new LocalSnapshots({ dataFolder, images, call: (...call) => this.#call(...call) });
+    const template = (sizeMb: number) => this.#need().templates.ofSize(sizeMb);
+    this.volumes = new LocalVolumes({ dataFolder, template, call: (...call) => this.#call(...call) });
   }
 
   async open(): Promise<DriverStatus> {
@@ -168,7 +172,8 @@ export class LocalDriver implements SandboxDriver {
     signal.throwIfAborted();
     const disk = join(this.#folder(spec.id), 'disk.img');
     const { addressPrefix } = this.#options;
-    const plan = startPlan(spec, { machine, image, disk, diskTemplate: template, addressPrefix });
+    const volumeFile = (volumeId: string): string => this.volumes.fileOf(volumeId);
+    const plan = startPlan(spec, { machine, image, disk, diskTemplate: template, addressPrefix, volumeFile });
     const state = fields(await this.#call('start', spec.id, { plan }));
     await this.#settleCreated(spec.id);
     await this.#egress?.admit(spec.id, state['slot'], spec.egressAllow);
@@ -237,6 +242,7 @@ export class LocalDriver implements SandboxDriver {
       memoryBytes: count('memory_bytes'),
       pids: count('pids'),
       diskBytes: count('disk_bytes'),
+      volumeBytes: count('volume_bytes'),
       oomKills: count('oom_kills'),
     };
   }
@@ -379,6 +385,7 @@ export class LocalDriver implements SandboxDriver {
   #translate(error: unknown): AppError {
     if (isAppError(error)) return error;
     const code = error instanceof LauncherFailure ? error.code : 'RUNTIME_FAILED';
+    if (code === 'VOLUME_MOUNTED') return sandboxErrors.VOLUME_MOUNTED({ cause: error });
     const reason = (error instanceof Error ? error.message : String(error))
       .replaceAll(this.#options.runFolder, '(run)')
       .replaceAll(this.#options.dataFolder, '(data)');

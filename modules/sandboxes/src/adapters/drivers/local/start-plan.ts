@@ -20,6 +20,8 @@ export interface StartPlanOptions {
   readonly disk: string;
   readonly diskTemplate: string;
   readonly addressPrefix: string;
+  /** Path of a volume. */
+  readonly volumeFile: (volumeId: string) => string;
 }
 
 /** Everything the launcher needs to start a sandbox; the launcher makes no decisions of its own. */
@@ -36,6 +38,12 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
   return {
     ...preparationPlan(spec, options),
     layers: image.layers,
+    volumes: (spec.volumes ?? []).map(({ volumeId, path, readOnly }) => ({
+      id: volumeId,
+      file: options.volumeFile(volumeId),
+      path,
+      read_only: readOnly,
+    })),
     config: kind === 'runsc' ? runscConfig(config, spec.resources) : config,
   };
 }
@@ -43,7 +51,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
 /** The part of a start that does not depend on the image, which can be prepared ahead. */
 export function preparationPlan(
   spec: SandboxSpec,
-  { machine, disk, diskTemplate, addressPrefix }: Omit<StartPlanOptions, 'image'>,
+  { machine, disk, diskTemplate, addressPrefix }: Omit<StartPlanOptions, 'image' | 'volumeFile'>,
 ): Record<string, unknown> {
   const runtime = runtimeFor(spec, machine);
   return {

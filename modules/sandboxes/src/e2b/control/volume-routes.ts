@@ -1,0 +1,64 @@
+import { grantOf, principalOf, rateLimitHeaders, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import { NAME_PATTERN } from '../../domain/identifiers.ts';
+import type { Volume } from '../../domain/volumes/volume.ts';
+import { sandboxErrors } from '../../errors.ts';
+import { creatorFields } from '../../routes/create-request.ts';
+import { e2bIdParams, type ControlDeps } from './sandbox-routes.ts';
+
+const PAGE_SIZE = 200;
+
+/** Volumes, without their content: that is reached through the sandbox that mounts one. */
+export function registerE2bVolumeRoutes(app: HttpApp, { prefix, volumes, createLimiter }: ControlDeps): void {
+  app.get(`${prefix}/volumes`, { config: { action: 'volume:list' }, schema: { hide: true } }, async (request) => {
+    const { workspaceUuid } = grantOf(request);
+    const found: Volume[] = [];
+    // Clients expect the whole list; the quota bounds it.
+    for (let cursor: string | null = null; ;) {
+      const page = await volumes.list(workspaceUuid, { kind: 'volume', pageSize: PAGE_SIZE, cursor });
+      found.push(...page.volumes);
+      cursor = page.nextCursor;
+      if (cursor === null) return found.map(({ id, name }) => ({ volumeID: id, name }));
+    }
+  });
+
+  const body = Type.Object({ name: Type.String({ pattern: NAME_PATTERN }) });
+  app.post(
+    `${prefix}/volumes`,
+    { config: { action: 'volume:create' }, schema: { hide: true, body } },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      const decision = createLimiter.take(principal.id);
+      if (!decision.allowed) {
+        const details = { retry_after_seconds: decision.retryAfterSeconds };
+        throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
+      }
+      const { workspaceUuid } = grantOf(request);
+      const wanted = { workspaceUuid, maker: creatorFields(principal), name: request.body.name };
+      const made = await volumes.create({ ...wanted, sizeMb: null, source: null });
+      return reply.status(201).send(render(made));
+    },
+  );
+
+  app.get(
+    `${prefix}/volumes/:id`,
+    { config: { action: 'volume:list' }, schema: { hide: true, params: e2bIdParams } },
+    async (request) => render(await volumes.getById(grantOf(request).workspaceUuid, request.params.id)),
+  );
+
+  app.delete(
+    `${prefix}/volumes/:id`,
+    { config: { action: 'volume:delete' }, schema: { hide: true, params: e2bIdParams } },
+    async (request, reply) => {
+      const { workspaceUuid } = grantOf(request);
+      const { name } = await volumes.getById(workspaceUuid, request.params.id);
+      await volumes.remove(workspaceUuid, name);
+      return reply.status(204).send();
+    },
+  );
+}
+
+/** Clients require a token, for requests that are refused here by name. */
+function render({ id, name }: Volume) {
+  return { volumeID: id, name, token: '' };
+}

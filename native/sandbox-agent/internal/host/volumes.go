@@ -1,0 +1,371 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/kernel"
+)
+
+const (
+	maxVolumes = 16
+	// Mounts of sandboxes that ended go away within this time.
+	detachLimit     = time.Second
+	detachPollEvery = 5 * time.Millisecond
+	// volumeFlags: files of a volume gain no rights in the sandbox that it is mounted in.
+	volumeFlags = uint64(unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOSUID)
+)
+
+// volume is a file system of its own in a sandbox: a file like a disk, which outlives the sandbox.
+type volume struct {
+	ID       string `json:"id"`
+	File     string `json:"file"`
+	Path     string `json:"path"`
+	ReadOnly bool   `json:"read_only"`
+}
+
+// lockVolumes keeps others from mounting, copying and resizing them. All lock the sandbox first and volumes in this order.
+func (h *host) lockVolumes(volumes []volume) (func(), error) {
+	if len(volumes) > maxVolumes {
+		return nil, step("read a request", errors.New("too many volumes"))
+	}
+	ids := []string{}
+	for _, each := range volumes {
+		if !validID(each.ID) || slices.Contains(ids, each.ID) {
+			return nil, step("read a request", errors.New("invalid volumes"))
+		}
+		ids = append(ids, each.ID)
+	}
+	slices.Sort(ids)
+	unlocks := []func(){}
+	for _, id := range ids {
+		unlocks = append(unlocks, h.locks.lock(id))
+	}
+	return func() {
+		for _, unlock := range unlocks {
+			unlock()
+		}
+	}, nil
+}
+
+// assertFree is the last to look: two that write to one volume see each other's files, but each other's writes tear.
+func (h *host) assertFree(sandbox string, volumes []volume) error {
+	if len(volumes) == 0 {
+		return nil
+	}
+	others, err := h.mounters()
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.Sandbox == sandbox {
+			continue
+		}
+		for _, wanted := range volumes {
+			held := other.volume(wanted.ID)
+			if held != nil && !(held.ReadOnly && wanted.ReadOnly) {
+				return step("mount "+wanted.Path, errors.New("another sandbox still has the volume"))
+			}
+		}
+	}
+	return nil
+}
+
+// mounters are the living sandboxes with volumes.
+func (h *host) mounters() ([]*state, error) {
+	entries, err := os.ReadDir(h.path("sandboxes"))
+	if err != nil {
+		return nil, step("list sandboxes", err)
+	}
+	found := []*state{}
+	for _, entry := range entries {
+		if s, err := h.readState(entry.Name()); err == nil && len(s.Volumes) > 0 && alive(s) {
+			found = append(found, s)
+		}
+	}
+	return found, nil
+}
+
+// volume answers nil when the sandbox does not have it.
+func (s *state) volume(id string) *volume {
+	for index := range s.Volumes {
+		if s.Volumes[index].ID == id {
+			return &s.Volumes[index]
+		}
+	}
+	return nil
+}
+
+// volumeBytes is what the files of the volumes that the sandbox writes to take on this machine.
+func (s *state) volumeBytes() int64 {
+	total := int64(0)
+	for _, each := range s.Volumes {
+		var stat unix.Stat_t
+		if !each.ReadOnly && unix.Stat(each.File, &stat) == nil {
+			total += stat.Blocks * 512
+		}
+	}
+	return total
+}
+
+// openVolumes mounts volumes at no place, with the ids of the user namespace. Whoever asked closes them.
+func openVolumes(volumes []volume, userns int) ([]int, error) {
+	mounts := []int{}
+	for _, each := range volumes {
+		mount, err := openVolume(each, userns)
+		if err != nil {
+			closeAll(mounts)
+			return nil, err
+		}
+		mounts = append(mounts, mount)
+	}
+	return mounts, nil
+}
+
+func closeAll(descriptors []int) {
+	for _, each := range descriptors {
+		_ = unix.Close(each)
+	}
+}
+
+func openVolume(v volume, userns int) (int, error) {
+	mount, err := mountVolumeFile(v.File)
+	if err != nil {
+		return -1, err
+	}
+	flags := volumeFlags
+	if v.ReadOnly {
+		flags |= unix.MOUNT_ATTR_RDONLY
+	}
+	if err := mapIDs(mount, userns, flags); err != nil {
+		_ = unix.Close(mount)
+		return -1, rootfsStep("map the ids of "+v.Path, err)
+	}
+	return mount, nil
+}
+
+// mountVolumes puts volumes where a runtime finds them for a bind mount.
+func mountVolumes(place string, volumes []volume, userns int) error {
+	for index, each := range volumes {
+		mount, err := openVolume(each, userns)
+		if err != nil {
+			return err
+		}
+		target := volumePlace(place, index)
+		if err = os.MkdirAll(target, 0o711); err == nil {
+			err = unix.MoveMount(mount, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		}
+		_ = unix.Close(mount)
+		if err != nil {
+			return rootfsStep("mount "+each.Path, err)
+		}
+	}
+	return nil
+}
+
+func volumePlace(place string, index int) string { return place + "/volumes/" + strconv.Itoa(index) }
+
+// mountVolumeFile mounts at no place. All mounts of a volume are of one device: two would be two file systems in one file.
+func mountVolumeFile(file string) (int, error) {
+	device, handle, err := attachVolume(file)
+	if err != nil {
+		return -1, err
+	}
+	defer handle.Close()
+	return mountDetached(device)
+}
+
+// attachVolume answers the device that the file is attached to already, or a new one. The device stays while the handle is open.
+func attachVolume(file string) (string, *os.File, error) {
+	device, err := loopOf(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return attachDisk(file)
+	}
+	if err != nil {
+		return "", nil, rootfsStep("find the volume's device", err)
+	}
+	number, err := strconv.Atoi(strings.TrimPrefix(device, "/dev/loop"))
+	if err != nil {
+		return "", nil, rootfsStep("find the volume's device", err)
+	}
+	handle, err := openLoop(device, number)
+	if err == nil && backs(handle, file) {
+		return device, handle, nil
+	}
+	if err == nil {
+		_ = handle.Close()
+	} else if !errors.Is(err, unix.ENXIO) {
+		return "", nil, rootfsStep("open "+device, err)
+	}
+	return attachDisk(file) // its last mount ended just now, and the device with it
+}
+
+// backs tells whether the open device is of that file, and will be until it is closed.
+func backs(device *os.File, file string) bool {
+	info, err := unix.IoctlLoopGetStatus64(int(device.Fd()))
+	var stat unix.Stat_t
+	return err == nil && unix.Stat(file, &stat) == nil && info.Inode == stat.Ino && info.Device == stat.Dev
+}
+
+// makeVolume makes an empty volume from a formatted template.
+func makeVolume(from, to string) (any, error) {
+	part := to + ".part"
+	defer os.Remove(part) // gone by its new name when all went well
+	if err := copyDisk(from, part); err != nil {
+		return nil, rootfsStep("make the volume", err)
+	}
+	err := withDisk(part, func(root string) error {
+		if err := unix.Rmdir(root + "/lost+found"); err != nil && err != unix.ENOENT {
+			return rootfsStep("empty the volume", err)
+		}
+		// For every user of every sandbox that it will be mounted in.
+		return rootfsStep("open the volume to all users", os.Chmod(root, 0o777))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sizeOnceSettled(part, to)
+}
+
+func sizeOnceSettled(part, to string) (any, error) {
+	stat, err := settle(part, to)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"size_bytes": stat.Blocks * 512}, nil
+}
+
+// copyVolume copies a volume while nothing writes to it. A sandbox that is not among the paused ones goes on afterwards.
+func (h *host) copyVolume(r *request) (any, error) {
+	part := r.To + ".part"
+	defer os.Remove(part)
+	if err := h.copyStillVolume(r.Sandbox, r.From, part, r.PausedSandboxes); err != nil {
+		return nil, err
+	}
+	if err := withDisk(part, func(string) error { return nil }); err != nil {
+		return nil, err
+	}
+	return sizeOnceSettled(part, r.To)
+}
+
+func (h *host) copyStillVolume(id, from, to string, paused []string) error {
+	if err := flushAttached(from); err != nil { // most of it while processes still move
+		return err
+	}
+	others, err := h.mounters()
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		held := other.volume(id)
+		if held == nil || held.ReadOnly || slices.Contains(paused, other.Sandbox) {
+			continue
+		}
+		defer h.cgroups.thaw(other.Sandbox)
+		if err := h.cgroups.freeze(other.Sandbox); err != nil {
+			return err
+		}
+	}
+	if err := flushAttached(from); err != nil {
+		return err
+	}
+	return rootfsStep("copy the volume", copyDisk(from, to))
+}
+
+// flushAttached: a volume that nothing has mounted holds nothing back.
+func flushAttached(file string) error {
+	if _, err := loopOf(file); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return flush(file)
+}
+
+// resizeVolume makes a volume larger. What an interruption left undone, the next call does. The kernel enlarges a mounted file
+// system only for those with CAP_SYS_RESOURCE, which containers lack: then a program does while nothing has it mounted.
+func (h *host) resizeVolume(r *request) (any, error) {
+	stat, err := os.Stat(r.From)
+	if err != nil {
+		return nil, rootfsStep("find the volume", err)
+	}
+	if stat.Size() < r.SizeBytes {
+		if err := os.Truncate(r.From, r.SizeBytes); err != nil {
+			return nil, rootfsStep("enlarge the volume", err)
+		}
+	}
+	err = growMounted(r.From, r.SizeBytes)
+	if errors.Is(err, unix.EPERM) {
+		err = h.growUnmounted(r.From, r.Tool)
+	}
+	return map[string]any{}, err
+}
+
+func growMounted(file string, sizeBytes int64) error {
+	device, handle, err := attachVolume(file)
+	if err != nil {
+		return err
+	}
+	defer handle.Close()
+	if err := unix.IoctlSetInt(int(handle.Fd()), unix.LOOP_SET_CAPACITY, 0); err != nil {
+		return rootfsStep("enlarge the volume's device", err)
+	}
+	mount, err := mountDetached(device)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(mount)
+	return growFileSystem(mount, sizeBytes)
+}
+
+// growUnmounted: the mount of the attempt before has emptied the journal. The volume's lock keeps others from mounting it.
+func (h *host) growUnmounted(file, resizer string) error {
+	for waited := time.Duration(0); ; waited += detachPollEvery {
+		if _, err := loopOf(file); errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		if waited >= detachLimit {
+			return &stepError{code: "VOLUME_MOUNTED", step: "enlarge the volume", err: errors.New("a sandbox has it mounted")}
+		}
+		time.Sleep(detachPollEvery)
+	}
+	devnull, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
+	if err != nil {
+		return step("open /dev/null", err)
+	}
+	defer devnull.Close()
+	null := devnull.Fd()
+	_, done, err := h.reaper.Start(resizer, []string{filepath.Base(resizer), "-f", file}, &syscall.ProcAttr{
+		Files: []uintptr{null, null, null}, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"},
+	})
+	if err != nil {
+		return rootfsStep("start "+resizer, err)
+	}
+	if status := <-done; status != 0 {
+		return rootfsStep("enlarge the volume's file system", fmt.Errorf("%s ended with %d", filepath.Base(resizer), status.ExitStatus()))
+	}
+	return nil
+}
+
+func growFileSystem(mount int, sizeBytes int64) error {
+	root, err := unix.Open(descriptorPath(mount), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return rootfsStep("open the volume's file system", err)
+	}
+	defer unix.Close(root)
+	var used unix.Statfs_t
+	if err := unix.Fstatfs(root, &used); err != nil {
+		return rootfsStep("read the volume's size", err)
+	}
+	if err := kernel.ResizeExt4(root, uint64(sizeBytes/int64(used.Bsize))); err != nil {
+		return rootfsStep("enlarge the volume's file system", err)
+	}
+	return rootfsStep("write the volume's size", unix.Syncfs(root))
+}
