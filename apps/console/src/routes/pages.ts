@@ -28,6 +28,7 @@ export const accountPages = [
   accountPage(paths.nodes, () => import('../pages/nodes/nodes-page.tsx'), 'NodesPage', noSearch),
   accountPage(paths.account, () => import('../pages/account/account-page.tsx'), 'AccountPage', noSearch),
   accountPage(paths.tokens, () => import('../pages/account/tokens-page.tsx'), 'TokensPage', parseCreateSearch),
+  accountPage(paths.sshKeys, () => import('../pages/account/ssh-keys-page.tsx'), 'SshKeysPage', parseCreateSearch),
 ] as const;
 
 // oxfmt-ignore

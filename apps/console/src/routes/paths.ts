@@ -45,6 +45,7 @@ export const paths = {
   nodes: '/nodes',
   account: '/account',
   tokens: '/account/tokens',
+  sshKeys: '/account/ssh-keys',
 } as const;
 
 /** Pages before sign-in, which are outside of the console’s router. */

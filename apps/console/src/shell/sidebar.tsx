@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import {
   Box,
   Database,
+  Fingerprint,
   KeyRound,
   KeySquare,
   LayoutGrid,
@@ -66,6 +67,9 @@ export function Sidebar() {
         <NavGroup label="You">
           <Link to={paths.tokens} {...linkProps}>
             <KeyRound size={15} /> API tokens
+          </Link>
+          <Link to={paths.sshKeys} {...linkProps}>
+            <Fingerprint size={15} /> SSH keys
           </Link>
           <Link to={paths.teams} {...linkProps}>
             <UsersRound size={15} /> Teams

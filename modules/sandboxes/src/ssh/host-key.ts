@@ -28,6 +28,10 @@ export function describeHostKey(privateKey: string): HostKey {
   const key = ssh2.utils.parseKey(privateKey);
   if (key instanceof Error) throw new Error('the SSH host key is not a private key', { cause: key });
   const publicBytes = key.getPublicSSH();
-  const hash = createHash('sha256').update(publicBytes).digest('base64').replaceAll('=', '');
-  return { publicKey: `${key.type} ${publicBytes.toString('base64')}`, fingerprint: `SHA256:${hash}` };
+  return { publicKey: `${key.type} ${publicBytes.toString('base64')}`, fingerprint: fingerprintOf(publicBytes) };
+}
+
+/** As OpenSSH shows the fingerprint of a public key. */
+export function fingerprintOf(publicBytes: Buffer): string {
+  return `SHA256:${createHash('sha256').update(publicBytes).digest('base64').replaceAll('=', '')}`;
 }
