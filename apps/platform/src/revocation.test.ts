@@ -307,6 +307,7 @@ describe('upgrades of the platform', () => {
       'forward',
       'preview',
       'shell',
+      'ssh',
       'terminal',
       'tunnel',
     ]);

@@ -4,7 +4,7 @@ import { isAppError, toAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import ssh2, { type AuthContext, type Connection, type ServerChannel } from 'ssh2';
 import { forwardPort, isForwardable } from './ssh-forward.ts';
-import { isUsableKey, verifyKey } from './ssh-key-proof.ts';
+import { isUsableKey, verifyKey } from './ssh-keys.ts';
 import type { SshCredential, SshGrant, SshLogin } from './ssh-login.ts';
 import { SshSandbox, type SshSandboxDeps } from './ssh-sandbox.ts';
 import { SshSession } from './ssh-session.ts';

@@ -1,7 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf } from './host-key.ts';
-import { isUsableKey, verifyKey } from './ssh-key-proof.ts';
+import { describeHostKey, fingerprintOf, generateHostKey, isUsableKey, verifyKey } from './ssh-keys.ts';
 
 const BLOB = Buffer.from('session, user name and key');
 
@@ -73,4 +72,14 @@ describe('the proof of an SSH key', () => {
   ])('is not asked for with a key that cannot be registered', (key) => {
     expect(isUsableKey({ ...(key === undefined ? {} : { key }), hashAlgo: 'sha256' })).toBe(false);
   });
+});
+
+it('generates a host key that can be read, also if the library first writes one that cannot', () => {
+  const good = generateHostKey();
+  const broken = good.replace(/\n(.{20})/, '\nAAAAAAAAAAAAAAAAAAAA');
+  expect(() => describeHostKey(broken)).toThrow('not a private key');
+  const drafts = [broken, broken, good];
+  expect(generateHostKey(() => drafts.shift() ?? '')).toBe(good);
+  expect(() => generateHostKey(() => broken)).toThrow('no SSH host key');
+  expect(describeHostKey(good).fingerprint).toMatch(/^SHA256:/);
 });
