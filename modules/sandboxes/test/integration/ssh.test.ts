@@ -339,37 +339,3 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox', () => {
     expect((await open.result).code).toBe(255);
   });
 });
-
-describeRequiring(['command:ssh'], 'SSH to a sandbox of another node', () => {
-  it('is refused by name', async () => {
-    const drivers = { a: new FakeDriver(), b: new FakeDriver() };
-    let here: 'a' | 'b' = 'a';
-    const platform = await startPlatform({
-      get driver() {
-        return drivers[here];
-      },
-      get node() {
-        return here;
-      },
-      nodes: { isLive: async () => true, silent: async () => [] },
-      config: { ssh: { port: 0 } },
-    });
-    const created = await platform.call('POST', '/api/sandboxes?wait_ms=10000', { body: { image: 'busybox' } });
-    await platform.close();
-    here = 'b';
-    await platform.reopen();
-    const ssh = await SshClient.create(platform);
-    expect(await ssh.run(String(created.body['id']), ['exit 0'])).toMatchObject({
-      code: 255,
-      stderr:
-        'svc: SANDBOX_ELSEWHERE: The sandbox is on node a: SSH is not forwarded between replicas; ' +
-        'connect to the one of that node, or use svc sandbox shell\n',
-    });
-    await ssh.dispose();
-    await platform.close();
-    here = 'a';
-    await platform.reopen();
-    await platform.dispose();
-    await Promise.all(Object.values(drivers).map((driver) => driver.dispose()));
-  });
-});
