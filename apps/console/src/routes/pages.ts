@@ -49,6 +49,7 @@ export const workspacePages = [
   workspacePage(paths.accessKeys, () => import('../pages/object-store/keys/keys-page.tsx'), 'KeysPage', parseCreateSearch),
   workspacePage(paths.sandboxes, () => import('../pages/sandboxes/list/sandboxes-page.tsx'), 'SandboxesPage', parseSandboxesSearch),
   workspacePage(paths.snapshots, () => import('../pages/sandboxes/snapshots/all-snapshots-page.tsx'), 'AllSnapshotsPage', noSearch),
+  workspacePage(paths.secrets, () => import('../pages/sandboxes/secrets/secrets-page.tsx'), 'SecretsPage', parseCreateSearch),
   workspacePage(paths.clusters, () => import('../pages/clusters/list/clusters-page.tsx'), 'ClustersPage', parseCreateSearch),
 ] as const;
 

@@ -17,6 +17,7 @@ export const paths = {
   accessKeys: '/w/$workspace/keys',
   sandboxes: '/w/$workspace/sandboxes',
   snapshots: '/w/$workspace/sandboxes/snapshots',
+  secrets: '/w/$workspace/secrets',
   sandbox: '/w/$workspace/sandboxes/$sandbox',
   sandboxFiles: '/w/$workspace/sandboxes/$sandbox/files',
   sandboxMetrics: '/w/$workspace/sandboxes/$sandbox/metrics',

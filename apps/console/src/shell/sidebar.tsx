@@ -6,6 +6,7 @@ import {
   KeyRound,
   KeySquare,
   LayoutGrid,
+  LockKeyhole,
   Network,
   ScrollText,
   Search,
@@ -54,6 +55,9 @@ export function Sidebar() {
           </Link>
           <Link to={paths.sandboxes} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
             <Box size={15} /> Sandboxes
+          </Link>
+          <Link to={paths.secrets} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+            <LockKeyhole size={15} /> Secrets
           </Link>
           <Link to={paths.audit} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
             <ScrollText size={15} /> Audit log
