@@ -55,6 +55,7 @@ import { replicas } from './0100-replicas.ts';
 import { sandboxAccess } from './0150-sandbox-access.ts';
 import { sandboxExpiry } from './0151-sandbox-expiry.ts';
 import { secrets } from './0170-secrets.ts';
+import { sshKeys } from './0210-ssh-keys.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
 import { volumes } from './0190-volumes.ts';
 
@@ -118,4 +119,5 @@ export const migrations: readonly Migration[] = [
   accountThrottle,
   contentReads,
   volumes,
+  sshKeys,
 ];

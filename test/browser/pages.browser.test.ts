@@ -38,8 +38,10 @@ describeRequiring(['chromium'], 'every page of the console', () => {
       const team = `/teams/${seed.teamUuid}`;
       await visit(page, `${look.name}-overview`, home, 'Overview');
       await visit(page, `${look.name}-audit`, `${home}/audit?of=account`, 'Audit log');
+      await visit(page, `${look.name}-secrets`, `${home}/secrets`, 'Secrets');
       await visit(page, `${look.name}-workspace-settings`, `${home}/settings`, 'Settings');
       await visit(page, `${look.name}-tokens`, '/account/tokens', 'API tokens');
+      await visit(page, `${look.name}-ssh-keys`, '/account/ssh-keys', 'SSH keys');
       await visit(page, `${look.name}-account`, '/account', 'Account');
       await visit(page, `${look.name}-teams`, '/teams', 'Teams');
       await visit(page, `${look.name}-members`, team, 'Observatory');

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { createClient, type SvcClient } from '@svc/sdk';
 import { describeRequiring, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -64,7 +65,7 @@ describeRequiring(['linux', 'root', 'command:ssh'], 'svc ssh-config', () => {
     const { exitCode, stdout } = await svc.run(['ssh-config', 'dev']);
     expect([exitCode, stdout.toString()]).toEqual([
       0,
-      `Saved to ${config()}\nRun ssh dev.svc, with an API token as the password\n`,
+      `Saved to ${config()}\nRun ssh dev.svc, with a key of svc ssh-key or an API token as the password\n`,
     ]);
     expect((await stat(config())).mode & 0o777).toBe(0o600);
     expect(await ssh('dev.svc', 'echo', 'hello')).toEqual({ code: 0, stdout: 'hello\n', stderr: '' });
@@ -121,6 +122,36 @@ describeRequiring(['linux', 'root', 'command:ssh'], 'svc ssh-config', () => {
       (await fetch(`${accounts}/${id}`, { method: 'DELETE', headers: { authorization: headers.authorization } })).ok,
     ).toBe(true);
     expect((await ended).code).toBe(255);
+  });
+
+  it('logs in with a key of svc ssh-key, until it is removed', async () => {
+    const owner = await readFile(join(folder.path, 'data/owner.json'), 'utf8');
+    const { password } = JSON.parse(owner) as { password: string };
+    const key = join(folder.path, 'id laptop');
+    await promisify(execFile)('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'ann@laptop', '-f', key]);
+    const withPassword = (args: readonly string[], input = password) =>
+      svc.run([...args, '--password-stdin'], { input: `${input}\n` });
+    expect(await withPassword(['ssh-key', 'add', key])).toMatchObject({ exitCode: 2 }); // the private one
+    expect(await withPassword(['ssh-key', 'add', `${key}.pub`], 'wrong')).not.toMatchObject({ exitCode: 0 });
+    const added = await withPassword(['ssh-key', 'add', `${key}.pub`]);
+    expect([added.exitCode, added.stdout.toString()]).toEqual([
+      0,
+      expect.stringMatching(/^Added SSH key ann@laptop\nSHA256:\S{43}\n$/),
+    ]);
+    const list = async () =>
+      JSON.parse((await svc.run(['ssh-key', 'ls', '--json'])).stdout.toString()) as { fingerprint: string }[];
+    const [listed] = await list();
+    expect(listed).toMatchObject({ name: 'ann@laptop', type: 'ssh-ed25519' });
+    await svc.run(['ssh-config', 'dev', '--identity', key]);
+    const { child, ended } = open(['-o', 'PreferredAuthentications=publickey', 'dev.svc', 'cat']);
+    child.stdin.write('ready\n');
+    await once(child.stdout, 'data');
+    expect(await withPassword(['ssh-key', 'rm', listed?.fingerprint ?? ''])).toMatchObject({ exitCode: 0 });
+    expect((await ended).code).toBe(255);
+    expect(await list()).toEqual([]);
+    // What the command opened for the password is closed again.
+    const { items } = await client.accounts.audit({ pageSize: 50 });
+    expect(items.filter(({ action }) => action === 'session:delete')).toHaveLength(2);
   });
 
   it('is told when SSH is off, and keeps the host key', async () => {

@@ -215,6 +215,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'a guest, expired':
     'lives a minute at least: modules/accounts/test/integration/access/recheck.test.ts moves its clock',
   'a ticket': 'modules/sandboxes/test/integration/taken-rights.test.ts',
+  'an SSH key':
+    'logs in over SSH only: modules/sandboxes/test/integration/ssh.test.ts, test/command-line/ssh.system.test.ts',
   'a preview link': 'modules/sandboxes/test/integration/taken-rights.test.ts',
   'a tunnel link': 'modules/clusters/test/integration/tunnel/tunnel-rights.test.ts',
   'an S3 key': 'the object store asks for its maker at each request: modules/object-store',
@@ -292,7 +294,7 @@ describe('what is open, on every route of the platform', () => {
       'POST /api/v1/teams/:uuid/transfer',
       'POST /api/v1/workspaces/:workspace_uuid/transfer',
     ]);
-    expect(Object.keys(ELSEWHERE)).toHaveLength(5);
+    expect(Object.keys(ELSEWHERE)).toHaveLength(6);
   });
 });
 
@@ -305,6 +307,7 @@ describe('upgrades of the platform', () => {
       'forward',
       'preview',
       'shell',
+      'ssh',
       'terminal',
       'tunnel',
     ]);

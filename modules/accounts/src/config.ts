@@ -72,6 +72,7 @@ const issuerSchema = Type.Object(
 
 const limitsSchema = Type.Object({
   api_tokens_per_user: count(200, 'Maximum API tokens per user'),
+  ssh_keys_per_user: count(100, 'Maximum SSH keys per user'),
   service_accounts_per_workspace: count(200, 'Maximum service accounts per workspace'),
   teams_per_owner: count(100, 'Maximum teams owned by one user'),
   members_per_team: count(1_000, 'Maximum members per team'),

@@ -7,6 +7,7 @@ export const accountErrors = defineErrors({
   PASSWORD_UNSUITABLE: [400, 'The password {reason}'],
   EXPIRY_TOO_LATE: [400, 'What a credential creates cannot outlive it; yours expires at {latest}'],
   SCOPE_TOO_WIDE: [400, 'A service account cannot give the scope {scope}, which it does not have'],
+  SSH_KEY_UNSUITABLE: [400, 'The public key {reason}'],
   UNKNOWN_QUOTA: [400, 'Unknown quota {quota}; known quotas: {known}'],
 
   UNAUTHORIZED: [401, 'Missing or invalid credentials'],
@@ -19,7 +20,7 @@ export const accountErrors = defineErrors({
   WRONG_PASSWORD: [403, 'The current password is wrong'],
   INTERACTIVE_SESSION_REQUIRED: [
     403,
-    'An API token cannot change passwords, tokens or sign-ins; sign in with the password instead',
+    'An API token cannot change passwords, tokens, SSH keys or sign-ins; sign in with the password instead',
   ],
   CONFIRMATION_REQUIRED: [403, 'Confirm your identity: {remedy}, then try again'],
   QUOTA_EXCEEDED: [403, QUOTA_EXCEEDED_MESSAGE],
@@ -32,10 +33,12 @@ export const accountErrors = defineErrors({
   MEMBER_NOT_FOUND: [404, 'Member not found'],
   INVITATION_NOT_FOUND: [404, 'Invitation not found, already used or expired'],
   TOKEN_NOT_FOUND: [404, 'Token not found'],
+  SSH_KEY_NOT_FOUND: [404, 'SSH key not found'],
   SERVICE_ACCOUNT_NOT_FOUND: [404, 'Service account not found'],
   QUOTA_NOT_SET: [404, 'No limit for {quota} is set for this {scope}; the default applies'],
 
   LIMIT_REACHED: [409, 'No more than {limit} {what} are allowed'],
+  SSH_KEY_TAKEN: [409, 'This key is registered already; make another one with ssh-keygen -t ed25519'],
   EMAIL_TAKEN: [409, 'The e-mail {email} belongs to another user'],
   PASSWORD_NOT_SET: [409, 'The account has no password; an operator makes a link to set one: svc admin password-link'],
   LAST_ADMIN: [409, 'The last admin of a team stays; make another member admin first'],

@@ -14,6 +14,7 @@ import { SandboxAccess } from './domain/access/sandbox-access.ts';
 import type { SandboxContext } from './domain/context.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
+import { SANDBOX } from './domain/holder.ts';
 import { LostNodes } from './domain/lost-nodes.ts';
 import type { SandboxNotice } from './domain/notice.ts';
 import { reconcile } from './domain/reconcile.ts';
@@ -41,7 +42,6 @@ import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
 import { sandboxQuotas } from './quotas.ts';
 import { perMinute } from './routes/per-minute.ts';
-import { SANDBOX } from './routes/holder-hook.ts';
 import { VOLUME } from './routes/volume-routes.ts';
 import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
@@ -54,7 +54,7 @@ import { createVolumeRepository } from './store/volume-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
-import { createSsh, observeSsh } from './assembly/ssh-module.ts';
+import { createSsh, createSshRelays, observeSsh } from './assembly/ssh-module.ts';
 import { createHub, createSlots, observeTerminals } from './assembly/terminal-module.ts';
 import { observeWarmPool, createWarmPool } from './assembly/warm-pool-assembly.ts';
 
@@ -80,6 +80,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     registerUpgrades(router) {
       previews.registerUpgrades(router);
       router.add(hub);
+      router.add(services.sshRelays);
     },
     handleHost: (request, response) => !e2b.direct(request) && previews.handle(request, response),
     allowsSlowBody: () => false,
@@ -237,6 +238,7 @@ async function assemble(deps: SandboxesDependencies) {
     previews,
     repository,
     ssh: connections.ssh,
+    sshRelays: connections.sshRelays,
     supervisor,
     sweeper,
     tickets,
@@ -274,13 +276,16 @@ async function createConnections(deps: SandboxesDependencies, parts: ConnectionP
   const hub = createHub(deps, context, service, tickets, recorder, limiter, slots);
   const domain = config.preview_domain;
   const previews = createPreviewPart({ ...deps, sandboxAccess, forwarding, kysely, context, service, domain });
-  const ssh = await createSsh(deps, context, service, { limiter, slots, ports: previews.open, recorder });
+  const shared = { limiter, slots, ports: previews.open, recorder };
+  const ssh = await createSsh(deps, context, service, shared);
+  const sshRelays = createSshRelays(deps, context, service, shared);
   const close = async (): Promise<void> => {
     previews.close();
+    sshRelays.drain();
     await Promise.all([ssh?.close(), hub.close()]);
     await slots.settled();
   };
-  return { hub, previews, ssh, close };
+  return { hub, previews, ssh, sshRelays, close };
 }
 
 async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {

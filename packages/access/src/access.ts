@@ -7,8 +7,8 @@ export interface Principal {
   id: string;
   /** Display name for the audit log and the UI: an email address, or the name of a service account. */
   name: string;
-  credential: 'session' | 'jwt' | 'oidc' | 'api_token' | 'service_account' | 'guest_jwt' | 'access_key';
-  /** Id of the session, token or access key used, so that it can be revoked or marked as current. */
+  credential: 'session' | 'jwt' | 'oidc' | 'api_token' | 'ssh_key' | 'service_account' | 'guest_jwt' | 'access_key';
+  /** Id of the session, token, SSH key or access key used, so that it can be revoked or marked as current. */
   credentialId: string | null;
   /**
    * When the token expires (ISO 8601, UTC). Nothing created with the token outlives it. Null for tokens without an
@@ -113,6 +113,11 @@ export interface MakerRequest {
 /** Port to the accounts module. Throws `AppError`s (401, 403, 404) that reveal nothing about resources. */
 export interface Access {
   authenticate(source: CredentialSource): Promise<Principal>;
+  /**
+   * Returns the user of a registered SSH key, by its fingerprint as OpenSSH shows it. The caller has verified that the
+   * client holds the private key. Throws UNAUTHORIZED for an unknown key.
+   */
+  authenticateSshKey(fingerprint: string): Promise<Principal>;
   authorize(request: AuthorizeRequest): Promise<Grant>;
   /**
    * Returns the current principal for a credential. Throws UNAUTHORIZED if the credential was revoked, its principal

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { request as sendRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { json } from 'node:stream/consumers';
+import { createGrantedAccess } from '@svc/access';
+import type { Forwarded } from '@svc/http';
 import { createTestAuthority, waitFor, type FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallation, startReplica, type Installation, type TestReplica } from './testing/replica-pair.ts';
@@ -167,6 +169,72 @@ describe('a replica that does not answer', () => {
     installation.owner = (self) => (self === 'owner' ? 'here' : { ...owner.peer, replica: 'another' });
     expect(await failed(await call('/things/1'))).toEqual([503, '1', 'REPLICA_UNREACHABLE']);
     expect(installation.audit.entries).toEqual([]);
+  });
+});
+
+describe('a connection that a replica itself opens', () => {
+  const forwarded = async (changed: Partial<Forwarded['owned']> = {}): Promise<Forwarded> => {
+    const grant = await installation.access.authorize({ principal: caller.principal, action: 'thing:read' });
+    return {
+      owned: { kind: 'thing', id: 'echo', workspaceUuid: grant.workspaceUuid, ...changed },
+      granted: createGrantedAccess(caller.principal, new Date(), 'thing:read', grant),
+      requestId: 'of-a-client',
+      client: { remoteAddress: '192.0.2.1', isSecure: true },
+    };
+  };
+  const open = async (changed?: Partial<Forwarded['owned']>, signal = new AbortController().signal, path = '/echo') =>
+    asked.forwarder.connect({ path, protocol: 'echo', signal }, await forwarded(changed));
+
+  it('reaches the owner, which authorizes it again, and is raw then', async () => {
+    const socket = (await open()) as Duplex; // the owner is elsewhere
+    expect(asked.forwarder.open).toBe(1);
+    socket.write('hello');
+    const [received] = (await once(socket, 'data')) as [Buffer];
+    expect(received.toString()).toBe('hello');
+    socket.destroy();
+    await waitFor(() => asked.forwarder.open === 0);
+  });
+
+  it('is not opened where this replica or none is the owner', async () => {
+    for (const where of ['here', 'none'] as const) {
+      installation.owner = () => where;
+      expect(await open()).toBeNull();
+    }
+  });
+
+  it('fails with what the owner answers', async () => {
+    await expect(open({ id: 'another' })).rejects.toMatchObject({
+      code: 'HOP_REFUSED',
+      status: 403,
+      details: { reason: 'it is not what was authorized' },
+    });
+    await expect(open({}, undefined, '/nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND', status: 404 });
+    await expect(open({}, undefined, '/local')).rejects.toMatchObject({ code: 'HOP_REFUSED' });
+    installation.access.revoke(caller);
+    await expect(open()).rejects.toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
+    expect(asked.forwarder.open).toBe(0);
+  });
+
+  it('fails as unreachable where nothing listens, and with the reason of the signal', async () => {
+    await owner.close();
+    await expect(open()).rejects.toMatchObject({ code: 'REPLICA_UNREACHABLE', status: 503 });
+    const left = AbortSignal.abort(new Error('left'));
+    await expect(open({}, left)).rejects.toThrow('left');
+    expect(asked.forwarder.open).toBe(0);
+  });
+
+  it('ends with its right, and is cut when the owner is gone', async () => {
+    const [first, second] = [(await open()) as Duplex, (await open()) as Duplex]; // the owner is elsewhere
+    const cut = once(second.resume(), 'close');
+    installation.live = [];
+    await installation.clock.advance(4_000);
+    await cut;
+    first.destroy();
+    installation.live = [owner.peer];
+    const third = (await open()) as Duplex;
+    const ended = once(third.resume(), 'close');
+    installation.access.revoke(caller);
+    await ended;
   });
 });
 

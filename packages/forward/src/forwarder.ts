@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { isAppError } from '@svc/errors';
 import {
   endToEndHeaders,
   httpErrors,
@@ -14,13 +15,15 @@ import {
   type HeaderList,
   type Hop,
   type Owned,
+  type OwnedConnection,
   type RelayedUpgrade,
   type RelayTarget,
 } from '@svc/http';
 import { joinStreams } from '@svc/mux';
 import { BackgroundLoop, type Clock } from '@svc/runtime';
+import { connectUpgrade } from './connect-upgrade.ts';
 import { forwardErrors } from './errors.ts';
-import { HOP_HEADER, HopSignature } from './hop.ts';
+import { HOP_HEADER, HopSignature, type SignedRequest } from './hop.ts';
 import { PeerAgent, type Peer } from './peer-agent.ts';
 
 /** More at once are refused: each one takes two connections and their buffers. */
@@ -29,6 +32,8 @@ const MAX_OPEN = 10_000;
 const UPGRADE_TIMEOUT_MS = 90_000;
 const WATCH_EVERY_MS = 2_000;
 const KEEP_ALIVE_MS = 30_000;
+/** Of connections that replicas themselves open: no client named a host. */
+const REPLICA_HOST = 'replica.internal';
 const RETRY_AFTER = { 'retry-after': '1' } as const;
 /** Safe to repeat, whatever the owner has done with the request (RFC 9110, section 9.2.1). */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -178,6 +183,29 @@ export class Forwarder implements Forwarding {
     return true;
   }
 
+  async connect({ path, protocol, signal }: OwnedConnection, forwarded: Forwarded): Promise<Duplex | null> {
+    const peer = await this.#deps.owners.find(forwarded.owned);
+    if (typeof peer === 'string') return null;
+    const agent = this.#agentFor(peer);
+    const request: SignedRequest = { method: 'GET', url: path, headers: { host: REPLICA_HOST } };
+    const headers = {
+      Host: REPLICA_HOST,
+      'X-Request-ID': forwarded.requestId,
+      'X-Svc-Hop': this.#signature.sign(request, peer.replica, forwarded),
+    };
+    const leave = this.#enter();
+    try {
+      const socket = await connectUpgrade({ agent, path, protocol, headers, signal, timeoutMs: UPGRADE_TIMEOUT_MS });
+      keepOpen(socket);
+      socket.once('close', leave);
+      return socket;
+    } catch (error) {
+      leave();
+      signal.throwIfAborted();
+      throw isAppError(error) ? error : toForwardError(error, { request, peer, agent, forwarded });
+    }
+  }
+
   /** Null if the request stays here. A request that was forwarded once is never forwarded again. */
   async #findPeer(request: IncomingMessage, forwarded: Forwarded): Promise<Peer | null> {
     const hop = this.hopOf(request);
@@ -254,7 +282,7 @@ function assertAsStated({ owned: stated, granted: before }: Hop, { owned, grante
 }
 
 interface Failure {
-  readonly request: IncomingMessage;
+  readonly request: Pick<IncomingMessage, 'method'>;
   readonly peer: Peer;
   readonly agent: PeerAgent;
   readonly forwarded: Forwarded;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { GrantedAccess } from '@svc/access';
 import type { FastifyReply } from 'fastify';
 import type { RequestClient } from './client-of-request.ts';
@@ -46,6 +47,21 @@ export interface Forwarding {
   hopOf(request: IncomingMessage): Hop | null;
   forwardRequest(exchange: ForwardedExchange, forwarded: Forwarded): Promise<boolean>;
   forwardUpgrade(upgrade: RelayedUpgrade, forwarded: Forwarded): Promise<boolean>;
+  /**
+   * Opens a connection to the owner for a client whose protocol is not HTTP. Null if this replica or none is the owner.
+   * Throws what the owner answers instead, and REPLICA_UNREACHABLE.
+   */
+  connect(connection: OwnedConnection, forwarded: Forwarded): Promise<Duplex | null>;
+}
+
+/** A connection that a replica itself opens to another one. */
+export interface OwnedConnection {
+  /** Path and query of an upgrade route of the owner. */
+  readonly path: string;
+  /** Name of the protocol in the `Upgrade` header. */
+  readonly protocol: string;
+  /** Ends the attempt; an open connection stays. */
+  readonly signal: AbortSignal;
 }
 
 /** A request whose body nothing has read, and its response. */
@@ -63,6 +79,7 @@ export const noForwarding: Forwarding = {
   hopOf: () => null,
   forwardRequest: async () => false,
   forwardUpgrade: async () => false,
+  connect: async () => null,
 };
 
 /**

@@ -13,6 +13,7 @@ export {
   type Forwarding,
   type Hop,
   type Owned,
+  type OwnedConnection,
   type OwnerFinders,
 } from './forwarding.ts';
 export { readForm, type FormFile, type FormOptions, type FormReader } from './form-reader.ts';

@@ -47,7 +47,9 @@ export interface FakeAccess extends Access {
   join(teamUuid: string, caller: FakeCaller, role: 'admin' | 'member' | 'guest'): void;
   /** Removes a member from a team. */
   leave(teamUuid: string, caller: FakeCaller): void;
-  /** Revokes a token from now on. */
+  /** Registers an SSH key of the caller's user, by fingerprint. Returns the user as a caller with that key. */
+  sshKey(caller: FakeCaller, fingerprint: string): FakeCaller;
+  /** Revokes a token or an SSH key from now on. */
   revoke(caller: FakeCaller): void;
 }
 
@@ -115,11 +117,23 @@ export function fakeAccess(): FakeAccess {
     },
     join: (teamUuid, caller, role) => void teams.get(teamUuid)?.set(caller.principal.id, role),
     leave: (teamUuid, caller) => void teams.get(teamUuid)?.delete(caller.principal.id),
+    sshKey: ({ principal, workspaceUuid }, fingerprint) => {
+      const token = sshKeyToken(fingerprint);
+      const byKey: Principal = { ...principal, credential: 'ssh_key', credentialId: randomUUID() };
+      const caller = { principal: byKey, token, headers: { authorization: '' }, workspaceUuid };
+      callers.set(token, caller);
+      return caller;
+    },
     revoke: (caller) => void callers.delete(caller.token),
 
     authenticate: async ({ headers }) => {
       const token = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? subprotocolToken(headers);
       const caller = callers.get(token ?? '');
+      if (caller === undefined) throw errors.UNAUTHORIZED();
+      return caller.principal;
+    },
+    authenticateSshKey: async (fingerprint) => {
+      const caller = callers.get(sshKeyToken(fingerprint));
       if (caller === undefined) throw errors.UNAUTHORIZED();
       return caller.principal;
     },
@@ -149,6 +163,11 @@ export function fakeAccess(): FakeAccess {
       if (!allowed) throw errors.FORBIDDEN({ details: { action } });
     },
   };
+}
+
+/** Under which the caller of a key is kept; no header can contain it. */
+function sshKeyToken(fingerprint: string): string {
+  return `\n${fingerprint}`;
 }
 
 function findDefaultWorkspace(principal: Principal, callers: ReadonlyMap<string, FakeCaller>): string | undefined {

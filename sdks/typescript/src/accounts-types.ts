@@ -85,6 +85,20 @@ export interface CreatedApiToken extends ApiToken {
   token: string;
 }
 
+/** A public key that logs its user in over SSH. */
+export interface SshKey {
+  id: string;
+  name: string;
+  /** Such as `ssh-ed25519`. */
+  type: string;
+  /** As `ssh-keygen -l` shows it. */
+  fingerprint: string;
+  public_key: string;
+  created_at: string;
+  /** Precise to one minute; null if never used. */
+  last_used_at: string | null;
+}
+
 /** A member's role in a team. */
 export type TeamRole = 'admin' | 'member' | 'guest';
 

@@ -7,6 +7,7 @@ import type {
   NewAccount,
   Page,
   SignIn,
+  SshKey,
 } from './accounts-types.ts';
 import type { WorkspaceScope } from './platform.ts';
 import { listPage, pageParameters, type PageQuery } from './pages.ts';
@@ -53,8 +54,8 @@ export class AccountsClient {
   }
 
   /**
-   * Confirms this sign-in by password. For ten minutes it may then change the password and manage API tokens; until
-   * then, such calls fail with `CONFIRMATION_REQUIRED`.
+   * Confirms this sign-in by password. For ten minutes it may then change the password and manage API tokens and SSH
+   * keys; until then, such calls fail with `CONFIRMATION_REQUIRED`.
    */
   async confirm(password: string, options: CallOptions = {}): Promise<void> {
     await this.#transport.call({ method: 'POST', path: '/api/auth/confirm', body: { password }, ...options });
@@ -92,6 +93,28 @@ export class AccountsClient {
   /** Revokes an API token. */
   async revokeToken(id: string, options: CallOptions = {}): Promise<void> {
     await this.#transport.call({ method: 'DELETE', path: `/api/tokens/${encodeURIComponent(id)}`, ...options });
+  }
+
+  /** Lists one page of the caller's SSH keys. */
+  sshKeys(page: PageQuery = {}, options: CallOptions = {}): Promise<Page<SshKey>> {
+    return listPage(this.#transport, 'ssh_keys', { path: '/api/ssh-keys', query: pageParameters(page), ...options });
+  }
+
+  /**
+   * Registers a public key, the content of a `.pub` file, for logins over SSH. Requires a sign-in confirmed in the last
+   * ten minutes.
+   */
+  addSshKey(key: { name: string; publicKey: string }, options: CallOptions = {}): Promise<SshKey> {
+    const body = { name: key.name, public_key: key.publicKey };
+    return this.#transport.call({ method: 'POST', path: '/api/ssh-keys', body, ...options });
+  }
+
+  /**
+   * Removes an SSH key. Its open connections end within two seconds. Requires a sign-in confirmed in the last ten
+   * minutes.
+   */
+  async removeSshKey(id: string, options: CallOptions = {}): Promise<void> {
+    await this.#transport.call({ method: 'DELETE', path: `/api/ssh-keys/${encodeURIComponent(id)}`, ...options });
   }
 
   /** Joins the team of an invitation: as the signed-in user, or as a new user created from `account`. */

@@ -9,6 +9,7 @@ export type {
   CreatedServiceAccount,
   NewServiceAccount,
   ServiceAccount,
+  SshKey,
   CreatedInvitation,
   Invitation,
   Member,

@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   e2b: async () => (await import('./e2b.ts')).registerE2bCommand,
   mcp: async () => (await import('./mcp.ts')).registerMcpCommand,
   'ssh-config': async () => (await import('./ssh-config.ts')).registerSshConfigCommand,
+  'ssh-key': async () => (await import('./ssh-key.ts')).registerSshKeyCommand,
   kubeconfig: async () => (await import('./kubeconfig.ts')).registerKubeconfigCommand,
   forward: async () => (await import('./forward.ts')).registerForwardCommand,
   s3: async () => (await import('./s3.ts')).registerS3Command,

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { SshInfo } from '@svc/sdk';
 import type { Command } from 'commander';
 import { CommandFailure, usageFailure } from '../client/command-failure.ts';
@@ -13,6 +13,7 @@ interface SshConfigFlags extends ConnectionFlags {
   port?: string;
   alias?: string;
   file?: string;
+  identity?: string;
   print?: boolean;
 }
 
@@ -26,6 +27,7 @@ export function registerSshConfigCommand(program: Command): void {
     .option('--host <name>', 'Address of the platform (default: that of its URL)')
     .option('--port <number>', 'Port, if another one than that of the platform is forwarded to it')
     .option('--file <path>', 'Configuration file (default ~/.ssh/config)')
+    .option('--identity <path>', 'Private key to log in with (default: those that ssh tries, then a token)')
     .option('--print', 'Print the entry instead of writing it');
   addConnectionOptions(command).action((name: string, flags: SshConfigFlags) =>
     withSandboxes(flags, (session) => writeEntry(name, flags, session)),
@@ -48,7 +50,8 @@ async function writeEntry(name: string, flags: SshConfigFlags, session: SandboxS
     ['User', teamUuid === undefined ? sandbox.id : `${sandbox.id}+${teamUuid}`],
     ['UserKnownHostsFile', knownHosts],
     ['StrictHostKeyChecking', 'yes'],
-    ['PreferredAuthentications', 'password'],
+    ['PreferredAuthentications', 'publickey,password'],
+    ...identityOptions(flags.identity),
     ['ForwardAgent', 'no'],
   ];
   const known = setKnownHost((await readIfThere(knownHosts)) ?? '', knownHostName(host, port), ssh.host_key);
@@ -63,8 +66,16 @@ async function writeEntry(name: string, flags: SshConfigFlags, session: SandboxS
   await writePrivateFile(file, setHostEntry((await readIfThere(file)) ?? '', alias, options));
   output.answer({ path: file, alias, fingerprint: ssh.fingerprint }, [
     `Saved to ${file}`,
-    `Run ssh ${alias}, with an API token as the password`,
+    `Run ssh ${alias}, with a key of svc ssh-key or an API token as the password`,
   ]);
+}
+
+function identityOptions(path: string | undefined): SshOption[] {
+  if (path === undefined) return [];
+  return [
+    ['IdentityFile', path.startsWith('~') ? path : resolve(path)],
+    ['IdentitiesOnly', 'yes'],
+  ];
 }
 
 function assertEnabled(ssh: SshInfo): { port: number; host_key: string; fingerprint: string } {

@@ -70,6 +70,13 @@ export function tokensQuery(svc: CoreClient) {
   });
 }
 
+export function sshKeysQuery(svc: CoreClient) {
+  return queryOptions({
+    queryKey: ['ssh-keys'],
+    queryFn: ({ signal }) => allPages((cursor) => svc.accounts.sshKeys({ cursor }, { signal })),
+  });
+}
+
 export function membersQuery(svc: CoreClient, team: string) {
   return queryOptions({
     queryKey: ['teams', team, 'members'],

@@ -166,6 +166,14 @@ export function volumesQuery(api: SandboxesClient, workspace: Workspace) {
   });
 }
 
+/** Names only: no request returns a value. */
+export function secretsQuery(api: SandboxesClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...sandboxesKey(workspace), 'secrets'],
+    queryFn: ({ signal }) => api.secrets.list({ signal }),
+  });
+}
+
 export function openPortsQuery(api: SandboxesClient, workspace: Workspace, id: string) {
   return queryOptions({
     queryKey: [...sandboxKey(workspace, id), 'ports'],

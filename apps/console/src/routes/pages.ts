@@ -28,6 +28,7 @@ export const accountPages = [
   accountPage(paths.nodes, () => import('../pages/nodes/nodes-page.tsx'), 'NodesPage', noSearch),
   accountPage(paths.account, () => import('../pages/account/account-page.tsx'), 'AccountPage', noSearch),
   accountPage(paths.tokens, () => import('../pages/account/tokens-page.tsx'), 'TokensPage', parseCreateSearch),
+  accountPage(paths.sshKeys, () => import('../pages/account/ssh-keys-page.tsx'), 'SshKeysPage', parseCreateSearch),
 ] as const;
 
 // oxfmt-ignore
@@ -49,6 +50,7 @@ export const workspacePages = [
   workspacePage(paths.sandboxes, () => import('../pages/sandboxes/list/sandboxes-page.tsx'), 'SandboxesPage', parseSandboxesSearch),
   workspacePage(paths.snapshots, () => import('../pages/sandboxes/snapshots/all-snapshots-page.tsx'), 'AllSnapshotsPage', noSearch),
   workspacePage(paths.volumes, () => import('../pages/sandboxes/volumes/volumes-page.tsx'), 'VolumesPage', noSearch),
+  workspacePage(paths.secrets, () => import('../pages/sandboxes/secrets/secrets-page.tsx'), 'SecretsPage', parseCreateSearch),
   workspacePage(paths.clusters, () => import('../pages/clusters/list/clusters-page.tsx'), 'ClustersPage', parseCreateSearch),
 ] as const;
 

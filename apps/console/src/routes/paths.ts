@@ -18,6 +18,7 @@ export const paths = {
   sandboxes: '/w/$workspace/sandboxes',
   snapshots: '/w/$workspace/sandboxes/snapshots',
   volumes: '/w/$workspace/sandboxes/volumes',
+  secrets: '/w/$workspace/secrets',
   sandbox: '/w/$workspace/sandboxes/$sandbox',
   sandboxFiles: '/w/$workspace/sandboxes/$sandbox/files',
   sandboxMetrics: '/w/$workspace/sandboxes/$sandbox/metrics',
@@ -46,6 +47,7 @@ export const paths = {
   nodes: '/nodes',
   account: '/account',
   tokens: '/account/tokens',
+  sshKeys: '/account/ssh-keys',
 } as const;
 
 /** Pages before sign-in, which are outside of the console’s router. */

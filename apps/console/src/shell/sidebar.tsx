@@ -2,9 +2,11 @@ import { Link } from '@tanstack/react-router';
 import {
   Box,
   Database,
+  Fingerprint,
   KeyRound,
   KeySquare,
   LayoutGrid,
+  LockKeyhole,
   Network,
   ScrollText,
   Search,
@@ -54,6 +56,9 @@ export function Sidebar() {
           <Link to={paths.sandboxes} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
             <Box size={15} /> Sandboxes
           </Link>
+          <Link to={paths.secrets} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+            <LockKeyhole size={15} /> Secrets
+          </Link>
           <Link to={paths.audit} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
             <ScrollText size={15} /> Audit log
           </Link>
@@ -66,6 +71,9 @@ export function Sidebar() {
         <NavGroup label="You">
           <Link to={paths.tokens} {...linkProps}>
             <KeyRound size={15} /> API tokens
+          </Link>
+          <Link to={paths.sshKeys} {...linkProps}>
+            <Fingerprint size={15} /> SSH keys
           </Link>
           <Link to={paths.teams} {...linkProps}>
             <UsersRound size={15} /> Teams

@@ -3,8 +3,13 @@ import { useState } from 'react';
 import { IconButton } from './button.tsx';
 import { TextField, type TextFieldProps } from './field.tsx';
 
+export interface PasswordFieldProps extends Omit<TextFieldProps, 'type' | 'trailing'> {
+  /** What the button shows; a password by default. */
+  noun?: string;
+}
+
 /** A password field with a reveal button, since people choose short passwords when typing blind. */
-export function PasswordField(props: Omit<TextFieldProps, 'type' | 'trailing'>) {
+export function PasswordField({ noun = 'password', ...props }: PasswordFieldProps) {
   const [shown, setShown] = useState(false);
   return (
     <TextField
@@ -15,7 +20,7 @@ export function PasswordField(props: Omit<TextFieldProps, 'type' | 'trailing'>) 
       trailing={
         <IconButton
           size="small"
-          label={shown ? 'Hide password' : 'Show password'}
+          label={`${shown ? 'Hide' : 'Show'} ${noun}`}
           aria-pressed={shown}
           onClick={() => setShown(!shown)}
         >

@@ -37,6 +37,7 @@ import { Members } from '../domain/teams/members.ts';
 import { Teams } from '../domain/teams/teams.ts';
 import { ApiTokens } from '../domain/tokens/api-tokens.ts';
 import { ServiceAccounts } from '../domain/tokens/service-accounts.ts';
+import { SshKeys } from '../domain/tokens/ssh-keys.ts';
 import { Guests } from '../domain/users/guests.ts';
 import { OwnerAccounts } from '../domain/users/owner.ts';
 import { WorkspaceDeletion, type WorkspaceHoldings } from '../domain/workspaces/workspace-deletion.ts';
@@ -100,6 +101,7 @@ export async function createServices(
     keys,
     guests: new Guests(database, clock, random, jwt, guestOptions(config)),
     apiTokens,
+    sshKeys: new SshKeys(database, clock, random, limits.ssh_keys_per_user),
     serviceAccounts: new ServiceAccounts(database, clock, random, limits.service_accounts_per_workspace),
     teams: new Teams(database, clock, random, room),
     members: new Members(database, clock, random),

@@ -72,6 +72,18 @@ export interface ApiToken {
   lastUsedAt: string | null;
 }
 
+/** A public key that its user logs in with over SSH. */
+export interface SshKey {
+  id: string;
+  userId: string;
+  name: string;
+  /** As in `authorized_keys`, without the comment. */
+  publicKey: string;
+  fingerprint: string;
+  createdAt: string;
+  lastUsedAt: string | null;
+}
+
 export interface Team {
   uuid: string;
   name: string;

@@ -17,6 +17,7 @@ import type { Members } from './teams/members.ts';
 import type { Teams } from './teams/teams.ts';
 import type { ApiTokens } from './tokens/api-tokens.ts';
 import type { ServiceAccounts } from './tokens/service-accounts.ts';
+import type { SshKeys } from './tokens/ssh-keys.ts';
 import type { Guests } from './users/guests.ts';
 import type { WorkspaceDeletion } from './workspaces/workspace-deletion.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
@@ -37,6 +38,7 @@ export interface AccountServices {
   keys: SigningKeys;
   guests: Guests;
   apiTokens: ApiTokens;
+  sshKeys: SshKeys;
   serviceAccounts: ServiceAccounts;
   teams: Teams;
   members: Members;

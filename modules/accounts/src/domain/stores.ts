@@ -14,6 +14,7 @@ import type {
   QuotaOverride,
   ServiceAccount,
   Session,
+  SshKey,
   Team,
   TeamRole,
   User,
@@ -33,6 +34,7 @@ export interface AccountStores {
   devices: DeviceStore;
   passwordLinks: PasswordLinkStore;
   apiTokens: ApiTokenStore;
+  sshKeys: SshKeyStore;
   teams: TeamStore;
   members: MemberStore;
   invitations: InvitationStore;
@@ -111,6 +113,17 @@ export interface ApiTokenStore {
   delete(userId: string, id: string): Promise<boolean>;
   deleteByPurpose(purpose: string): Promise<number>;
   deleteExpired(before: string, limit: number): Promise<number>;
+}
+
+export interface SshKeyStore {
+  /** Returns false if the key is registered already, by whichever user. */
+  insert(key: SshKey): Promise<boolean>;
+  byId(id: string): Promise<SshKey | undefined>;
+  byFingerprint(fingerprint: string): Promise<SshKey | undefined>;
+  ofUser(userId: string, page: PageRequest): Promise<SshKey[]>;
+  countOfUser(userId: string): Promise<number>;
+  touch(id: string, now: string): Promise<void>;
+  delete(userId: string, id: string): Promise<boolean>;
 }
 
 export interface TeamStore {

@@ -30,7 +30,7 @@ function addConfirmRoute(app: HttpApp, services: AccountServices): void {
       schema: {
         tags: TAGS,
         summary:
-          'Confirm the sign-in with the password; it can then change the password and API tokens for ten minutes',
+          'Confirm the sign-in with the password; it can then change the password, API tokens and SSH keys for ten minutes',
         body: Type.Object({ password: passwordSchema }, { additionalProperties: false }),
         response: { 200: Type.Object({ confirmed_until: timestampSchema }) },
       },

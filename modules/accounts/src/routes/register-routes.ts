@@ -11,6 +11,7 @@ import { registerPassword } from './password.ts';
 import { registerQuotaOverrides } from './quota-overrides.ts';
 import { registerQuotas } from './quotas.ts';
 import { registerServiceAccounts } from './service-accounts.ts';
+import { registerSshKeys } from './ssh-keys.ts';
 import { decorateTeamGrants } from './team-guard.ts';
 import { registerTeams } from './teams.ts';
 import { registerTokens } from './tokens.ts';
@@ -57,6 +58,7 @@ export async function registerRoutes(app: HttpApp, services: AccountServices): P
     registerGuest(part, services);
     registerJwks(part, services);
     registerTokens(part, services);
+    registerSshKeys(part, services);
     registerTeams(part, services);
     registerMembers(part, services);
     registerInvitations(part, services);

@@ -10,6 +10,7 @@ import { createPasswordLinkStore } from './password-link-store.ts';
 import { createQuotaOverrideStore } from './quota-override-store.ts';
 import { createServiceAccountStore } from './service-account-store.ts';
 import { createSessionStore } from './session-store.ts';
+import { createSshKeyStore } from './ssh-key-store.ts';
 import type { AccountTables } from './tables.ts';
 import { createTeamStore } from './team-store.ts';
 import { createUserStore } from './user-store.ts';
@@ -42,6 +43,7 @@ function storesOn(kysely: Kysely<AccountTables>): AccountStores {
     devices: createDeviceStore(kysely),
     passwordLinks: createPasswordLinkStore(kysely),
     apiTokens: createApiTokenStore(kysely),
+    sshKeys: createSshKeyStore(kysely),
     teams: createTeamStore(kysely),
     members: createMemberStore(kysely),
     invitations: createInvitationStore(kysely),

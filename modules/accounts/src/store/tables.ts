@@ -11,6 +11,7 @@ import type {
   QuotaOverride,
   ServiceAccount,
   Session,
+  SshKey,
   Team,
   User,
   Workspace,
@@ -24,6 +25,7 @@ export interface AccountTables {
   accountDevice: Device;
   accountPasswordLink: PasswordLink;
   accountApiToken: ApiToken;
+  accountSshKey: SshKey;
   accountTeam: Team;
   accountMember: Member;
   accountInvitation: Invitation;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { systemRandom } from '@svc/runtime';
 import { Argon2PasswordHasher } from '../../src/domain/password/password-hasher.ts';
 import type { TeamRole, User } from '../../src/domain/records.ts';
@@ -100,4 +100,15 @@ export async function newApiToken(
   const response = await call(accounts.app, 'POST', '/api/tokens', { token: user.token, body });
   if (response.status !== 201) throw new Error(`making a token answered ${response.status}`);
   return { id: String(response.body['id']), token: String(response.body['token']) };
+}
+
+/** A new Ed25519 key, as one line of `authorized_keys`. */
+export function newSshPublicKey(): string {
+  const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+  const fields = [Buffer.from('ssh-ed25519'), Buffer.from(x, 'base64url')].flatMap((bytes) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    return [length, bytes];
+  });
+  return `ssh-ed25519 ${Buffer.concat(fields).toString('base64')}`;
 }

@@ -81,6 +81,7 @@ async function serveManagement(store: RunningStore): Promise<{ url: string; toke
   const owner = callers.user('owner');
   const access: Access = {
     authenticate: (source) => callers.authenticate(source),
+    authenticateSshKey: (fingerprint) => callers.authenticateSshKey(fingerprint),
     recheck: (ref) => callers.recheck(ref),
     allowedActions: async ({ actions }) => new Set(actions),
     permit: (principal, action) => callers.permit(principal, action),

@@ -5,6 +5,9 @@ import type { LiveSandboxes } from './live-sandboxes.ts';
 import type { SandboxNodes, SandboxRepository } from './ports.ts';
 import type { Sandbox } from './sandbox.ts';
 
+/** The kind of owned thing that a sandbox is, for requests that are forwarded to its node. */
+export const SANDBOX = 'sandbox';
+
 /** A load balancer's next choice may be the node; a node that is down takes longer. */
 const RETRY_AFTER_SECONDS = { live: '1', down: '10' } as const;
 

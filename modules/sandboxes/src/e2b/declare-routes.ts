@@ -1,6 +1,6 @@
 import { grantOf, type HttpApp, type Owned } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
-import { SANDBOX } from '../routes/holder-hook.ts';
+import { SANDBOX } from '../domain/holder.ts';
 import { fromE2bId } from './sandbox-ids.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { grantOf, type HttpApp, type Owned } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
-import type { Holder } from '../domain/holder.ts';
+import { SANDBOX, type Holder } from '../domain/holder.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -8,9 +8,6 @@ declare module 'fastify' {
     anyNode?: true;
   }
 }
-
-/** The kind of owned thing that a sandbox is. */
-export const SANDBOX = 'sandbox';
 
 /**
  * Declares that only the node of a sandbox serves its requests, so that they are forwarded there. Covers all routes below

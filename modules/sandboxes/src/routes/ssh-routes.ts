@@ -32,8 +32,8 @@ export function registerSshRoutes(app: HttpApp, { address }: SshRoutesOptions): 
         tags: ['sandboxes'],
         summary: 'Show where sandboxes are reached over SSH',
         description:
-          'Connect as `ssh SANDBOX@HOST -p PORT` with an API token as the password. The user name is the ID or name of ' +
-          'a sandbox; for a sandbox of a team, `SANDBOX+TEAM_UUID`.',
+          'Connect as `ssh SANDBOX@HOST -p PORT` with a registered SSH key, or an API token as the password. The user ' +
+          'name is the ID or name of a sandbox; for a sandbox of a team, `SANDBOX+TEAM_UUID`.',
         querystring: Type.Object(workspaceQuery),
         response: { 200: sshSchema },
       },

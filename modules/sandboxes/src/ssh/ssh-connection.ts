@@ -4,12 +4,15 @@ import { isAppError, toAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import ssh2, { type AuthContext, type Connection, type ServerChannel } from 'ssh2';
 import { forwardPort, isForwardable } from './ssh-forward.ts';
-import type { SshGrant, SshLogin } from './ssh-login.ts';
+import { isUsableKey, verifyKey } from './ssh-keys.ts';
+import type { SshCredential, SshGrant, SshLogin } from './ssh-login.ts';
 import { SshSandbox, type SshSandboxDeps } from './ssh-sandbox.ts';
 import { SshSession } from './ssh-session.ts';
 
 const IDENT = 'svc';
-const MAX_ATTEMPTS = 3;
+const MAX_PASSWORDS = 3;
+/** Clients try every key that they have, then the password. */
+const MAX_KEYS = 6;
 const MAX_SESSIONS = 32;
 const MAX_FORWARDS = 64;
 /** Above this much unsent data, output waits in the sandbox. */
@@ -68,7 +71,8 @@ export class SshConnection {
   #client: Connection | null = null;
   #grant: SshGrant | null = null;
   #sandbox: SshSandbox | null = null;
-  #attempts = 0;
+  #passwords = 0;
+  #keys = 0;
   #sessions = 0;
   #forwards = 0;
   #drained: Promise<void> | null = null;
@@ -126,26 +130,42 @@ export class SshConnection {
   /** Never throws. ssh2 waits for an answer before it passes on the next attempt. */
   async #authenticate(context: AuthContext): Promise<void> {
     const { socket } = this.#options;
-    if (context.method !== 'password' || context.password === undefined) {
-      context.reject(['password']);
+    const methods = this.#methods();
+    if (!methods.includes(context.method)) {
+      context.reject(methods);
       return;
     }
-    this.#attempts += 1;
-    const grant = await this.#login(context.username, context.password);
+    if (context.method === 'publickey' && context.signature === undefined && isUsableKey(context)) {
+      context.accept(); // to sign with the key: whether it is registered is told only to its holder
+      return;
+    }
+    const credential = readCredential(context);
+    if (credential === null) {
+      context.reject(methods);
+      return;
+    }
+    const grant = await this.#login(context.username, credential);
     if (socket.destroyed) return;
     if (grant !== null) {
       this.#hold(grant);
       context.accept();
       return;
     }
-    context.reject(['password']);
-    if (this.#attempts >= MAX_ATTEMPTS) this.end();
+    if (credential.kind === 'key') this.#keys += 1;
+    else this.#passwords += 1;
+    context.reject(this.#methods());
+    if (this.#passwords >= MAX_PASSWORDS) this.end();
   }
 
-  async #login(userName: string, password: string): Promise<SshGrant | null> {
+  #methods(): readonly string[] {
+    return this.#keys < MAX_KEYS ? ['publickey', 'password'] : ['password'];
+  }
+
+  async #login(userName: string, credential: SshCredential): Promise<SshGrant | null> {
     const { remoteAddress, requestId } = this.#options;
+    const refusedKeys = this.#keys;
     try {
-      return await this.#deps.login.login({ userName, password, remoteAddress, requestId });
+      return await this.#deps.login.login({ userName, credential, refusedKeys, remoteAddress, requestId });
     } catch (raw) {
       const error = toAppError(raw);
       if (error.status >= 500) this.#log.error({ err: raw }, 'an SSH login failed');
@@ -221,4 +241,14 @@ export class SshConnection {
     this.#log.warn({ unsent_bytes: socket.writableLength }, 'an SSH client ignored its window, or read nothing');
     socket.destroy();
   }
+}
+
+/** Null for other methods, and a key that cannot be used. */
+function readCredential(context: AuthContext): SshCredential | null {
+  const { method, password } = context;
+  if (method === 'password' && password !== undefined) return { kind: 'password', password };
+  if (method === 'publickey' && context.signature !== undefined && isUsableKey(context)) {
+    return { kind: 'key', fingerprint: verifyKey(context) };
+  }
+  return null;
 }

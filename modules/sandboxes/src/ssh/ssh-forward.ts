@@ -31,7 +31,7 @@ export async function forwardPort(
   let cut = (): void => undefined;
   let dialed: DialedPort;
   try {
-    dialed = await sandbox.dial(port, () => cut());
+    dialed = await sandbox.dial(port, () => cut(), gone);
   } catch (error) {
     failed(error);
     reject();

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { addressKey, resolveRequestId } from '@svc/http';
 import { SshConnection, type SshConnectionDeps } from './ssh-connection.ts';
-import { describeHostKey, type HostKey } from './host-key.ts';
+import { describeHostKey, type HostKey } from './ssh-keys.ts';
 
 /** Time to log in, as for other SSH servers. */
 const LOGIN_MS = 30_000;

@@ -52,10 +52,17 @@ export interface SshGrant {
   readonly sandboxId: string;
 }
 
+export type SshCredential =
+  /** An API token, or the token of a service account. */
+  | { readonly kind: 'password'; readonly password: string }
+  /** A key that the client has proved to hold; null if the proof is wrong. */
+  | { readonly kind: 'key'; readonly fingerprint: string | null };
+
 export interface LoginAttempt {
   readonly userName: string;
-  /** An API token, or the token of a service account. */
-  readonly password: string;
+  readonly credential: SshCredential;
+  /** Keys that this connection has tried. Clients try all they have, so they are forgiven once one is right. */
+  readonly refusedKeys: number;
   readonly remoteAddress: string;
   readonly requestId: string;
 }
@@ -85,7 +92,7 @@ export class SshLogin {
     this.#failures.add(key, -1); // at once, so that parallel attempts count
     try {
       const grant = await this.#admit(attempt);
-      this.#failures.add(key, 1);
+      this.#failures.add(key, 1 + attempt.refusedKeys);
       this.#deps.attempted('success');
       return grant;
     } catch (error) {
@@ -98,12 +105,10 @@ export class SshLogin {
 
   async #admit(attempt: LoginAttempt): Promise<SshGrant> {
     const { access, clock } = this.#deps;
-    const { userName, password, remoteAddress } = attempt;
-    const wanted = parseUserName(userName);
-    if (wanted === null || !TOKEN.test(password)) throw accessErrors.UNAUTHORIZED();
+    const wanted = parseUserName(attempt.userName);
+    if (wanted === null) throw accessErrors.UNAUTHORIZED();
     const askedAt = clock.now();
-    const headers = { authorization: `Bearer ${password}` };
-    const principal = await access.authenticate({ headers, method: 'GET', remoteAddress, isSecure: true });
+    const principal = await this.#authenticate(attempt);
     try {
       const { granted, workspaceUuid, sandboxId } = await this.#authorize(principal, wanted, askedAt);
       const right = createGrantedRight(access, granted, askedAt.getTime());
@@ -112,6 +117,17 @@ export class SshLogin {
       await this.#recordRefusal(principal, attempt, toAppError(error).status);
       throw error;
     }
+  }
+
+  #authenticate({ credential, remoteAddress }: LoginAttempt): Promise<Principal> {
+    const { access } = this.#deps;
+    if (credential.kind === 'key') {
+      if (credential.fingerprint === null) throw accessErrors.UNAUTHORIZED();
+      return access.authenticateSshKey(credential.fingerprint);
+    }
+    if (!TOKEN.test(credential.password)) throw accessErrors.UNAUTHORIZED();
+    const headers = { authorization: `Bearer ${credential.password}` };
+    return access.authenticate({ headers, method: 'GET', remoteAddress, isSecure: true });
   }
 
   /** An ID names its workspace; a name is looked up in the caller's own one, or in that of the team. */

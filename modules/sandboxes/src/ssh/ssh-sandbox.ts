@@ -1,53 +1,27 @@
-import type { AuditLog } from '@svc/access';
+import type { Duplex } from 'node:stream';
 import { isAppError } from '@svc/errors';
-import { rateLimitHeaders, type RateLimiter } from '@svc/http';
-import type { Clock } from '@svc/runtime';
+import type { Forwarding } from '@svc/http';
 import { sandboxErrors } from '../errors.ts';
-import type { EventRecorder } from '../domain/events/event-recorder.ts';
-import type { HelperConnection } from '../domain/helper/helper-connection.ts';
-import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
-import type { OpenPreviews } from '../domain/preview/open-previews.ts';
+import { HelperConnection } from '../domain/helper/helper-connection.ts';
+import { SANDBOX } from '../domain/holder.ts';
 import { PortSocket } from '../domain/preview/port-socket.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
-import type { SandboxService } from '../domain/sandbox-service.ts';
-import { recordTerminal } from '../domain/terminal/terminal-events.ts';
-import type { TerminalSlots } from '../domain/terminal/terminal-slots.ts';
-import { SSH_ACTION, type SshGrant } from './ssh-login.ts';
+import {
+  HeldSandbox,
+  type EnteredSandbox,
+  type HeldSandboxDeps,
+  type SessionKind,
+  type SshClient,
+} from './held-sandbox.ts';
+import { RELAY_PROTOCOL, relayPath, type RelayedChannel } from './relay-path.ts';
 
-const HOLD_WHILE_CREATING_MS = 60_000;
-const REMEDY = 'SSH is not forwarded between replicas; connect to the one of that node, or use svc sandbox shell';
-
-/** What a session channel runs. */
-export type SessionKind = 'shell' | 'exec' | 'sftp';
-
-export interface SshSandboxDeps {
-  readonly service: SandboxService;
-  readonly live: LiveSandboxes;
-  readonly audit: AuditLog;
-  readonly recorder: EventRecorder;
-  /** Shared with terminals over WebSockets, like the slots. */
-  readonly limiter: RateLimiter;
-  readonly slots: TerminalSlots;
-  /** Shared with previews. */
-  readonly ports: OpenPreviews;
-  readonly clock: Clock;
-}
-
-/** Who uses the sandbox, and from where. */
-export interface SshClient {
-  readonly grant: SshGrant;
-  readonly remoteAddress: string;
-  readonly requestId: string;
+export interface SshSandboxDeps extends HeldSandboxDeps {
+  readonly forwarding: Forwarding;
 }
 
 /** A sandbox in use by a session. */
-export interface EnteredSandbox {
-  readonly connection: HelperConnection;
+export interface EnteredSession extends EnteredSandbox {
   readonly sandbox: Sandbox;
-  /** Call it for input, as activity of the sandbox; resumes a paused one. */
-  used(): void;
-  /** Call it once, when the session has ended. */
-  leave(): void;
 }
 
 /** A forwarded connection. */
@@ -55,118 +29,69 @@ export interface DialedPort extends Pick<EnteredSandbox, 'used' | 'leave'> {
   readonly socket: PortSocket;
 }
 
-/** The sandbox of one connection. Every session and forwarded port passes the checks of a terminal again. */
+/** The sandbox of one connection, on this node or at another replica. */
 export class SshSandbox {
   readonly #deps: SshSandboxDeps;
   readonly #client: SshClient;
+  readonly #held: HeldSandbox;
   readonly #recordedPorts = new Set<number>();
 
   constructor(deps: SshSandboxDeps, client: SshClient) {
     this.#deps = deps;
     this.#client = client;
+    this.#held = new HeldSandbox(deps, client);
   }
 
   /**
    * Waits for a sandbox that is being created. Throws SANDBOX_NOT_FOUND, SANDBOX_ELSEWHERE, SANDBOX_NOT_RUNNING,
-   * RATE_LIMITED, TOO_MANY_TERMINALS and QUOTA_EXCEEDED.
+   * RATE_LIMITED, TOO_MANY_TERMINALS, QUOTA_EXCEEDED and REPLICA_UNREACHABLE.
    */
-  async enter(kind: SessionKind, signal: AbortSignal): Promise<EnteredSandbox> {
-    const { service, live, slots, recorder, clock } = this.#deps;
-    const { workspaceUuid, sandboxId } = this.#client.grant;
-    this.#limit();
-    await this.#held();
-    await this.#record({ request: kind });
-    const sandbox = await service.settled(workspaceUuid, sandboxId, HOLD_WHILE_CREATING_MS, signal);
-    this.#connect(sandbox); // before a slot is taken
-    const release = await slots.take(sandbox);
-    try {
-      signal.throwIfAborted();
-      const connection = this.#connect(sandbox);
-      const endActivity = live.begin(sandbox.id, clock.nowMs());
-      const recordEnd =
-        kind === 'shell' ? recordTerminal(recorder, sandbox, { argv: null, session: null }, null) : () => undefined;
-      const leave = (): void => {
-        endActivity();
-        recordEnd();
-        release();
-      };
-      return { connection, sandbox, used: () => this.#use(), leave };
-    } catch (error) {
-      release();
-      throw error;
-    }
+  async enter(kind: SessionKind, signal: AbortSignal): Promise<EnteredSession> {
+    const entered = (await this.#enterElsewhere({ kind }, signal)) ?? (await this.#held.enter(kind, signal));
+    const sandbox = await this.#deps.service.byId(this.#client.grant.sandboxId);
+    if (sandbox !== null) return { ...entered, sandbox };
+    entered.leave();
+    throw sandboxErrors.SANDBOX_NOT_FOUND();
   }
 
   /**
    * Connects to a port inside; `cut` is called if the connection must end. Throws as `enter`, except for the limits of
    * terminals, and PREVIEW_BUSY and PORT_UNREACHABLE.
    */
-  async dial(port: number, cut: () => void): Promise<DialedPort> {
-    const { live, ports, clock } = this.#deps;
-    const { sandboxId } = this.#client.grant;
-    const connection = this.#connect(await this.#held());
-    if (!this.#recordedPorts.has(port)) {
-      this.#recordedPorts.add(port);
-      await this.#record({ request: 'forward', port });
-    }
-    const leavePorts = ports.enter({ sandboxId, linkId: null, expiresAtMs: null }, cut);
-    const endActivity = live.begin(sandboxId, clock.nowMs());
-    const leave = (): void => {
-      leavePorts();
-      endActivity();
-    };
+  async dial(port: number, cut: () => void, signal: AbortSignal): Promise<DialedPort> {
+    const isRecorded = this.#recordedPorts.has(port);
+    const elsewhere = await this.#enterElsewhere({ kind: 'port', port, isRecorded }, signal);
+    const { connection, used, leave } = elsewhere ?? (await this.#held.enterPort(port, isRecorded, cut));
+    this.#recordedPorts.add(port);
     try {
-      return { socket: await PortSocket.open(connection, port), used: () => this.#use(), leave };
+      return { socket: await PortSocket.open(connection, port), used, leave };
     } catch (error) {
       leave();
       throw error;
     }
   }
 
-  /** Requests over HTTP are forwarded to the other node, so its error has another remedy. */
-  async #held(): Promise<Sandbox> {
-    const { workspaceUuid, sandboxId } = this.#client.grant;
+  /** Null if this node has the sandbox, or no replica that can be reached. */
+  async #enterElsewhere(channel: RelayedChannel, signal: AbortSignal): Promise<EnteredSandbox | null> {
+    const socket = await this.#connect(channel, signal);
+    if (socket === null) return null;
+    const connection = await HelperConnection.over(socket, signal);
+    // The other replica records what is used.
+    return { connection, used: () => undefined, leave: () => void connection.close() };
+  }
+
+  async #connect(channel: RelayedChannel, signal: AbortSignal): Promise<Duplex | null> {
+    const { grant, requestId, remoteAddress } = this.#client;
+    const { sandboxId: id, workspaceUuid, granted } = grant;
+    const owned = { kind: SANDBOX, id, workspaceUuid };
+    const client = { remoteAddress, isSecure: true };
+    const connection = { path: relayPath(id, channel), protocol: RELAY_PROTOCOL, signal };
     try {
-      return await this.#deps.service.held(workspaceUuid, sandboxId);
+      return await this.#deps.forwarding.connect(connection, { owned, granted, requestId, client });
     } catch (error) {
-      if (!isAppError(error) || error.code !== 'SANDBOX_ELSEWHERE' || error.details['node_is_live'] !== true)
-        throw error;
-      throw sandboxErrors.SANDBOX_ELSEWHERE({ details: { ...error.details, remedy: REMEDY } });
+      if (!isAppError(error) || error.code !== 'NOT_FOUND') throw error;
+      const remedy = 'its replica runs a version that SSH cannot be forwarded to; upgrade it';
+      throw sandboxErrors.SANDBOX_ELSEWHERE({ details: { node: 'another replica', remedy } });
     }
-  }
-
-  #connect({ id, status }: Sandbox): HelperConnection {
-    const connection = status === 'running' ? this.#deps.live.findConnection(id) : null;
-    if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
-    return connection;
-  }
-
-  #use(): void {
-    const { live, clock } = this.#deps;
-    const { sandboxId } = this.#client.grant;
-    live.use(sandboxId);
-    live.active(sandboxId, clock.nowMs());
-  }
-
-  #limit(): void {
-    const decision = this.#deps.limiter.take(this.#client.grant.principal.id);
-    if (decision.allowed) return;
-    const details = { retry_after_seconds: decision.retryAfterSeconds };
-    throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-  }
-
-  async #record(details: Record<string, unknown>): Promise<void> {
-    const { grant, remoteAddress, requestId } = this.#client;
-    await this.#deps.audit.record({
-      principal: grant.principal,
-      action: SSH_ACTION,
-      resource: `sandbox/${grant.sandboxId}`,
-      workspaceUuid: grant.workspaceUuid,
-      outcome: 'success',
-      status: 101,
-      remoteAddress,
-      requestId,
-      details: { via: 'ssh', ...details },
-    });
   }
 }

@@ -6,7 +6,8 @@ import type { HelperStream, Outcome } from '../domain/helper/helper-stream.ts';
 import { processEnvironment } from '../domain/egress-rules/process-environment.ts';
 import { exitStatusOf } from '../domain/helper/exit-status.ts';
 import { ChannelOutput } from './channel-output.ts';
-import type { EnteredSandbox, SessionKind, SshSandbox } from './ssh-sandbox.ts';
+import type { SessionKind } from './held-sandbox.ts';
+import type { EnteredSession, SshSandbox } from './ssh-sandbox.ts';
 
 /** Of all variables together; a command is limited by the size of a packet, 35,000 bytes. */
 const MAX_VARIABLES = 64;
@@ -134,7 +135,7 @@ export class SshSession {
   }
 
   #open(
-    { connection, sandbox }: EnteredSandbox,
+    { connection, sandbox }: EnteredSession,
     kind: SessionKind,
     command: string | null,
     output: ChannelOutput,

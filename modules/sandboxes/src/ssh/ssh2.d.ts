@@ -53,6 +53,15 @@ declare module 'ssh2' {
     readonly method: string;
     /** For the method `password` only. */
     readonly password?: string;
+    /** For the method `publickey` only. RSA keys have the type `ssh-rsa`, whatever the hash. */
+    readonly key?: { readonly algo: string; readonly data: Buffer };
+    /** For RSA keys; absent for SHA-1. */
+    readonly hashAlgo?: string;
+    /** Absent if the client only asks whether it may use the key. */
+    readonly signature?: Buffer;
+    /** What the signature covers. */
+    readonly blob?: Buffer;
+    /** Without a signature, tells the client to sign. */
     accept(): void;
     reject(methodsLeft?: readonly string[]): void;
   }
@@ -85,6 +94,13 @@ declare module 'ssh2' {
     };
   }
 
+  export interface ParsedKey {
+    readonly type: string;
+    getPublicSSH(): Buffer;
+    /** An error if the key or the signature cannot be used. */
+    verify(data: Buffer, signature: Buffer, hash?: string): boolean | Error;
+  }
+
   const ssh2: {
     readonly Server: new (
       options: ServerOptions,
@@ -92,7 +108,7 @@ declare module 'ssh2' {
     ) => { injectSocket(socket: Socket): void };
     readonly utils: {
       generateKeyPairSync(type: 'ed25519'): { readonly private: string; readonly public: string };
-      parseKey(key: string): Error | { readonly type: string; getPublicSSH(): Buffer };
+      parseKey(key: string): Error | ParsedKey;
     };
   };
   export default ssh2;

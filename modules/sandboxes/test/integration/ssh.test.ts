@@ -126,6 +126,80 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox', () => {
   });
 
   it.each([
+    ['Ed25519', '-t', 'ed25519'],
+    ['ECDSA with 256 bits', '-t', 'ecdsa', '-b', '256'],
+    ['ECDSA with 384 bits', '-t', 'ecdsa', '-b', '384'],
+    ['ECDSA with 521 bits', '-t', 'ecdsa', '-b', '521'],
+    ['RSA with SHA-2', '-t', 'rsa', '-b', '2048'],
+  ])('admits the holder of a registered key: %s', async (_what, ...options) => {
+    const { path, fingerprint } = await ssh.generateKey('key', ...options);
+    expect(await ssh.run(id, ['exit 0'], { keys: [path] })).toMatchObject(REFUSED);
+    platform.access.sshKey(platform.owner, fingerprint);
+    expect(await ssh.run(id, ['exit 3'], { keys: [path] })).toMatchObject({ code: 3, stderr: '' });
+    expect(await ssh.run('web', ['exit 4'], { keys: [path] })).toMatchObject({ code: 4 });
+    expect(platform.audit.entries.at(-1)).toMatchObject({
+      outcome: 'success',
+      principal: { id: platform.owner.principal.id, credential: 'ssh_key' },
+      details: { via: 'ssh', request: 'exec' },
+    });
+  });
+
+  it('admits keys with the rights of their user, no more', async () => {
+    const { user, caller } = member('member');
+    const roles = { member: caller, guest: member('guest').caller, stranger: platform.access.user('stranger') };
+    for (const [name, each] of Object.entries(roles)) {
+      const { path, fingerprint } = await ssh.generateKey(name, '-t', 'ed25519');
+      platform.access.sshKey(each, fingerprint);
+      const expected = name === 'member' ? { code: 0 } : REFUSED;
+      expect(await ssh.run(user, ['exit 0'], { keys: [path] }), name).toMatchObject(expected);
+      expect(await ssh.run(id, ['exit 0'], { keys: [path] }), name).toMatchObject(REFUSED); // without the team
+    }
+    expect(platform.audit.entries.at(-1)).toMatchObject({
+      outcome: 'refused',
+      principal: { credential: 'ssh_key' },
+      details: { via: 'ssh' },
+    });
+  });
+
+  it('admits no RSA key with SHA-1', async () => {
+    const { path, fingerprint } = await ssh.generateKey('key', '-t', 'rsa', '-b', '2048');
+    platform.access.sshKey(platform.owner, fingerprint);
+    const sha1 = ['-oPubkeyAcceptedAlgorithms=ssh-rsa', 'exit 0'];
+    expect(await ssh.run(id, sha1, { keys: [path] })).toMatchObject(REFUSED);
+    expect(await ssh.run(id, ['exit 0'], { keys: [path] })).toMatchObject({ code: 0 });
+  });
+
+  it('tries six keys of a client, and forgives those that came before the right one', async () => {
+    await restart({}, { clock: fakeClock() }); // nothing is forgotten over time
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'right'];
+    const made = await Promise.all(names.map((name) => ssh.generateKey(name, '-t', 'ed25519')));
+    const right = made.at(-1) ?? { path: '', fingerprint: '' };
+    const wrong = made.slice(0, -1).map(({ path }) => path);
+    platform.access.sshKey(platform.owner, right.fingerprint);
+    for (let round = 0; round < 3; round += 1) {
+      expect((await ssh.run(id, ['exit 0'], { keys: [...wrong.slice(1), right.path] })).code).toBe(0);
+    }
+    const withPassword = ['-oPreferredAuthentications=publickey,password', 'exit 0'];
+    expect((await ssh.run(id, withPassword, { keys: [...wrong, right.path] })).code).toBe(0);
+    expect((await ssh.run(id, ['exit 0'], { keys: [...wrong, right.path] })).code).toBe(255);
+    for (let round = 0; round < 4; round += 1) await ssh.run(id, ['exit 0'], { keys: wrong.slice(0, 1) });
+    expect((await ssh.run(id, ['exit 0'], { keys: [right.path] })).code).toBe(255);
+  });
+
+  it('ends when the key is removed', async () => {
+    const { path, fingerprint } = await ssh.generateKey('key', '-t', 'ed25519');
+    const byKey = platform.access.sshKey(platform.owner, fingerprint);
+    const kept = await openEcho(id, platform.owner);
+    const idle = ssh.open(id, ['-N'], { keys: [path] });
+    await waitFor(() => platform.module.ssh?.connectionCount() === 2);
+    platform.access.revoke(byKey);
+    expect((await idle.result).code).toBe(255);
+    expect(kept.child.exitCode).toBeNull();
+    kept.child.stdin.end();
+    await kept.result;
+  });
+
+  it.each([
     ['the token is revoked', (caller: FakeCaller) => platform.access.revoke(caller)],
     [
       'the member leaves',
@@ -263,39 +337,5 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox', () => {
     const open = await openEcho(id, platform.owner);
     await platform.close();
     expect((await open.result).code).toBe(255);
-  });
-});
-
-describeRequiring(['command:ssh'], 'SSH to a sandbox of another node', () => {
-  it('is refused by name', async () => {
-    const drivers = { a: new FakeDriver(), b: new FakeDriver() };
-    let here: 'a' | 'b' = 'a';
-    const platform = await startPlatform({
-      get driver() {
-        return drivers[here];
-      },
-      get node() {
-        return here;
-      },
-      nodes: { isLive: async () => true, silent: async () => [] },
-      config: { ssh: { port: 0 } },
-    });
-    const created = await platform.call('POST', '/api/sandboxes?wait_ms=10000', { body: { image: 'busybox' } });
-    await platform.close();
-    here = 'b';
-    await platform.reopen();
-    const ssh = await SshClient.create(platform);
-    expect(await ssh.run(String(created.body['id']), ['exit 0'])).toMatchObject({
-      code: 255,
-      stderr:
-        'svc: SANDBOX_ELSEWHERE: The sandbox is on node a: SSH is not forwarded between replicas; ' +
-        'connect to the one of that node, or use svc sandbox shell\n',
-    });
-    await ssh.dispose();
-    await platform.close();
-    here = 'a';
-    await platform.reopen();
-    await platform.dispose();
-    await Promise.all(Object.values(drivers).map((driver) => driver.dispose()));
   });
 });

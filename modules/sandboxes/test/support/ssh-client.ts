@@ -1,7 +1,8 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { collectStream, temporaryFolder, type FakeCaller, type TemporaryFolder } from '@svc/testing';
 import type { TestPlatform } from './platform.ts';
 
@@ -16,7 +17,17 @@ export interface SshLoginOptions {
   readonly caller?: FakeCaller;
   readonly password?: string;
   readonly input?: string | Buffer;
+  /** Key files to log in with, in this order, instead of a password. */
+  readonly keys?: readonly string[];
 }
+
+/** A key pair in files of the client. */
+export interface SshKeyPair {
+  readonly path: string;
+  readonly fingerprint: string;
+}
+
+const run = promisify(execFile);
 
 /** A running client, its input open. */
 export interface OpenSsh {
@@ -49,6 +60,14 @@ export class SshClient {
     return client;
   }
 
+  /** Generates a key pair with `ssh-keygen`; `options` are its type and size. */
+  async generateKey(name: string, ...options: string[]): Promise<SshKeyPair> {
+    const path = join(this.folder, name);
+    await run('ssh-keygen', ['-q', ...options, '-N', '', '-f', path]);
+    const [, fingerprint = ''] = (await run('ssh-keygen', ['-l', '-f', `${path}.pub`])).stdout.split(' ');
+    return { path, fingerprint };
+  }
+
   /** Options for `-o`, the same for each program. */
   get options(): string[] {
     return [
@@ -75,7 +94,12 @@ export class SshClient {
   open(user: string, args: readonly string[], options: SshLoginOptions = {}): OpenSsh {
     const rest = args.findIndex((each) => !each.startsWith('-'));
     const [before, after] = rest === -1 ? [args, []] : [args.slice(0, rest), args.slice(rest)];
-    return this.start('ssh', ['-F', 'none', ...this.options, ...before, `${user}@127.0.0.1`, ...after], options);
+    const login = loginOptions(options.keys);
+    return this.start(
+      'ssh',
+      ['-F', 'none', ...login, ...this.options, ...before, `${user}@127.0.0.1`, ...after],
+      options,
+    );
   }
 
   /** Starts any program that runs `ssh`. */
@@ -103,4 +127,11 @@ export class SshClient {
     for (const child of this.#children) child.kill('SIGKILL');
     await this.#folder.remove();
   }
+}
+
+/** The first value of an option counts. */
+function loginOptions(keys: readonly string[] | undefined): string[] {
+  if (keys === undefined) return [];
+  const options = ['PreferredAuthentications=publickey', 'IdentitiesOnly=yes', 'IdentityAgent=none'];
+  return [...options, ...keys.map((path) => `IdentityFile=${path}`)].flatMap((option) => ['-o', option]);
 }

@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { createGrantedAccess, createGrantedRight, createHeldRights, type HeldRights } from '@svc/access';
+import { confirmAccess, createGrantedAccess, createGrantedRight, createHeldRights, type HeldRights } from '@svc/access';
 import {
   createClientOfRequest,
   createHttpApp,
@@ -184,9 +184,13 @@ function echoRoute({ access }: Installation, name: string): Parameters<UpgradeRo
     hold: 'required',
     forwards: true,
     matches: (_request, url) => url.pathname === '/echo',
-    handle: async ({ request, socket, client, hold, forward }: UpgradeRequest) => {
+    handle: async ({ request, socket, client, hop, hold, forward }: UpgradeRequest) => {
       const shownAt = new Date();
-      const principal = await access.authenticate({ headers: request.headers, method: 'GET', ...client });
+      // A connection that a replica itself opened has no credential of a client.
+      const isStated = hop !== null && request.headers.authorization === undefined;
+      const principal = isStated
+        ? await confirmAccess(access, hop.granted)
+        : await access.authenticate({ headers: request.headers, method: 'GET', ...client });
       const grant = await access.authorize({ principal, action: THING });
       const granted = createGrantedAccess(principal, shownAt, THING, grant);
       hold(createGrantedRight(access, granted, shownAt.getTime()));

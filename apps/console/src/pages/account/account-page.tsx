@@ -50,7 +50,7 @@ function SignOutEverywhere() {
     <>
       <ActionPanel
         title="Sessions"
-        description="End all sessions of this account on every device. API tokens keep working."
+        description="End all sessions of this account on every device. API tokens and SSH keys keep working."
         action={<Button onClick={() => setAsking(true)}>Sign out everywhere</Button>}
       />
       <ConfirmDialog

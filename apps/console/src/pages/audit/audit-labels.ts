@@ -43,6 +43,7 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
   jwt: 'Access token',
   oidc: 'OIDC token',
   api_token: 'API token',
+  ssh_key: 'SSH key',
   service_account: 'Service account',
   guest_jwt: 'Guest token',
 };

@@ -1,11 +1,11 @@
 import type { Principal } from '@svc/access';
 import type { Caller } from '../authorize/authorize.ts';
-import type { ApiToken, ServiceAccount, Session, User } from '../records.ts';
+import type { ApiToken, ServiceAccount, Session, SshKey, User } from '../records.ts';
 import { parseScopes } from '../tokens/service-accounts.ts';
 
 export function userPrincipal(
   user: User,
-  credential: 'session' | 'jwt' | 'oidc' | 'api_token',
+  credential: 'session' | 'jwt' | 'oidc' | 'api_token' | 'ssh_key',
   credentialId: string | null,
   facts: { expiresAt?: string | null; confirmedAt?: string; isStartToken?: boolean } = {},
 ): Principal {
@@ -31,6 +31,10 @@ export function sessionPrincipal(user: User, credential: 'session' | 'jwt', sess
 /** Only tokens issued by `svc up` have a purpose. */
 export function apiTokenPrincipal(user: User, { id, expiresAt, purpose }: ApiToken): Principal {
   return userPrincipal(user, 'api_token', id, { expiresAt, isStartToken: purpose !== null });
+}
+
+export function sshKeyPrincipal(user: User, { id }: SshKey): Principal {
+  return userPrincipal(user, 'ssh_key', id);
 }
 
 export function guestPrincipal(user: User): Principal {

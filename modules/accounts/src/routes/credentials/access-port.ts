@@ -11,6 +11,7 @@ import { callerOf } from '../../domain/access/principals.ts';
 export function createAccess(authenticator: Authenticator, database: AccountDatabase, clock: Clock): Access {
   return {
     authenticate: (source) => authenticator.authenticate(source),
+    authenticateSshKey: (fingerprint) => authenticator.authenticateSshKey(fingerprint),
     recheck: (ref) => authenticator.recheck(ref),
     authorize: ({ principal, action, workspaceUuid, teamUuid }) =>
       authorizeWorkspace(database, callerOf(principal), action, { workspaceUuid, teamUuid }),

@@ -7,6 +7,7 @@ import { type AccessJwt, isJoseError } from '../../domain/jwt/access-jwt.ts';
 import type { ExternalUsers } from '../../adapters/oidc/external-users.ts';
 import type { TrustedIssuers } from '../../adapters/oidc/trusted-issuers.ts';
 import { csrfTokenMatches, type Sessions } from '../../domain/sign-in/sessions.ts';
+import type { SshKey } from '../../domain/records.ts';
 import type { AccountDatabase } from '../../domain/stores.ts';
 import { isExpired, isUseDue } from '../../domain/tokens/lifetime.ts';
 import { E2B_KEY_PREFIX, hashToken } from '../../domain/tokens/random-token.ts';
@@ -15,6 +16,7 @@ import {
   guestPrincipal,
   serviceAccountPrincipal,
   sessionPrincipal,
+  sshKeyPrincipal,
   userPrincipal,
 } from '../../domain/access/principals.ts';
 import { shownCredential } from './shown-credential.ts';
@@ -60,12 +62,24 @@ export class Authenticator {
     return principal;
   }
 
+  /** Authenticates a client that has proved to hold the private key. Throws UNAUTHORIZED for an unknown key. */
+  async authenticateSshKey(fingerprint: string): Promise<Principal> {
+    const { database, clock } = this.#deps;
+    const key = await database.sshKeys.byFingerprint(fingerprint);
+    const principal = await this.#bySshKey(key);
+    if (key === undefined || principal === undefined) throw unauthorized();
+    const now = clock.now();
+    if (isUseDue(key.lastUsedAt, now)) await database.sshKeys.touch(key.id, timestamp(now));
+    return principal;
+  }
+
   #byReference(ref: CredentialRef): Promise<Principal | undefined> {
     const { credential, credentialId } = ref;
     if (credential === 'oidc' || credential === 'guest_jwt') return this.#byUser(ref);
     // The object store checks access keys itself.
     if (credentialId === null || credential === 'access_key') return Promise.resolve(undefined);
     if (credential === 'api_token') return this.#byApiTokenId(credentialId);
+    if (credential === 'ssh_key') return this.#bySshKeyId(credentialId);
     if (credential === 'service_account') return this.#byServiceAccountId(credentialId);
     return this.#bySessionId(credentialId, credential);
   }
@@ -82,6 +96,15 @@ export class Authenticator {
     if (token === undefined || isExpired(token.expiresAt, clock.now())) return undefined;
     const user = await database.users.byId(token.userId);
     return user === undefined ? undefined : apiTokenPrincipal(user, token);
+  }
+
+  async #bySshKeyId(id: string): Promise<Principal | undefined> {
+    return this.#bySshKey(await this.#deps.database.sshKeys.byId(id));
+  }
+
+  async #bySshKey(found: SshKey | undefined): Promise<Principal | undefined> {
+    const user = found === undefined ? undefined : await this.#deps.database.users.byId(found.userId);
+    return found === undefined || user === undefined ? undefined : sshKeyPrincipal(user, found);
   }
 
   async #byServiceAccountId(id: string): Promise<Principal | undefined> {

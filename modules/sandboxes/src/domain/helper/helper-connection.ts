@@ -273,7 +273,8 @@ export class HelperConnection implements StreamCarrier {
   }
 }
 
-function parseObject(payload: Buffer): Readonly<Record<string, unknown>> {
+/** Parses the payload of a frame. Throws ProtocolViolation. */
+export function parseObject(payload: Buffer): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
     value = JSON.parse(payload.toString('utf8'));

@@ -20,7 +20,7 @@ import { PortSocket } from '../../domain/preview/port-socket.ts';
 import { answerError, entryCookie, isNavigation } from './preview-answers.ts';
 import type { PortTraffic } from './port-traffic.ts';
 import { requestHeaders, responseHeaders, TRAFFIC_TOKEN } from './preview-headers.ts';
-import { SANDBOX } from '../holder-hook.ts';
+import { SANDBOX } from '../../domain/holder.ts';
 import type { CheckedPreview, PreviewLinks } from './preview-links.ts';
 import { parsePlace, type PreviewPlace } from './preview-place.ts';
 import type { PreviewClaim } from '../../domain/preview/preview-token.ts';

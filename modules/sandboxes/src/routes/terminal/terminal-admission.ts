@@ -14,7 +14,7 @@ import type { Sandbox } from '../../domain/sandbox.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
 import type { Tickets } from '../../domain/tickets.ts';
 import { sandboxErrors } from '../../errors.ts';
-import { SANDBOX } from '../holder-hook.ts';
+import { SANDBOX } from '../../domain/holder.ts';
 import { credentialHeaders } from './credentials.ts';
 import type { TerminalRequest } from '../../domain/terminal/terminal-request.ts';
 

@@ -13,6 +13,7 @@ import { formatCount } from '../../../ui/format-number.ts';
 import { ActionPanel, Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
 import { reasonLabel } from '../detail/sandbox-labels.ts';
+import { EgressRules } from '../secrets/egress-rules.tsx';
 import { ChangeSandboxesDialog } from '../list/change-sandboxes-dialog.tsx';
 
 export function SandboxSettingsPage() {
@@ -32,6 +33,7 @@ export function SandboxSettingsPage() {
           <Definitions items={renderFacts(sandbox)} />
         </Panel>
       </Section>
+      <EgressRules sandbox={sandbox} />
       <Pairs title="Labels" pairs={sandbox.labels} none="No labels." />
       <Pairs title="Environment" pairs={sandbox.environment} none="No environment variables." />
       {mayWrite(workspace) && (
