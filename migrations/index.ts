@@ -55,6 +55,8 @@ import { replicas } from './0100-replicas.ts';
 import { sandboxAccess } from './0150-sandbox-access.ts';
 import { sandboxExpiry } from './0151-sandbox-expiry.ts';
 import { secrets } from './0170-secrets.ts';
+import { sandboxArchives } from './0200-sandbox-archives.ts';
+import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -116,4 +118,6 @@ export const migrations: readonly Migration[] = [
   secrets,
   accountThrottle,
   contentReads,
+  sandboxArchives,
+  sandboxMoves,
 ];

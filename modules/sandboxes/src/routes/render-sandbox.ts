@@ -42,6 +42,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
     egress_rules: sandbox.egressRules.map(renderRule),
     on_drain: sandbox.onDrain,
+    on_node_lost: sandbox.onNodeLost,
     image_progress: renderProgress(sandbox.status === 'creating' ? images.findProgress(sandbox.image) : null),
   };
 }

@@ -47,6 +47,7 @@ function sandbox(id: string): Sandbox {
     idleTimeoutSeconds: null,
     expiresAt: null,
     onDrain: 'stop',
+    onNodeLost: 'wait',
     onExpiry: 'delete',
     resumeSeconds: null,
     createdAt: AT,

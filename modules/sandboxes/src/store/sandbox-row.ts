@@ -1,4 +1,4 @@
-import type { ExpiryAction, OnDrain, Sandbox, SandboxFault, SandboxStatus } from '../domain/sandbox.ts';
+import type { ExpiryAction, OnDrain, OnNodeLost, Sandbox, SandboxFault, SandboxStatus } from '../domain/sandbox.ts';
 import type { EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import type { Isolation, NetworkMode } from '../domain/driver.ts';
 import { isCauseCode } from '../errors.ts';
@@ -31,6 +31,7 @@ export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
     idle_timeout_seconds: sandbox.idleTimeoutSeconds,
     expires_at: sandbox.expiresAt,
     on_drain: sandbox.onDrain,
+    on_node_lost: sandbox.onNodeLost,
     on_expiry: sandbox.onExpiry,
     resume_seconds: sandbox.resumeSeconds,
     created_at: sandbox.createdAt,
@@ -87,6 +88,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,
     onDrain: row.on_drain as OnDrain,
+    onNodeLost: row.on_node_lost as OnNodeLost,
     onExpiry: row.on_expiry as ExpiryAction,
     resumeSeconds: row.resume_seconds,
     createdAt: row.created_at,

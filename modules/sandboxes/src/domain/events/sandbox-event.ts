@@ -15,6 +15,7 @@ export const EVENT_TYPES = [
   'egress_refused',
   'draining',
   'snapshot_failed',
+  'restored',
 ] as const;
 
 export type SandboxEventType = (typeof EVENT_TYPES)[number];
@@ -26,6 +27,7 @@ export type SandboxEventType = (typeof EVENT_TYPES)[number];
 export const OLDER_TYPES: Readonly<Partial<Record<SandboxEventType, SandboxEventType>>> = {
   draining: 'stopped',
   snapshot_failed: 'error',
+  restored: 'stopped',
 };
 
 export type EventDetails = Readonly<Record<string, string | number | boolean | null>>;

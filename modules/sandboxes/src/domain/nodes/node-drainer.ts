@@ -124,12 +124,12 @@ export class NodeDrainer {
   }
 
   async #finish(sandbox: Sandbox): Promise<void> {
-    const { repository, watch } = this.#deps.context;
+    const { repository, watch, node } = this.#deps.context;
     const { id, onDrain, startedAt } = sandbox;
     if (!(await this.#isStopped(id))) return;
     // One that never ran has no files to copy.
     if (onDrain === 'snapshot' && startedAt !== null && !(await this.#copy(sandbox))) return;
-    const done = await repository.change(id, ['stopped'], { stateReason: DRAINED });
+    const done = await repository.change(id, ['stopped'], { stateReason: DRAINED }, node);
     if (done !== null) watch.announce(id, done);
   }
 

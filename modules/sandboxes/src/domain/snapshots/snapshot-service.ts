@@ -86,9 +86,14 @@ export class SnapshotService {
   /** Returns a snapshot that sandboxes can be created from on this node. Throws SNAPSHOT_ELSEWHERE. */
   async usable(workspaceUuid: string, id: string): Promise<Snapshot> {
     const snapshot = await this.get(workspaceUuid, id);
-    const { node, driver } = this.#context;
-    if (snapshot.node !== node || snapshot.driver !== driver.name) throw sandboxErrors.SNAPSHOT_ELSEWHERE();
-    return snapshot;
+    const { node, driver, archives } = this.#context;
+    const isHere = snapshot.node === node && snapshot.driver === driver.name;
+    if (isHere || (await archives?.find(id)) != null) return snapshot;
+    const remedy =
+      archives === null || snapshot.driver !== driver.name
+        ? `send the request to node ${snapshot.node}`
+        : 'it is not archived yet; try again, or see archive_error of the snapshot';
+    throw sandboxErrors.SNAPSHOT_ELSEWHERE({ details: { node: snapshot.node, remedy } });
   }
 
   /** Number of copies waiting for a slot. */
@@ -106,6 +111,7 @@ export class SnapshotService {
     if (!(await this.#repository.remove(snapshot.id))) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
     // Another node's files are removed by its own sweep.
     if (this.#context.holder.isHere(snapshot)) await this.#purge(snapshot.id);
+    this.#context.archives?.wakeSweep();
   }
 
   /** Removes incomplete snapshots after a start, on the machine and in the records. */
@@ -134,6 +140,7 @@ export class SnapshotService {
       const sizeBytes = await this.#copies.run(request.workspaceUuid, () => this.#copy(copier, sandbox, draft.id));
       const made = await this.#repository.finish(draft.id, state, sizeBytes);
       if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+      if (state === 'ready') this.#context.archives?.wake();
       return made;
     } catch (error) {
       await this.#repository.remove(draft.id);
@@ -214,6 +221,8 @@ export class SnapshotService {
       state: 'making',
       createdAt: clock.now().toISOString(),
       egressRules: sandbox.egressRules,
+      archivedAt: null,
+      archiveError: null,
     };
   }
 }

@@ -24,6 +24,10 @@ export interface Snapshot {
   readonly createdAt: string;
   /** The rules of the source, for sandboxes created from it. */
   readonly egressRules: readonly EgressRule[];
+  /** Since when every node with the same driver can use it; null for only its own. */
+  readonly archivedAt: string | null;
+  /** Why it is not archived yet; null if no attempt failed. */
+  readonly archiveError: string | null;
 }
 
 export interface SnapshotPage {
