@@ -71,12 +71,7 @@ export interface SandboxRepository {
    * must not change a sandbox that was restored elsewhere. Returns the new record, or null. A status change also clears
    * the pause.
    */
-  change(
-    id: string,
-    from: readonly SandboxStatus[],
-    change: SandboxChange,
-    node?: string,
-  ): Promise<Sandbox | null>;
+  change(id: string, from: readonly SandboxStatus[], change: SandboxChange, node?: string): Promise<Sandbox | null>;
   /**
    * Like `change` to `creating`, from a state that uses no CPU and memory; checks the quotas in the same transaction.
    * The sandbox is null if it was not in one of the states.

@@ -1,12 +1,7 @@
 import { databaseTime, type Database } from '@svc/sql';
 import type { Limits } from '@svc/quotas';
 import type { Kysely, Transaction } from 'kysely';
-import type {
-  Archive,
-  ArchiveRefusal,
-  ArchiveRepository,
-  NewArchive,
-} from '../domain/archives/archive.ts';
+import type { Archive, ArchiveRefusal, ArchiveRepository, NewArchive } from '../domain/archives/archive.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import { breachIn, enterGate } from './quota-usage.ts';

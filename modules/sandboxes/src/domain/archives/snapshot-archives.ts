@@ -191,7 +191,11 @@ export class SnapshotArchives {
     if (refusal === 'gone') return null;
     if (refusal !== null) throw quotaExceeded(refusal);
     try {
-      const sizeBytes = await this.#store(id, encodeArchive(source, { id, bytes }, (size) => random.bytes(size)), signal);
+      const sizeBytes = await this.#store(
+        id,
+        encodeArchive(source, { id, bytes }, (size) => random.bytes(size)),
+        signal,
+      );
       const outcome = await repository.finish(archive, sizeBytes);
       if (outcome === null) return sizeBytes;
       await this.#drop(id);

@@ -22,7 +22,12 @@ export interface SandboxMoves {
    * remove it. Only one of several calls succeeds, and none once the first node has returned. The sandbox is null if it
    * is not to be moved any more.
    */
-  move(lost: LostSandbox, to: string, limits: Limits, silentMs: number): Promise<{ sandbox: Sandbox | null } | { breach: Breach }>;
+  move(
+    lost: LostSandbox,
+    to: string,
+    limits: Limits,
+    silentMs: number,
+  ): Promise<{ sandbox: Sandbox | null } | { breach: Breach }>;
   /** Ids of sandboxes that were moved from this node and that it has not removed yet. */
   leftBehind(node: string): Promise<readonly string[]>;
   /** The node has removed the sandbox. */

@@ -116,9 +116,7 @@ export class DockerImages {
     let complaint: string | null;
     try {
       const query = { fromSrc: '-', repo: IMAGE_REPOSITORY, tag };
-      complaint = await readComplaint(
-        await client.stream('POST', '/images/create', { query, body: archive, signal }),
-      );
+      complaint = await readComplaint(await client.stream('POST', '/images/create', { query, body: archive, signal }));
     } finally {
       archive.destroy(); // ends the packer, whatever happened to the request
     }

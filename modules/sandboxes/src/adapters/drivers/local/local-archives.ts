@@ -59,13 +59,14 @@ export class LocalArchives implements ArchiveDriver {
       const { size: sizeBytes } = await disk.stat();
       yield writeHeader({ digest, sizeBytes } satisfies DiskHeader);
       const block = Buffer.alloc(BLOCK_BYTES);
-      for (let offset = 0; offset < sizeBytes; ) {
+      for (let offset = 0; offset < sizeBytes;) {
         signal.throwIfAborted();
         const { bytesRead } = await disk.read(block, 0, BLOCK_BYTES, offset);
         if (bytesRead === 0) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its snapshot is incomplete' } });
         const content = block.subarray(0, bytesRead);
         // A copy: the receiver may hold it for longer than until the next one.
-        if (!content.equals(EMPTY_BLOCK.subarray(0, bytesRead))) yield Buffer.concat([writeRecord(offset, bytesRead), content]);
+        if (!content.equals(EMPTY_BLOCK.subarray(0, bytesRead)))
+          yield Buffer.concat([writeRecord(offset, bytesRead), content]);
         offset += bytesRead;
       }
       yield writeRecord(sizeBytes, 0);
@@ -167,7 +168,7 @@ async function writeDisk(path: string, sizeBytes: number, reader: PieceReader, s
 }
 
 async function writeAt(file: FileHandle, content: Buffer, offset: number): Promise<void> {
-  for (let written = 0; written < content.length; ) {
+  for (let written = 0; written < content.length;) {
     const { bytesWritten } = await file.write(content, written, content.length - written, offset + written);
     written += bytesWritten;
   }
