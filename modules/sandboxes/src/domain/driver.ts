@@ -87,14 +87,19 @@ export interface SnapshotDriver {
   readonly archives?: ArchiveDriver;
 }
 
-/** The content of an archive. A chunk is valid until the next one is requested. */
+/** The content of an archive. Chunks belong to the reader. */
 export interface ArchiveSource {
+  /** Names what it is based on. */
+  readonly base: string | null;
   open(): AsyncIterable<Uint8Array>;
-  /** What it is based on; null if that is gone. */
+  /** The content of the base; null if it is gone. */
   openBase(): Promise<AsyncIterable<Uint8Array> | null>;
 }
 
-/** Turns snapshots into streams and streams into sandboxes, on any node with the same format. */
+/**
+ * Turns snapshots into streams and streams into sandboxes, on any node with the same format. Chunks belong to the
+ * reader.
+ */
 export interface ArchiveDriver {
   /** Names what can read its archives, such as `local/x64`. */
   readonly format: string;

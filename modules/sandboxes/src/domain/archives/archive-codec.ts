@@ -19,7 +19,7 @@ export interface ArchiveKey {
   readonly bytes: Uint8Array;
 }
 
-/** Compresses and seals a stream. Holds no more than two pieces. */
+/** Compresses and seals a stream, whose chunks must not change afterwards. Holds no more than two pieces. */
 export async function* encodeArchive(
   source: AsyncIterable<Uint8Array>,
   { id, bytes }: ArchiveKey,
@@ -106,7 +106,7 @@ export class PieceReader {
     return piece;
   }
 
-  /** Everything that is left. A chunk is valid until the next one is requested. */
+  /** Everything that is left, in chunks as the source has them. */
   async *rest(): AsyncGenerator<Uint8Array> {
     try {
       if (this.#rest.length > 0) yield this.#rest;

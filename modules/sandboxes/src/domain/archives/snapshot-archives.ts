@@ -92,6 +92,7 @@ export class SnapshotArchives {
     await driver.create(
       spec,
       {
+        base: archive.base,
         open: () => this.#read(archive),
         openBase: async () => {
           const base = archive.base === null ? null : await repository.useBase(archive.base, archive.format);

@@ -94,10 +94,12 @@ export class LocalArchives implements ArchiveDriver {
     const disk = this.#options.diskOf(spec.id);
     await mkdir(dirname(disk), { recursive: true, mode: 0o700 });
     const copy = join(dirname(disk), 'archive.img');
+    if (archive.base === null) throw sandboxErrors.ARCHIVE_DAMAGED();
+    await this.#provideImage(spec.id, archive.base, archive, signal);
     const reader = new PieceReader(archive.open());
     try {
       const { digest, sizeBytes } = (await readHeader(reader)) as DiskHeader; // written by `read`, and sealed since
-      await this.#provideImage(spec.id, digest, archive, signal);
+      if (digest !== archive.base) throw sandboxErrors.ARCHIVE_DAMAGED();
       await writeDisk(copy, sizeBytes, reader, signal);
       await this.#options.adopt(spec, copy, digest);
     } finally {
