@@ -1705,6 +1705,8 @@ export interface SandboxOperations {
         })[];
         /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
         "on_drain": "stop" | "snapshot";
+        /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+        "on_node_lost": "wait" | "restore";
         "image_progress": {
           /** resolving, downloading, unpacking, or building */
           "stage": string;
@@ -1771,6 +1773,8 @@ export interface SandboxOperations {
       "max_lifetime_seconds"?: undefined | number;
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain"?: undefined | "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost"?: undefined | "wait" | "restore";
     };
     answer: {
       "id": string;
@@ -1825,6 +1829,8 @@ export interface SandboxOperations {
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -1901,6 +1907,8 @@ export interface SandboxOperations {
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -1977,6 +1985,8 @@ export interface SandboxOperations {
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2066,6 +2076,8 @@ export interface SandboxOperations {
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2156,6 +2168,8 @@ export interface SandboxOperations {
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2186,7 +2200,7 @@ export interface SandboxOperations {
         /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored";
         "at": string;
         "details": Record<string, unknown>;
       })[];
@@ -2504,6 +2518,8 @@ export interface SandboxOperations {
         })[];
         /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
         "on_drain": "stop" | "snapshot";
+        /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+        "on_node_lost": "wait" | "restore";
         "image_progress": {
           /** resolving, downloading, unpacking, or building */
           "stage": string;
@@ -2617,6 +2633,8 @@ export interface SandboxOperations {
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2789,6 +2807,8 @@ export interface SandboxOperations {
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2823,6 +2843,10 @@ export interface SandboxOperations {
       /** Size on disk */
       "size_bytes": number;
       "created_at": string;
+      /** Since when sandboxes can be created from it on every node; null: only on its own */
+      "archived_at": string | null;
+      /** Why the last attempt to archive it failed; the next one follows within a few minutes */
+      "archive_error": string | null;
     };
   };
   /** Start a stopped sandbox, or recover one in error with its files */
@@ -2886,6 +2910,8 @@ export interface SandboxOperations {
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2960,6 +2986,8 @@ export interface SandboxOperations {
       })[];
       /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
       "on_drain": "stop" | "snapshot";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -3037,7 +3065,7 @@ export interface SandboxOperations {
         /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored";
         "at": string;
         "details": Record<string, unknown>;
       })[];
@@ -3188,6 +3216,10 @@ export interface SandboxOperations {
         /** Size on disk */
         "size_bytes": number;
         "created_at": string;
+        /** Since when sandboxes can be created from it on every node; null: only on its own */
+        "archived_at": string | null;
+        /** Why the last attempt to archive it failed; the next one follows within a few minutes */
+        "archive_error": string | null;
       })[];
       "count": number;
       "next_cursor": string | null;
@@ -3211,6 +3243,10 @@ export interface SandboxOperations {
       /** Size on disk */
       "size_bytes": number;
       "created_at": string;
+      /** Since when sandboxes can be created from it on every node; null: only on its own */
+      "archived_at": string | null;
+      /** Why the last attempt to archive it failed; the next one follows within a few minutes */
+      "archive_error": string | null;
     };
   };
   /** Delete a snapshot; sandboxes created from it are not affected */
