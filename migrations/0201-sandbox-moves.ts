@@ -1,6 +1,6 @@
 import type { Migration } from '@svc/sql';
 
-/** What happens to a sandbox when its node is lost, and what sandboxes that moved left on their earlier nodes. */
+/** What happens to a sandbox when its node is lost or drained, and what sandboxes that moved left on their earlier nodes. */
 export const sandboxMoves: Migration = {
   name: '0201-sandbox-moves',
   target: 'platform',
@@ -8,6 +8,11 @@ export const sandboxMoves: Migration = {
     await kysely.schema
       .alterTable('sandbox')
       .addColumn('on_node_lost', 'text', (column) => column.notNull().defaultTo('wait'))
+      .execute();
+    // Beside `on_drain`, whose values earlier versions know.
+    await kysely.schema
+      .alterTable('sandbox')
+      .addColumn('moves_on_drain', 'integer', (column) => column.notNull().defaultTo(0))
       .execute();
     await kysely.schema
       .createTable('sandbox_move')

@@ -160,7 +160,8 @@ describeRequiring([...NEEDS], 'snapshots of two replicas on one engine', () => {
       const snapshot = await take(a, id);
       snapshots.push(snapshot);
       await new Promise((resolve) => setTimeout(resolve, delayMs));
-      if (delayMs % 300 === 0 && delayMs > 0) expect((await request(b, 'DELETE', `/snapshots/${snapshot}`)).status).toBe(200);
+      if (delayMs % 300 === 0 && delayMs > 0)
+        expect((await request(b, 'DELETE', `/snapshots/${snapshot}`)).status).toBe(200);
       await a.kill();
       a = await start('a');
     }

@@ -35,7 +35,7 @@ export const sandboxErrors = defineErrors({
   ARCHIVE_DAMAGED: [500, 'The archive of the snapshot is damaged'],
   SNAPSHOTS_BUSY: [503, 'Too many snapshots are queued; try again later'],
   SNAPSHOTS_UNAVAILABLE: [501, 'The driver {driver} does not support snapshots'],
-  RESTORE_UNAVAILABLE: [501, 'Sandboxes cannot be restored on other nodes here: {reason}'],
+  RESTORE_UNAVAILABLE: [501, 'Sandboxes cannot continue on other nodes here: {reason}'],
   PAUSE_UNAVAILABLE: [501, 'The driver {driver} cannot pause sandboxes'],
   SANDBOX_NOT_FOUND: [404, 'Sandbox not found'],
   SESSION_NOT_FOUND: [404, 'There is no terminal session {session}'],

@@ -294,7 +294,8 @@ export class SandboxService {
     if (request.onDrain === 'snapshot' && this.#context.driver.snapshots === undefined) {
       throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: this.#context.driver.name } });
     }
-    if (request.onNodeLost === 'restore') this.#assertRestores();
+    if (request.onNodeLost === 'restore') this.#assertRestores('on_node_lost');
+    if (request.onDrain === 'move') this.#assertRestores('on_drain');
     if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
       throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: this.#context.driver.name } });
     }
@@ -305,12 +306,12 @@ export class SandboxService {
     this.#assertIsolation(request.isolation);
   }
 
-  #assertRestores(): void {
+  #assertRestores(field: string): void {
     const { driver, archives } = this.#context;
     if (archives !== null && driver.snapshots?.archives !== undefined) return;
     const reason =
       archives === null ? 'needs the object store on an S3 engine and PostgreSQL' : `the driver ${driver.name} cannot`;
-    throw sandboxErrors.RESTORE_UNAVAILABLE({ details: { field: 'on_node_lost', reason } });
+    throw sandboxErrors.RESTORE_UNAVAILABLE({ details: { field, reason } });
   }
 
   /** The operator may have required gVisor after the sandbox was created. */

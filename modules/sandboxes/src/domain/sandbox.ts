@@ -4,8 +4,11 @@ import type { CauseCode } from '../errors.ts';
 
 export type SandboxStatus = 'creating' | 'running' | 'stopped' | 'error';
 
-/** What a drain of the node does: `snapshot` also takes a snapshot of the stopped sandbox. */
-export type OnDrain = 'stop' | 'snapshot';
+/**
+ * What a drain of the node does: `snapshot` also takes a snapshot of the stopped sandbox, `move` starts it on another
+ * node with its files.
+ */
+export type OnDrain = 'stop' | 'snapshot' | 'move';
 
 /**
  * What happens when the node does not respond: `wait` for its return, or `restore` the last archived snapshot on another

@@ -15,8 +15,10 @@ export const statusSchema = Type.Union([
   Type.Literal('error'),
 ]);
 
-const onDrainSchema = Type.Union([Type.Literal('stop'), Type.Literal('snapshot')], {
-  description: 'What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default',
+const onDrainSchema = Type.Union([Type.Literal('stop'), Type.Literal('snapshot'), Type.Literal('move')], {
+  description:
+    'What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its ' +
+    'files; stop by default',
 });
 const onNodeLostSchema = Type.Union([Type.Literal('wait'), Type.Literal('restore')], {
   description:

@@ -2,6 +2,7 @@ import { databaseTime, type Database } from '@svc/sql';
 import type { Limits } from '@svc/quotas';
 import type { Kysely, Transaction } from 'kysely';
 import type { Archive, ArchiveRefusal, ArchiveRepository, NewArchive } from '../domain/archives/archive.ts';
+import { DRAINING, MOVING } from '../domain/nodes/drain-state.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
@@ -11,6 +12,8 @@ import type { ArchiveRow, SandboxTables } from './tables.ts';
 /** A base that an archive uses stays for as long as writing that archive may take. */
 const BASE_KEPT_MS = 3_600_000;
 const MIB = 1024 * 1024;
+/** States of snapshots that are archived. */
+export const ARCHIVED = ['ready', 'move'] as const;
 
 export function createArchiveRepository({ kysely, dialect }: Database<SandboxTables>): ArchiveRepository {
   const now = databaseTime(dialect);
@@ -83,7 +86,7 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
         .selectFrom('sandbox_snapshot')
         .selectAll()
         .where('node', '=', node)
-        .where('state', '=', 'ready')
+        .where('state', 'in', ARCHIVED)
         .where('archived_at', 'is', null)
         .orderBy('created_at')
         .limit(limit)
@@ -112,6 +115,7 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
     },
 
     async takeUnneeded(limit) {
+      await removeMoved(kysely);
       await removeUnneeded(kysely);
       await kysely
         .updateTable('sandbox_archive as archive')
@@ -138,6 +142,31 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
   };
 }
 
+/** Snapshots for moves that are done, or that a start on the first node made pointless. Their node may be gone. */
+async function removeMoved(kysely: Kysely<SandboxTables>): Promise<void> {
+  await kysely
+    .updateTable('sandbox_snapshot as snapshot')
+    .set({ state: 'removed' })
+    .where('snapshot.state', '=', 'move')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('sandbox')
+            .select('sandbox.id')
+            .whereRef('sandbox.id', '=', 'snapshot.sandbox_id')
+            .where('sandbox.removed_at', 'is', null)
+            .where((sandbox) =>
+              sandbox.or([
+                sandbox('sandbox.started_at', 'is', null), // the other node creates it
+                sandbox('sandbox.state_reason', 'in', [DRAINING, MOVING]),
+              ]),
+            ),
+        ),
+      ),
+    )
+    .execute();
+}
+
 /** Archives whose snapshot is gone, unless a sandbox still waits for its files. */
 async function removeUnneeded(kysely: Kysely<SandboxTables>): Promise<void> {
   await kysely
@@ -151,7 +180,7 @@ async function removeUnneeded(kysely: Kysely<SandboxTables>): Promise<void> {
           selectFrom('sandbox_snapshot as snapshot')
             .select('snapshot.id')
             .whereRef('snapshot.id', '=', 'archive.snapshot_id')
-            .where('snapshot.state', '=', 'ready'),
+            .where('snapshot.state', 'in', ARCHIVED),
         ),
       ),
     )
@@ -176,7 +205,7 @@ async function reserve(transaction: Transaction<SandboxTables>, { id, sizeBytes 
     .updateTable('sandbox_snapshot')
     .set({ archive_bytes: 0 }) // of an attempt that a crash ended
     .where('id', '=', id)
-    .where('state', '=', 'ready')
+    .where('state', 'in', ARCHIVED)
     .where('archived_at', 'is', null)
     .returning('id')
     .executeTakeFirst();
@@ -230,7 +259,7 @@ async function finish(
     .updateTable('sandbox_snapshot')
     .set({ archived_at: now, archive_bytes: sizeBytes, archive_error: null })
     .where('id', '=', snapshotId)
-    .where('state', '=', 'ready')
+    .where('state', 'in', ARCHIVED)
     .returning('id')
     .executeTakeFirst();
   if (archived === undefined) throw new NotNeeded('gone');

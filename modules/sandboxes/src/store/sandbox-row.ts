@@ -30,7 +30,8 @@ export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
     isolation: sandbox.isolation,
     idle_timeout_seconds: sandbox.idleTimeoutSeconds,
     expires_at: sandbox.expiresAt,
-    on_drain: sandbox.onDrain,
+    on_drain: sandbox.onDrain === 'move' ? 'stop' : sandbox.onDrain, // what earlier versions do
+    moves_on_drain: sandbox.onDrain === 'move' ? 1 : 0,
     on_node_lost: sandbox.onNodeLost,
     on_expiry: sandbox.onExpiry,
     resume_seconds: sandbox.resumeSeconds,
@@ -87,7 +88,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     isolation: parseIsolation(row.isolation),
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,
-    onDrain: row.on_drain as OnDrain,
+    onDrain: row.moves_on_drain === 1 ? 'move' : (row.on_drain as OnDrain),
     onNodeLost: row.on_node_lost as OnNodeLost,
     onExpiry: row.on_expiry as ExpiryAction,
     resumeSeconds: row.resume_seconds,

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Admission, QuotaRefusal } from '../domain/admission.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import type {
+  FinishedState,
   Snapshot,
   SnapshotFilter,
   SnapshotPage,
@@ -46,6 +47,11 @@ export function createSnapshotRepository(kysely: Kysely<SandboxTables>, deps: Re
       return (await query.where('state', 'in', [...states]).execute()).map(snapshotFromRow);
     },
 
+    async forMove(sandboxId, node) {
+      const query = kysely.selectFrom('sandbox_snapshot').selectAll().where('sandbox_id', '=', sandboxId);
+      return (await query.where('node', '=', node).where('state', '=', 'move').execute()).map(snapshotFromRow);
+    },
+
     async awaitedBy(id) {
       const query = kysely.selectFrom('sandbox').select('id').where('snapshot_id', '=', id);
       const rows = await query.where('removed_at', 'is', null).where('started_at', 'is', null).execute();
@@ -87,7 +93,7 @@ async function finish(
   transaction: Transaction<SandboxTables>,
   deps: RepositoryDeps,
   id: string,
-  state: 'ready' | 'fork',
+  state: FinishedState,
   sizeBytes: number,
 ): Promise<Snapshot | null> {
   const row = await transaction

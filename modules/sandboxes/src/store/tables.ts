@@ -94,6 +94,7 @@ export interface SandboxRow {
   expires_at: string | null;
   on_drain: string;
   on_node_lost: string;
+  moves_on_drain: number;
   created_at: string;
   started_at: string | null;
   last_activity_at: string;

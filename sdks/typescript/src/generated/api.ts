@@ -1703,8 +1703,8 @@ export interface SandboxOperations {
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
         })[];
-        /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-        "on_drain": "stop" | "snapshot";
+        /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+        "on_drain": "stop" | "snapshot" | "move";
         /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
         "on_node_lost": "wait" | "restore";
         "image_progress": {
@@ -1771,8 +1771,8 @@ export interface SandboxOperations {
       /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
       "on_expiry"?: undefined | "delete" | "pause" | "stop";
       "max_lifetime_seconds"?: undefined | number;
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain"?: undefined | "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain"?: undefined | "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost"?: undefined | "wait" | "restore";
     };
@@ -1827,8 +1827,8 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost": "wait" | "restore";
       "image_progress": {
@@ -1905,8 +1905,8 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost": "wait" | "restore";
       "image_progress": {
@@ -1983,8 +1983,8 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost": "wait" | "restore";
       "image_progress": {
@@ -2074,8 +2074,8 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost": "wait" | "restore";
       "image_progress": {
@@ -2166,8 +2166,8 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost": "wait" | "restore";
       "image_progress": {
@@ -2200,7 +2200,7 @@ export interface SandboxOperations {
         /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved";
         "at": string;
         "details": Record<string, unknown>;
       })[];
@@ -2516,8 +2516,8 @@ export interface SandboxOperations {
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
         })[];
-        /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-        "on_drain": "stop" | "snapshot";
+        /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+        "on_drain": "stop" | "snapshot" | "move";
         /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
         "on_node_lost": "wait" | "restore";
         "image_progress": {
@@ -2631,8 +2631,8 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost": "wait" | "restore";
       "image_progress": {
@@ -2805,8 +2805,8 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost": "wait" | "restore";
       "image_progress": {
@@ -2908,8 +2908,8 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost": "wait" | "restore";
       "image_progress": {
@@ -2984,8 +2984,8 @@ export interface SandboxOperations {
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
       "on_node_lost": "wait" | "restore";
       "image_progress": {
@@ -3065,7 +3065,7 @@ export interface SandboxOperations {
         /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved";
         "at": string;
         "details": Record<string, unknown>;
       })[];

@@ -33,7 +33,8 @@ function renderLines(info: SandboxInfo): string[] {
     ['Resources', `${cpu} CPU, ${memory} MiB memory, ${disk} MiB disk, ${pids} processes`],
     ['Driver', `${info.driver}, isolation ${info.isolation}${info.shares_kernel ? " (shares the host's kernel)" : ''}`],
     ['Network', info.network],
-    ['On drain', info.on_drain === 'snapshot' ? 'snapshot' : null],
+    ['On node lost', info.on_node_lost === 'restore' ? 'restore' : null],
+    ['On drain', info.on_drain === 'stop' ? null : info.on_drain],
     ['Labels', renderPairs(info.labels)],
     ['Environment', renderPairs(info.environment)],
   ];

@@ -16,6 +16,7 @@ export const EVENT_TYPES = [
   'draining',
   'snapshot_failed',
   'restored',
+  'moved',
 ] as const;
 
 export type SandboxEventType = (typeof EVENT_TYPES)[number];
@@ -28,6 +29,7 @@ export const OLDER_TYPES: Readonly<Partial<Record<SandboxEventType, SandboxEvent
   draining: 'stopped',
   snapshot_failed: 'error',
   restored: 'stopped',
+  moved: 'stopped',
 };
 
 export type EventDetails = Readonly<Record<string, string | number | boolean | null>>;

@@ -8,7 +8,7 @@ import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { SnapshotDriver } from '../driver.ts';
 import { sandboxErrors } from '../../errors.ts';
-import type { Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from './snapshot.ts';
+import type { FinishedState, Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from './snapshot.ts';
 
 /** Copying is bound by the disk: more copies at once only slow down each other and everything else. */
 const PARALLEL_COPIES = 3;
@@ -66,6 +66,24 @@ export class SnapshotService {
     return this.#make({ workspaceUuid, maker, sandboxId: id, name: null }, 'ready', null);
   }
 
+  /**
+   * Takes the snapshot with which another node continues a stopped sandbox, unless there is one. Returns whether every
+   * node can use it.
+   */
+  async prepareMove(sandbox: Sandbox): Promise<boolean> {
+    const { id, workspaceUuid, ownerId, node, startedAt } = sandbox;
+    let isArchived: boolean | null = null;
+    for (const each of await this.#repository.forMove(id, node)) {
+      // One of an earlier drain lacks what the sandbox wrote since.
+      if (startedAt !== null && each.createdAt < startedAt) await this.release(each);
+      else isArchived = each.archivedAt !== null;
+    }
+    if (isArchived !== null) return isArchived;
+    const maker = { kind: 'user', id: ownerId } as const;
+    await this.#make({ workspaceUuid, maker, sandboxId: id, name: null }, 'move', null);
+    return false;
+  }
+
   /** Creates an unlisted snapshot. Call `release` after use. */
   createForFork(request: SnapshotRequest): Promise<Snapshot> {
     return this.#make(request, 'fork', null);
@@ -119,7 +137,7 @@ export class SnapshotService {
     const { driver, node } = this.#context;
     if (driver.snapshots === undefined) return;
     for (const { id } of await this.#repository.ofNode(node, ['making', 'fork'])) await this.#repository.remove(id);
-    const known = await this.#repository.ofNode(node, ['ready', 'removed']);
+    const known = await this.#repository.ofNode(node, ['ready', 'move', 'removed']);
     const ids = new Set(known.map(({ id }) => id));
     for (const id of await driver.snapshots.list()) if (!ids.has(id)) await driver.snapshots.remove(id);
     await this.sweep();
@@ -130,7 +148,7 @@ export class SnapshotService {
     for (const { id } of await this.#repository.ofNode(this.#context.node, ['removed'])) await this.#purge(id);
   }
 
-  async #make(request: SnapshotRequest, state: 'ready' | 'fork', limit: number | null): Promise<Snapshot> {
+  async #make(request: SnapshotRequest, state: FinishedState, limit: number | null): Promise<Snapshot> {
     const copier = this.#copier();
     const sandbox = await this.#service.held(request.workspaceUuid, request.sandboxId);
     assertCopyable(sandbox);
@@ -140,7 +158,7 @@ export class SnapshotService {
       const sizeBytes = await this.#copies.run(request.workspaceUuid, () => this.#copy(copier, sandbox, draft.id));
       const made = await this.#repository.finish(draft.id, state, sizeBytes);
       if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
-      if (state === 'ready') this.#context.archives?.wake();
+      if (state !== 'fork') this.#context.archives?.wake();
       return made;
     } catch (error) {
       await this.#repository.remove(draft.id);
@@ -149,7 +167,7 @@ export class SnapshotService {
     }
   }
 
-  async #record(draft: Snapshot, { maker }: SnapshotRequest, state: 'ready' | 'fork', limit: number | null) {
+  async #record(draft: Snapshot, { maker }: SnapshotRequest, state: FinishedState, limit: number | null) {
     const limits = await this.#context.quotaLimits.readLimits(draft.workspaceUuid);
     const refusal = await this.#repository.insert(draft, admissionOf(maker, limit, limits), state === 'ready');
     if (refusal === null) return;
