@@ -45,13 +45,16 @@ describeDialects<SandboxTables>('sandboxes of a lost node', migrations, (databas
     await nodes.fallSilent('a');
     await nodes.advance(5_000);
   };
+  const isRunning = async (id: string, node = b): Promise<boolean> => (await read(id, node))['status'] === 'running';
+  const isLost = async (id: string): Promise<boolean> => (await read(id))['error']?.code === 'NODE_LOST';
 
   it('are restored on another node from their newest snapshot, and say so', async () => {
     const id = await create({ name: 'kept', labels: { team: 'one' } });
     await take(id);
     const newest = await take(id);
     await loseA();
-    await expect.poll(() => read(id)).toMatchObject({ status: 'running', error: null, snapshot_id: newest });
+    await nodes.until(async () => (await nodeOf(id)) === 'b' && (await isRunning(id)));
+    expect(await read(id)).toMatchObject({ error: null, snapshot_id: newest });
     expect(await read(id)).toMatchObject({ name: 'kept', labels: { team: 'one' }, on_node_lost: 'restore' });
     expect(b.driver.restored.get(id)).toBe(`files of ${newest}`);
     expect(await nodeOf(id)).toBe('b');
@@ -68,12 +71,12 @@ describeDialects<SandboxTables>('sandboxes of a lost node', migrations, (databas
     const id = await create();
     await take(id);
     await loseA();
-    await expect.poll(() => read(id)).toMatchObject({ status: 'running' });
+    await nodes.until(async () => (await nodeOf(id)) === 'b' && (await isRunning(id)));
     expect(await a.driver.inspect(id)).toMatchObject({ running: true }); // nothing told it yet
     await nodes.comeBack('a');
-    await nodes.advance(5_000);
-    await expect.poll(() => a.driver.sandboxes.has(id)).toBe(false);
-    await expect.poll(() => nodes.kysely.selectFrom('sandbox_move').selectAll().execute()).toEqual([]);
+    await nodes.until(async () => !a.driver.sandboxes.has(id));
+    const left = () => nodes.kysely.selectFrom('sandbox_move').selectAll().execute();
+    await nodes.until(async () => (await left()).length === 0);
     await nodes.advance(20_000);
     expect(await read(id, a)).toMatchObject({ status: 'running', error: null });
     expect(await b.driver.inspect(id)).toMatchObject({ running: true });
@@ -87,7 +90,7 @@ describeDialects<SandboxTables>('sandboxes of a lost node', migrations, (databas
     const id = await create();
     await take(id);
     await loseA();
-    await expect.poll(() => read(id)).toMatchObject({ status: 'running' });
+    await nodes.until(async () => (await nodeOf(id)) === 'b' && (await isRunning(id)));
     await a.driver.crash(id); // its supervisor finds out before it learns that the sandbox moved
     await nodes.advance(1_500);
     expect(await read(id)).toMatchObject({ status: 'running', error: null });
@@ -99,7 +102,7 @@ describeDialects<SandboxTables>('sandboxes of a lost node', migrations, (databas
     const ids = await Promise.all(Array.from({ length: 6 }, () => create()));
     for (const id of ids) await take(id);
     await loseA();
-    for (const id of ids) await expect.poll(() => read(id), { timeout: 20_000 }).toMatchObject({ status: 'running' });
+    for (const id of ids) await nodes.until(async () => (await nodeOf(id)) !== 'a' && (await isRunning(id)));
     for (const id of ids) {
       const holders = [b, c].filter(({ driver }) => driver.sandboxes.has(id));
       expect(holders).toHaveLength(1);
@@ -111,12 +114,11 @@ describeDialects<SandboxTables>('sandboxes of a lost node', migrations, (databas
     const id = await create();
     const snapshot = await take(id);
     await loseA();
-    await expect.poll(() => read(id)).toMatchObject({ status: 'running' });
+    await nodes.until(async () => (await nodeOf(id)) === 'b' && (await isRunning(id)));
     const c = await nodes.start('c');
     await nodes.fallSilent('a', 'b');
     await nodes.advance(5_000);
-    await expect.poll(() => nodeOf(id)).toBe('c');
-    await expect.poll(() => read(id, c)).toMatchObject({ status: 'running' });
+    await nodes.until(async () => (await nodeOf(id)) === 'c' && (await isRunning(id, c)));
     expect(c.driver.restored.get(id)).toBe(`files of ${snapshot}`);
   });
 
@@ -126,13 +128,12 @@ describeDialects<SandboxTables>('sandboxes of a lost node', migrations, (databas
     const without = await create();
     await loseA();
     await nodes.advance(20_000);
-    for (const id of [waiting, without]) {
-      await expect.poll(() => read(id)).toMatchObject({ status: 'error', error: { code: 'NODE_LOST' } });
-    }
+    for (const id of [waiting, without]) await nodes.until(() => isLost(id));
     expect(await read(waiting)).toMatchObject({ on_node_lost: 'wait' });
     await nodes.comeBack('a');
     await nodes.advance(5_000);
-    for (const id of [waiting, without]) await expect.poll(() => read(id)).toMatchObject({ status: 'running' });
+    for (const id of [waiting, without])
+      await nodes.until(async () => (await nodeOf(id)) === 'b' && (await isRunning(id)));
   });
 
   it('are not restored on a node that is drained', async () => {
@@ -143,12 +144,11 @@ describeDialects<SandboxTables>('sandboxes of a lost node', migrations, (databas
       .set({ drain_requested_at: '2026-01-01T00:00:00.000Z' })
       .where('node', '=', 'b')
       .execute();
-    await nodes.advance(5_000);
-    const refusal = async () => (await b.call('POST', '/api/sandboxes', { image: 'busybox' })).body['code'];
-    await expect.poll(refusal).toBe('NODE_DRAINING');
+    const refusal = async () => (await b.call('POST', '/api/sandboxes?wait_ms=0', { image: 'busybox' })).body['code'];
+    await nodes.until(async () => (await refusal()) === 'NODE_DRAINING');
     await loseA();
-    await expect.poll(async () => (await read(id))['status']).toBe('error');
-    await nodes.advance(10_000);
+    await nodes.until(() => isLost(id));
+    await nodes.advance(30_000);
     expect(await read(id)).toMatchObject({ status: 'error', error: { code: 'NODE_LOST' } });
   });
 

@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import { createInternalNetwork } from '@svc/forward/testing';
 import type { Database } from '@svc/sql';
-import { fakeAccess, fakeClock, temporaryFolder, type FakeCaller, type FakeClock } from '@svc/testing';
+import { fakeAccess, fakeClock, temporaryFolder, waitFor, type FakeCaller, type FakeClock } from '@svc/testing';
 import type { QuotaLimits } from '@svc/quotas';
 import type { Kysely } from 'kysely';
 import type { SandboxTables } from '../../src/store/tables.ts';
 import { FakeDriver } from './fake-driver.ts';
 import { FolderBlobs } from './folder-blobs.ts';
 import { startPlatform, type Answer, type TestPlatform } from './platform.ts';
+
+/** No shorter than the interval of any loop that tests wait for, but of the rare sweeps. */
+const STEP_MS = 15_000;
 
 export interface ArchiveNode {
   readonly driver: FakeDriver;
@@ -21,6 +24,8 @@ export interface ArchiveNode {
 export interface ArchiveNodes extends AsyncDisposable {
   /** Lets time pass for the nodes that respond; the others are like paused processes. */
   advance(ms: number): Promise<void>;
+  /** Lets time pass until the condition holds. */
+  until(condition: () => Promise<boolean>): Promise<void>;
   readonly owner: FakeCaller;
   readonly kysely: Kysely<SandboxTables>;
   start(name: string, options?: { readonly hasArchives?: boolean }): Promise<ArchiveNode>;
@@ -48,14 +53,24 @@ export async function createArchiveNodes<Tables>(
   const database = given as unknown as Database<unknown>; // migrated with every module's tables
   const kysely = database.kysely as unknown as Kysely<SandboxTables>; // the same
   const blobsFolder = join(folder.path, 'archives');
+  const advance = async (ms: number): Promise<void> => {
+    startsAt = new Date(startsAt.getTime() + ms);
+    for (const [name, clock] of clocks) {
+      if (silent.has(name)) missed.set(name, (missed.get(name) ?? 0) + ms);
+      else await clock.advance(ms);
+    }
+  };
   return {
-    advance: async (ms) => {
-      startsAt = new Date(startsAt.getTime() + ms);
-      for (const [name, clock] of clocks) {
-        if (silent.has(name)) missed.set(name, (missed.get(name) ?? 0) + ms);
-        else await clock.advance(ms);
-      }
-    },
+    advance,
+    until: async (condition) =>
+      void (await waitFor(
+        async () => {
+          if (await condition()) return true;
+          await advance(STEP_MS);
+          return false;
+        },
+        { timeoutMs: 30_000 },
+      )),
     owner,
     kysely,
     start: async (name, { hasArchives = true } = {}) => {
