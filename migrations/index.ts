@@ -56,6 +56,8 @@ import { sandboxAccess } from './0150-sandbox-access.ts';
 import { sandboxExpiry } from './0151-sandbox-expiry.ts';
 import { secrets } from './0170-secrets.ts';
 import { sshKeys } from './0210-ssh-keys.ts';
+import { sandboxArchives } from './0200-sandbox-archives.ts';
+import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
 import { volumes } from './0190-volumes.ts';
 
@@ -120,4 +122,6 @@ export const migrations: readonly Migration[] = [
   contentReads,
   volumes,
   sshKeys,
+  sandboxArchives,
+  sandboxMoves,
 ];

@@ -19,6 +19,7 @@ import {
   createWebhookSender,
   loadInstallationKey,
   openBlobStore,
+  type BlobStore,
   type CertificateAuthority,
   type DisabledObjectStoreModule,
   type KeyRing,
@@ -47,6 +48,9 @@ import { DEPLOY_FOLDER } from './project-folders.ts';
 import type { ServiceName } from './service-names.ts';
 import { loadPreviewKey, loadSshHostKey } from './shared-secrets.ts';
 import { VERSION } from './version.ts';
+
+/** Of the engine's keys, after the prefix of the store. */
+const ARCHIVES_PREFIX = 'sandbox-archives/';
 
 /** The services, in the order in which they start. */
 export interface ServiceModules {
@@ -180,7 +184,7 @@ function createCertificateAuthority(
   return createAcmeAuthority({ directoryUrl, ca, email, metadata, secrets, clock: systemClock });
 }
 
-function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<SandboxesState> & SshPart> {
+async function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<SandboxesState> & SshPart> {
   const { config, log, metrics, access, audit, rights, folder, databases, endpoints, clientOf, quotaLimits } = deps;
   return createSandboxesModule({
     database: databases.main,
@@ -206,7 +210,17 @@ function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<Sandbo
     previewKey: () => loadPreviewKey(deps.secrets, folder),
     sshHostKey: (create) => loadSshHostKey(deps.secrets, create),
     disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
+    archives: await openArchives(deps),
   });
+}
+
+/** Under a prefix of their own, which no bucket reaches. Null if there are no replicas that could share them. */
+async function openArchives({ config, databases }: ServiceModulesDeps): Promise<BlobStore | null> {
+  const { engine, s3 } = config.object_store;
+  if (!config.sandboxes.archive_snapshots || engine !== 's3' || databases.main.dialect !== 'postgres') return null;
+  const root = s3.prefix === '' || s3.prefix.endsWith('/') ? s3.prefix : `${s3.prefix}/`;
+  const settings = { ...config.object_store, s3: { ...s3, prefix: `${root}${ARCHIVES_PREFIX}` } };
+  return openBlobStore(settings, { folder: '', random: randomBytes, clock: systemClock });
 }
 
 /** Every replica is a node for sandboxes. */

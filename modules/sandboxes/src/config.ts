@@ -213,6 +213,12 @@ export const sandboxesConfigSchema = Type.Object({
     86_400,
     'Time between the notice of a drain to the sandboxes of a node and their stop',
   ),
+  archive_snapshots: Type.Boolean({
+    default: true,
+    description:
+      'Whether to copy snapshots of the local driver to the engine of the object store, so that every replica can use ' +
+      'them; requires object_store.engine s3 and PostgreSQL',
+  }),
   max_snapshots_per_caller: amount(20, 0, 100_000, 'Maximum snapshots per caller'),
   max_per_guest: amount(1, 0, 1000, 'Maximum sandboxes per guest'),
   guest_lifetime_seconds: amount(900, 60, 86_400, "Time after which a guest's sandbox is deleted"),

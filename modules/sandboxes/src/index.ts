@@ -1,3 +1,4 @@
+export type { ArchiveBlobs } from './domain/archives/archive.ts';
 export { sandboxQuotas } from './quotas.ts';
 export { sandboxesConfigSchema, type SandboxesConfig } from './config.ts';
 export type { SandboxesDependencies } from './assembly/dependencies.ts';

@@ -2,19 +2,21 @@ import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { describeHoldings, noForwarding, type ServiceModule } from '@svc/http';
 import { sumUsage, unlimitedTraffic, zeroUsage } from '@svc/quotas';
-import { backgroundClock, systemRandom, unlimitedDisk } from '@svc/runtime';
+import { backgroundClock, systemRandom, unlimitedDisk, type Clock } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { Kysely } from 'kysely';
 import { createContext } from './assembly/context-assembly.ts';
 import type { SandboxesDependencies } from './assembly/dependencies.ts';
 import type { SandboxesConfig } from './config.ts';
+import { SnapshotArchives } from './domain/archives/snapshot-archives.ts';
 import { Boots } from './domain/boots.ts';
 import { SandboxAccess } from './domain/access/sandbox-access.ts';
 import type { SandboxContext } from './domain/context.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
 import { SANDBOX } from './domain/holder.ts';
+import { SandboxRestorer } from './domain/nodes/sandbox-restorer.ts';
 import { LostNodes } from './domain/lost-nodes.ts';
 import type { SandboxNotice } from './domain/notice.ts';
 import { reconcile } from './domain/reconcile.ts';
@@ -25,7 +27,7 @@ import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
 import { createDriver } from './assembly/driver-module.ts';
 import { createE2bPart } from './assembly/e2b-module.ts';
-import { missingCapabilities } from './domain/driver.ts';
+import { missingCapabilities, type SandboxDriver } from './domain/driver.ts';
 import { createEventPart } from './assembly/event-module.ts';
 import type { EventRecorder } from './domain/events/event-recorder.ts';
 import { CommandService } from './domain/exec/command-service.ts';
@@ -48,6 +50,8 @@ import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { VolumeService } from './domain/volumes/volume-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createSandboxAccessRepository } from './store/sandbox-access-repository.ts';
+import { createArchiveRepository } from './store/archive-repository.ts';
+import { createSandboxMoves } from './store/sandbox-moves.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
 import { createVolumeRepository } from './store/volume-repository.ts';
@@ -135,10 +139,23 @@ async function assembleBase(deps: SandboxesDependencies) {
   const { node, nodes, quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.traffic ?? unlimitedTraffic, deps.metrics);
   const random = systemRandom;
-  const given = { repository, driver, clock, random, quotaLimits, node, nodes, log, disk, places };
+  const archives = createArchives(deps, database, driver, clock);
+  const given = { repository, driver, clock, random, quotaLimits, node, nodes, log, disk, places, archives };
   const { rules, ...secretPart } = createSecretPart(database.kysely, deps.keyWrapper, given);
   const { context, supervisor } = createContext({ ...given, rules });
   return { ...secretPart, database, catalog, folder, images, events, context, supervisor };
+}
+
+function createArchives(
+  { archives: blobs = null, keyWrapper: sealer, quotaLimits, node, nodes, log }: SandboxesDependencies,
+  database: Database<SandboxTables>,
+  driver: SandboxDriver,
+  clock: Clock,
+): SnapshotArchives | null {
+  if (blobs === null) return null;
+  const repository = createArchiveRepository(database);
+  const random = systemRandom;
+  return new SnapshotArchives({ blobs, repository, driver, sealer, quotaLimits, node, nodes, clock, random, log });
 }
 
 /** The lifecycle of sandboxes and their copies. */
@@ -192,7 +209,9 @@ async function assemble(deps: SandboxesDependencies) {
   const sweeper = new Sweeper(context, service, ticketRepository, [snapshots, volumes]);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
-  const lostNodes = new LostNodes(context, deps.nodes, places);
+  const moves = createSandboxMoves(database, { clock });
+  const restorer = new SandboxRestorer({ context, moves, service, boots: lifecycle.boots });
+  const lostNodes = new LostNodes({ context, nodes: deps.nodes, terminals: places, moves, restorer });
   const inside = createInside(context, service, config);
   const { kysely } = database;
   const { recorder } = events;
@@ -234,6 +253,7 @@ async function assemble(deps: SandboxesDependencies) {
     places,
     images,
     lostNodes,
+    restorer,
     nodePart,
     previews,
     repository,
@@ -306,6 +326,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   await services.snapshots.reconcile();
   await services.volumes.reconcile();
   const { default: isolation, reason } = services.isolation;
+  await services.restorer.removeLeftovers(); // before they count as its own
   const reconciled = await reconcile(context, service, boots, supervisor);
   await context.rules.start();
   const facts = {
@@ -324,6 +345,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
     services.nodePart,
   ])
     each.start();
+  context.archives?.start();
 }
 
 /** Order matters: requests first, then observers, running work, and what they all depend on. */
@@ -335,6 +357,7 @@ async function close(services: Services): Promise<void> {
   await services.sweeper.close();
   await services.lostNodes.close();
   await services.nodePart.close();
+  await context.archives?.close();
   await services.diskGuard.close();
   await services.pool.close();
   await services.boots.close();

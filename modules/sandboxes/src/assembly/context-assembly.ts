@@ -10,7 +10,17 @@ import { Supervisor } from '../domain/supervisor.ts';
 
 type Given = Pick<
   SandboxContext,
-  'repository' | 'driver' | 'clock' | 'random' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places' | 'rules'
+  | 'repository'
+  | 'driver'
+  | 'clock'
+  | 'random'
+  | 'quotaLimits'
+  | 'node'
+  | 'log'
+  | 'disk'
+  | 'places'
+  | 'rules'
+  | 'archives'
 >;
 
 /**

@@ -8,6 +8,7 @@ import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { SandboxesConfig } from '../config.ts';
+import type { ArchiveBlobs } from '../domain/archives/archive.ts';
 import type { SandboxNodes } from '../domain/ports.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 
@@ -55,6 +56,11 @@ export interface SandboxesDependencies {
   readonly secureUrl: () => string;
   /** Free space on the data folder's disk, minus the reserve. Defaults to unlimited. */
   readonly disk?: DiskSpace;
+  /**
+   * Storage for copies of snapshots that all nodes reach and no tenant does; the module closes it. Absent or null:
+   * sandboxes are created from a snapshot only on its own node.
+   */
+  readonly archives?: ArchiveBlobs | null;
   /** Overrides the configured driver, for tests. */
   readonly driver?: SandboxDriver;
 }

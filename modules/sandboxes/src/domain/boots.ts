@@ -1,4 +1,6 @@
 import { isAppError } from '@svc/errors';
+import type { Archive } from './archives/archive.ts';
+import { assertDiskRoom } from './disk-room.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import type { SandboxSpec } from './driver.ts';
 import { isCauseCode, type CauseCode } from '../errors.ts';
@@ -8,6 +10,8 @@ import type { Sandbox, SandboxFault } from './sandbox.ts';
 
 /** Clients poll for 120 s; a sandbox that becomes ready later is never seen. */
 export const BOOT_LIMIT_MS = 100_000;
+/** Slow enough for any engine: 8 MiB/s. */
+const ARCHIVE_BYTES_PER_MS = 8 * 1024;
 
 type BootSpec = SandboxSpec & Pick<Sandbox, 'startedAt'>;
 
@@ -56,8 +60,10 @@ export class Boots {
   async #boot(sandbox: Sandbox, warm: HelperConnection | null, controller: AbortController): Promise<void> {
     const { clock, log } = this.#context;
     const startedAtMs = clock.nowMs();
+    const archive = await this.#findArchive(sandbox).catch(() => null); // the start reports it
+    const limitMs = BOOT_LIMIT_MS + (archive?.sizeBytes ?? 0) / ARCHIVE_BYTES_PER_MS;
     // A start that a platform shutdown interrupted has already used part of its time.
-    const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + BOOT_LIMIT_MS - startedAtMs);
+    const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + limitMs - startedAtMs);
     const cancelTimer = clock.setTimer(() => controller.abort(new TimedOut()), leftMs);
     try {
       const { signal } = controller;
@@ -94,7 +100,7 @@ export class Boots {
   }
 
   async #bringUp(sandbox: Sandbox, warm: HelperConnection | null, signal: AbortSignal): Promise<void> {
-    const { repository, live, watch, clock, rules } = this.#context;
+    const { repository, live, watch, clock, rules, node } = this.#context;
     const spec = { ...sandbox, hostname: hostnameOf(sandbox.name) };
     const connection = (warm === null ? null : await this.#adjust(spec, warm)) ?? (await this.#start(spec, signal));
     try {
@@ -115,7 +121,7 @@ export class Boots {
     live.adopt(sandbox.id, connection, Date.parse(now));
     let running: Sandbox | null = null;
     try {
-      running = await repository.change(sandbox.id, ['creating'], change);
+      running = await repository.change(sandbox.id, ['creating'], change, node);
     } finally {
       if (running === null) await live.release(sandbox.id);
     }
@@ -127,12 +133,29 @@ export class Boots {
     const { driver } = this.#context;
     const wasCreated = spec.startedAt === null && spec.snapshotId === null && (await driver.isCreated(spec.id));
     // One that has run is never created again, because it would be empty: if its files are gone, the start refuses.
-    if (spec.startedAt === null) await driver.create(spec, signal);
+    if (spec.startedAt === null) await this.#create(spec, signal);
     signal.throwIfAborted();
     await driver.start(spec, signal);
     // A disk from the warm pool has files with its previous host name.
     if (wasCreated) await driver.adjust?.(spec).catch(this.#logUnadjusted(spec.id));
     return driver.connect(spec.id, signal);
+  }
+
+  /** A snapshot of another node comes from its archive. */
+  async #create(spec: BootSpec, signal: AbortSignal): Promise<void> {
+    const { driver, archives, disk } = this.#context;
+    const archive = await this.#findArchive(spec);
+    if (archives === null || archive === null) return driver.create(spec, signal);
+    if (await driver.isCreated(spec.id)) return;
+    await assertDiskRoom(disk, archive.sizeBytes);
+    await archives.create(spec, archive, signal);
+  }
+
+  async #findArchive({ snapshotId, startedAt }: Pick<BootSpec, 'snapshotId' | 'startedAt'>): Promise<Archive | null> {
+    const { archives, node } = this.#context;
+    if (archives === null || typeof snapshotId !== 'string' || startedAt !== null) return null;
+    const archive = await archives.find(snapshotId);
+    return archive?.node === node ? null : archive;
   }
 
   /** Returns null if the sandbox must be restarted on its existing disk. */
@@ -154,15 +177,12 @@ export class Boots {
   }
 
   async #fail(sandbox: Sandbox, error: unknown): Promise<void> {
-    const { driver, repository, watch, log } = this.#context;
+    const { driver, repository, watch, log, node } = this.#context;
     if (error instanceof Cancelled) return;
     const fault = faultOf(error);
     log.error({ err: error, sandbox: sandbox.id, code: fault.code }, 'sandbox could not be started');
-    const failed = await repository.change(sandbox.id, ['creating'], {
-      status: 'error',
-      stateReason: fault.code,
-      fault,
-    });
+    const change = { status: 'error', stateReason: fault.code, fault } as const;
+    const failed = await repository.change(sandbox.id, ['creating'], change, node);
     if (failed !== null) watch.announce(sandbox.id, failed);
     // Free the resources of a failed start at once; the files stay for a recovery.
     await driver.stop(sandbox.id, 0).catch((cause: unknown) => {

@@ -1,6 +1,7 @@
 import type { QuotaLimits } from '@svc/quotas';
 import type { Clock, DiskSpace, FairSlots, KeyedQueue, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
+import type { SnapshotArchives } from './archives/snapshot-archives.ts';
 import type { SandboxDriver } from './driver.ts';
 import type { RuleKeeper } from './egress-rules/rule-keeper.ts';
 import type { Holder } from './holder.ts';
@@ -26,6 +27,8 @@ export interface SandboxContext {
   readonly holder: Holder;
   /** Whether this node is being drained. */
   readonly drain: DrainState;
+  /** Copies of snapshots that all nodes reach; null if there is no storage for them. */
+  readonly archives: SnapshotArchives | null;
   /** Applies the rules for secrets of running sandboxes. */
   readonly rules: RuleKeeper;
   readonly log: Logger;

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Principal } from '@svc/access';
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
-import type { ExpiryAction, OnDrain, VolumeMount } from './sandbox.ts';
+import type { ExpiryAction, OnDrain, OnNodeLost, VolumeMount } from './sandbox.ts';
 
 export interface CreateRequest {
   readonly workspaceUuid: string;
@@ -24,9 +25,34 @@ export interface CreateRequest {
   /** Latest time at which the sandbox expires. */
   readonly expiresAt: string | null;
   readonly onDrain: OnDrain;
+  readonly onNodeLost: OnNodeLost;
   readonly onExpiry: ExpiryAction;
   readonly resumeSeconds: number | null;
   /** Limit of this caller; usually `maxPerCaller` of the configuration. */
   readonly limit: number;
   readonly idempotencyKey: string | null;
+}
+
+/** A hash of the whole request. Matches the format of stored hashes: fields that came later count only if they differ from their defaults. */
+export function hashOf({
+  maker,
+  workspaceUuid,
+  egressRules,
+  onDrain,
+  onNodeLost,
+  onExpiry,
+  resumeSeconds,
+  volumes,
+  ...rest
+}: CreateRequest): string {
+  const later = {
+    ...(egressRules.length === 0 ? {} : { egressRules }),
+    ...(onDrain === 'stop' ? {} : { onDrain }),
+    ...(onNodeLost === 'wait' ? {} : { onNodeLost }),
+    ...(onExpiry === 'delete' ? {} : { onExpiry }),
+    ...(resumeSeconds === null ? {} : { resumeSeconds }),
+    ...(volumes.length === 0 ? {} : { volumes }),
+  };
+  const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }

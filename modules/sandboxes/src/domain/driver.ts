@@ -95,6 +95,33 @@ export interface SnapshotDriver {
   remove(snapshotId: string): Promise<void>;
   /** Includes incomplete copies left by an interruption. */
   list(): Promise<readonly string[]>;
+  /** Absent: sandboxes are created from a snapshot only where it was taken. */
+  readonly archives?: ArchiveDriver;
+}
+
+/** The content of an archive. Chunks belong to the reader. */
+export interface ArchiveSource {
+  /** Names what it is based on. */
+  readonly base: string | null;
+  open(): AsyncIterable<Uint8Array>;
+  /** The content of the base; null if it is gone. */
+  openBase(): Promise<AsyncIterable<Uint8Array> | null>;
+}
+
+/**
+ * Turns snapshots into streams and streams into sandboxes, on any node with the same format. Chunks belong to the
+ * reader.
+ */
+export interface ArchiveDriver {
+  /** Names what can read its archives, such as `local/x64`. */
+  readonly format: string;
+  /** Names what the snapshot is based on and several snapshots share, such as an image; null if it is complete. */
+  base(snapshotId: string): Promise<string | null>;
+  readBase(base: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** The content of a snapshot on this node. */
+  read(snapshotId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Like `SandboxDriver.create`, with the files of the archive. */
+  create(spec: SandboxSpec, archive: ArchiveSource, signal: AbortSignal): Promise<void>;
 }
 
 /**

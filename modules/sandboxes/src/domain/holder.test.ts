@@ -6,12 +6,14 @@ import type { Sandbox } from './sandbox.ts';
 const ID = newSandboxId((size) => Buffer.alloc(size, 7));
 
 let rows: Map<string, Sandbox>;
+let live: Set<string>;
 let reads: number;
 let nowMs: number;
 let holder: Holder;
 
 beforeEach(() => {
   rows = new Map();
+  live = new Set();
   reads = 0;
   nowMs = 0;
   holder = new Holder({
@@ -21,7 +23,7 @@ beforeEach(() => {
         return rows.get(id) ?? null;
       },
     },
-    live: { has: () => false },
+    live: { has: (id) => live.has(id) },
     node: 'here',
     nodes: { isLive: async () => true },
     clock: { nowMs: () => nowMs },
@@ -50,4 +52,16 @@ it('finds a sandbox as soon as it exists', async () => {
   expect(await holder.findNode(ID, 'workspace')).toBe(null);
   isAt('there');
   expect(await holder.findNode(ID, 'workspace')).toBe('there');
+});
+
+it('asks the record about a running sandbox after a pause, because it may have been restored elsewhere', async () => {
+  live.add(ID);
+  rows.set(ID, { node: 'there', workspaceUuid: 'w' } as Sandbox); // the fields that are read
+  nowMs = 14_000;
+  expect([await holder.findNode(ID, 'w'), reads]).toEqual(['here', 0]);
+  nowMs = 60_000;
+  expect(await holder.findNode(ID, 'w')).toBe('there');
+  await expect(holder.assertHereById('w', ID)).rejects.toMatchObject({ code: 'SANDBOX_ELSEWHERE' });
+  holder.confirm(60_000);
+  expect(await holder.findNode(ID, 'w')).toBe('here');
 });

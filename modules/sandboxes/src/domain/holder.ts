@@ -13,6 +13,8 @@ const RETRY_AFTER_SECONDS = { live: '1', down: '10' } as const;
 
 /** Requests come in bursts. A node that is outdated refuses the request by name. */
 const NODE_KEPT_MS = 500;
+/** A sandbox may be restored elsewhere once its node has been silent for 25 s. */
+const CONFIRMED_FOR_MS = 15_000;
 const MAX_NODES = 10_000;
 
 export interface HolderDeps {
@@ -33,11 +35,24 @@ type Place = Pick<Sandbox, 'node' | 'workspaceUuid'>;
 export class Holder {
   readonly #deps: HolderDeps;
   readonly #found: RecentResults<Place | null>;
+  #confirmedAtMs: number;
 
   constructor(deps: HolderDeps) {
     this.#deps = deps;
     const { clock } = deps;
+    this.#confirmedAtMs = clock.nowMs();
     this.#found = new RecentResults({ maxAgeMs: NODE_KEPT_MS, maxEntries: MAX_NODES, nowMs: () => clock.nowMs() });
+  }
+
+  /** At this time, no sandbox of this node had been restored on another one without being removed here. */
+  confirm(atMs: number): void {
+    this.#confirmedAtMs = atMs;
+  }
+
+  /** Whether the node serves the sandbox. After a pause of the process, only the record tells. */
+  #serves(id: string): boolean {
+    const { live, clock } = this.#deps;
+    return live.has(id) && clock.nowMs() - this.#confirmedAtMs < CONFIRMED_FOR_MS;
   }
 
   isHere({ node }: Pick<Sandbox, 'node'>): boolean {
@@ -46,8 +61,8 @@ export class Holder {
 
   /** Finds the node of a sandbox of this workspace; null if there is none. */
   async findNode(id: string, workspaceUuid: string): Promise<string | null> {
-    const { repository, live, node } = this.#deps;
-    if (live.has(id)) return node; // the common case needs no query
+    const { repository, node } = this.#deps;
+    if (this.#serves(id)) return node; // the common case needs no query
     if (!isSandboxId(id)) return null;
     const sandbox = await this.#found.get(id, async () => placeOf(await repository.find(id)));
     if (sandbox === null) this.#found.forget(id);
@@ -70,8 +85,8 @@ export class Holder {
 
   /** Like `assertHere` by id. Passes an unknown sandbox and one of another workspace, which its caller reports. */
   async assertHereById(workspaceUuid: string, id: string): Promise<void> {
-    const { repository, live } = this.#deps;
-    if (live.has(id) || !isSandboxId(id)) return; // the common case needs no query
+    const { repository } = this.#deps;
+    if (this.#serves(id) || !isSandboxId(id)) return; // the common case needs no query
     const sandbox = await repository.find(id);
     if (sandbox?.workspaceUuid === workspaceUuid) await this.assertHere(sandbox);
   }

@@ -1,5 +1,7 @@
 import { BackgroundLoop } from '@svc/runtime';
 import type { SandboxContext } from './context.ts';
+import type { SandboxMoves } from './nodes/sandbox-moves.ts';
+import type { SandboxRestorer } from './nodes/sandbox-restorer.ts';
 import type { SandboxNodes } from './ports.ts';
 import type { Sandbox, SandboxFault } from './sandbox.ts';
 import type { TerminalPlaces } from './terminal/terminal-places.ts';
@@ -7,9 +9,13 @@ import type { TerminalPlaces } from './terminal/terminal-places.ts';
 const CHECK_EVERY_MS = 5_000;
 /** With the interval of the check, a sandbox of a dead node says so within 30 s. */
 const LOST_AFTER_MS = 25_000;
+/** A node reports itself every 15 s. */
+export const UNREPORTED_MS = 20_000;
+/** Cause code of sandboxes whose node does not respond. */
+export const LOST = 'NODE_LOST';
 
 const FAULT: SandboxFault = {
-  code: 'NODE_LOST',
+  code: LOST,
   message: 'The node of the sandbox does not respond; the sandbox continues if it still runs when the node returns',
   recoverable: true,
 };
@@ -22,22 +28,30 @@ export function isReportedLost({ status, fault }: Pick<Sandbox, 'status' | 'faul
   return status === 'error' && fault?.code === FAULT.code && fault.recoverable;
 }
 
+export interface LostNodesDeps {
+  readonly context: SandboxContext;
+  readonly nodes: Pick<SandboxNodes, 'silent'>;
+  readonly terminals: Pick<TerminalPlaces, 'clear'>;
+  readonly moves: Pick<SandboxMoves, 'markLost'>;
+  readonly restorer: Pick<SandboxRestorer, 'removeLeftovers' | 'restore'>;
+}
+
 /**
- * Keeps the records of sandboxes true when nodes die: every node marks the sandboxes of silent nodes as lost, and marks
- * its own as running again if it was only cut off. Several nodes may do so at once: only the first change counts.
+ * Keeps the records of sandboxes true when nodes die: every node marks the sandboxes of silent nodes as lost, restores
+ * those whose owners want it, and marks its own as running again if it was only cut off. Several nodes may do so at once:
+ * only the first change counts.
  */
 export class LostNodes {
   readonly #context: SandboxContext;
-  readonly #nodes: Pick<SandboxNodes, 'silent'>;
-  readonly #terminals: Pick<TerminalPlaces, 'clear'>;
+  readonly #deps: LostNodesDeps;
   readonly #loop: BackgroundLoop;
   /** Nodes whose sandboxes are marked. A silent node gets no new ones. */
   #marked: ReadonlySet<string> = new Set();
 
-  constructor(context: SandboxContext, nodes: Pick<SandboxNodes, 'silent'>, terminals: Pick<TerminalPlaces, 'clear'>) {
+  constructor(deps: LostNodesDeps) {
+    const { context } = deps;
     this.#context = context;
-    this.#nodes = nodes;
-    this.#terminals = terminals;
+    this.#deps = deps;
     this.#loop = new BackgroundLoop({
       run: () => this.check(),
       intervalMs: CHECK_EVERY_MS,
@@ -55,24 +69,33 @@ export class LostNodes {
   }
 
   async check(): Promise<void> {
-    const silent = (await this.#nodes.silent(LOST_AFTER_MS)).filter((node) => node !== this.#context.node);
-    for (const node of silent) if (!this.#marked.has(node)) await this.#mark(node);
-    this.#marked = new Set(silent);
+    const { context, nodes, restorer } = this.#deps;
+    const startedAtMs = context.clock.nowMs();
+    await restorer.removeLeftovers();
+    context.holder.confirm(startedAtMs);
+    const silent = (await nodes.silent(LOST_AFTER_MS)).filter((node) => node !== context.node);
+    const marked = new Set<string>();
+    for (const node of silent) if (this.#marked.has(node) || (await this.#mark(node))) marked.add(node);
+    this.#marked = marked;
     await this.#reclaim();
+    await restorer.restore(silent);
   }
 
-  async #mark(node: string): Promise<void> {
+  /** Returns whether all are marked. */
+  async #mark(node: string): Promise<boolean> {
+    const { moves, terminals } = this.#deps;
     const { repository, watch, log } = this.#context;
-    await this.#terminals.clear(node); // they ended with the process, and count towards quotas
     let count = 0;
     for (const { id } of await repository.ofNode(node, ['creating', 'running'])) {
-      const change = { status: 'error', stateReason: FAULT.code, fault: FAULT } as const;
-      const lost = await repository.change(id, ['creating', 'running'], change);
-      if (lost === null) continue; // another node was faster
+      const lost = await moves.markLost(id, node, FAULT, UNREPORTED_MS);
+      if (lost === null) continue; // another node was faster, or the node has returned
       watch.announce(id, lost);
       count += 1;
     }
     if (count > 0) log.warn({ node, sandboxes: count }, 'a node does not respond; its sandboxes are marked as lost');
+    if ((await repository.ofNode(node, ['creating', 'running'])).length > 0) return false;
+    await terminals.clear(node); // they ended with the process, and count towards quotas
+    return true;
   }
 
   /** This node was cut off from the database, and others took it for dead. */
@@ -90,14 +113,14 @@ export class LostNodes {
 
 /** Moves a sandbox that was reported as lost back to `running`. False if it was deleted or started meanwhile. */
 export async function markReturned(
-  { repository, watch, clock }: Pick<SandboxContext, 'repository' | 'watch' | 'clock'>,
+  { repository, watch, clock, node }: Pick<SandboxContext, 'repository' | 'watch' | 'clock' | 'node'>,
   id: string,
   isPaused: boolean,
 ): Promise<boolean> {
   const now = clock.now().toISOString();
   const paused = isPaused ? { pausedAt: now } : {};
   const change = { status: 'running', stateReason: null, fault: null, lastActivityAt: now, ...paused } as const;
-  const returned = await repository.change(id, ['error'], change);
+  const returned = await repository.change(id, ['error'], change, node);
   if (returned !== null) watch.announce(id, returned);
   return returned !== null;
 }

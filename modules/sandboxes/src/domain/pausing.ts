@@ -7,7 +7,7 @@ import type { Sandbox } from './sandbox.ts';
  * paused. Throws SANDBOX_NOT_RUNNING, and PAUSE_UNAVAILABLE if the driver cannot freeze.
  */
 export async function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
-  const { queue, repository, driver, live, watch, clock } = context;
+  const { queue, repository, driver, live, watch, clock, node } = context;
   const { id } = sandbox;
   if (driver.lacks?.has('pause') === true) {
     throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: driver.name } });
@@ -18,7 +18,7 @@ export async function pause(context: SandboxContext, sandbox: Sandbox): Promise<
     live.setPaused(id, true); // before the freeze, so that an access during it triggers a resume afterwards
     try {
       await driver.pause(id);
-      const paused = await repository.change(id, ['running'], { pausedAt: clock.now().toISOString() });
+      const paused = await repository.change(id, ['running'], { pausedAt: clock.now().toISOString() }, node);
       if (paused === null) throw sandboxErrors.SANDBOX_NOT_FOUND(); // deleted meanwhile
       watch.announce(id, paused);
       return paused;
@@ -35,18 +35,18 @@ export async function pause(context: SandboxContext, sandbox: Sandbox): Promise<
  * answered at once, and a restarted platform must not find a record that still says paused. Throws SANDBOX_NOT_RUNNING.
  */
 export function resume(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
-  const { queue, repository, driver, live, watch, clock } = context;
+  const { queue, repository, driver, live, watch, clock, node } = context;
   const { id } = sandbox;
   return queue.run(id, async () => {
     const current = await running(context, id);
     if (current.pausedAt === null) return current;
     const change = { pausedAt: null, lastActivityAt: clock.now().toISOString() };
-    const resumed = await repository.change(id, ['running'], change);
+    const resumed = await repository.change(id, ['running'], change, node);
     if (resumed === null) throw sandboxErrors.SANDBOX_NOT_FOUND();
     try {
       await driver.resume(id);
     } catch (error) {
-      await repository.change(id, ['running'], { pausedAt: current.pausedAt });
+      await repository.change(id, ['running'], { pausedAt: current.pausedAt }, node);
       throw error;
     }
     live.setPaused(id, false);

@@ -67,10 +67,11 @@ export interface SandboxRepository {
   find(id: string): Promise<Sandbox | null>;
   list(workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage>;
   /**
-   * Changes the record if it is (still) in one of the states. Returns the new record, or null. A status change also
-   * clears the pause.
+   * Changes the record if it is (still) in one of the states, and on the node if one is given: a node that was cut off
+   * must not change a sandbox that was restored elsewhere. Returns the new record, or null. A status change also clears
+   * the pause.
    */
-  change(id: string, from: readonly SandboxStatus[], change: SandboxChange): Promise<Sandbox | null>;
+  change(id: string, from: readonly SandboxStatus[], change: SandboxChange, node?: string): Promise<Sandbox | null>;
   /**
    * Like `change` to `creating`, from a state that uses no CPU and memory; checks the quotas in the same transaction.
    * The sandbox is null if it was not in one of the states.

@@ -101,7 +101,7 @@ async function settle(
       if (running === true) await driver.stop(sandbox.id, 0);
       if (running === undefined && sandbox.fault?.recoverable === true) {
         const fault = { ...sandbox.fault, recoverable: false };
-        await repository.change(sandbox.id, ['error'], { fault });
+        await repository.change(sandbox.id, ['error'], { fault }, sandbox.node);
       }
       return 'repaired';
   }

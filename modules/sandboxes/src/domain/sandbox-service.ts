@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { limitIn, QUOTA_SCOPES } from '@svc/quotas';
 import type { IsolationPolicy } from './isolation.ts';
 import type { Isolation } from './driver.ts';
@@ -18,7 +17,7 @@ import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { assertHasVolumes } from './volumes/volume.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
-import type { CreateRequest } from './create-request.ts';
+import { hashOf, type CreateRequest } from './create-request.ts';
 
 const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;
@@ -76,6 +75,15 @@ export class SandboxService {
   /** Throws NODE_DRAINING while this node is drained. */
   assertTakesSandboxes(): void {
     this.#context.drain.assertTakesSandboxes();
+  }
+
+  /** Throws unless this node can start a sandbox now, which takes so much disk. */
+  async assertCanStart({ isolation }: Pick<Sandbox, 'isolation'>, diskBytes = 0): Promise<void> {
+    this.#assertDriver();
+    this.#assertIsolation(isolation);
+    this.assertTakesSandboxes();
+    this.#assertRoom();
+    await assertDiskRoom(this.#context.disk, diskBytes);
   }
 
   /** Initial disk usage. The disk is sparse, or a copy of a snapshot. */
@@ -159,11 +167,7 @@ export class SandboxService {
     if (sandbox.status === 'running') return sandbox.pausedAt === null ? sandbox : resume(this.#context, sandbox);
     let current = sandbox;
     if (sandbox.status !== 'creating') {
-      this.#assertDriver();
-      this.#assertIsolation(sandbox.isolation);
-      this.assertTakesSandboxes();
-      this.#assertRoom();
-      await assertDiskRoom(this.#context.disk, 0);
+      await this.assertCanStart(sandbox);
       const lastActivityAt = clock.now().toISOString();
       const change = { status: 'creating', stateReason: null, fault: null, lastActivityAt } as const;
       const limits = await quotaLimits.readLimits(workspaceUuid);
@@ -211,11 +215,8 @@ export class SandboxService {
     await this.#boots.cancel(id);
     const { queue, repository, live, watch, driver } = this.#context;
     return queue.run(id, async () => {
-      const stopped = await repository.change(id, ['creating', 'running'], {
-        status: 'stopped',
-        stateReason: reason,
-        fault: null,
-      });
+      const change = { status: 'stopped', stateReason: reason, fault: null } as const;
+      const stopped = await repository.change(id, ['creating', 'running'], change, sandbox.node);
       if (stopped === null) return this.get(workspaceUuid, id);
       await live.release(id);
       await driver.stop(id, STOP_GRACE_MS);
@@ -253,6 +254,16 @@ export class SandboxService {
     }
   }
 
+  /** Ends and removes what a sandbox that was restored on another node has here. Its record stays. */
+  async removeLeftover(id: string): Promise<void> {
+    const { queue, live, driver } = this.#context;
+    await this.#boots.cancel(id);
+    await queue.run(id, async () => {
+      await live.release(id);
+      await driver.remove(id);
+    });
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#removals);
   }
@@ -285,6 +296,8 @@ export class SandboxService {
       throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: this.#context.driver.name } });
     }
     if (request.volumes.length > 0) assertHasVolumes(this.#context.driver, 'volumes');
+    if (request.onNodeLost === 'restore') this.#assertRestores(request, 'on_node_lost');
+    if (request.onDrain === 'move') this.#assertRestores(request, 'on_drain');
     if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
       throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: this.#context.driver.name } });
     }
@@ -293,6 +306,17 @@ export class SandboxService {
       throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { field: 'on_expiry', driver: this.#context.driver.name } });
     }
     this.#assertIsolation(request.isolation);
+  }
+
+  #assertRestores({ volumes }: CreateRequest, field: string): void {
+    const { driver, archives } = this.#context;
+    if (volumes.length > 0) {
+      throw sandboxErrors.RESTORE_UNAVAILABLE({ details: { field, reason: 'volumes stay on their node' } });
+    }
+    if (archives !== null && driver.snapshots?.archives !== undefined) return;
+    const reason =
+      archives === null ? 'needs the object store on an S3 engine and PostgreSQL' : `the driver ${driver.name} cannot`;
+    throw sandboxErrors.RESTORE_UNAVAILABLE({ details: { field, reason } });
   }
 
   /** The operator may have required gVisor after the sandbox was created. */
@@ -344,6 +368,7 @@ export class SandboxService {
       idleTimeoutSeconds: request.idleTimeoutSeconds,
       expiresAt: earliest(request.expiresAt, maxLifetimeSeconds, now),
       onDrain: request.onDrain,
+      onNodeLost: request.onNodeLost,
       onExpiry: request.onExpiry,
       resumeSeconds: request.resumeSeconds,
       createdAt: now.toISOString(),
@@ -368,26 +393,4 @@ function refuse(outcome: InsertOutcome, sandbox: Sandbox, limit: number): void {
 function earliest(expiresAt: string | null, lifetimeSeconds: number | null, now: Date): string | null {
   const end = lifetimeSeconds === null ? null : new Date(now.getTime() + lifetimeSeconds * 1000).toISOString();
   return [expiresAt, end].filter((each) => each !== null).toSorted()[0] ?? null;
-}
-
-/** Matches the format of stored hashes: fields that came later count only if they differ from their defaults. */
-function hashOf({
-  maker,
-  workspaceUuid,
-  egressRules,
-  onDrain,
-  onExpiry,
-  resumeSeconds,
-  volumes,
-  ...rest
-}: CreateRequest): string {
-  const later = {
-    ...(egressRules.length === 0 ? {} : { egressRules }),
-    ...(onDrain === 'stop' ? {} : { onDrain }),
-    ...(onExpiry === 'delete' ? {} : { onExpiry }),
-    ...(resumeSeconds === null ? {} : { resumeSeconds }),
-    ...(volumes.length === 0 ? {} : { volumes }),
-  };
-  const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
-  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }

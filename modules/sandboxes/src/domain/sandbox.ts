@@ -4,8 +4,17 @@ import type { CauseCode } from '../errors.ts';
 
 export type SandboxStatus = 'creating' | 'running' | 'stopped' | 'error';
 
-/** What a drain of the node does: `snapshot` also takes a snapshot of the stopped sandbox. */
-export type OnDrain = 'stop' | 'snapshot';
+/**
+ * What a drain of the node does: `snapshot` also takes a snapshot of the stopped sandbox, `move` starts it on another
+ * node with its files.
+ */
+export type OnDrain = 'stop' | 'snapshot' | 'move';
+
+/**
+ * What happens when the node does not respond: `wait` for its return, or `restore` the last archived snapshot on another
+ * node.
+ */
+export type OnNodeLost = 'wait' | 'restore';
 
 /** What happens to a sandbox when it expires. `pause` and `stop` keep it, without an expiry. */
 export type ExpiryAction = 'delete' | 'pause' | 'stop';
@@ -51,6 +60,7 @@ export interface Sandbox {
   readonly idleTimeoutSeconds: number | null;
   readonly expiresAt: string | null;
   readonly onDrain: OnDrain;
+  readonly onNodeLost: OnNodeLost;
   readonly onExpiry: ExpiryAction;
   /** How long a use continues it after its expiry; null if only a start does. */
   readonly resumeSeconds: number | null;

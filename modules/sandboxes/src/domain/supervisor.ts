@@ -78,9 +78,9 @@ export class Supervisor {
 
   /** Moves a sandbox from `running` or `creating` to `error`. Frees its resources; its files stay. */
   async fail(id: string, fault: SandboxFault): Promise<void> {
-    const { repository, driver, watch } = this.#context();
+    const { repository, driver, watch, node } = this.#context();
     const change = { status: 'error', stateReason: fault.code, fault } as const;
-    const failed = await repository.change(id, ['running', 'creating'], change);
+    const failed = await repository.change(id, ['running', 'creating'], change, node);
     if (failed !== null) watch.announce(id, failed);
     await driver.stop(id, 0);
   }

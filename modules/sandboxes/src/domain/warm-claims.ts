@@ -80,6 +80,7 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     maxLifetimeSeconds: _lifetime,
     expiresAt: _end,
     onDrain: _drain,
+    onNodeLost: _lost,
     onExpiry: _action,
     resumeSeconds: _resume,
     snapshotId: _snapshot,

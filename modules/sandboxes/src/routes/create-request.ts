@@ -94,6 +94,7 @@ export function toCreateRequest(
         ? Math.min(lifetime ?? config.guest_lifetime_seconds, config.guest_lifetime_seconds)
         : lifetime,
     onDrain: body.on_drain ?? 'stop',
+    onNodeLost: body.on_node_lost ?? 'wait',
     limit: limitOf(principal, config),
     idempotencyKey,
   };

@@ -16,8 +16,15 @@ export const statusSchema = Type.Union([
   Type.Literal('error'),
 ]);
 
-const onDrainSchema = Type.Union([Type.Literal('stop'), Type.Literal('snapshot')], {
-  description: 'What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default',
+const onDrainSchema = Type.Union([Type.Literal('stop'), Type.Literal('snapshot'), Type.Literal('move')], {
+  description:
+    'What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its ' +
+    'files; stop by default',
+});
+const onNodeLostSchema = Type.Union([Type.Literal('wait'), Type.Literal('restore')], {
+  description:
+    'What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the ' +
+    'sandbox on another node; wait by default',
 });
 const networkSchema = Type.Union([Type.Literal('none'), Type.Literal('egress')]);
 const isolationSchema = Type.Union([Type.Literal('namespaces'), Type.Literal('gvisor')]);
@@ -126,6 +133,7 @@ export const sandboxSchema = Type.Object({
   egress_rules: egressRulesSchema,
   volumes: Type.Array(Type.Object({ name: Type.String(), path: Type.String(), read_only: Type.Boolean() })),
   on_drain: onDrainSchema,
+  on_node_lost: onNodeLostSchema,
   image_progress: nullable(progressSchema),
 });
 
@@ -180,6 +188,7 @@ export const createBodySchema = Type.Object(
     on_expiry: Type.Optional(expiryActionSchema),
     max_lifetime_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
     on_drain: Type.Optional(onDrainSchema),
+    on_node_lost: Type.Optional(onNodeLostSchema),
   },
   { additionalProperties: false },
 );

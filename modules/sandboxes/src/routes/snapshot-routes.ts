@@ -33,6 +33,12 @@ const snapshotSchema = Type.Object({
   disk_mb: Type.Integer({ description: 'Disk in MiB of sandboxes created from it' }),
   size_bytes: Type.Integer({ description: 'Size on disk' }),
   created_at: Type.String({ format: 'date-time' }),
+  archived_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description: 'Since when sandboxes can be created from it on every node; null: only on its own',
+  }),
+  archive_error: Type.Union([Type.String(), Type.Null()], {
+    description: 'Why the last attempt to archive it failed; the next one follows within a few minutes',
+  }),
 });
 
 const nameOnly = { name: Type.Optional(Type.String({ pattern: NAME_PATTERN })) };
@@ -197,5 +203,7 @@ function render(snapshot: Snapshot): Static<typeof snapshotSchema> {
     disk_mb: snapshot.diskMb,
     size_bytes: snapshot.sizeBytes,
     created_at: snapshot.createdAt,
+    archived_at: snapshot.archivedAt,
+    archive_error: snapshot.archiveError,
   };
 }

@@ -8,7 +8,7 @@ import {
   scopeUsage,
   type Usage,
 } from '@svc/quotas';
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { sandboxQuotas } from '../quotas.ts';
 import type { SandboxTables } from './tables.ts';
 
@@ -103,7 +103,7 @@ function sandboxSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly str
 
 const MIB = 1024 * 1024;
 
-/** A snapshot in progress counts with the full size of its sandbox's disk. */
+/** A snapshot in progress counts with the full size of its sandbox's disk. Its archive counts too. */
 function snapshotSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
   return kysely
     .selectFrom('sandbox_snapshot')
@@ -113,7 +113,7 @@ function snapshotSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly st
         .case()
         .when('state', '=', 'making')
         .then(eb.ref('disk_mb'))
-        .else(eb('size_bytes', '/', eb.lit(MIB)))
+        .else(sql<number>`(size_bytes + archive_bytes) / ${sql.lit(MIB)}`)
         .end();
       return ['workspace_uuid', fn.sum(listed).as('snapshots'), fn.sum(size).as('disk_mb')];
     })

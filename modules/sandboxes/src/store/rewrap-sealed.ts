@@ -1,12 +1,13 @@
 import type { KeyWrapper } from '@svc/keys';
 import type { Database } from '@svc/sql';
 import type { Kysely } from 'kysely';
+import { archiveContext } from '../domain/archives/archive.ts';
 import { authorityContext } from '../domain/egress-rules/egress-authorities.ts';
 import { secretContext } from '../domain/secrets/secret.ts';
 import type { SandboxTables } from './tables.ts';
 
 /**
- * Seals secrets and the keys of sandboxes' authorities under the wrapper's newest key. Returns the number of values that
+ * Seals secrets, and the keys of sandboxes' authorities and of archives, under the wrapper's newest key. Returns the number of values that
  * were sealed under another one.
  */
 export async function rewrapSandboxSecrets(
@@ -36,5 +37,15 @@ export async function rewrapSandboxSecrets(
       .where('sandbox_id', '=', id)
       .execute();
   }
-  return secrets.length + authorities.length;
+  const archives = await kysely.selectFrom('sandbox_archive').selectAll().where('wrapper', '!=', wanted).execute();
+  for (const { id, wrapper: old, box } of archives) {
+    const key = await wrapper.unwrap({ wrapper: old, text: box }, archiveContext(id));
+    const sealed = await wrapper.wrap(key, archiveContext(id));
+    await kysely
+      .updateTable('sandbox_archive')
+      .set({ wrapper: sealed.wrapper, box: sealed.text })
+      .where('id', '=', id)
+      .execute();
+  }
+  return secrets.length + authorities.length + archives.length;
 }

@@ -48,6 +48,7 @@ function sandbox(id: string): Sandbox {
     idleTimeoutSeconds: null,
     expiresAt: null,
     onDrain: 'stop',
+    onNodeLost: 'wait',
     onExpiry: 'delete',
     resumeSeconds: null,
     createdAt: AT,

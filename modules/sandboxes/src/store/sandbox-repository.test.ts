@@ -40,6 +40,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     idleTimeoutSeconds: null,
     expiresAt: null,
     onDrain: 'snapshot',
+    onNodeLost: 'restore',
     onExpiry: 'delete',
     resumeSeconds: null,
     createdAt: AT,

@@ -5,7 +5,6 @@ import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import type { Admission } from '../domain/admission.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from '../domain/sandbox.ts';
-import { eventsOfChange } from '../domain/events/sandbox-event.ts';
 import type {
   InsertOutcome,
   RepeatedRequest,
@@ -21,7 +20,8 @@ import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
 import { assertVolumesFree, findMounters } from './volume-repository.ts';
-import { faultColumns, fromRow, parseRules, rulesColumn, toRow } from './sandbox-row.ts';
+import { fromRow, parseRules, toRow } from './sandbox-row.ts';
+import { placeOf, recordChange, updateSandbox } from './update-sandbox.ts';
 import { SANDBOX_NAME, type SandboxTables } from './tables.ts';
 
 export interface RepositoryDeps {
@@ -43,18 +43,13 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
 
     list: (workspaceUuid, filter) => list(kysely, workspaceUuid, filter),
 
-    async change(id, from, change) {
+    async change(id, from, change, node) {
       const silent = change.status === 'creating' || (change.status === undefined && change.pausedAt === undefined);
-      if (silent) return update(kysely, id, from, change);
+      const fence = node === undefined ? {} : { node };
+      if (silent) return updateSandbox(kysely, id, from, change, fence);
       return kysely.transaction().execute(async (transaction) => {
-        const sandbox = await update(transaction, id, from, change);
-        if (sandbox === null) return null;
-        const at = deps.clock.now().toISOString();
-        const events = eventsOfChange(change, sandbox);
-        await writeEvents(
-          transaction,
-          events.map((event) => ({ ...event, ...placeOf(sandbox), at })),
-        );
+        const sandbox = await updateSandbox(transaction, id, from, change, fence);
+        if (sandbox !== null) await recordChange(transaction, change, sandbox, deps.clock.now());
         return sandbox;
       });
     },
@@ -222,7 +217,7 @@ async function quotaRefusal(
 }
 
 /** Demand of a sandbox while it starts or runs. */
-function activeDemand({ cpuMillis, memoryMb }: Sandbox['resources']): Demand {
+export function activeDemand({ cpuMillis, memoryMb }: Sandbox['resources']): Demand {
   const { sandbox_cpus: cpus, sandbox_memory: memory } = sandboxQuotas;
   return [
     [cpus, cpuMillis / 1000],
@@ -250,42 +245,9 @@ async function restart(
   const breach = await breachIn(transaction, limits, activeDemand(stopped.resources));
   if (breach !== null) return { breach };
   await assertVolumesFree(transaction, stopped);
-  const sandbox = await update(transaction, id, from, change);
+  const sandbox = await updateSandbox(transaction, id, from, change, {});
   if (sandbox !== null) await publishEvents(transaction, SANDBOX_CHANNEL, [sandboxEventId(placeOf(sandbox))]);
   return { sandbox };
-}
-
-function placeOf({ id, workspaceUuid }: Sandbox): { sandboxId: string; workspaceUuid: string } {
-  return { sandboxId: id, workspaceUuid };
-}
-
-async function update(
-  kysely: Kysely<SandboxTables>,
-  id: string,
-  from: readonly SandboxStatus[],
-  change: SandboxChange,
-): Promise<Sandbox | null> {
-  const row = await kysely
-    .updateTable('sandbox')
-    .set({
-      ...(change.status === undefined ? {} : { status: change.status, paused_at: null }),
-      ...(change.stateReason === undefined ? {} : { state_reason: change.stateReason }),
-      ...(change.fault === undefined ? {} : faultColumns(change.fault)),
-      ...(change.startedAt === undefined ? {} : { started_at: change.startedAt }),
-      ...(change.lastActivityAt === undefined ? {} : { last_activity_at: change.lastActivityAt }),
-      ...(change.pausedAt === undefined ? {} : { paused_at: change.pausedAt }),
-      ...(change.expiresAt === undefined ? {} : { expires_at: change.expiresAt }),
-      ...(change.egressRules === undefined ? {} : { egress_rules: rulesColumn(change.egressRules) }),
-      ...(change.egressAllow === undefined
-        ? {}
-        : { egress_allow: change.egressAllow === null ? null : JSON.stringify(change.egressAllow) }),
-    })
-    .where('id', '=', id)
-    .where('status', 'in', [...from])
-    .where('removed_at', 'is', null)
-    .returningAll()
-    .executeTakeFirst();
-  return row === undefined ? null : fromRow(row);
 }
 
 async function findRepeated(

@@ -1,4 +1,12 @@
-import type { ExpiryAction, OnDrain, Sandbox, SandboxFault, SandboxStatus, VolumeMount } from '../domain/sandbox.ts';
+import type {
+  ExpiryAction,
+  OnDrain,
+  OnNodeLost,
+  Sandbox,
+  SandboxFault,
+  SandboxStatus,
+  VolumeMount,
+} from '../domain/sandbox.ts';
 import type { EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import type { Isolation, NetworkMode } from '../domain/driver.ts';
 import { isCauseCode } from '../errors.ts';
@@ -31,7 +39,9 @@ export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
     volumes: sandbox.volumes.length === 0 ? null : JSON.stringify(sandbox.volumes),
     idle_timeout_seconds: sandbox.idleTimeoutSeconds,
     expires_at: sandbox.expiresAt,
-    on_drain: sandbox.onDrain,
+    on_drain: sandbox.onDrain === 'move' ? 'stop' : sandbox.onDrain, // what earlier versions do
+    moves_on_drain: sandbox.onDrain === 'move' ? 1 : 0,
+    on_node_lost: sandbox.onNodeLost,
     on_expiry: sandbox.onExpiry,
     resume_seconds: sandbox.resumeSeconds,
     created_at: sandbox.createdAt,
@@ -88,7 +98,8 @@ export function fromRow(row: SandboxRow): Sandbox {
     volumes: row.volumes === null ? [] : (JSON.parse(row.volumes) as VolumeMount[]), // written by `toRow`
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,
-    onDrain: row.on_drain as OnDrain,
+    onDrain: row.moves_on_drain === 1 ? 'move' : (row.on_drain as OnDrain),
+    onNodeLost: row.on_node_lost as OnNodeLost,
     onExpiry: row.on_expiry as ExpiryAction,
     resumeSeconds: row.resume_seconds,
     createdAt: row.created_at,

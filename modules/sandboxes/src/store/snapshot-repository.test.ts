@@ -23,6 +23,8 @@ function snapshot(id: string, changes: Partial<Snapshot> = {}): Snapshot {
     image: 'busybox',
     diskMb: 64,
     egressRules: [],
+    archivedAt: null,
+    archiveError: null,
     sizeBytes: 0,
     state: 'making',
     createdAt: AT,

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Admission, QuotaRefusal } from '../domain/admission.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import type {
+  FinishedState,
   Snapshot,
   SnapshotFilter,
   SnapshotPage,
@@ -26,7 +27,7 @@ export function createSnapshotRepository(kysely: Kysely<SandboxTables>, deps: Re
     async find(id) {
       const query = kysely.selectFrom('sandbox_snapshot').selectAll().where('id', '=', id).where('state', '=', 'ready');
       const row = await query.executeTakeFirst();
-      return row === undefined ? null : fromRow(row);
+      return row === undefined ? null : snapshotFromRow(row);
     },
 
     list: (workspaceUuid, filter) => list(kysely, workspaceUuid, filter),
@@ -43,7 +44,12 @@ export function createSnapshotRepository(kysely: Kysely<SandboxTables>, deps: Re
 
     async ofNode(node, states) {
       const query = kysely.selectFrom('sandbox_snapshot').selectAll().where('node', '=', node);
-      return (await query.where('state', 'in', [...states]).execute()).map(fromRow);
+      return (await query.where('state', 'in', [...states]).execute()).map(snapshotFromRow);
+    },
+
+    async forMove(sandboxId, node) {
+      const query = kysely.selectFrom('sandbox_snapshot').selectAll().where('sandbox_id', '=', sandboxId);
+      return (await query.where('node', '=', node).where('state', '=', 'move').execute()).map(snapshotFromRow);
     },
 
     async awaitedBy(id) {
@@ -87,7 +93,7 @@ async function finish(
   transaction: Transaction<SandboxTables>,
   deps: RepositoryDeps,
   id: string,
-  state: 'ready' | 'fork',
+  state: FinishedState,
   sizeBytes: number,
 ): Promise<Snapshot | null> {
   const row = await transaction
@@ -98,7 +104,7 @@ async function finish(
     .returningAll()
     .executeTakeFirst();
   if (row === undefined) return null;
-  const made = fromRow(row);
+  const made = snapshotFromRow(row);
   if (state === 'ready') {
     const details = { snapshot_id: id, name: made.name, size_bytes: sizeBytes };
     const { sandboxId, workspaceUuid } = made;
@@ -133,7 +139,7 @@ async function list(
     );
   }
   const rows = await query.execute();
-  const snapshots = rows.slice(0, pageSize).map(fromRow);
+  const snapshots = rows.slice(0, pageSize).map(snapshotFromRow);
   return { snapshots, nextCursor: rows.length > pageSize ? pageCursor(snapshots.at(-1)) : null };
 }
 
@@ -153,10 +159,13 @@ function toRow(snapshot: Snapshot, accountableId: string): SnapshotRow {
     state: snapshot.state,
     created_at: snapshot.createdAt,
     egress_rules: rulesColumn(snapshot.egressRules),
+    archived_at: snapshot.archivedAt,
+    archive_bytes: 0,
+    archive_error: snapshot.archiveError,
   };
 }
 
-function fromRow(row: SnapshotRow): Snapshot {
+export function snapshotFromRow(row: SnapshotRow): Snapshot {
   return {
     id: row.id,
     workspaceUuid: row.workspace_uuid,
@@ -171,5 +180,7 @@ function fromRow(row: SnapshotRow): Snapshot {
     state: row.state as SnapshotState, // only written by toRow and the updates here
     createdAt: row.created_at,
     egressRules: parseRules(row.egress_rules),
+    archivedAt: row.archived_at,
+    archiveError: row.archive_error,
   };
 }

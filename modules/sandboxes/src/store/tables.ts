@@ -21,8 +21,8 @@ export const SECRET_NAME: UniqueKey = {
 };
 
 /**
- * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170 and 0190. Times are ISO 8601 UTC,
- * objects are JSON text, booleans are 0 or 1.
+ * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0190, 0200 and
+ * 0201. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;
@@ -36,6 +36,8 @@ export interface SandboxTables {
     created_at: string;
   };
   sandbox_snapshot: SnapshotRow;
+  sandbox_archive: ArchiveRow;
+  sandbox_move: { sandbox_id: string; from_node: string; moved_at: string };
   sandbox_terminal: { id: string; workspace_uuid: string; node: string };
   sandbox_event_counter: { workspace_uuid: string; last_sequence: number };
   sandbox_event: {
@@ -100,6 +102,8 @@ export interface SandboxRow {
   idle_timeout_seconds: number | null;
   expires_at: string | null;
   on_drain: string;
+  on_node_lost: string;
+  moves_on_drain: number;
   created_at: string;
   started_at: string | null;
   last_activity_at: string;
@@ -170,4 +174,21 @@ export interface SnapshotRow {
   state: string;
   created_at: string;
   egress_rules: string | null;
+  archived_at: string | null;
+  archive_bytes: number | string;
+  archive_error: string | null;
+}
+
+/** `snapshot_id` is null for what archives are based on. `state` is writing, ready, removed or abandoned. */
+export interface ArchiveRow {
+  id: string;
+  snapshot_id: string | null;
+  base: string | null;
+  format: string;
+  node: string;
+  state: string;
+  size_bytes: number | string;
+  wrapper: string;
+  box: string;
+  used_at: string;
 }

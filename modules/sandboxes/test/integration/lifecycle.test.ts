@@ -80,6 +80,7 @@ describe('sandbox lifecycle', () => {
       shares_kernel: true,
       network: 'none',
       on_drain: 'stop',
+      on_node_lost: 'wait',
       image_progress: null,
     });
     expect((await platform.call('GET', `/api/sandboxes/${id}`)).body).toEqual(created.body);

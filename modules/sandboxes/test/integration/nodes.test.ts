@@ -77,6 +77,12 @@ describe('the sandboxes of another node', () => {
   const TABLES = ['sandbox', 'sandbox_snapshot', 'sandbox_preview', 'sandbox_event'] as const;
   const rows = () => withRows((database) => TABLES.map((table) => database.prepare(`select * from ${table}`).all()));
 
+  /** Long enough for their sandboxes to count as lost. */
+  const fallSilent = (...nodes: string[]): void => {
+    silent = nodes;
+    withRows((database) => database.exec("update sandbox_node set reported_at = '2020-01-01T00:00:00.000Z'"));
+  };
+
   const operations = Object.entries(DOCUMENT.paths)
     .filter(([path]) => path.startsWith('/api/sandboxes/{id}'))
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
@@ -206,7 +212,7 @@ describe('the sandboxes of another node', () => {
       await moveTo('b');
       await clock.advance(5_000);
       expect(await read(id)).toMatchObject({ status: 'running' });
-      silent = ['a', 'b'];
+      fallSilent('a', 'b');
       await clock.advance(5_000);
       await expect
         .poll(() => read(id))
@@ -222,13 +228,22 @@ describe('the sandboxes of another node', () => {
       expect((await platform.call('POST', `/api/sandboxes/${id}/pause`)).status).toBe(200);
     });
 
+    it('are not reported as lost if the node has reported since', async () => {
+      const id = await create();
+      await moveTo('b');
+      silent = ['a']; // what this node found before it was paused
+      await clock.advance(5_000);
+      await clock.advance(5_000);
+      expect(await read(id)).toMatchObject({ status: 'running' });
+    });
+
     it('free the terminals that count towards the quotas', async () => {
       const insert = (database: DatabaseSync): void =>
         database.exec("insert into sandbox_terminal values ('1', 'workspace', 'a'), ('2', 'workspace', 'b')");
       const count = (database: DatabaseSync): unknown[] => database.prepare('select node from sandbox_terminal').all();
       await moveTo('b');
       withRows(insert);
-      silent = ['a'];
+      fallSilent('a');
       await clock.advance(5_000);
       await expect.poll(() => withRows(count)).toEqual([{ node: 'b' }]);
     });
@@ -237,7 +252,7 @@ describe('the sandboxes of another node', () => {
       const id = await create();
       await platform.call('POST', `/api/sandboxes/${id}/pause`);
       await moveTo('b');
-      silent = ['a'];
+      fallSilent('a');
       await clock.advance(5_000);
       await expect.poll(async () => (await read(id))['status']).toBe('error');
       await moveTo('a');
@@ -247,7 +262,7 @@ describe('the sandboxes of another node', () => {
     it('can be started again on their node if they ended with it', async () => {
       const id = await create();
       await moveTo('b');
-      silent = ['a'];
+      fallSilent('a');
       await clock.advance(5_000);
       await expect.poll(async () => (await read(id))['status']).toBe('error');
       await drivers.a.crash(id);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 import { assertSandboxId } from '../../src/domain/driver.ts';
 import type {
+  ArchiveSource,
   DeclaredCapability,
   DriverStatus,
   FoundSandbox,
@@ -125,17 +126,51 @@ export class FakeDriver implements SandboxDriver {
   beforeSnapshot: (id: string, snapshotId: string) => Promise<void> = async () => undefined;
   /** Size that `sizeBytes` reports for any copy. */
   copyBytes = 4096;
+  /** Size of the next snapshot. */
+  takenBytes = 4096;
   readonly snapshots: SnapshotDriver = {
     sizeBytes: async (of) => ('sandbox' in of || this.kept.has(of.snapshot) ? this.copyBytes : 0),
     take: async (id, snapshotId) => {
       if (!this.sandboxes.has(id)) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
       this.kept.add(snapshotId);
       await this.beforeSnapshot(id, snapshotId);
-      return { sizeBytes: 4096 };
+      return { sizeBytes: this.takenBytes };
     },
     remove: async (snapshotId) => void this.kept.delete(snapshotId),
     list: async () => [...this.kept],
+    archives: {
+      format: 'fake',
+      base: async () => this.image,
+      readBase: (base) => chunksOf(`image ${base}`),
+      read: (snapshotId) => this.#readArchive(snapshotId),
+      create: (spec, archive, signal) => this.#createFromArchive(spec, archive, signal),
+    },
   };
+  /** Name of the image below every snapshot, and those that this driver has. */
+  image = 'busybox';
+  readonly images = new Set<string>(['busybox']);
+  /** What each sandbox was created from, if from an archive. */
+  readonly restored = new Map<string, string>();
+  beforeArchive: (snapshotId: string) => Promise<void> = async () => undefined;
+
+  async *#readArchive(snapshotId: string): AsyncGenerator<Uint8Array> {
+    await this.beforeArchive(snapshotId);
+    if (!this.kept.has(snapshotId)) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its snapshot is gone' } });
+    yield* chunksOf(`files of ${snapshotId}`);
+  }
+
+  async #createFromArchive(spec: SandboxSpec, archive: ArchiveSource, signal: AbortSignal): Promise<void> {
+    assertSandboxId(spec.id);
+    await this.beforeCreate(spec, signal);
+    if (this.sandboxes.has(spec.id)) return;
+    if (!this.images.has(this.image)) {
+      const base = await archive.openBase();
+      if (base === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
+      this.images.add((await textOf(base)).replace('image ', ''));
+    }
+    this.restored.set(spec.id, await textOf(archive.open()));
+    this.sandboxes.set(spec.id, { helper: null, outOfMemory: false, paused: false });
+  }
 
   /** Sizes in MiB of volumes by id; the fake has no files. Tests make the next copy or resize fail or wait. */
   readonly volumeSizes = new Map<string, number>();
@@ -209,4 +244,14 @@ export class FakeDriver implements SandboxDriver {
     for (const id of this.sandboxes.keys()) await this.stop(id);
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
+  for (const part of text.split(' ')) yield Buffer.from(`${part} `);
+}
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += Buffer.from(chunk).toString('utf8');
+  return text.trim();
 }

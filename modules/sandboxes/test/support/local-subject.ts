@@ -65,11 +65,14 @@ export async function localSubject(
     refused = () => undefined,
     runsc = null,
     preparedStarts = 0,
+    hasOwnImages = false,
   }: {
     nameservers?: readonly string[];
     refused?: (sandboxId: string, host: string) => void;
     runsc?: string | null;
     preparedStarts?: number;
+    /** Has no image that another subject has prepared. */
+    hasOwnImages?: boolean;
   } = {},
 ): Promise<LocalSubject> {
   const folder = await temporaryFolder('svc-sandboxes-');
@@ -82,7 +85,10 @@ export async function localSubject(
     'debian',
   );
   const images = createImageStore({
-    config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
+    config: {
+      ...Value.Create(sandboxesConfigSchema),
+      image_cache: hasOwnImages ? join(folder.path, 'images') : SHARED_IMAGES,
+    },
     catalog,
     dataFolder: folder.path,
     helperBinaries,

@@ -20,6 +20,7 @@ import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema, type SandboxesConfig } from '../../src/config.ts';
+import type { ArchiveBlobs } from '../../src/domain/archives/archive.ts';
 import type { SandboxNodes } from '../../src/domain/ports.ts';
 import type { SandboxDriver } from '../../src/domain/driver.ts';
 import { runFolderOf } from '../../src/adapters/drivers/local/run-folder.ts';
@@ -75,6 +76,8 @@ export interface TestPlatformOptions {
   readonly network?: InternalNetwork;
   /** The other nodes; none by default. */
   readonly nodes?: SandboxNodes;
+  /** Storage for archives of snapshots; none by default. */
+  readonly archives?: ArchiveBlobs;
   /** Unlimited by default. */
   readonly disk?: DiskSpace;
   /** Registry for the module's metrics; a new one by default. */
@@ -194,6 +197,7 @@ async function openOnce(
     secureUrl: () => options.publicUrl ?? url,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
+    ...(options.archives === undefined ? {} : { archives: options.archives }),
     ...(options.disk === undefined ? {} : { disk: options.disk }),
   });
   const app = await createHttpApp({ log, metrics, access, audit, rights, forwarding, version: '0' });

@@ -1708,8 +1708,10 @@ export interface SandboxOperations {
           "path": string;
           "read_only": boolean;
         })[];
-        /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-        "on_drain": "stop" | "snapshot";
+        /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+        "on_drain": "stop" | "snapshot" | "move";
+        /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+        "on_node_lost": "wait" | "restore";
         "image_progress": {
           /** resolving, downloading, unpacking, or building */
           "stage": string;
@@ -1783,8 +1785,10 @@ export interface SandboxOperations {
       /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
       "on_expiry"?: undefined | "delete" | "pause" | "stop";
       "max_lifetime_seconds"?: undefined | number;
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain"?: undefined | "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain"?: undefined | "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost"?: undefined | "wait" | "restore";
     };
     answer: {
       "id": string;
@@ -1842,8 +1846,10 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -1923,8 +1929,10 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2004,8 +2012,10 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2101,8 +2111,10 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2196,8 +2208,10 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2228,7 +2242,7 @@ export interface SandboxOperations {
         /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved";
         "at": string;
         "details": Record<string, unknown>;
       })[];
@@ -2549,8 +2563,10 @@ export interface SandboxOperations {
           "path": string;
           "read_only": boolean;
         })[];
-        /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-        "on_drain": "stop" | "snapshot";
+        /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+        "on_drain": "stop" | "snapshot" | "move";
+        /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+        "on_node_lost": "wait" | "restore";
         "image_progress": {
           /** resolving, downloading, unpacking, or building */
           "stage": string;
@@ -2667,8 +2683,10 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2844,8 +2862,10 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -2880,6 +2900,10 @@ export interface SandboxOperations {
       /** Size on disk */
       "size_bytes": number;
       "created_at": string;
+      /** Since when sandboxes can be created from it on every node; null: only on its own */
+      "archived_at": string | null;
+      /** Why the last attempt to archive it failed; the next one follows within a few minutes */
+      "archive_error": string | null;
     };
   };
   /** Start a stopped sandbox, or recover one in error with its files */
@@ -2946,8 +2970,10 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -3025,8 +3051,10 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
-      /** What a drain of the node does: stop the sandbox, or stop it and take a snapshot; stop by default */
-      "on_drain": "stop" | "snapshot";
+      /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
+      "on_drain": "stop" | "snapshot" | "move";
+      /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
+      "on_node_lost": "wait" | "restore";
       "image_progress": {
         /** resolving, downloading, unpacking, or building */
         "stage": string;
@@ -3104,7 +3132,7 @@ export interface SandboxOperations {
         /** Increases by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved";
         "at": string;
         "details": Record<string, unknown>;
       })[];
@@ -3255,6 +3283,10 @@ export interface SandboxOperations {
         /** Size on disk */
         "size_bytes": number;
         "created_at": string;
+        /** Since when sandboxes can be created from it on every node; null: only on its own */
+        "archived_at": string | null;
+        /** Why the last attempt to archive it failed; the next one follows within a few minutes */
+        "archive_error": string | null;
       })[];
       "count": number;
       "next_cursor": string | null;
@@ -3278,6 +3310,10 @@ export interface SandboxOperations {
       /** Size on disk */
       "size_bytes": number;
       "created_at": string;
+      /** Since when sandboxes can be created from it on every node; null: only on its own */
+      "archived_at": string | null;
+      /** Why the last attempt to archive it failed; the next one follows within a few minutes */
+      "archive_error": string | null;
     };
   };
   /** Delete a snapshot; sandboxes created from it are not affected */

@@ -27,6 +27,7 @@ interface CreateFlags extends ConnectionFlags {
   onExpiry?: string;
   snapshot?: string;
   onDrain?: string;
+  onNodeLost?: string;
   wait: boolean;
 }
 
@@ -54,7 +55,14 @@ export function registerSandboxCreate(parent: Command): void {
     .option('--lifetime <time>', 'Expire after this long, such as 12h')
     .option('--on-expiry <action>', 'When it expires: delete, pause, or stop (default: delete)')
     .option('--snapshot <id>', 'Start from a snapshot instead of an image')
-    .option('--on-drain <choice>', 'When its node is drained: stop (default), or snapshot to also take a snapshot')
+    .option(
+      '--on-drain <choice>',
+      'When its node is drained: stop (default), snapshot to also take a snapshot, or move to another node',
+    )
+    .option(
+      '--on-node-lost <choice>',
+      'When its node is lost: wait for it (default), or restore its last archived snapshot',
+    )
     .option('--no-wait', 'Return immediately while the sandbox is being created')
     .action((image: string | undefined, flags: CreateFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {
@@ -99,6 +107,7 @@ function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox 
     ...(flags.idle !== undefined && { idle_timeout_seconds: readSeconds(flags.idle) }),
     ...(flags.lifetime !== undefined && { max_lifetime_seconds: readSeconds(flags.lifetime) }),
     ...(flags.onDrain !== undefined && { on_drain: readOnDrain(flags.onDrain) }),
+    ...(flags.onNodeLost !== undefined && { on_node_lost: readOnNodeLost(flags.onNodeLost) }),
     ...(flags.onExpiry !== undefined && { on_expiry: readExpiryAction(flags.onExpiry) }),
   };
 }
@@ -127,9 +136,14 @@ function readNetwork(text: string): 'none' | 'egress' {
   throw usageFailure(`${JSON.stringify(text)} is not a network`, 'use egress or none');
 }
 
-function readOnDrain(text: string): 'stop' | 'snapshot' {
-  if (text === 'stop' || text === 'snapshot') return text;
-  throw usageFailure(`--on-drain ${JSON.stringify(text)} is unknown`, 'use stop or snapshot');
+function readOnDrain(text: string): 'stop' | 'snapshot' | 'move' {
+  if (text === 'stop' || text === 'snapshot' || text === 'move') return text;
+  throw usageFailure(`--on-drain ${JSON.stringify(text)} is unknown`, 'use stop, snapshot or move');
+}
+
+function readOnNodeLost(text: string): 'wait' | 'restore' {
+  if (text === 'wait' || text === 'restore') return text;
+  throw usageFailure(`--on-node-lost ${JSON.stringify(text)} is unknown`, 'use wait or restore');
 }
 
 function readExpiryAction(text: string): 'delete' | 'pause' | 'stop' {

@@ -37,7 +37,8 @@ function renderLines(info: SandboxInfo): string[] {
       'Volumes',
       info.volumes.map(({ name, path, read_only: ro }) => `${name} at ${path}${ro ? ' (read-only)' : ''}`).join(', '),
     ],
-    ['On drain', info.on_drain === 'snapshot' ? 'snapshot' : null],
+    ['On node lost', info.on_node_lost === 'restore' ? 'restore' : null],
+    ['On drain', info.on_drain === 'stop' ? null : info.on_drain],
     ['Labels', renderPairs(info.labels)],
     ['Environment', renderPairs(info.environment)],
   ];

@@ -40,16 +40,17 @@ function registerList(parent: Command): void {
         const snapshots: Snapshot[] = [];
         for await (const each of sandboxes.snapshots.list(query, { signal })) snapshots.push(each);
         const rows = snapshots.map(
-          ({ id, name, image, size_bytes: size, sandbox_id: sandbox, created_at: created }) => [
+          ({ id, name, image, size_bytes: size, sandbox_id: sandbox, created_at: created, archived_at: archived }) => [
             id,
             name,
             image,
             renderBytes(size),
             sandbox,
             created,
+            archived === null ? '' : 'yes',
           ],
         );
-        output.answerTable(snapshots, ['ID', 'NAME', 'IMAGE', 'SIZE', 'OF', 'CREATED'], rows);
+        output.answerTable(snapshots, ['ID', 'NAME', 'IMAGE', 'SIZE', 'OF', 'CREATED', 'ARCHIVED'], rows);
       }),
     );
 }

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
 import { assertDiskRoom } from '../../domain/disk-room.ts';
 import { sandboxErrors } from '../../errors.ts';
@@ -138,6 +139,25 @@ export class ImageStore {
   async claimDigest(holder: string, digest: string): Promise<PreparedImage | null> {
     await this.#references.hold(holder, digest);
     return this.byDigest(digest);
+  }
+
+  /**
+   * Adds an image that another machine stored under this digest, as one layer. Claim it again afterwards: until then it
+   * may be collected. Throws IMAGE_PULL_FAILED.
+   */
+  async adopt(digest: string, settings: ImageSettings, content: Readable, signal: AbortSignal): Promise<void> {
+    const release = await this.#references.lease();
+    try {
+      const layer = await this.#layers.add({ diffId: null, open: async () => content }, signal);
+      await this.#records.writeImage({ digest, layers: [layer], settings });
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: digest, reason }, cause: error });
+    } finally {
+      content.destroy();
+      await release();
+    }
   }
 
   /** Releases a sandbox's image, which is removed if nothing else needs it. */

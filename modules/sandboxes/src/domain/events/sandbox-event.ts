@@ -15,6 +15,8 @@ export const EVENT_TYPES = [
   'egress_refused',
   'draining',
   'snapshot_failed',
+  'restored',
+  'moved',
 ] as const;
 
 export type SandboxEventType = (typeof EVENT_TYPES)[number];
@@ -26,6 +28,8 @@ export type SandboxEventType = (typeof EVENT_TYPES)[number];
 export const OLDER_TYPES: Readonly<Partial<Record<SandboxEventType, SandboxEventType>>> = {
   draining: 'stopped',
   snapshot_failed: 'error',
+  restored: 'stopped',
+  moved: 'stopped',
 };
 
 export type EventDetails = Readonly<Record<string, string | number | boolean | null>>;

@@ -5,6 +5,8 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** State reason of a stopped sandbox with which a drain has more to do: end its processes, or take its snapshot. */
 export const DRAINING = 'NODE_DRAINING';
+/** State reason of a stopped sandbox that a drain has left to any other node. */
+export const MOVING = 'NODE_MOVING';
 /** State reason of a sandbox with which a drain is done. */
 export const DRAINED = 'NODE_DRAINED';
 

@@ -5,7 +5,7 @@ import type { SandboxNotice } from '../notice.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { SnapshotService } from '../snapshots/snapshot-service.ts';
-import { DRAINED, DRAINING } from './drain-state.ts';
+import { DRAINED, DRAINING, MOVING } from './drain-state.ts';
 import type { NodeRepository } from './sandbox-node.ts';
 
 /** A wake of the loop brings a change at once; this finds one that was missed, and repeats what failed. */
@@ -19,7 +19,7 @@ export interface NodeDrainerDeps {
   readonly context: SandboxContext;
   readonly nodes: Pick<NodeRepository, 'findDrain'>;
   readonly service: Pick<SandboxService, 'stop'>;
-  readonly snapshots: Pick<SnapshotService, 'createForDrain'>;
+  readonly snapshots: Pick<SnapshotService, 'createForDrain' | 'prepareMove'>;
   /** Tells the clients of running commands and terminals of a sandbox. */
   readonly notify: (id: string, notice: SandboxNotice) => void;
   readonly recorder: Pick<EventRecorder, 'record'>;
@@ -29,7 +29,7 @@ export interface NodeDrainerDeps {
 
 /**
  * Empties this node while an operator drains it: gives each running sandbox notice, then stops it, and takes a snapshot
- * if its owner chose that. Everything that it continues with is in the database, so a restart resumes it.
+ * or leaves it to another node if its owner chose that. Everything that it continues with is in the database, so a restart resumes it.
  */
 export class NodeDrainer {
   readonly #deps: NodeDrainerDeps;
@@ -124,12 +124,14 @@ export class NodeDrainer {
   }
 
   async #finish(sandbox: Sandbox): Promise<void> {
-    const { repository, watch } = this.#deps.context;
+    const { repository, watch, node } = this.#deps.context;
     const { id, onDrain, startedAt } = sandbox;
     if (!(await this.#isStopped(id))) return;
     // One that never ran has no files to copy.
-    if (onDrain === 'snapshot' && startedAt !== null && !(await this.#copy(sandbox))) return;
-    const done = await repository.change(id, ['stopped'], { stateReason: DRAINED });
+    const copied = onDrain === 'stop' || startedAt === null ? 'given_up' : await this.#copy(sandbox);
+    if (copied === 'unfinished') return;
+    const stateReason = onDrain === 'move' && copied === 'done' ? MOVING : DRAINED;
+    const done = await repository.change(id, ['stopped'], { stateReason }, node);
     if (done !== null) watch.announce(id, done);
   }
 
@@ -146,21 +148,22 @@ export class NodeDrainer {
     }
   }
 
-  /** Returns whether the snapshot was taken or is given up. */
-  async #copy(sandbox: Sandbox): Promise<boolean> {
+  async #copy(sandbox: Sandbox): Promise<'done' | 'given_up' | 'unfinished'> {
     const { context, snapshots, recorder } = this.#deps;
     const { id } = sandbox;
     try {
+      // A failed archive is tried again without end: until there is one, only this node has the files.
+      if (sandbox.onDrain === 'move') return (await snapshots.prepareMove(sandbox)) ? 'done' : 'unfinished';
       await snapshots.createForDrain(sandbox);
-      return true;
+      return 'done';
     } catch (error) {
       const failures = (this.#failures.get(id) ?? 0) + 1;
       this.#failures.set(id, failures);
       context.log.warn({ err: error, sandbox: id, failures }, 'a snapshot could not be taken for a drain');
-      if (failures < MAX_SNAPSHOT_ATTEMPTS) return false;
+      if (failures < MAX_SNAPSHOT_ATTEMPTS) return 'unfinished';
       const message = error instanceof Error ? error.message.slice(0, 1000) : 'unknown';
       recorder.record(sandbox, { type: 'snapshot_failed', details: { message } });
-      return true;
+      return 'given_up';
     }
   }
 }

@@ -93,6 +93,7 @@ function createChildRequest(
     // A fork expires no later than its source and the caller's own limit.
     expiresAt: [source.expiresAt, request.expiresAt].filter((each) => each !== null).toSorted()[0] ?? null,
     onDrain: source.onDrain,
+    onNodeLost: source.onNodeLost,
     onExpiry: request.expiresAt === null ? source.onExpiry : 'delete',
     resumeSeconds: source.resumeSeconds,
     limit: request.limit,

@@ -8,7 +8,7 @@ import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { SnapshotDriver } from '../driver.ts';
 import { sandboxErrors } from '../../errors.ts';
-import type { Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from './snapshot.ts';
+import type { FinishedState, Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from './snapshot.ts';
 
 /** Copying is bound by the disk: more copies at once only slow down each other and everything else. */
 const PARALLEL_COPIES = 3;
@@ -67,6 +67,24 @@ export class SnapshotService {
     return this.#make({ workspaceUuid, maker, sandboxId: id, name: null }, 'ready', null);
   }
 
+  /**
+   * Takes the snapshot with which another node continues a stopped sandbox, unless there is one. Returns whether every
+   * node can use it.
+   */
+  async prepareMove(sandbox: Sandbox): Promise<boolean> {
+    const { id, workspaceUuid, ownerId, node, startedAt } = sandbox;
+    let isArchived: boolean | null = null;
+    for (const each of await this.#repository.forMove(id, node)) {
+      // One of an earlier drain lacks what the sandbox wrote since.
+      if (startedAt !== null && each.createdAt < startedAt) await this.release(each);
+      else isArchived = each.archivedAt !== null;
+    }
+    if (isArchived !== null) return isArchived;
+    const maker = { kind: 'user', id: ownerId } as const;
+    await this.#make({ workspaceUuid, maker, sandboxId: id, name: null }, 'move', null);
+    return false;
+  }
+
   /** Creates an unlisted snapshot. Call `release` after use. */
   createForFork(request: SnapshotRequest): Promise<Snapshot> {
     return this.#make(request, 'fork', null);
@@ -87,9 +105,14 @@ export class SnapshotService {
   /** Returns a snapshot that sandboxes can be created from on this node. Throws SNAPSHOT_ELSEWHERE. */
   async usable(workspaceUuid: string, id: string): Promise<Snapshot> {
     const snapshot = await this.get(workspaceUuid, id);
-    const { node, driver } = this.#context;
-    if (snapshot.node !== node || snapshot.driver !== driver.name) throw sandboxErrors.SNAPSHOT_ELSEWHERE();
-    return snapshot;
+    const { node, driver, archives } = this.#context;
+    const isHere = snapshot.node === node && snapshot.driver === driver.name;
+    if (isHere || (await archives?.find(id)) != null) return snapshot;
+    const remedy =
+      archives === null || snapshot.driver !== driver.name
+        ? `send the request to node ${snapshot.node}`
+        : 'it is not archived yet; try again, or see archive_error of the snapshot';
+    throw sandboxErrors.SNAPSHOT_ELSEWHERE({ details: { node: snapshot.node, remedy } });
   }
 
   /** Number of copies waiting for a slot. */
@@ -107,6 +130,7 @@ export class SnapshotService {
     if (!(await this.#repository.remove(snapshot.id))) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
     // Another node's files are removed by its own sweep.
     if (this.#context.holder.isHere(snapshot)) await this.#purge(snapshot.id);
+    this.#context.archives?.wakeSweep();
   }
 
   /** Removes incomplete snapshots after a start, on the machine and in the records. */
@@ -114,7 +138,7 @@ export class SnapshotService {
     const { driver, node } = this.#context;
     if (driver.snapshots === undefined) return;
     for (const { id } of await this.#repository.ofNode(node, ['making', 'fork'])) await this.#repository.remove(id);
-    const known = await this.#repository.ofNode(node, ['ready', 'removed']);
+    const known = await this.#repository.ofNode(node, ['ready', 'move', 'removed']);
     const ids = new Set(known.map(({ id }) => id));
     for (const id of await driver.snapshots.list()) if (!ids.has(id)) await driver.snapshots.remove(id);
     await this.sweep();
@@ -125,7 +149,7 @@ export class SnapshotService {
     for (const { id } of await this.#repository.ofNode(this.#context.node, ['removed'])) await this.#purge(id);
   }
 
-  async #make(request: SnapshotRequest, state: 'ready' | 'fork', limit: number | null): Promise<Snapshot> {
+  async #make(request: SnapshotRequest, state: FinishedState, limit: number | null): Promise<Snapshot> {
     const copier = this.#copier();
     const sandbox = await this.#service.held(request.workspaceUuid, request.sandboxId);
     assertCopyable(sandbox);
@@ -135,6 +159,7 @@ export class SnapshotService {
       const sizeBytes = await this.copies.run(request.workspaceUuid, () => this.#copy(copier, sandbox, draft.id));
       const made = await this.#repository.finish(draft.id, state, sizeBytes);
       if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+      if (state !== 'fork') this.#context.archives?.wake();
       return made;
     } catch (error) {
       await this.#repository.remove(draft.id);
@@ -143,7 +168,7 @@ export class SnapshotService {
     }
   }
 
-  async #record(draft: Snapshot, { maker }: SnapshotRequest, state: 'ready' | 'fork', limit: number | null) {
+  async #record(draft: Snapshot, { maker }: SnapshotRequest, state: FinishedState, limit: number | null) {
     const limits = await this.#context.quotaLimits.readLimits(draft.workspaceUuid);
     const refusal = await this.#repository.insert(draft, admissionOf(maker, limit, limits), state === 'ready');
     if (refusal === null) return;
@@ -215,6 +240,8 @@ export class SnapshotService {
       state: 'making',
       createdAt: clock.now().toISOString(),
       egressRules: sandbox.egressRules,
+      archivedAt: null,
+      archiveError: null,
     };
   }
 }

@@ -2,10 +2,14 @@ import type { EgressRule } from '../egress-rules/egress-rule.ts';
 import type { Admission, QuotaRefusal } from '../admission.ts';
 
 /**
- * `making`: being copied. `ready`: available to its workspace. `fork`: made for a fork and not listed. `removed`:
- * hidden; its files are deleted once no sandbox waits for them.
+ * `making`: being copied. `ready`: available to its workspace. `fork`: made for a fork and not listed. `move`: made to
+ * move the sandbox to another node and not listed. `removed`: hidden; its files are deleted once no sandbox waits for
+ * them.
  */
-export type SnapshotState = 'making' | 'ready' | 'fork' | 'removed';
+export type SnapshotState = 'making' | 'ready' | 'fork' | 'move' | 'removed';
+
+/** States of complete snapshots. */
+export type FinishedState = Exclude<SnapshotState, 'making' | 'removed'>;
 
 export interface Snapshot {
   readonly id: string;
@@ -24,6 +28,10 @@ export interface Snapshot {
   readonly createdAt: string;
   /** The rules of the source, for sandboxes created from it. */
   readonly egressRules: readonly EgressRule[];
+  /** Since when every node with the same driver can use it; null for only its own. */
+  readonly archivedAt: string | null;
+  /** Why it is not archived yet; null if no attempt failed. */
+  readonly archiveError: string | null;
 }
 
 export interface SnapshotPage {
@@ -46,7 +54,7 @@ export interface SnapshotRepository {
    * Moves a snapshot from `making` to the state. For `ready`, records an event in the same transaction. Null if it is
    * not `making`.
    */
-  finish(id: string, state: 'ready' | 'fork', sizeBytes: number): Promise<Snapshot | null>;
+  finish(id: string, state: FinishedState, sizeBytes: number): Promise<Snapshot | null>;
   /** Finds a `ready` snapshot. */
   find(id: string): Promise<Snapshot | null>;
   /** Lists `ready` snapshots, newest first. */
@@ -56,6 +64,8 @@ export interface SnapshotRepository {
   /** Deletes the record, once no files are left. */
   purge(id: string): Promise<void>;
   ofNode(node: string, states: readonly SnapshotState[]): Promise<readonly Snapshot[]>;
+  /** The snapshots for moving this sandbox from the node. */
+  forMove(sandboxId: string, node: string): Promise<readonly Snapshot[]>;
   /** Ids of sandboxes to be created from it that have never run: they may still need its files. */
   awaitedBy(id: string): Promise<readonly string[]>;
 }

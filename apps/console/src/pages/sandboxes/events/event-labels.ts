@@ -18,6 +18,8 @@ const LABELS: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   egress_refused: ['Connection blocked', 'warn'],
   draining: ['Node being drained', 'warn'],
   snapshot_failed: ['Snapshot failed', 'danger'],
+  moved: ['Moved to another node', 'neutral'],
+  restored: ['Restored from a snapshot', 'warn'],
 };
 
 /** Label of an event; an unknown type keeps its own name. */

@@ -57,6 +57,8 @@ export function SandboxSettingsPage() {
   );
 }
 
+const ON_DRAIN = { stop: 'Stop', snapshot: 'Stop and take a snapshot', move: 'Move to another node' } as const;
+
 type Fact = readonly [name: string, value: ReactNode];
 
 function renderFacts(sandbox: Sandbox): Fact[] {
@@ -70,7 +72,8 @@ function renderFacts(sandbox: Sandbox): Fact[] {
     ['Started', at(sandbox.started_at)],
     ['Last used', <RelativeTime key="used" at={sandbox.last_activity_at} />],
     ['Auto-delete', at(sandbox.expires_at)],
-    ['When its node is drained', sandbox.on_drain === 'snapshot' ? 'Stop and take a snapshot' : 'Stop'],
+    ['When its node is drained', ON_DRAIN[sandbox.on_drain]],
+    ['When its node is lost', sandbox.on_node_lost === 'restore' ? 'Restore the last archived snapshot' : 'Wait'],
     ['CPU', `${resources.cpu}`],
     ['Memory', formatBytes(resources.memory_mb * 1024 ** 2)],
     ['Disk', formatBytes(resources.disk_mb * 1024 ** 2)],

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { sandboxErrors } from '../../../errors.ts';
@@ -8,6 +7,7 @@ import type { ImageStore } from '../../images/image-store.ts';
 import { formatReference, parseReference, type ImageReference } from '../../images/registry/reference.ts';
 import { unlessAborted } from '../../images/unless-aborted.ts';
 import { asFields, type EngineClient } from './engine-client.ts';
+import { packLayers } from '../../images/pack-layers.ts';
 import { findImage } from './find-image.ts';
 import { IMAGE_REPOSITORY } from './names.ts';
 
@@ -112,26 +112,15 @@ export class DockerImages {
     const tag = digest.replace(/[^A-Za-z0-9_.-]/g, '-').slice(0, 128);
     const present = await this.#find(`${IMAGE_REPOSITORY}:${tag}`, signal);
     if (present !== null) return { id: present, settings };
-    const child = spawn(packer, ['pack', ...layers], { cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'pipe'], signal });
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(0, 1000)));
-    const ended = new Promise<number | null>((resolve) => {
-      child.once('error', (error) => {
-        said ||= error.message;
-        resolve(-1);
-      });
-      child.once('close', resolve);
-    });
+    const { archive, ended } = packLayers(packer, layers, signal);
     let complaint: string | null;
     try {
       const query = { fromSrc: '-', repo: IMAGE_REPOSITORY, tag };
-      complaint = await readComplaint(
-        await client.stream('POST', '/images/create', { query, body: child.stdout, signal }),
-      );
+      complaint = await readComplaint(await client.stream('POST', '/images/create', { query, body: archive, signal }));
     } finally {
-      child.stdout.destroy(); // ends the child, whatever happened to the request
+      archive.destroy(); // ends the packer, whatever happened to the request
     }
-    if ((await ended) !== 0) complaint = `packing failed: ${said.trim()}`;
+    complaint = (await ended) ?? complaint;
     const id = complaint === null ? await this.#find(`${IMAGE_REPOSITORY}:${tag}`, signal) : null;
     if (id !== null) return { id, settings };
     const reason = `the Docker Engine did not take it: ${complaint ?? 'it is not there'}`;

@@ -82,10 +82,14 @@ export class LocalDriver implements SandboxDriver {
 
   constructor(options: LocalDriverOptions) {
     this.#options = options;
-    const { dataFolder, images } = options;
-    this.snapshots = new LocalSnapshots({ dataFolder, images, call: (...call) => this.#call(...call) });
+    const { dataFolder } = options;
     const template = (sizeMb: number) => this.#need().templates.ofSize(sizeMb);
     this.volumes = new LocalVolumes({ dataFolder, template, call: (...call) => this.#call(...call) });
+    this.snapshots = new LocalSnapshots({
+      ...options,
+      firstFiles: (spec) => firstFiles(spec, this.#need().nameservers, options.addressPrefix),
+      call: (...call) => this.#call(...call),
+    });
   }
 
   async open(): Promise<DriverStatus> {
@@ -122,31 +126,15 @@ export class LocalDriver implements SandboxDriver {
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
-    const { templates, nameservers } = this.#need();
+    const { templates } = this.#need();
     signal.throwIfAborted();
     if (this.#created.has(spec.id) || (await this.#kept(spec.id)) !== null) return;
+    if (typeof spec.snapshotId === 'string') return this.snapshots.provide(spec, spec.snapshotId);
     const folder = this.#folder(spec.id);
-    const keptOf = (digest: string): KeptSandbox => ({
-      digest,
-      egressAllow: spec.egressAllow ?? null,
-      isolation: spec.isolation,
-    });
-    if (typeof spec.snapshotId === 'string') {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const disk = join(folder, 'disk.img');
-      const digest = await this.snapshots.provide(
-        spec.id,
-        spec.snapshotId,
-        disk,
-        firstFiles(spec, nameservers, this.#options.addressPrefix),
-      );
-      await writeRecord(join(folder, 'sandbox.json'), keptOf(digest));
-      return;
-    }
     const image = await this.#options.images.claim(spec.id, spec.image, signal);
     await templates.ofSize(spec.resources.diskMb);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const kept = keptOf(image.digest);
+    const kept = { digest: image.digest, egressAllow: spec.egressAllow ?? null, isolation: spec.isolation };
     const written = writeRecord(join(folder, 'sandbox.json'), kept);
     written.catch(() => undefined); // reported by the start
     this.#created.set(spec.id, { kept, image, written });

@@ -1,8 +1,10 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sandboxErrors } from '../../../errors.ts';
+import type { HelperBinaries } from '@svc/helper-binary';
 import type { ImageStore } from '../../images/image-store.ts';
-import { assertSandboxId, type SnapshotDriver } from '../../../domain/driver.ts';
+import { assertSandboxId, type SandboxSpec, type SnapshotDriver } from '../../../domain/driver.ts';
+import { LocalArchives } from './local-archives.ts';
 import { readKept, readKeptSnapshot, writeRecord } from './kept-sandbox.ts';
 
 const DISK = 'disk.img';
@@ -12,6 +14,9 @@ const STAT_BLOCK_BYTES = 512;
 export interface LocalSnapshotsOptions {
   readonly dataFolder: string;
   readonly images: ImageStore;
+  readonly helperBinaries: HelperBinaries;
+  /** The files that each sandbox has for itself. */
+  readonly firstFiles: (spec: SandboxSpec) => Record<string, string>;
   /** Calls the launcher. */
   readonly call: (op: string, id: string, parameters: Record<string, unknown>) => Promise<unknown>;
 }
@@ -21,10 +26,17 @@ export interface LocalSnapshotsOptions {
  * holds its image like a sandbox does.
  */
 export class LocalSnapshots implements SnapshotDriver {
+  readonly archives: LocalArchives;
   readonly #options: LocalSnapshotsOptions;
 
   constructor(options: LocalSnapshotsOptions) {
     this.#options = options;
+    this.archives = new LocalArchives({
+      ...options,
+      copyOf: (snapshotId) => this.#copyOf(snapshotId),
+      diskOf: (id) => this.#diskOf(id),
+      adopt: (spec, copy, digest) => this.#adopt(spec, copy, digest),
+    });
   }
 
   async take(id: string, snapshotId: string): Promise<{ sizeBytes: number }> {
@@ -55,16 +67,24 @@ export class LocalSnapshots implements SnapshotDriver {
     return (found?.blocks ?? 0) * STAT_BLOCK_BYTES; // sparse file, so its length is not its usage
   }
 
-  /** Copies the snapshot to the sandbox's disk path. Returns the digest of its image. */
-  async provide(id: string, snapshotId: string, disk: string, files: Record<string, string>): Promise<string> {
-    const { dataFolder, images, call } = this.#options;
+  /** Creates the disk of a sandbox from a snapshot of this node. */
+  async provide(spec: SandboxSpec, snapshotId: string): Promise<void> {
+    const { dataFolder, images } = this.#options;
     const kept = await readKeptSnapshot(dataFolder, snapshotId);
     if (kept === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its snapshot is gone' } });
-    if ((await images.claimDigest(id, kept.digest)) === null) {
+    if ((await images.claimDigest(spec.id, kept.digest)) === null) {
       throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'the image of its snapshot is gone' } });
     }
-    await call('copy_disk', id, { from: this.#copyOf(snapshotId), to: disk, files });
-    return kept.digest;
+    await mkdir(dirname(this.#diskOf(spec.id)), { recursive: true, mode: 0o700 });
+    await this.#adopt(spec, this.#copyOf(snapshotId), kept.digest);
+  }
+
+  /** The record comes last: without it, the sandbox was not created. */
+  async #adopt(spec: SandboxSpec, from: string, digest: string): Promise<void> {
+    const to = this.#diskOf(spec.id);
+    await this.#options.call('copy_disk', spec.id, { from, to, files: this.#options.firstFiles(spec) });
+    const kept = { digest, egressAllow: spec.egressAllow ?? null, isolation: spec.isolation };
+    await writeRecord(join(dirname(to), 'sandbox.json'), kept);
   }
 
   async remove(snapshotId: string): Promise<void> {

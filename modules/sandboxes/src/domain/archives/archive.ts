@@ -1,0 +1,78 @@
+import type { WrappedKey } from '@svc/keys';
+import type { Breach, Limits } from '@svc/quotas';
+import type { Snapshot } from '../snapshots/snapshot.ts';
+
+/** Writes one archive. Nothing is readable before `seal`. */
+export interface ArchiveWriter {
+  /** Takes ownership of the chunk. Awaiting it applies backpressure. */
+  write(chunk: Uint8Array): Promise<void> | undefined;
+  /** Resolves once everything is on stable storage. */
+  seal(): Promise<unknown>;
+  /** Removes what was written. Safe at any time. */
+  abort(): Promise<void>;
+}
+
+/** Private storage that all nodes reach, and no tenant does. Ids are 32 hexadecimal digits. */
+export interface ArchiveBlobs {
+  createAs(id: string): Promise<ArchiveWriter>;
+  /** A chunk is valid until the next one is requested. */
+  read(id: string, range: { readonly start: number; readonly endExclusive: number }): AsyncIterable<Uint8Array>;
+  /** Does nothing if there is no such archive. */
+  remove(id: string): Promise<void>;
+  /** Removes what unfinished writers left that are older. Returns their number. */
+  sweepUnsealed(olderThanMs: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** An archive that is about to be written. */
+export interface NewArchive {
+  readonly id: string;
+  /** Null for what the archives of several snapshots are based on. */
+  readonly snapshotId: string | null;
+  /** What the files of the snapshot are based on; or, without a snapshot, the name of the base itself. */
+  readonly base: string | null;
+  /** What can read it. */
+  readonly format: string;
+  readonly node: string;
+  readonly key: WrappedKey;
+}
+
+export interface Archive extends NewArchive {
+  readonly sizeBytes: number;
+}
+
+/** Why an archive that was written does not count: its snapshot is gone, or what it is based on. */
+export type ArchiveRefusal = 'gone' | 'base_gone';
+
+/** Stores what is archived. Each archive has a row before its first byte, and until its last one is removed. */
+export interface ArchiveRepository {
+  /**
+   * Records an archive before it is written. For a snapshot, reserves its size in the quotas. Returns the limit that the
+   * archive would exceed, `gone` if the snapshot is, or null.
+   */
+  begin(archive: NewArchive, snapshot: Snapshot | null, limits: Limits | null): Promise<Breach | 'gone' | null>;
+  /** The archive is complete. Only with null it counts. */
+  finish(archive: NewArchive, sizeBytes: number): Promise<ArchiveRefusal | null>;
+  /** Forgets an archive of which nothing is stored. Only for its own writer, and for what was removed. */
+  forget(id: string): Promise<void>;
+  /** Notes why a snapshot could not be archived, and releases the reservation. */
+  noteFailure(snapshotId: string, reason: string): Promise<void>;
+  /** A complete archive of the snapshot. */
+  find(snapshotId: string): Promise<Archive | null>;
+  /** A complete base, which is kept for an hour from now on. */
+  useBase(base: string, format: string): Promise<Archive | null>;
+  /** Snapshots of the node that are not archived, oldest first. */
+  unarchived(node: string, limit: number): Promise<readonly Snapshot[]>;
+  /** Unfinished archives of the node. */
+  unfinished(node: string): Promise<readonly string[]>;
+  /** Gives up unfinished archives of other nodes. Their writers may return at any time. */
+  abandon(nodes: readonly string[]): Promise<void>;
+  /** Marks what no snapshot and no sandbox needs, and returns all that is marked. */
+  takeUnneeded(limit: number): Promise<readonly string[]>;
+  abandoned(limit: number): Promise<readonly string[]>;
+}
+
+/** Binds the key of an archive to it. */
+export function archiveContext(id: string): string {
+  return `sandbox-archive:${id}`;
+}

@@ -1,0 +1,227 @@
+import { isAppError } from '@svc/errors';
+import type { QuotaLimits } from '@svc/quotas';
+import { BackgroundLoop, type Clock, type Random } from '@svc/runtime';
+import type { Logger } from '@svc/telemetry';
+import { quotaExceeded } from '../admission.ts';
+import type { ArchiveDriver, SandboxDriver, SandboxSpec } from '../driver.ts';
+import type { SandboxNodes } from '../ports.ts';
+import type { Sealer } from '../secrets/secret.ts';
+import type { Snapshot } from '../snapshots/snapshot.ts';
+import { archiveContext, type Archive, type ArchiveBlobs, type ArchiveRepository, type NewArchive } from './archive.ts';
+import { ARCHIVE_KEY_BYTES, decodeArchive, encodeArchive } from './archive-codec.ts';
+
+/** A wake of the loop comes first; this finds what one missed. */
+const CHECK_EVERY_MS = 15_000;
+const RETRY_AFTER_MS = 60_000;
+const SWEEP_EVERY_MS = 10 * 60_000;
+/** Longer than any upload. */
+const UNSEALED_FOR_MS = 24 * 3_600_000;
+/** A node that is silent for this long has ended, or returns to find its work abandoned. */
+const GIVE_UP_AFTER_MS = 3_600_000;
+const BATCH = 100;
+const ID_BYTES = 16;
+
+export interface SnapshotArchivesDeps {
+  readonly blobs: ArchiveBlobs;
+  readonly repository: ArchiveRepository;
+  readonly driver: SandboxDriver;
+  readonly sealer: Sealer;
+  readonly quotaLimits: QuotaLimits;
+  readonly node: string;
+  readonly nodes: Pick<SandboxNodes, 'silent'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/**
+ * Copies of this node's snapshots in storage that all nodes reach, so that each of them can create sandboxes from any
+ * snapshot. They are written in the background, one at a time, and removed with their snapshot.
+ */
+export class SnapshotArchives {
+  readonly #deps: SnapshotArchivesDeps;
+  readonly #loop: BackgroundLoop;
+  /** When to try again, by snapshot. After a restart, everything is tried at once. */
+  readonly #retries = new Map<string, number>();
+  #nextSweepAtMs = 0;
+  #nextUnsealedSweepAtMs = 0;
+
+  constructor(deps: SnapshotArchivesDeps) {
+    this.#deps = deps;
+    this.#loop = new BackgroundLoop({
+      run: (signal) => this.#run(signal),
+      intervalMs: CHECK_EVERY_MS,
+      runsAtStart: true,
+      onError: (error) => deps.log.warn({ err: error }, 'snapshots could not be archived'),
+      clock: deps.clock,
+    });
+  }
+
+  /** Needs a driver that is open. */
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** There is something to archive. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** There is something to remove. */
+  wakeSweep(): void {
+    this.#nextSweepAtMs = 0;
+    this.#loop.wake();
+  }
+
+  async close(): Promise<void> {
+    await this.#loop.close();
+    await this.#deps.blobs.close();
+  }
+
+  /** The archive of a snapshot if this node can read it. */
+  async find(snapshotId: string): Promise<Archive | null> {
+    const format = this.#deps.driver.snapshots?.archives?.format;
+    const archive = format === undefined ? null : await this.#deps.repository.find(snapshotId);
+    return archive?.format === format ? archive : null;
+  }
+
+  /** Creates a sandbox from an archive, in place of the driver's `create`. */
+  async create(spec: SandboxSpec, archive: Archive, signal: AbortSignal): Promise<void> {
+    const driver = this.#need();
+    const { repository } = this.#deps;
+    await driver.create(
+      spec,
+      {
+        base: archive.base,
+        open: () => this.#read(archive),
+        openBase: async () => {
+          const base = archive.base === null ? null : await repository.useBase(archive.base, archive.format);
+          return base === null ? null : this.#read(base);
+        },
+      },
+      signal,
+    );
+  }
+
+  #need(): ArchiveDriver {
+    const archives = this.#deps.driver.snapshots?.archives;
+    if (archives === undefined) throw new Error('the driver reads no archives');
+    return archives;
+  }
+
+  async *#read({ id, sizeBytes, key }: Archive): AsyncGenerator<Uint8Array> {
+    const { blobs, sealer } = this.#deps;
+    const bytes = await sealer.unwrap(key, archiveContext(id));
+    yield* decodeArchive(blobs.read(id, { start: 0, endExclusive: sizeBytes }), { id, bytes });
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { repository, node, clock, driver } = this.#deps;
+    // Nothing is being written now: these are what a crash or a failure left.
+    for (const id of await repository.unfinished(node)) await this.#drop(id);
+    if (clock.nowMs() >= this.#nextSweepAtMs) {
+      this.#nextSweepAtMs = clock.nowMs() + SWEEP_EVERY_MS;
+      await this.sweep();
+    }
+    const archives = driver.snapshots?.archives;
+    if (archives === undefined) return;
+    for (const snapshot of await repository.unarchived(node, BATCH)) {
+      if (signal.aborted) return;
+      if ((this.#retries.get(snapshot.id) ?? 0) <= clock.nowMs()) await this.#archive(archives, snapshot, signal);
+    }
+  }
+
+  /** Removes archives that nothing needs, and what other nodes did not finish. Safe on every node at once. */
+  async sweep(): Promise<void> {
+    const { repository, blobs, nodes, node, clock } = this.#deps;
+    await repository.abandon((await nodes.silent(GIVE_UP_AFTER_MS)).filter((each) => each !== node));
+    // Their rows stay: a writer that was paused may still store something, and removes it together with the row.
+    for (const id of await repository.abandoned(BATCH)) await blobs.remove(id);
+    for (;;) {
+      const unneeded = await repository.takeUnneeded(BATCH);
+      for (const id of unneeded) await this.#drop(id);
+      if (unneeded.length < BATCH) break;
+    }
+    if (clock.nowMs() < this.#nextUnsealedSweepAtMs) return;
+    this.#nextUnsealedSweepAtMs = clock.nowMs() + UNSEALED_FOR_MS;
+    await blobs.sweepUnsealed(UNSEALED_FOR_MS);
+  }
+
+  /** First the bytes: a crash in between repeats it. */
+  async #drop(id: string): Promise<void> {
+    await this.#deps.blobs.remove(id);
+    await this.#deps.repository.forget(id);
+  }
+
+  async #archive(driver: ArchiveDriver, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
+    const { repository, clock, log } = this.#deps;
+    const startedAtMs = clock.nowMs();
+    try {
+      const base = await driver.base(snapshot.id);
+      if (base !== null && (await repository.useBase(base, driver.format)) === null) {
+        await this.#write({ snapshotId: null, base }, null, driver.readBase(base, signal), signal);
+      }
+      const source = driver.read(snapshot.id, signal);
+      const sizeBytes = await this.#write({ snapshotId: snapshot.id, base }, snapshot, source, signal);
+      this.#retries.delete(snapshot.id);
+      const facts = { snapshot: snapshot.id, bytes: sizeBytes, duration_ms: clock.nowMs() - startedAtMs };
+      if (sizeBytes !== null) log.info(facts, 'a snapshot is archived');
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#retries.set(snapshot.id, clock.nowMs() + RETRY_AFTER_MS);
+      log.warn({ err: error, snapshot: snapshot.id }, 'a snapshot could not be archived yet');
+      const reason = isAppError(error) ? error.message : 'The archive could not be written';
+      await repository.noteFailure(snapshot.id, reason.slice(0, 1000));
+    }
+  }
+
+  /** Returns the size, or null if it is not needed any more. */
+  async #write(
+    what: Pick<NewArchive, 'snapshotId' | 'base'>,
+    snapshot: Snapshot | null,
+    source: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<number | null> {
+    const { repository, sealer, random, node, quotaLimits } = this.#deps;
+    const id = random.bytes(ID_BYTES).toString('hex');
+    const bytes = random.bytes(ARCHIVE_KEY_BYTES);
+    const { format } = this.#need();
+    const archive = { ...what, id, format, node, key: await sealer.wrap(bytes, archiveContext(id)) };
+    const limits = snapshot === null ? null : await quotaLimits.readLimits(snapshot.workspaceUuid);
+    const refusal = await repository.begin(archive, snapshot, limits);
+    if (refusal === 'gone') return null;
+    if (refusal !== null) throw quotaExceeded(refusal);
+    try {
+      const sizeBytes = await this.#store(
+        id,
+        encodeArchive(source, { id, bytes }, (size) => random.bytes(size)),
+        signal,
+      );
+      const outcome = await repository.finish(archive, sizeBytes);
+      if (outcome === null) return sizeBytes;
+      await this.#drop(id);
+      if (outcome === 'base_gone') throw new Error('what the archive is based on was removed meanwhile');
+      return null;
+    } catch (error) {
+      await this.#drop(id);
+      throw error;
+    }
+  }
+
+  async #store(id: string, content: AsyncIterable<Buffer>, signal: AbortSignal): Promise<number> {
+    const writer = await this.#deps.blobs.createAs(id);
+    try {
+      let sizeBytes = 0;
+      for await (const chunk of content) {
+        signal.throwIfAborted();
+        sizeBytes += chunk.length;
+        await writer.write(chunk);
+      }
+      await writer.seal();
+      return sizeBytes;
+    } catch (error) {
+      await writer.abort();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { Breach, Limits } from '@svc/quotas';
+import type { Sandbox, SandboxFault } from '../sandbox.ts';
+
+/** A sandbox that another node may continue, and the newest snapshot of it that every node can use. */
+export interface MovableSandbox {
+  readonly sandbox: Sandbox;
+  readonly snapshotId: string;
+  readonly snapshotCreatedAt: string;
+}
+
+/** Moves sandboxes from nodes that do not respond, or are drained. All times are the database's. */
+export interface SandboxMoves {
+  /**
+   * Reports a starting or running sandbox as lost, unless its node has reported itself within this time: the caller may
+   * have been paused since it looked. Returns the new record, or null.
+   */
+  markLost(id: string, node: string, fault: SandboxFault, silentMs: number): Promise<Sandbox | null>;
+  /** Lost sandboxes of these nodes to restore with this driver and format. */
+  restorable(
+    nodes: readonly string[],
+    driver: string,
+    format: string,
+    limit: number,
+  ): Promise<readonly MovableSandbox[]>;
+  /** Sandboxes of other nodes that a drain has left to this one. */
+  leftByDrains(node: string, driver: string, format: string, limit: number): Promise<readonly MovableSandbox[]>;
+  /**
+   * Gives a sandbox to another node, which creates it from the snapshot, and records that the first one has to remove it.
+   * Only one of several calls succeeds. None does once the first node has returned, or has started the sandbox itself. The sandbox is null if it
+   * is not to be moved any more.
+   */
+  move(
+    lost: MovableSandbox,
+    to: string,
+    limits: Limits,
+    silentMs: number,
+  ): Promise<{ sandbox: Sandbox | null } | { breach: Breach }>;
+  /** Ids of sandboxes that were moved from this node and that it has not removed yet. */
+  leftBehind(node: string): Promise<readonly string[]>;
+  /** The node has removed the sandbox. */
+  forget(id: string, node: string): Promise<void>;
+}

@@ -1,0 +1,283 @@
+import { databaseTime, type Database } from '@svc/sql';
+import type { Limits } from '@svc/quotas';
+import type { Kysely, Transaction } from 'kysely';
+import type { Archive, ArchiveRefusal, ArchiveRepository, NewArchive } from '../domain/archives/archive.ts';
+import { DRAINING, MOVING } from '../domain/nodes/drain-state.ts';
+import type { Snapshot } from '../domain/snapshots/snapshot.ts';
+import { sandboxQuotas } from '../quotas.ts';
+import { breachIn, enterGate } from './quota-usage.ts';
+import { snapshotFromRow } from './snapshot-repository.ts';
+import type { ArchiveRow, SandboxTables } from './tables.ts';
+
+/** A base that an archive uses stays for as long as writing that archive may take. */
+const BASE_KEPT_MS = 3_600_000;
+const MIB = 1024 * 1024;
+/** States of snapshots that are archived. */
+export const ARCHIVED = ['ready', 'move'] as const;
+
+export function createArchiveRepository({ kysely, dialect }: Database<SandboxTables>): ArchiveRepository {
+  const now = databaseTime(dialect);
+  return {
+    begin: (archive, snapshot, limits) =>
+      kysely.transaction().execute(async (transaction) => {
+        if (snapshot !== null && limits !== null) {
+          const refusal = await reserve(transaction, snapshot, limits);
+          if (refusal !== null) return refusal;
+        }
+        const { id, snapshotId, base, format, node, key } = archive;
+        const sealed = { wrapper: key.wrapper, box: key.text };
+        await transaction
+          .insertInto('sandbox_archive')
+          .values({
+            ...{ id, snapshot_id: snapshotId, base, format, node, ...sealed },
+            ...{ state: 'writing', size_bytes: 0, used_at: now },
+          })
+          .execute();
+        return null;
+      }),
+
+    finish: (archive, sizeBytes) =>
+      kysely
+        .transaction()
+        .execute((transaction) => finish(transaction, archive, sizeBytes, dialect))
+        .catch((error: unknown) => {
+          if (error instanceof NotNeeded) return error.reason;
+          throw error;
+        }),
+
+    async forget(id) {
+      await kysely.deleteFrom('sandbox_archive').where('id', '=', id).execute();
+    },
+
+    async noteFailure(snapshotId, reason) {
+      await kysely
+        .updateTable('sandbox_snapshot')
+        .set({ archive_error: reason, archive_bytes: 0 })
+        .where('id', '=', snapshotId)
+        .where('archived_at', 'is', null)
+        .execute();
+    },
+
+    async find(snapshotId) {
+      const row = await kysely
+        .selectFrom('sandbox_archive')
+        .selectAll()
+        .where('snapshot_id', '=', snapshotId)
+        .where('state', '=', 'ready')
+        .executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+
+    async useBase(base, format) {
+      const row = await kysely
+        .updateTable('sandbox_archive')
+        .set({ used_at: now })
+        .where('snapshot_id', 'is', null)
+        .where('base', '=', base)
+        .where('format', '=', format)
+        .where('state', '=', 'ready')
+        .returningAll()
+        .executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+
+    async unarchived(node, limit) {
+      const rows = await kysely
+        .selectFrom('sandbox_snapshot')
+        .selectAll()
+        .where('node', '=', node)
+        .where('state', 'in', ARCHIVED)
+        .where('archived_at', 'is', null)
+        .orderBy('created_at')
+        .limit(limit)
+        .execute();
+      return rows.map(snapshotFromRow);
+    },
+
+    async unfinished(node) {
+      const query = kysely.selectFrom('sandbox_archive').select('id').where('node', '=', node);
+      return idsOf(await query.where('state', 'in', ['writing', 'abandoned']).execute());
+    },
+
+    async abandon(nodes) {
+      if (nodes.length === 0) return;
+      await kysely
+        .updateTable('sandbox_archive')
+        .set({ state: 'abandoned' })
+        .where('node', 'in', [...nodes])
+        .where('state', '=', 'writing')
+        .execute();
+    },
+
+    async abandoned(limit) {
+      const query = kysely.selectFrom('sandbox_archive').select('id').where('state', '=', 'abandoned');
+      return idsOf(await query.limit(limit).execute());
+    },
+
+    async takeUnneeded(limit) {
+      await removeMoved(kysely);
+      await removeUnneeded(kysely);
+      await kysely
+        .updateTable('sandbox_archive as archive')
+        .set({ state: 'removed' })
+        .where('archive.snapshot_id', 'is', null)
+        .where('archive.state', '=', 'ready')
+        // Whoever archives a snapshot on it has set this in the same transaction, so one of the two comes first.
+        .where('archive.used_at', '<', databaseTime(dialect, -BASE_KEPT_MS))
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('sandbox_archive as user')
+                .select('user.id')
+                .whereRef('user.base', '=', 'archive.base')
+                .where('user.snapshot_id', 'is not', null)
+                .where('user.state', 'in', ['writing', 'ready']),
+            ),
+          ),
+        )
+        .execute();
+      const query = kysely.selectFrom('sandbox_archive').select('id').where('state', '=', 'removed');
+      return idsOf(await query.limit(limit).execute());
+    },
+  };
+}
+
+/** Snapshots for moves that are done, or that a start on the first node made pointless. Their node may be gone. */
+async function removeMoved(kysely: Kysely<SandboxTables>): Promise<void> {
+  await kysely
+    .updateTable('sandbox_snapshot as snapshot')
+    .set({ state: 'removed' })
+    .where('snapshot.state', '=', 'move')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('sandbox')
+            .select('sandbox.id')
+            .whereRef('sandbox.id', '=', 'snapshot.sandbox_id')
+            .where('sandbox.removed_at', 'is', null)
+            .where((sandbox) =>
+              sandbox.or([
+                sandbox('sandbox.started_at', 'is', null), // the other node creates it
+                sandbox('sandbox.state_reason', 'in', [DRAINING, MOVING]),
+              ]),
+            ),
+        ),
+      ),
+    )
+    .execute();
+}
+
+/** Archives whose snapshot is gone, unless a sandbox still waits for its files. */
+async function removeUnneeded(kysely: Kysely<SandboxTables>): Promise<void> {
+  await kysely
+    .updateTable('sandbox_archive as archive')
+    .set({ state: 'removed' })
+    .where('archive.snapshot_id', 'is not', null)
+    .where('archive.state', '=', 'ready')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('sandbox_snapshot as snapshot')
+            .select('snapshot.id')
+            .whereRef('snapshot.id', '=', 'archive.snapshot_id')
+            .where('snapshot.state', 'in', ARCHIVED),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('sandbox')
+            .select('sandbox.id')
+            .whereRef('sandbox.snapshot_id', '=', 'archive.snapshot_id')
+            .where('sandbox.removed_at', 'is', null)
+            .where('sandbox.started_at', 'is', null),
+        ),
+      ),
+    )
+    .execute();
+}
+
+/** Counts the archive as large as its snapshot until its size is known. */
+async function reserve(transaction: Transaction<SandboxTables>, { id, sizeBytes }: Snapshot, limits: Limits) {
+  await enterGate(transaction, limits);
+  const row = await transaction
+    .updateTable('sandbox_snapshot')
+    .set({ archive_bytes: 0 }) // of an attempt that a crash ended
+    .where('id', '=', id)
+    .where('state', 'in', ARCHIVED)
+    .where('archived_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) return 'gone';
+  const breach = await breachIn(transaction, limits, [[sandboxQuotas.sandbox_disk, sizeBytes / MIB]]);
+  if (breach !== null) return breach;
+  await transaction.updateTable('sandbox_snapshot').set({ archive_bytes: sizeBytes }).where('id', '=', id).execute();
+  return null;
+}
+
+/** Undoes the transaction. */
+class NotNeeded extends Error {
+  readonly reason: ArchiveRefusal;
+
+  constructor(reason: ArchiveRefusal) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+async function finish(
+  transaction: Transaction<SandboxTables>,
+  { id, snapshotId, base, format }: NewArchive,
+  sizeBytes: number,
+  dialect: Database<SandboxTables>['dialect'],
+): Promise<null> {
+  const now = databaseTime(dialect);
+  if (snapshotId !== null && base !== null) {
+    // Locks the base: its removal sees this archive, or this sees the removal.
+    const kept = await transaction
+      .updateTable('sandbox_archive')
+      .set({ used_at: now })
+      .where('snapshot_id', 'is', null)
+      .where('base', '=', base)
+      .where('format', '=', format)
+      .where('state', '=', 'ready')
+      .returning('id')
+      .executeTakeFirst();
+    if (kept === undefined) throw new NotNeeded('base_gone');
+  }
+  const finished = await transaction
+    .updateTable('sandbox_archive')
+    .set({ state: 'ready', size_bytes: sizeBytes, used_at: now })
+    .where('id', '=', id)
+    .where('state', '=', 'writing')
+    .returning('id')
+    .executeTakeFirst();
+  if (finished === undefined) throw new NotNeeded('gone');
+  if (snapshotId === null) return null;
+  const archived = await transaction
+    .updateTable('sandbox_snapshot')
+    .set({ archived_at: now, archive_bytes: sizeBytes, archive_error: null })
+    .where('id', '=', snapshotId)
+    .where('state', 'in', ARCHIVED)
+    .returning('id')
+    .executeTakeFirst();
+  if (archived === undefined) throw new NotNeeded('gone');
+  return null;
+}
+
+function idsOf(rows: readonly { id: string }[]): string[] {
+  return rows.map(({ id }) => id);
+}
+
+function fromRow(row: ArchiveRow): Archive {
+  return {
+    id: row.id,
+    snapshotId: row.snapshot_id,
+    base: row.base,
+    format: row.format,
+    node: row.node,
+    key: { wrapper: row.wrapper, text: row.box },
+    sizeBytes: Number(row.size_bytes),
+  };
+}
