@@ -47,6 +47,8 @@ type plan struct {
 	UidBase  uint32            `json:"uid_base"`
 	UidCount uint32            `json:"uid_count"`
 	Config   json.RawMessage   `json:"config"`
+	// Layerable: what changes on the disk can become a layer of an image.
+	Layerable bool `json:"layerable"`
 }
 
 type limits struct {
