@@ -55,6 +55,7 @@ import { replicas } from './0100-replicas.ts';
 import { sandboxAccess } from './0150-sandbox-access.ts';
 import { sandboxExpiry } from './0151-sandbox-expiry.ts';
 import { secrets } from './0170-secrets.ts';
+import { templates } from './0180-templates.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -114,6 +115,7 @@ export const migrations: readonly Migration[] = [
   sandboxAccess,
   sandboxExpiry,
   secrets,
+  templates,
   accountThrottle,
   contentReads,
 ];

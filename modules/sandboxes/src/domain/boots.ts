@@ -73,9 +73,9 @@ export class Boots {
   }
 
   /** Runs before a slot is taken, so that a slow download blocks no other start. An existing disk needs no image. */
-  async #prepareImage({ id, image, snapshotId, startedAt }: Sandbox, signal: AbortSignal): Promise<void> {
+  async #prepareImage({ id, image, snapshotId, template, startedAt }: Sandbox, signal: AbortSignal): Promise<void> {
     const { driver } = this.#context;
-    if (snapshotId !== null || startedAt !== null || (await driver.isCreated(id))) return;
+    if (snapshotId !== null || template !== null || startedAt !== null || (await driver.isCreated(id))) return;
     await driver.prepareImage?.(image, signal);
   }
 

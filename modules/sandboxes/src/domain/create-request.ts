@@ -1,6 +1,7 @@
 import type { Principal } from '@svc/access';
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
+import type { SandboxTemplate } from './templates/sandbox-template.ts';
 import type { ExpiryAction, OnDrain } from './sandbox.ts';
 
 export interface CreateRequest {
@@ -9,6 +10,8 @@ export interface CreateRequest {
   readonly image: string;
   /** Snapshot that provides the initial files. It belongs to the workspace, and `image` is its image. */
   readonly snapshotId: string | null;
+  /** Built image that provides the initial files. It belongs to the workspace, and `image` names it. */
+  readonly template: SandboxTemplate | null;
   readonly name: string | null;
   readonly environment: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;

@@ -273,7 +273,7 @@ export class SandboxService {
 
   #assertPossible(request: CreateRequest): void {
     // A snapshot's image is available here even if the catalog no longer has it.
-    if (request.snapshotId === null && this.#catalog.find(request.image) === null) {
+    if (request.snapshotId === null && request.template === null && this.#catalog.find(request.image) === null) {
       const names = this.#catalog.names();
       throw sandboxErrors.UNKNOWN_IMAGE({
         details: { field: 'image', image: request.image, supported_images: names },
@@ -328,6 +328,7 @@ export class SandboxService {
       name: request.name ?? newName(random.bytes),
       image: request.image,
       snapshotId: request.snapshotId,
+      template: request.template,
       status: 'creating',
       stateReason: null,
       fault: null,
@@ -375,6 +376,7 @@ function hashOf({
   onDrain,
   onExpiry,
   resumeSeconds,
+  template,
   ...rest
 }: CreateRequest): string {
   const later = {
@@ -382,6 +384,7 @@ function hashOf({
     ...(onDrain === 'stop' ? {} : { onDrain }),
     ...(onExpiry === 'delete' ? {} : { onExpiry }),
     ...(resumeSeconds === null ? {} : { resumeSeconds }),
+    ...(template === null ? {} : { template }),
   };
   const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');

@@ -29,8 +29,8 @@ export class WarmClaims {
   /** An exact match is inserted as running, which saves an update. */
   claim(request: CreateRequest, draft: Sandbox): WarmClaim {
     if (request.snapshotId !== null) return { sandbox: draft, warm: null, isPrepared: false };
-    // Its trust store is set up before it runs.
-    if (request.egressRules.length > 0) return this.#claimPrepared(request, draft);
+    // Its trust store is set up before it runs, or its files are not those of the image.
+    if (request.egressRules.length > 0 || request.template !== null) return this.#claimPrepared(request, draft);
     const hostname = request.name === null ? null : hostnameOf(request.name);
     const warm = this.#pool.take({ ...specPartOf(request), hostname });
     if (warm === null) return this.#claimPrepared(request, draft);
@@ -83,6 +83,7 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     onExpiry: _action,
     resumeSeconds: _resume,
     snapshotId: _snapshot,
+    template: _template,
     limit: _limit,
     idempotencyKey: _key,
     ...spec

@@ -73,6 +73,7 @@ export function toCreateRequest(
     maker: creatorFields(principal),
     image,
     snapshotId: snapshot?.id ?? null,
+    template: snapshot?.template ?? null,
     expiresAt: null,
     // A guest's sandbox never outlives its time.
     onExpiry: principal.kind === 'guest' ? 'delete' : (body.on_expiry ?? 'delete'),

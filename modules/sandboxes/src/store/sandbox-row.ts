@@ -1,4 +1,5 @@
 import type { ExpiryAction, OnDrain, Sandbox, SandboxFault, SandboxStatus } from '../domain/sandbox.ts';
+import type { SandboxTemplate } from '../domain/templates/sandbox-template.ts';
 import type { EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import type { Isolation, NetworkMode } from '../domain/driver.ts';
 import { isCauseCode } from '../errors.ts';
@@ -38,6 +39,7 @@ export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
     last_activity_at: sandbox.lastActivityAt,
     removed_at: sandbox.removedAt,
     egress_rules: rulesColumn(sandbox.egressRules),
+    template: templateColumn(sandbox.template),
     paused_at: sandbox.pausedAt,
   };
 }
@@ -48,6 +50,14 @@ export function rulesColumn(rules: readonly EgressRule[]): string | null {
 
 export function parseRules(column: string | null): readonly EgressRule[] {
   return column === null ? [] : (JSON.parse(column) as EgressRule[]); // written by `rulesColumn`
+}
+
+export function templateColumn(template: SandboxTemplate | null): string | null {
+  return template === null ? null : JSON.stringify(template);
+}
+
+export function parseTemplate(column: string | null): SandboxTemplate | null {
+  return column === null ? null : (JSON.parse(column) as SandboxTemplate); // written by `templateColumn`
 }
 
 export function faultColumns(
@@ -83,6 +93,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     network: row.network as NetworkMode,
     egressAllow: row.egress_allow === null ? null : (JSON.parse(row.egress_allow) as string[]),
     egressRules: parseRules(row.egress_rules),
+    template: parseTemplate(row.template),
     isolation: parseIsolation(row.isolation),
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,

@@ -11,7 +11,7 @@ import type {
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
-import { parseRules, rulesColumn } from './sandbox-row.ts';
+import { parseRules, parseTemplate, rulesColumn, templateColumn } from './sandbox-row.ts';
 import type { RepositoryDeps } from './sandbox-repository.ts';
 import type { SandboxTables, SnapshotRow } from './tables.ts';
 
@@ -153,6 +153,7 @@ function toRow(snapshot: Snapshot, accountableId: string): SnapshotRow {
     state: snapshot.state,
     created_at: snapshot.createdAt,
     egress_rules: rulesColumn(snapshot.egressRules),
+    template: templateColumn(snapshot.template),
   };
 }
 
@@ -171,5 +172,6 @@ function fromRow(row: SnapshotRow): Snapshot {
     state: row.state as SnapshotState, // only written by toRow and the updates here
     createdAt: row.created_at,
     egressRules: parseRules(row.egress_rules),
+    template: parseTemplate(row.template),
   };
 }

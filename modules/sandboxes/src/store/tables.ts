@@ -13,8 +13,14 @@ export const SECRET_NAME: UniqueKey = {
   columns: ['workspace_uuid', 'name'],
 };
 
+export const TEMPLATE_NAME: UniqueKey = {
+  constraint: 'template_workspace_name',
+  table: 'template',
+  columns: ['workspace_uuid', 'name'],
+};
+
 /**
- * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151 and 0170. Times are ISO 8601 UTC,
+ * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170 and 0180. Times are ISO 8601 UTC,
  * objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
@@ -61,6 +67,11 @@ export interface SandboxTables {
   sandbox_access: { id: string; sandbox_id: string; holder: string; granted: string; created_at: string };
   workspace_secret: SecretRow;
   sandbox_authority: { sandbox_id: string; certificate: string; wrapper: string; box: string };
+  template: { id: string; workspace_uuid: string; name: string; owner_id: string; created_at: string };
+  template_tag: { template_id: string; tag: string; build_id: string; created_at: string };
+  template_build: TemplateBuildRow;
+  template_layer: TemplateLayerRow;
+  template_log: { build_id: string; sequence: number; at: string; level: string; step: number | null; message: string };
   sandbox_ticket: { hash: string; sandbox_id: string; granted: string; expires_at: string };
 }
 
@@ -100,6 +111,7 @@ export interface SandboxRow {
   on_expiry: string;
   resume_seconds: number | null;
   egress_rules: string | null;
+  template: string | null;
 }
 
 /** A value sealed under the master key that `wrapper` names. */
@@ -143,4 +155,35 @@ export interface SnapshotRow {
   state: string;
   created_at: string;
   egress_rules: string | null;
+  template: string | null;
+}
+
+export interface TemplateBuildRow {
+  id: string;
+  template_id: string;
+  workspace_uuid: string;
+  owner_id: string;
+  node: string;
+  status: string;
+  tags: string;
+  reason: string | null;
+  resources: string;
+  outcome: string | null;
+  layer_id: string | null;
+  digest: string | null;
+  log_lines: number;
+  created_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+}
+
+export interface TemplateLayerRow {
+  id: string;
+  workspace_uuid: string;
+  node: string;
+  cache_key: string;
+  digest: string;
+  size_bytes: number;
+  created_at: string;
+  last_used_at: string;
 }

@@ -214,6 +214,7 @@ export class SnapshotService {
       state: 'making',
       createdAt: clock.now().toISOString(),
       egressRules: sandbox.egressRules,
+      template: sandbox.template,
     };
   }
 }

@@ -1,4 +1,5 @@
 import type { EgressRule } from '../egress-rules/egress-rule.ts';
+import type { SandboxTemplate } from '../templates/sandbox-template.ts';
 import type { Admission, QuotaRefusal } from '../admission.ts';
 
 /**
@@ -24,6 +25,8 @@ export interface Snapshot {
   readonly createdAt: string;
   /** The rules of the source, for sandboxes created from it. */
   readonly egressRules: readonly EgressRule[];
+  /** The template of the source, whose command starts in sandboxes created from it. */
+  readonly template: SandboxTemplate | null;
 }
 
 export interface SnapshotPage {

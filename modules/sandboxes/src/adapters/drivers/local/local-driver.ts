@@ -23,6 +23,7 @@ import type { IssueCertificate } from './gateway/host-certificates.ts';
 import { runscStream } from './gvisor/runsc-stream.ts';
 import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
 import { LauncherFailure } from './launcher-process.ts';
+import { LocalBuilds } from './local-builds.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
 import { prepareMachine, type Machine } from './machine.ts';
 import type { RuntimeKind } from './runtime.ts';
@@ -68,6 +69,7 @@ interface CreatedSandbox {
 export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
   readonly snapshots: LocalSnapshots;
+  readonly builds: LocalBuilds;
   readonly limitsEgress = true;
   readonly #options: LocalDriverOptions;
   #machine: Machine | null = null;
@@ -80,7 +82,9 @@ export class LocalDriver implements SandboxDriver {
 
   constructor(options: LocalDriverOptions) {
     this.#options = options;
-    const { dataFolder, images } = options;
+    const { dataFolder, images, helperBinaries } = options;
+    const helper = async (): Promise<string> => (await helperBinaries(process.arch)).file;
+    this.builds = new LocalBuilds({ dataFolder, images, helper });
     this.snapshots = new LocalSnapshots({ dataFolder, images, call: (...call) => this.#call(...call) });
   }
 
@@ -139,13 +143,21 @@ export class LocalDriver implements SandboxDriver {
       await writeRecord(join(folder, 'sandbox.json'), keptOf(digest));
       return;
     }
-    const image = await this.#options.images.claim(spec.id, spec.image, signal);
+    const image = await this.#claimImage(spec, signal);
     await templates.ofSize(spec.resources.diskMb);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const kept = keptOf(image.digest);
     const written = writeRecord(join(folder, 'sandbox.json'), kept);
     written.catch(() => undefined); // reported by the start
     this.#created.set(spec.id, { kept, image, written });
+  }
+
+  async #claimImage({ id, image, template }: SandboxSpec, signal: AbortSignal): Promise<PreparedImage> {
+    const { images } = this.#options;
+    if (template === null || template === undefined) return images.claim(id, image, signal);
+    const built = await images.claimDigest(id, template.digest);
+    if (built === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its template is gone' } });
+    return built;
   }
 
   async isCreated(id: string): Promise<boolean> {

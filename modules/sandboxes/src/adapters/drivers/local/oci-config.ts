@@ -1,4 +1,4 @@
-import type { ImageSettings } from '../../images/image-settings.ts';
+import type { ImageSettings } from '../../../domain/images/image-settings.ts';
 import type { SandboxSpec } from '../../../domain/driver.ts';
 import type { RuntimeKind } from './runtime.ts';
 import { seccompProfile } from './seccomp-profile.ts';

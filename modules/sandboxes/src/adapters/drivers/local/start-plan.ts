@@ -36,6 +36,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
   return {
     ...preparationPlan(spec, options),
     layers: image.layers,
+    layerable: spec.template?.building === true,
     config: kind === 'runsc' ? runscConfig(config, spec.resources) : config,
   };
 }
