@@ -36,6 +36,7 @@ import { createCatalog } from './adapters/images/default-catalog.ts';
 import { createMetricPart } from './assembly/metric-module.ts';
 import { createNodePart } from './assembly/node-module.ts';
 import { observePreparedStarts } from './assembly/prepared-start-metrics.ts';
+import { createTemplatePart, observeTemplates } from './assembly/template-module.ts';
 import { createSecretPart } from './assembly/secret-module.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
@@ -99,6 +100,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     holdings: async (workspaceUuid) => [
       ...describeHoldings(await repository.ofWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
       ...describeHoldings(await services.secretRepository.count(workspaceUuid), 'secret', 'secrets'),
+      ...describeHoldings(await services.templates.count(workspaceUuid), 'template', 'templates'),
     ],
     quotaUsage: async (uuids) =>
       sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(services.kysely, uuids)).values()]),
@@ -180,6 +182,15 @@ async function assemble(deps: SandboxesDependencies) {
   const inside = createInside(context, service, config);
   const { kysely } = database;
   const { recorder } = events;
+  const templatePart = createTemplatePart({
+    ...inside,
+    ...lifecycle,
+    kysely,
+    context,
+    catalog,
+    config,
+    folder: base.folder,
+  });
   const access = createSandboxAccess(deps, kysely, context);
   const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
   const { previews } = connections;
@@ -224,6 +235,8 @@ async function assemble(deps: SandboxesDependencies) {
     ssh: connections.ssh,
     supervisor,
     sweeper,
+    templatePart,
+    templates: templatePart.templates,
     tickets,
     usage,
   };
@@ -287,6 +300,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   const { default: isolation, reason } = services.isolation;
   const reconciled = await reconcile(context, service, boots, supervisor);
   await context.rules.start();
+  await services.templatePart.start();
   const facts = {
     ...reconciled,
     isolation,
@@ -309,6 +323,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
 async function close(services: Services): Promise<void> {
   const { context } = services;
   await services.drain();
+  await services.templatePart.close();
   await context.rules.close();
   await services.usage.close();
   await services.sweeper.close();
@@ -326,7 +341,11 @@ async function close(services: Services): Promise<void> {
   await services.images.close();
 }
 
-function observe(metrics: Metrics, { context, hub, commands, usage, pool, driver, previews, ssh }: Services): void {
+function observe(
+  metrics: Metrics,
+  { context, hub, commands, usage, pool, driver, previews, ssh, templates }: Services,
+): void {
+  observeTemplates(metrics, templates);
   observeTerminals(metrics, context, hub, commands);
   usage.observe(metrics);
   observeWarmPool(metrics, pool);

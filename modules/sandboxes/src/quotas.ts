@@ -31,7 +31,7 @@ export const sandboxQuotas = defineQuotas({
   sandbox_disk: {
     title: 'Disk',
     unit: 'mib',
-    description: 'Disk in MiB of all sandboxes and their snapshots',
+    description: 'Disk in MiB of all sandboxes, their snapshots and the layers of templates',
     workspace: 'auto',
     owner: 'auto',
     auto: `four times the size of the data folder's file system; ${ELSEWHERE}`,
@@ -43,6 +43,13 @@ export const sandboxQuotas = defineQuotas({
     workspace: 'auto',
     owner: 'auto',
     auto: 'five times sandboxes.max_snapshots_per_caller',
+  },
+  templates: {
+    title: 'Templates',
+    unit: 'count',
+    description: 'Sandbox templates, with any number of builds',
+    workspace: 100,
+    owner: 500,
   },
   secrets: {
     title: 'Secrets',

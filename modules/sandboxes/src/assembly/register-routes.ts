@@ -18,6 +18,7 @@ import { perMinute } from '../routes/per-minute.ts';
 import type { PreviewPart } from './preview-module.ts';
 import type { SshListener } from '../ssh/ssh-listener.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
+import type { TemplateService } from '../domain/templates/template-service.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { registerEgressRoute } from '../routes/egress-route.ts';
 import { registerExecRoutes } from '../routes/exec-routes.ts';
@@ -34,6 +35,7 @@ import { registerSecretRoutes } from '../routes/secret-routes.ts';
 import { registerSessionRoutes } from '../routes/session-routes.ts';
 import { registerSnapshotMakingRoutes, registerSnapshotRoutes } from '../routes/snapshot-routes.ts';
 import { registerSshRoutes } from '../routes/ssh-routes.ts';
+import { registerTemplateRoutes } from '../routes/template-routes.ts';
 import { registerTicketRoutes } from '../routes/ticket-routes.ts';
 import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
 
@@ -53,6 +55,7 @@ export interface RouteDeps {
   readonly service: SandboxService;
   readonly tickets: Tickets;
   readonly snapshots: SnapshotService;
+  readonly templates: TemplateService;
   readonly secrets: SecretService;
   readonly files: FileService;
   readonly commands: CommandService;
@@ -67,6 +70,7 @@ export interface RouteDeps {
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
 export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<void> {
   const { config, clock, context, isolation, driver, catalog, images, service, snapshots, secrets, files } = deps;
+  const { templates } = deps;
   const createLimiter = perMinute(config.max_creates_per_minute, clock, deps.replicas);
   const watches = new WatchCounts();
   await app.register(async (scope) => {
@@ -77,8 +81,9 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     const snapshotRoutes = { service, snapshots, config, createLimiter, images, now: () => clock.now() };
     registerSnapshotRoutes(scope, snapshotRoutes);
     registerSecretRoutes(scope, secrets);
+    await registerTemplateRoutes(scope, { templates, config, createLimiter });
     for (const prefix of PREFIXES) {
-      registerSandboxRoutes(scope, { prefix, isolation, secrets, ...snapshotRoutes });
+      registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, ...snapshotRoutes });
       registerEgressRuleRoutes(scope, { prefix, context, service, secrets, images });
       registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
       registerTicketRoutes(scope, { prefix, service, tickets: deps.tickets });

@@ -1,7 +1,9 @@
 import { isAppError } from '@svc/errors';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import type { SandboxSpec } from './driver.ts';
-import { isCauseCode, type CauseCode } from '../errors.ts';
+import { isCauseCode, sandboxErrors, type CauseCode } from '../errors.ts';
+import { processEnvironment } from './egress-rules/process-environment.ts';
+import { ProcessStream } from './processes/process-stream.ts';
 import type { SandboxContext } from './context.ts';
 import { hostnameOf } from './identifiers.ts';
 import type { Sandbox, SandboxFault } from './sandbox.ts';
@@ -86,6 +88,7 @@ export class Boots {
     try {
       await rules.prepare(sandbox, connection);
       await rules.apply(sandbox);
+      await startTemplate(sandbox, connection);
     } catch (error) {
       await connection.close();
       throw error;
@@ -147,6 +150,27 @@ export class Boots {
     await driver.stop(sandbox.id, 0).catch((cause: unknown) => {
       log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
     });
+  }
+}
+
+/** Starts the command of the template in the background. It keeps running like any process, and is in the list of them. */
+async function startTemplate(sandbox: Sandbox, connection: HelperConnection): Promise<void> {
+  const { startCommand: argv, user, workingFolder: cwd } = sandbox.template ?? { startCommand: null };
+  if (argv === null || argv === undefined) return;
+  connection.require('processes');
+  const request = {
+    op: 'process.start',
+    detached: true,
+    argv,
+    env: processEnvironment(sandbox),
+    tag: 'template-start',
+  };
+  const place = { ...(cwd === null ? {} : { cwd }), ...(user === null ? {} : { user }) };
+  try {
+    (await ProcessStream.open(connection, { ...request, ...place })).close();
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw sandboxErrors.RUNTIME_FAILED({ details: { reason: `its start command cannot run: ${said}` }, cause });
   }
 }
 

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
+import type { TemplateService } from '../domain/templates/template-service.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { sandboxErrors } from '../errors.ts';
@@ -39,6 +40,7 @@ export interface SandboxRoutesOptions {
   readonly createLimiter: RateLimiter;
   readonly images: ImageProgressSource;
   readonly secrets: SecretService;
+  readonly templates: TemplateService;
   readonly now: () => Date;
 }
 
@@ -105,7 +107,7 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
 }
 
 function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
-  const { prefix, service, snapshots, config, isolation, createLimiter, images } = options;
+  const { prefix, service, snapshots, templates, config, isolation, createLimiter, images } = options;
   app.post(
     prefix,
     {
@@ -125,9 +127,19 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       limitCreates(request, createLimiter);
       const key = request.headers['idempotency-key'] ?? null;
       const grant = grantOf(request);
-      const { snapshot_id: snapshotId } = request.body;
+      const { snapshot_id: snapshotId, template: reference } = request.body;
+      const template = reference === undefined ? null : await templates.usable(grant.workspaceUuid, reference);
       const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
-      const create = toCreateRequest(request.body, principalOf(request), grant, config, key, snapshot, isolation);
+      const create = toCreateRequest(
+        request.body,
+        principalOf(request),
+        grant,
+        config,
+        key,
+        snapshot,
+        isolation,
+        template,
+      );
       // Those of a snapshot were checked when they were set.
       if (request.body.egress_rules !== undefined) {
         await options.secrets.assertKnown(grant.workspaceUuid, create.egressRules);

@@ -98,6 +98,11 @@ export const authorizeTable = {
   'secret:create': byWriters('Create a secret'),
   'secret:update': byWriters('Replace the value of a secret'),
   'secret:delete': byWriters('Delete a secret'),
+  'template:list': byReaders('List templates of sandboxes'),
+  'template:read': byReaders('Read a template, its builds and their logs'),
+  'template:create': byWriters('Build a template and upload files for it'),
+  'template:update': byWriters('Cancel builds and change tags of a template'),
+  'template:delete': byWriters('Delete a template'),
   'image:list': andGuestUsers(byReaders('List sandbox images')),
 
   'cluster:list': byReaders('List clusters'),

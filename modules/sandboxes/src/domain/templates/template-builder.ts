@@ -244,14 +244,17 @@ class BuildRun {
         while (
           (await sandbox.run({ ...place, argv: shellCommand(readyCommand), timeoutMs: this.#leftMs() }, step)) !== 0
         ) {
-          // One that ends well may have started a server in the background.
-          if (code !== null && code !== 0) throw new BuildFault(`the start command ended with exit code ${code}`);
           if (clock.nowMs() > untilMs) throw new BuildFault('the ready check did not succeed in time');
           await this.#sleep(READY_INTERVAL_MS);
         }
       };
-      // A start command that cannot run ends the wait for the check.
-      await Promise.race([check(), started.then(() => check())]);
+      // A start command that cannot run, or fails, ends the wait for the check.
+      const failed = started.then(() => {
+        if (code !== null && code !== 0) throw new BuildFault(`the start command ended with exit code ${code}`);
+        return new Promise<never>(() => undefined);
+      });
+      failed.catch(() => undefined); // it may fail after the check
+      await Promise.race([check(), failed]);
       ended.abort();
       await started;
     } finally {

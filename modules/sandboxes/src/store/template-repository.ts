@@ -1,0 +1,408 @@
+import type { Kysely, Transaction } from 'kysely';
+import { quotaExceeded } from '../domain/admission.ts';
+import type {
+  BuildFailure,
+  BuildOutcome,
+  BuildStatus,
+  LogLevel,
+  LogLine,
+  Template,
+  TemplateBuild,
+  TemplateLayer,
+  TemplateRepository,
+  TemplateTag,
+} from '../domain/templates/template.ts';
+import type { SandboxResources } from '../domain/driver.ts';
+import { sandboxQuotas } from '../quotas.ts';
+import { breachIn, enterGate } from './quota-usage.ts';
+import type { SandboxTables, TemplateBuildRow, TemplateLayerRow } from './tables.ts';
+
+const MIB = 1024 * 1024;
+
+export function createTemplateRepository(kysely: Kysely<SandboxTables>): TemplateRepository {
+  return {
+    ...templateRows(kysely),
+    ...buildRows(kysely),
+    ...tagRows(kysely),
+    ...layerRows(kysely),
+    ...logRows(kysely),
+  };
+}
+
+function templateRows(
+  kysely: Kysely<SandboxTables>,
+): Pick<TemplateRepository, 'ensure' | 'find' | 'list' | 'remove' | 'count'> {
+  return {
+    ensure: (template, limits) =>
+      kysely.transaction().execute(async (transaction) => {
+        await enterGate(transaction, limits);
+        const known = await findTemplate(transaction, template.workspaceUuid, template.name);
+        if (known !== null) return known;
+        const breach = await breachIn(transaction, limits, [[sandboxQuotas.templates, 1]]);
+        if (breach !== null) throw quotaExceeded(breach);
+        const { id, workspaceUuid, name, ownerId, createdAt } = template;
+        const row = { id, workspace_uuid: workspaceUuid, name, owner_id: ownerId, created_at: createdAt };
+        await transaction.insertInto('template').values(row).execute();
+        return template;
+      }),
+
+    find: (workspaceUuid, idOrName) => findTemplate(kysely, workspaceUuid, idOrName),
+
+    async list(workspaceUuid, { limit, after }) {
+      let query = kysely.selectFrom('template').selectAll().where('workspace_uuid', '=', workspaceUuid);
+      if (after !== null) query = query.where('name', '>', after);
+      return (await query.orderBy('name').limit(limit).execute()).map(toTemplate);
+    },
+
+    async remove(id) {
+      const query = kysely.deleteFrom('template').where('id', '=', id).returning('id');
+      return (await query.execute()).length > 0;
+    },
+
+    async count(workspaceUuid) {
+      const { count } = await kysely
+        .selectFrom('template')
+        .where('workspace_uuid', '=', workspaceUuid)
+        .select(({ fn }) => fn.countAll<number | string>().as('count'))
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+  };
+}
+
+async function findTemplate(
+  kysely: Kysely<SandboxTables> | Transaction<SandboxTables>,
+  workspaceUuid: string,
+  idOrName: string,
+): Promise<Template | null> {
+  const row = await kysely
+    .selectFrom('template')
+    .selectAll()
+    .where('workspace_uuid', '=', workspaceUuid)
+    .where((where) => where.or([where('name', '=', idOrName), where('id', '=', idOrName)]))
+    .executeTakeFirst();
+  return row === undefined ? null : toTemplate(row);
+}
+
+function buildRows(
+  kysely: Kysely<SandboxTables>,
+): Pick<
+  TemplateRepository,
+  | 'insertBuild'
+  | 'findBuild'
+  | 'builds'
+  | 'startBuild'
+  | 'finishBuild'
+  | 'failBuild'
+  | 'unfinished'
+  | 'pruneBuilds'
+  | 'untagged'
+  | 'forgetImage'
+> {
+  return {
+    async insertBuild(build) {
+      await kysely.insertInto('template_build').values(buildRow(build)).execute();
+    },
+
+    async findBuild(id) {
+      const row = await kysely.selectFrom('template_build').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : toBuild(row);
+    },
+
+    async builds(templateId, limit) {
+      const query = kysely.selectFrom('template_build').selectAll().where('template_id', '=', templateId);
+      return (await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()).map(toBuild);
+    },
+
+    async startBuild(id, at) {
+      const query = kysely.updateTable('template_build').set({ status: 'building', started_at: at });
+      return (await query.where('id', '=', id).where('status', '=', 'waiting').returning('id').execute()).length > 0;
+    },
+
+    finishBuild: (id, result, at) =>
+      kysely.transaction().execute((transaction) => finishBuild(transaction, id, result, at)),
+
+    async failBuild(id, failure, at) {
+      await kysely
+        .updateTable('template_build')
+        .set({ status: 'error', reason: JSON.stringify(failure), finished_at: at })
+        .where('id', '=', id)
+        .where('status', 'in', ['waiting', 'building'])
+        .execute();
+    },
+
+    async unfinished(node, states, before) {
+      let query = kysely.selectFrom('template_build').selectAll().where('node', '=', node);
+      if (before !== undefined) query = query.where('created_at', '<', before);
+      return (await query.where('status', 'in', [...states]).execute()).map(toBuild);
+    },
+
+    async pruneBuilds(templateId, keep) {
+      const old = await kysely
+        .selectFrom('template_build')
+        .select('id')
+        .where('template_id', '=', templateId)
+        .where('status', 'in', ['ready', 'error'])
+        .where('id', 'not in', kysely.selectFrom('template_tag').select('build_id'))
+        .orderBy('created_at', 'desc')
+        .offset(keep)
+        .limit(1000)
+        .execute();
+      if (old.length === 0) return;
+      const ids = old.map(({ id }) => id);
+      await kysely.deleteFrom('template_build').where('id', 'in', ids).execute();
+    },
+
+    async untagged(node, before) {
+      const rows = await kysely
+        .selectFrom('template_build')
+        .selectAll()
+        .where('node', '=', node)
+        .where('layer_id', 'is not', null)
+        .where('created_at', '<', before)
+        .where('id', 'not in', kysely.selectFrom('template_tag').select('build_id'))
+        .execute();
+      return rows.map(toBuild);
+    },
+
+    async forgetImage(id) {
+      const query = kysely.updateTable('template_build').set({ layer_id: null, digest: null });
+      await query.where('id', '=', id).execute();
+    },
+  };
+}
+
+async function finishBuild(
+  transaction: Transaction<SandboxTables>,
+  id: string,
+  { outcome, layerId, digest }: Pick<TemplateBuild, 'outcome' | 'layerId' | 'digest'>,
+  at: string,
+): Promise<boolean> {
+  const row = await transaction
+    .updateTable('template_build')
+    .set({ status: 'ready', outcome: JSON.stringify(outcome), layer_id: layerId, digest, finished_at: at })
+    .where('id', '=', id)
+    .where('status', '=', 'building')
+    .returning(['template_id', 'tags'])
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  await assignTags(transaction, row.template_id, id, JSON.parse(row.tags) as string[], at); // written by `buildRow`
+  return true;
+}
+
+function tagRows(
+  kysely: Kysely<SandboxTables>,
+): Pick<TemplateRepository, 'tags' | 'findTag' | 'assignTags' | 'removeTags'> {
+  return {
+    async tags(templateId) {
+      const query = kysely.selectFrom('template_tag').selectAll().where('template_id', '=', templateId);
+      return (await query.orderBy('tag').execute()).map(toTag);
+    },
+
+    async findTag(templateId, tag) {
+      const query = kysely.selectFrom('template_tag').selectAll().where('template_id', '=', templateId);
+      const row = await query.where('tag', '=', tag).executeTakeFirst();
+      return row === undefined ? null : toTag(row);
+    },
+
+    assignTags: (templateId, buildId, tags, at) =>
+      kysely.transaction().execute((transaction) => assignTags(transaction, templateId, buildId, tags, at)),
+
+    async removeTags(templateId, tags) {
+      if (tags.length === 0) return 0;
+      const query = kysely.deleteFrom('template_tag').where('template_id', '=', templateId);
+      return (
+        await query
+          .where('tag', 'in', [...tags])
+          .returning('tag')
+          .execute()
+      ).length;
+    },
+  };
+}
+
+async function assignTags(
+  transaction: Transaction<SandboxTables>,
+  templateId: string,
+  buildId: string,
+  tags: readonly string[],
+  at: string,
+): Promise<void> {
+  for (const tag of new Set(tags)) {
+    await transaction
+      .insertInto('template_tag')
+      .values({ template_id: templateId, tag, build_id: buildId, created_at: at })
+      .onConflict((conflict) =>
+        conflict.columns(['template_id', 'tag']).doUpdateSet({ build_id: buildId, created_at: at }),
+      )
+      .execute();
+  }
+}
+
+function layerRows(
+  kysely: Kysely<SandboxTables>,
+): Pick<TemplateRepository, 'findLayer' | 'insertLayer' | 'removeLayer' | 'layerIds' | 'unusedLayers'> {
+  return {
+    async findLayer(workspaceUuid, node, cacheKey, at) {
+      const row = await kysely
+        .selectFrom('template_layer')
+        .selectAll()
+        .where('workspace_uuid', '=', workspaceUuid)
+        .where('node', '=', node)
+        .where('cache_key', '=', cacheKey)
+        .orderBy('created_at', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      if (row === undefined) return null;
+      await kysely.updateTable('template_layer').set({ last_used_at: at }).where('id', '=', row.id).execute();
+      return toLayer(row);
+    },
+
+    insertLayer: (layer, limits) =>
+      kysely.transaction().execute(async (transaction) => {
+        await enterGate(transaction, limits);
+        const demand = [[sandboxQuotas.sandbox_disk, Math.ceil(layer.sizeBytes / MIB)] as const];
+        const breach = await breachIn(transaction, limits, demand);
+        if (breach !== null) throw quotaExceeded(breach);
+        await transaction.insertInto('template_layer').values(layerRow(layer)).execute();
+      }),
+
+    async removeLayer(id) {
+      await kysely.deleteFrom('template_layer').where('id', '=', id).execute();
+    },
+
+    async layerIds(node) {
+      const rows = await kysely.selectFrom('template_layer').select('id').where('node', '=', node).execute();
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    async unusedLayers(node, before) {
+      const rows = await kysely
+        .selectFrom('template_layer as layer')
+        .selectAll('layer')
+        .where('layer.node', '=', node)
+        .where((where) =>
+          where.not(
+            where.exists(
+              where.selectFrom('template_build').select('id').whereRef('template_build.layer_id', '=', 'layer.id'),
+            ),
+          ),
+        )
+        // The last layer of a build is no cache of a step.
+        .where((where) =>
+          where.or([where('layer.last_used_at', '<', before), where('layer.cache_key', 'like', 'build %')]),
+        )
+        .limit(1000)
+        .execute();
+      return rows.map(toLayer);
+    },
+  };
+}
+
+function logRows(kysely: Kysely<SandboxTables>): Pick<TemplateRepository, 'appendLog' | 'log'> {
+  return {
+    async appendLog(buildId, lines) {
+      await kysely.transaction().execute(async (transaction) => {
+        const last = lines.at(-1);
+        if (last === undefined) return;
+        const query = transaction.updateTable('template_build').set({ log_lines: last.sequence + 1 });
+        const known = await query.where('id', '=', buildId).returning('id').executeTakeFirst();
+        if (known === undefined) return;
+        const rows = lines.map((line) => ({ build_id: buildId, ...line }));
+        await transaction.insertInto('template_log').values(rows).execute();
+      });
+    },
+
+    async log(buildId, after, limit, level) {
+      let query = kysely.selectFrom('template_log').selectAll().where('build_id', '=', buildId);
+      if (level !== null) query = query.where('level', '=', level);
+      const rows = await query.where('sequence', '>=', after).orderBy('sequence').limit(limit).execute();
+      return rows.map(({ sequence, at, level: written, step, message }): LogLine => ({
+        sequence,
+        at,
+        level: written as LogLevel, // only written by `appendLog`
+        step,
+        message,
+      }));
+    },
+  };
+}
+
+function toTemplate(row: SandboxTables['template']): Template {
+  const { id, workspace_uuid: workspaceUuid, name, owner_id: ownerId, created_at: createdAt } = row;
+  return { id, workspaceUuid, name, ownerId, createdAt };
+}
+
+function toTag({ tag, build_id: buildId, created_at: createdAt }: SandboxTables['template_tag']): TemplateTag {
+  return { tag, buildId, createdAt };
+}
+
+function buildRow(build: TemplateBuild): TemplateBuildRow {
+  return {
+    id: build.id,
+    template_id: build.templateId,
+    workspace_uuid: build.workspaceUuid,
+    owner_id: build.ownerId,
+    node: build.node,
+    status: build.status,
+    tags: JSON.stringify(build.tags),
+    reason: build.failure === null ? null : JSON.stringify(build.failure),
+    resources: JSON.stringify(build.resources),
+    outcome: build.outcome === null ? null : JSON.stringify(build.outcome),
+    layer_id: build.layerId,
+    digest: build.digest,
+    log_lines: 0,
+    created_at: build.createdAt,
+    started_at: build.startedAt,
+    finished_at: build.finishedAt,
+  };
+}
+
+/** JSON is only written by `buildRow` and the updates here. */
+function toBuild(row: TemplateBuildRow): TemplateBuild {
+  return {
+    id: row.id,
+    templateId: row.template_id,
+    workspaceUuid: row.workspace_uuid,
+    ownerId: row.owner_id,
+    node: row.node,
+    status: row.status as BuildStatus,
+    tags: JSON.parse(row.tags) as string[],
+    failure: row.reason === null ? null : (JSON.parse(row.reason) as BuildFailure),
+    resources: JSON.parse(row.resources) as SandboxResources,
+    outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as BuildOutcome),
+    layerId: row.layer_id,
+    digest: row.digest,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+}
+
+function layerRow({
+  id,
+  workspaceUuid,
+  node,
+  cacheKey,
+  digest,
+  sizeBytes,
+  createdAt,
+}: TemplateLayer): TemplateLayerRow {
+  return {
+    id,
+    workspace_uuid: workspaceUuid,
+    node,
+    cache_key: cacheKey,
+    digest,
+    size_bytes: sizeBytes,
+    created_at: createdAt,
+    last_used_at: createdAt,
+  };
+}
+
+/** PostgreSQL returns big integers as text. */
+function toLayer(row: TemplateLayerRow): TemplateLayer {
+  const { id, node, digest } = row;
+  const { workspace_uuid: workspaceUuid, cache_key: cacheKey, created_at: createdAt } = row;
+  return { id, workspaceUuid, node, cacheKey, digest, sizeBytes: Number(row.size_bytes), createdAt };
+}
