@@ -194,8 +194,16 @@ async function assemble(deps: SandboxesDependencies) {
   const access = createSandboxAccess(deps, kysely, context);
   const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
   const { previews } = connections;
-  const { secureUrl } = deps;
-  const e2b = createE2bPart({ context, access, traffic: previews.traffic, domain: config.preview_domain, secureUrl });
+  const { secureUrl, publicUrl, previewKey: key } = deps;
+  const e2b = createE2bPart({
+    context,
+    access,
+    traffic: previews.traffic,
+    domain: config.preview_domain,
+    secureUrl,
+    publicUrl,
+    key,
+  });
   const notify = (id: string, notice: SandboxNotice): void => {
     inside.commands.notify(id, notice);
     connections.hub.notify(id, notice);

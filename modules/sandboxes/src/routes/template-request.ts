@@ -103,7 +103,7 @@ export function renderBuild({ name }: Template, build: TemplateBuild): Static<ty
     name,
     status: build.status,
     tags: [...build.tags],
-    error: build.failure,
+    error: renderFailure(build),
     steps: outcome?.steps ?? null,
     cached_steps: outcome?.cachedSteps ?? null,
     user: outcome?.user ?? null,
@@ -140,12 +140,17 @@ export function renderTemplate(
   };
 }
 
-export function renderLog(
-  lines: readonly LogLine[],
-  { status, failure }: TemplateBuild,
-  after: number,
-): Static<typeof logSchema> {
-  return { lines: [...lines], next: (lines.at(-1)?.sequence ?? after - 1) + 1, status, error: failure };
+export function renderLog(lines: readonly LogLine[], build: TemplateBuild, after: number): Static<typeof logSchema> {
+  return {
+    lines: [...lines],
+    next: (lines.at(-1)?.sequence ?? after - 1) + 1,
+    status: build.status,
+    error: renderFailure(build),
+  };
+}
+
+function renderFailure({ failure }: TemplateBuild): Static<typeof buildSchema>['error'] {
+  return failure === null ? null : { message: failure.message, step: failure.step, line: failure.line };
 }
 
 function invalid(field: string, reason: string): Error {

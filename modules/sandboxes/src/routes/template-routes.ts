@@ -237,7 +237,7 @@ function registerLog(app: HttpApp, { templates }: TemplateRoutesOptions): void {
       const { after = 0, limit = MAX_LOG_LINES, wait_ms: waitMs = 0 } = request.query;
       const { name, build: buildId } = request.params;
       const build = await templates.build(grantOf(request).workspaceUuid, name, buildId);
-      const found = await templates.log(build, { after, limit, waitMs, level: null }, goneSignal(reply));
+      const found = await templates.log(build, { after, limit, waitMs }, goneSignal(reply));
       return renderLog(found.lines, found.build, after);
     },
   );
@@ -262,7 +262,7 @@ function registerTags(app: HttpApp, { templates }: TemplateRoutesOptions): void 
       const { workspaceUuid } = grantOf(request);
       const template = await templates.get(workspaceUuid, name);
       const { target: wanted } = request.body;
-      const isTag = parseTemplateName(`${template.name}:${wanted}`) !== null && !wanted.startsWith('tpl_');
+      const isTag = parseTemplateName(`${template.name}:${wanted}`) !== null && !/^[0-9a-f-]{36}$/.test(wanted);
       const build = await templates.assignTags(
         workspaceUuid,
         isTag ? `${template.name}:${wanted}` : wanted,

@@ -299,7 +299,9 @@ function layerRows(
   };
 }
 
-function logRows(kysely: Kysely<SandboxTables>): Pick<TemplateRepository, 'appendLog' | 'log'> {
+function logRows(kysely: Kysely<SandboxTables>): Pick<TemplateRepository, 'appendLog' | 'log' | 'logSince'> {
+  const linesOf = (buildId: string, limit: number) =>
+    kysely.selectFrom('template_log').selectAll().where('build_id', '=', buildId).orderBy('sequence').limit(limit);
   return {
     async appendLog(buildId, lines) {
       await kysely.transaction().execute(async (transaction) => {
@@ -313,19 +315,19 @@ function logRows(kysely: Kysely<SandboxTables>): Pick<TemplateRepository, 'appen
       });
     },
 
-    async log(buildId, after, limit, level) {
-      let query = kysely.selectFrom('template_log').selectAll().where('build_id', '=', buildId);
-      if (level !== null) query = query.where('level', '=', level);
-      const rows = await query.where('sequence', '>=', after).orderBy('sequence').limit(limit).execute();
-      return rows.map(({ sequence, at, level: written, step, message }): LogLine => ({
-        sequence,
-        at,
-        level: written as LogLevel, // only written by `appendLog`
-        step,
-        message,
-      }));
+    async log(buildId, after, limit) {
+      return (await linesOf(buildId, limit).where('sequence', '>=', after).execute()).map(toLine);
+    },
+
+    async logSince(buildId, since, limit) {
+      return (await linesOf(buildId, limit).where('at', '>=', since).execute()).map(toLine);
     },
   };
+}
+
+/** Levels are only written by `appendLog`. */
+function toLine({ sequence, at, level, step, message }: SandboxTables['template_log']): LogLine {
+  return { sequence, at, level: level as LogLevel, step, message };
 }
 
 function toTemplate(row: SandboxTables['template']): Template {

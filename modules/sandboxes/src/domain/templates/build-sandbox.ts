@@ -8,14 +8,21 @@ import type { Isolation } from '../driver.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { BuildLog } from './build-log.ts';
-import type { TemplateBuild } from './template.ts';
+import type { BuildFailure, TemplateBuild } from './template.ts';
 
 /** Marks the sandboxes of a build, so that none outlives it. */
 export const BUILD_LABEL = 'svc-template-build';
 const START_WAIT_MS = 110_000;
 
 /** A step or a build that failed; the message is for the owner of the build. */
-export class BuildFault extends Error {}
+export class BuildFault extends Error {
+  readonly unknownUser: BuildFailure['unknownUser'];
+
+  constructor(message: string, options: { cause?: unknown; unknownUser?: BuildFailure['unknownUser'] } = {}) {
+    super(message, options);
+    this.unknownUser = options.unknownUser ?? null;
+  }
+}
 
 export interface BuildSandboxDeps {
   readonly service: SandboxService;
@@ -98,7 +105,8 @@ export class BuildSandbox {
     } catch (error) {
       // Fields of a request that the owner of the build never wrote.
       if (isAppError(error) && error.code === 'USER_NOT_FOUND') {
-        throw new BuildFault(`unknown user: ${command.user ?? ''}`, { cause: error });
+        const unknownUser = { user: command.user ?? '', command: command.argv.at(-1) ?? '' };
+        throw new BuildFault(`unknown user: ${unknownUser.user}`, { cause: error, unknownUser });
       }
       throw error;
     } finally {

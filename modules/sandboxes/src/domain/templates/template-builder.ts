@@ -178,7 +178,8 @@ class BuildRun {
   /** Describes an error for the owner of the build. */
   failureOf(error: unknown): BuildFailure {
     const { step, number } = this.#entered ?? { step: null, number: null };
-    const place = { step: number, line: step?.line ?? null };
+    const unknownUser = error instanceof BuildFault ? error.unknownUser : null;
+    const place = { step: number, line: step?.line ?? null, unknownUser };
     if (error instanceof BuildFault || isAppError(error)) return { message: error.message.slice(0, 2000), ...place };
     return { message: 'The build failed on the platform; the operator finds the reason in its log', ...place };
   }

@@ -3,7 +3,7 @@ import { isAppError } from '@svc/errors';
 import { sandboxErrors } from '../../errors.ts';
 import type { SandboxContext } from '../context.ts';
 import type { SandboxResources } from '../driver.ts';
-import { isTemplateId, newTemplateId } from '../identifiers.ts';
+import { newTemplateId } from '../identifiers.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import { MAX_STEPS, type BuildPlan } from './build-plan.ts';
 import { BUILD_LABEL } from './build-sandbox.ts';
@@ -14,7 +14,6 @@ import {
   DEFAULT_TAG,
   parseTemplateName,
   TEMPLATE_TAG_PATTERN,
-  type LogLevel,
   type LogLine,
   type Template,
   type TemplateBuild,
@@ -29,6 +28,8 @@ const WAITING_MS = 3_600_000;
 const UNTAGGED_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const POLL_MS = 1_000;
+
+const NO_PLACE = { step: null, line: null, unknownUser: null };
 
 export interface BuildRequest {
   readonly workspaceUuid: string;
@@ -89,7 +90,7 @@ export class TemplateService {
     const draft = { id, workspaceUuid, name: parsed.name, ownerId: maker.id, createdAt };
     const template = await repository.ensure(draft, await context.quotaLimits.readLimits(workspaceUuid));
     const build: TemplateBuild = {
-      id: newTemplateId(context.random.bytes),
+      id: context.random.uuid(), // as clients of E2B's protocol expect
       templateId: template.id,
       workspaceUuid,
       ownerId: maker.id,
@@ -156,7 +157,7 @@ export class TemplateService {
   /** Throws TEMPLATE_NOT_FOUND and BUILD_NOT_FOUND. */
   async build(workspaceUuid: string, idOrName: string, buildId: string): Promise<TemplateBuild> {
     const template = await this.get(workspaceUuid, idOrName);
-    const build = isTemplateId(buildId) ? await this.#deps.repository.findBuild(buildId) : null;
+    const build = isBuildId(buildId) ? await this.#deps.repository.findBuild(buildId) : null;
     if (build === null || build.templateId !== template.id) throw sandboxErrors.BUILD_NOT_FOUND();
     return build;
   }
@@ -179,7 +180,7 @@ export class TemplateService {
     if (build.node !== context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
     const message = 'The build was cancelled';
     if (this.#builder.isRunning(buildId)) await this.#builder.cancel(buildId, message);
-    else await repository.failBuild(buildId, { message, step: null, line: null }, context.clock.now().toISOString());
+    else await repository.failBuild(buildId, { ...NO_PLACE, message }, context.clock.now().toISOString());
     return this.build(workspaceUuid, idOrName, buildId);
   }
 
@@ -213,13 +214,13 @@ export class TemplateService {
   /** The build that a name, a name with a tag, or an id stands for; null if there is none. */
   async resolve(workspaceUuid: string, reference: string): Promise<TemplateBuild | null> {
     const { repository } = this.#deps;
-    if (isTemplateId(reference)) {
+    if (isBuildId(reference)) {
       const build = await repository.findBuild(reference);
       if (build !== null) return build.workspaceUuid === workspaceUuid ? build : null;
     }
     const parsed = parseTemplateName(reference);
     if (parsed === null) return null;
-    const template = await repository.find(workspaceUuid, parsed.name);
+    const template = await repository.find(workspaceUuid, parsed.name); // also by its id
     if (template === null) return null;
     const tag = await repository.findTag(template.id, parsed.tag ?? DEFAULT_TAG);
     const found = tag?.buildId ?? (parsed.tag === null ? await this.#onlyBuild(template) : null);
@@ -241,7 +242,7 @@ export class TemplateService {
     }
     if (build.node !== this.#deps.context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
     const { user, workingFolder, startCommand } = build.outcome;
-    const isNamed = parseTemplateName(reference)?.tag === null && !isTemplateId(reference);
+    const isNamed = parseTemplateName(reference)?.tag === null && !isBuildId(reference);
     return {
       name: isNamed ? `${reference}:${DEFAULT_TAG}` : reference,
       template: { digest: build.digest, buildId: build.id, user, workingFolder, startCommand },
@@ -252,7 +253,7 @@ export class TemplateService {
   /** Lines of the log from a number on. Waits for the next ones while the build is under way, at most `waitMs`. */
   async log(
     build: TemplateBuild,
-    options: { after: number; limit: number; level: LogLevel | null; waitMs: number },
+    options: { after: number; limit: number; waitMs: number },
     signal: AbortSignal,
   ): Promise<{ lines: readonly LogLine[]; build: TemplateBuild }> {
     const { repository, context } = this.#deps;
@@ -261,12 +262,17 @@ export class TemplateService {
       // Read before the lines: a build that has ended by then has all of them.
       const current = await repository.findBuild(build.id);
       if (current === null) throw sandboxErrors.BUILD_NOT_FOUND();
-      const lines = await repository.log(build.id, options.after, options.limit, options.level);
+      const lines = await repository.log(build.id, options.after, options.limit);
       const isOver = current.status === 'ready' || current.status === 'error';
       const leftMs = untilMs - context.clock.nowMs();
       if (lines.length > 0 || isOver || leftMs <= 0 || signal.aborted) return { lines, build: current };
       await this.#nextChange(build.id, Math.min(leftMs, POLL_MS), signal);
     }
+  }
+
+  /** Lines of the log that were written at this time or later. */
+  logSince(build: TemplateBuild, since: string, limit: number): Promise<readonly LogLine[]> {
+    return this.#deps.repository.logSince(build.id, since, limit);
   }
 
   /** Ends builds that an earlier process left under way, removes their sandboxes, and layers without a record. */
@@ -276,7 +282,7 @@ export class TemplateService {
     if (driver.builds === undefined) return;
     for (const build of await repository.unfinished(node, ['building'])) {
       const message = 'The platform restarted during the build; build again';
-      await repository.failBuild(build.id, { message, step: null, line: null }, clock.now().toISOString());
+      await repository.failBuild(build.id, { ...NO_PLACE, message }, clock.now().toISOString());
       await this.#removeSandboxes(service, build);
     }
     const known = await repository.layerIds(node);
@@ -292,7 +298,7 @@ export class TemplateService {
     const before = (ageMs: number): string => new Date(clock.nowMs() - ageMs).toISOString();
     for (const { id } of await repository.unfinished(node, ['waiting'], before(WAITING_MS))) {
       const message = 'The build was not started within an hour';
-      await repository.failBuild(id, { message, step: null, line: null }, clock.now().toISOString());
+      await repository.failBuild(id, { ...NO_PLACE, message }, clock.now().toISOString());
     }
     for (const build of await repository.untagged(node, before(UNTAGGED_MS))) {
       await repository.forgetImage(build.id);
@@ -342,6 +348,10 @@ export class TemplateService {
     waiting.delete(resolve);
     if (waiting.size === 0) this.#waiting.delete(buildId);
   }
+}
+
+function isBuildId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
 
 function assertTags(tags: readonly string[]): void {

@@ -20,6 +20,8 @@ export interface BuildFailure {
   readonly step: number | null;
   /** Line of the Dockerfile. */
   readonly line: number | null;
+  /** Set if a command was to run as a user that the image does not have. */
+  readonly unknownUser: { readonly user: string; readonly command: string } | null;
 }
 
 /** What sandboxes get from a finished build. */
@@ -35,7 +37,7 @@ export interface BuildOutcome {
 }
 
 export interface TemplateBuild {
-  /** `tpl_…` */
+  /** A UUID. */
   readonly id: string;
   readonly templateId: string;
   readonly workspaceUuid: string;
@@ -136,7 +138,8 @@ export interface TemplateRepository {
 
   /** Appends lines and sets the build's number of lines. Does nothing once the build is gone. */
   appendLog(buildId: string, lines: readonly LogLine[]): Promise<void>;
-  log(buildId: string, after: number, limit: number, level: LogLevel | null): Promise<readonly LogLine[]>;
+  log(buildId: string, after: number, limit: number): Promise<readonly LogLine[]>;
+  logSince(buildId: string, since: string, limit: number): Promise<readonly LogLine[]>;
 }
 
 export const DEFAULT_TAG = 'latest';

@@ -7,6 +7,7 @@ import type { IsolationPolicy } from '../../domain/isolation.ts';
 import { isSnapshotId } from '../../domain/identifiers.ts';
 import type { ExpiryAction } from '../../domain/sandbox.ts';
 import type { SnapshotService } from '../../domain/snapshots/snapshot-service.ts';
+import type { TemplateService } from '../../domain/templates/template-service.ts';
 import type { Snapshot } from '../../domain/snapshots/snapshot.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { toCreateRequest } from '../../routes/create-request.ts';
@@ -59,6 +60,7 @@ const DEFAULT_TEMPLATES: ReadonlySet<string> = new Set(['base', 'e2bdev/base']);
 export interface CreateDeps {
   readonly catalog: ImageCatalog;
   readonly snapshots: SnapshotService;
+  readonly templates: TemplateService;
   readonly config: SandboxesConfig;
   readonly isolation: IsolationPolicy;
   /** Whether the driver can limit a sandbox to hosts and addresses. */
@@ -73,15 +75,22 @@ export async function toDomainRequest(
   {
     catalog,
     snapshots,
+    templates,
     config,
     isolation,
     limitsEgress,
-  }: Omit<CreateDeps, 'snapshots'> & { snapshots: Pick<SnapshotService, 'usable'> },
+  }: Omit<CreateDeps, 'snapshots' | 'templates'> & {
+    snapshots: Pick<SnapshotService, 'usable'>;
+    templates: Pick<TemplateService, 'resolve' | 'usable'>;
+  },
 ): Promise<CreateRequest> {
   assertSupported(body);
   const template = body.templateID.replace(/:(?:default|latest)$/, '');
   const snapshot = isSnapshotId(template) ? await snapshots.usable(grant.workspaceUuid, template) : null;
-  const image = snapshot === null ? imageOf(template, catalog) : undefined;
+  const name = template.toLowerCase();
+  const isOwn = snapshot === null && (await templates.resolve(grant.workspaceUuid, name)) !== null;
+  const built = isOwn ? await templates.usable(grant.workspaceUuid, name) : null;
+  const image = snapshot === null && built === null ? imageOf(template, catalog) : undefined;
   const request = toCreateRequest(
     {
       ...(image === undefined ? {} : { image }),
@@ -95,6 +104,7 @@ export async function toDomainRequest(
     null,
     snapshot,
     isolation,
+    built,
   );
   const lifetime = body.timeout ?? DEFAULT_TIMEOUT_SECONDS;
   return {
