@@ -36,7 +36,7 @@ const STORE = '/api/v1/workspace/{workspace_uuid}/object-store';
 const API = '/api';
 const CLUSTERS = '/v1/clusters';
 /** Routes of sandboxes; `/api/sandboxes` is an alias of `/api/containers`. */
-const OF_SANDBOXES = /^\/api\/(containers|images|snapshots|secrets|events|ssh|auth\/guest)(\/|$)/;
+const OF_SANDBOXES = /^\/api\/(containers|images|snapshots|secrets|templates|events|ssh|auth\/guest)(\/|$)/;
 const HEADER = `/* Made by scripts/generate-types.ts from api/openapi.json; \`./svc openapi\` writes it anew. */
 `;
 

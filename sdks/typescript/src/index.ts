@@ -177,6 +177,11 @@ export type {
   GuestSignIn,
   NewSandbox,
   OpenPort,
+  BuildLogLine,
+  DockerfilePlan,
+  NewBuild,
+  Template,
+  TemplateBuild,
   PortPreview,
   SandboxEvent,
   SandboxImage,
@@ -198,6 +203,7 @@ export type {
 export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
 export { SecretsClient } from './sandboxes/secrets.ts';
 export { SnapshotsClient, type SnapshotQuery } from './sandboxes/snapshots.ts';
+export { TemplatesClient, type BuildLogOptions } from './sandboxes/templates.ts';
 export { Terminal, type ConnectionState, type TerminalEnd, type TerminalOptions } from './sandboxes/terminal.ts';
 export type { OutputChunk, ProcessExit } from './sandboxes/v1-connection.ts';
 export type { OpenSocket, SocketLike, SocketRequest } from './open-socket.ts';

@@ -17,6 +17,7 @@ import type {
 } from './sandbox-types.ts';
 import { SecretsClient } from './secrets.ts';
 import { SnapshotsClient } from './snapshots.ts';
+import { TemplatesClient } from './templates.ts';
 
 /** Options of a create. */
 export interface CreateOptions extends CallOptions {
@@ -57,6 +58,8 @@ export class SandboxesClient {
   readonly secrets: SecretsClient;
   /** The snapshots of the workspace. */
   readonly snapshots: SnapshotsClient;
+  /** The templates of the workspace. */
+  readonly templates: TemplatesClient;
   readonly #transport: SandboxTransport;
   readonly #plain: Transport;
 
@@ -65,6 +68,7 @@ export class SandboxesClient {
     this.#transport = new SandboxTransport(transport, workspace);
     this.secrets = new SecretsClient(this.#transport);
     this.snapshots = new SnapshotsClient(this.#transport);
+    this.templates = new TemplatesClient(this.#transport);
   }
 
   /** Returns a client for the sandboxes of another workspace. */

@@ -18,7 +18,9 @@ const SANDBOX_READS = words('sandbox:list sandbox:read sandbox:files-read image:
 const SANDBOX_WRITES = words('sandbox:create sandbox:update sandbox:delete sandbox:exec sandbox:files-write');
 const READS = [
   ...words('workspace:read quota:read store:read bucket:list bucket:read domain:list object:list object:read'),
-  ...words('cluster:list cluster:read deployment:read command:read log:read event:read secret:list template:list template:read'),
+  ...words(
+    'cluster:list cluster:read deployment:read command:read log:read event:read secret:list template:list template:read',
+  ),
   ...SANDBOX_READS,
 ];
 const WRITES = [

@@ -1,5 +1,4 @@
 import { posix } from 'node:path';
-import { Writable } from 'node:stream';
 import { isAppError } from '@svc/errors';
 import type { SandboxFiles } from '../files/file-service.ts';
 import { BuildFault } from './build-sandbox.ts';
@@ -83,14 +82,11 @@ async function copyFile(from: SandboxFiles, to: SandboxFiles, path: string, targ
 
 /** Ends both sides, whatever happens. */
 async function pump(
-  reading: { writeTo(to: Writable): Promise<void>; close(): void },
+  reading: { chunks(): AsyncIterable<Buffer>; close(): void },
   writing: { write(chunk: Buffer): Promise<void>; finish(): Promise<unknown>; abort(): void },
 ): Promise<void> {
-  const target = new Writable({
-    write: (chunk: Buffer, _encoding, done) => void writing.write(chunk).then(() => done(), done),
-  });
   try {
-    await reading.writeTo(target);
+    for await (const chunk of reading.chunks()) await writing.write(Buffer.from(chunk)); // valid until the next one
     await writing.finish();
   } catch (error) {
     writing.abort();

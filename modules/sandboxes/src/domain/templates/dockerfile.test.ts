@@ -111,7 +111,7 @@ describe('neededStages', () => {
     const { stages } = parse(
       'FROM a AS one\nFROM b AS two\nFROM c AS three\nCOPY --from=one /x /\nFROM three\nRUN true',
     );
-    expect([...neededStages({ stages })].toSorted()).toEqual([0, 2, 3]);
+    expect(neededStages({ stages })).toEqual(new Set([3, 2, 0]));
   });
 });
 

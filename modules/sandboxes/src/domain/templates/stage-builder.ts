@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ImageSettings } from '../images/image-settings.ts';
 import type { BuildLog } from './build-log.ts';
 import { expandVariables, type BuildPlan, type BuildStep, type CopyStep } from './build-plan.ts';
-import { BuildFault, BuildSandbox, resolvePath } from './build-sandbox.ts';
+import { BuildFault, resolvePath, type BuildSandbox } from './build-sandbox.ts';
 import { matchSources, ownerArgument, PLACE_SCRIPT, stageArchive, stageFrom, STAGING } from './copy-files.ts';
 import type { TemplateFiles } from './template-files.ts';
 import type { TemplateBuild, TemplateLayer } from './template.ts';
