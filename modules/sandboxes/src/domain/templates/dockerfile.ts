@@ -209,10 +209,11 @@ class DockerfileReader {
     }
   }
 
-  #add(stage: OpenStage, { name, line, rest }: Instruction, step: StepContent): void {
+  #add(stage: OpenStage, { name, flags, line, rest }: Instruction, step: StepContent): void {
     this.#steps += 1;
     if (this.#steps > MAX_STEPS) throw dockerfileError(line, `there are more than ${MAX_STEPS} steps`);
-    stage.steps.push({ ...step, text: `${name} ${rest}`, line, expand: true, force: false });
+    const written = flags.map((flag) => ` --${flag.name}=${flag.value ?? ''}`).join('');
+    stage.steps.push({ ...step, text: `${name}${written} ${rest}`, line, expand: true, force: false });
   }
 
   #stageNamed(name: string): number | null {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ImageSettings } from '../images/image-settings.ts';
+import { USUAL_PATH, type ImageSettings } from '../images/image-settings.ts';
 import type { BuildLog } from './build-log.ts';
 import { expandVariables, type BuildPlan, type BuildStep, type CopyStep } from './build-plan.ts';
 import { BuildFault, resolvePath, type BuildSandbox } from './build-sandbox.ts';
@@ -64,7 +64,8 @@ export class StageBuilder {
     this.#isForced = deps.plan.noCache;
     this.#user = base.settings.user;
     this.#folder = base.settings.workingFolder ?? '/';
-    for (const [name, value] of Object.entries(base.settings.environment)) this.#environment.set(name, value);
+    const given = { PATH: USUAL_PATH, ...base.settings.environment };
+    for (const [name, value] of Object.entries(given)) this.#environment.set(name, value);
   }
 
   /** `initial`: user and folder to begin with, which are created if they are missing. */
