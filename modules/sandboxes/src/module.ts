@@ -152,17 +152,22 @@ function assembleLifecycle(
   return { boots, isolation, pool, service, snapshots };
 }
 
-/** What acts inside running sandboxes. */
+/** What acts inside running sandboxes, builds among it. */
 function createInside(
-  { live, clock, disk }: SandboxContext,
-  service: SandboxService,
-  { max_commands: maxCommands }: SandboxesConfig,
+  { context, catalog, folder, database }: Awaited<ReturnType<typeof assembleBase>>,
+  { service, isolation }: ReturnType<typeof assembleLifecycle>,
+  config: SandboxesConfig,
 ) {
-  return {
+  const { live, clock, disk } = context;
+  const { max_commands: maxCommands } = config;
+  const inside = {
     files: new FileService({ service, live, clock, disk }),
     commands: new CommandService({ service, live, clock, maxCommands }),
     processes: new ProcessService({ service, live, clock, maxFollowed: maxCommands }),
   };
+  const { kysely } = database;
+  const templatePart = createTemplatePart({ ...inside, service, isolation, context, catalog, folder, kysely, config });
+  return { ...inside, templatePart, templates: templatePart.templates };
 }
 
 async function assemble(deps: SandboxesDependencies) {
@@ -179,31 +184,12 @@ async function assemble(deps: SandboxesDependencies) {
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
   const lostNodes = new LostNodes(context, deps.nodes, places);
-  const inside = createInside(context, service, config);
+  const inside = createInside(base, lifecycle, config);
   const { kysely } = database;
   const { recorder } = events;
-  const templatePart = createTemplatePart({
-    ...inside,
-    ...lifecycle,
-    kysely,
-    context,
-    catalog,
-    config,
-    folder: base.folder,
-  });
   const access = createSandboxAccess(deps, kysely, context);
   const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
-  const { previews } = connections;
-  const { secureUrl, publicUrl, previewKey: key } = deps;
-  const e2b = createE2bPart({
-    context,
-    access,
-    traffic: previews.traffic,
-    domain: config.preview_domain,
-    secureUrl,
-    publicUrl,
-    key,
-  });
+  const { previews, e2b } = connections;
   const notify = (id: string, notice: SandboxNotice): void => {
     inside.commands.notify(id, notice);
     connections.hub.notify(id, notice);
@@ -213,7 +199,6 @@ async function assemble(deps: SandboxesDependencies) {
   let draining: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
     events.endStreams();
-    e2b.close();
     await connections.close();
   };
   return {
@@ -243,8 +228,6 @@ async function assemble(deps: SandboxesDependencies) {
     ssh: connections.ssh,
     supervisor,
     sweeper,
-    templatePart,
-    templates: templatePart.templates,
     tickets,
     usage,
   };
@@ -280,13 +263,17 @@ async function createConnections(deps: SandboxesDependencies, parts: ConnectionP
   const hub = createHub(deps, context, service, tickets, recorder, limiter, slots);
   const domain = config.preview_domain;
   const previews = createPreviewPart({ ...deps, sandboxAccess, forwarding, kysely, context, service, domain });
+  const { secureUrl, publicUrl, previewKey: key } = deps;
+  const { traffic } = previews;
+  const e2b = createE2bPart({ context, access: sandboxAccess, traffic, domain, secureUrl, publicUrl, key });
   const ssh = await createSsh(deps, context, service, { limiter, slots, ports: previews.open, recorder });
   const close = async (): Promise<void> => {
+    e2b.close();
     previews.close();
     await Promise.all([ssh?.close(), hub.close()]);
     await slots.settled();
   };
-  return { hub, previews, ssh, close };
+  return { hub, previews, e2b, ssh, close };
 }
 
 async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {

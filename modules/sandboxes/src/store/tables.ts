@@ -13,12 +13,6 @@ export const SECRET_NAME: UniqueKey = {
   columns: ['workspace_uuid', 'name'],
 };
 
-export const TEMPLATE_NAME: UniqueKey = {
-  constraint: 'template_workspace_name',
-  table: 'template',
-  columns: ['workspace_uuid', 'name'],
-};
-
 /**
  * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170 and 0180. Times are ISO 8601 UTC,
  * objects are JSON text, booleans are 0 or 1.

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { assertSandboxId, type BuildDriver, type BuiltImage } from '../../../domain/driver.ts';
+import { assertSandboxId, type BuildDriver, type BuiltImage, type SandboxSpec } from '../../../domain/driver.ts';
 import type { ImageSettings } from '../../../domain/images/image-settings.ts';
 import { sandboxErrors } from '../../../errors.ts';
-import type { ImageStore } from '../../images/image-store.ts';
+import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
 import { layerFile, readKept, writeRecord } from './kept-sandbox.ts';
 
 export interface LocalBuildsOptions {
@@ -24,6 +24,15 @@ export class LocalBuilds implements BuildDriver {
 
   constructor(options: LocalBuildsOptions) {
     this.#options = options;
+  }
+
+  /** The image of a new sandbox: that of its template, or of the catalog. It is held by the sandbox. */
+  async claim({ id, image, template }: SandboxSpec, signal: AbortSignal): Promise<PreparedImage> {
+    const { images } = this.#options;
+    if (template === null || template === undefined) return images.claim(id, image, signal);
+    const built = await images.claimDigest(id, template.digest);
+    if (built === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its template is gone' } });
+    return built;
   }
 
   async base(image: string, signal: AbortSignal): Promise<BuiltImage> {

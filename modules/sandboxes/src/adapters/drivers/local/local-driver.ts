@@ -143,21 +143,13 @@ export class LocalDriver implements SandboxDriver {
       await writeRecord(join(folder, 'sandbox.json'), keptOf(digest));
       return;
     }
-    const image = await this.#claimImage(spec, signal);
+    const image = await this.builds.claim(spec, signal);
     await templates.ofSize(spec.resources.diskMb);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const kept = keptOf(image.digest);
     const written = writeRecord(join(folder, 'sandbox.json'), kept);
     written.catch(() => undefined); // reported by the start
     this.#created.set(spec.id, { kept, image, written });
-  }
-
-  async #claimImage({ id, image, template }: SandboxSpec, signal: AbortSignal): Promise<PreparedImage> {
-    const { images } = this.#options;
-    if (template === null || template === undefined) return images.claim(id, image, signal);
-    const built = await images.claimDigest(id, template.digest);
-    if (built === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its template is gone' } });
-    return built;
   }
 
   async isCreated(id: string): Promise<boolean> {
