@@ -48,6 +48,8 @@ export const workspacePages = [
   workspacePage(paths.accessKeys, () => import('../pages/object-store/keys/keys-page.tsx'), 'KeysPage', parseCreateSearch),
   workspacePage(paths.sandboxes, () => import('../pages/sandboxes/list/sandboxes-page.tsx'), 'SandboxesPage', parseSandboxesSearch),
   workspacePage(paths.snapshots, () => import('../pages/sandboxes/snapshots/all-snapshots-page.tsx'), 'AllSnapshotsPage', noSearch),
+  workspacePage(paths.templates, () => import('../pages/sandboxes/templates/templates-page.tsx'), 'TemplatesPage', noSearch),
+  workspacePage(paths.template, () => import('../pages/sandboxes/templates/template-page.tsx'), 'TemplatePage', noSearch),
   workspacePage(paths.clusters, () => import('../pages/clusters/list/clusters-page.tsx'), 'ClustersPage', parseCreateSearch),
 ] as const;
 

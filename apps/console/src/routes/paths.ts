@@ -17,6 +17,8 @@ export const paths = {
   accessKeys: '/w/$workspace/keys',
   sandboxes: '/w/$workspace/sandboxes',
   snapshots: '/w/$workspace/sandboxes/snapshots',
+  templates: '/w/$workspace/sandboxes/templates',
+  template: '/w/$workspace/sandboxes/templates/$template',
   sandbox: '/w/$workspace/sandboxes/$sandbox',
   sandboxFiles: '/w/$workspace/sandboxes/$sandbox/files',
   sandboxMetrics: '/w/$workspace/sandboxes/$sandbox/metrics',
